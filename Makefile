@@ -1,0 +1,49 @@
+# make demo | make test | make lint | make bench | make docs: each creates .venv and builds what it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'Cargo.toml')
+
+.PHONY: demo test lint format bench docs clean
+
+demo: $(VENV)/.package
+	$(BIN)/python -m multimargin.demo
+
+test: $(VENV)/.package $(VENV)/.dev
+	cargo test --release --workspace
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest multimargin._rust
+	cargo fmt --all --check
+	cargo clippy --release --workspace --all-targets -- -D warnings
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cargo fmt --all
+
+bench: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python benchmarks/run_all.py
+
+docs: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) target docs/_build
+
+$(VENV)/.created:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip maturin
+	touch $@
+
+$(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
+	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras exact,data,cli
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@

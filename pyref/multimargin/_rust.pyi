@@ -1,0 +1,102 @@
+"""Types of the compiled loops. Private: the public interface is in the Python modules."""
+
+from collections.abc import Callable
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "PairwiseSolution",
+    "kernel_matrix",
+    "kernel_product",
+    "loss_prox",
+    "loss_value",
+    "solve_pairwise",
+]
+
+_Matrix: TypeAlias = NDArray[np.float64]
+_Sparse: TypeAlias = tuple[_Matrix, NDArray[np.int32], NDArray[np.int32], int]
+_Features: TypeAlias = _Matrix | _Sparse
+
+@final
+class PairwiseSolution:
+    @property
+    def dual(self) -> _Matrix: ...
+    @property
+    def bias(self) -> _Matrix: ...
+    @property
+    def weights(self) -> _Matrix | None: ...
+    @property
+    def scores(self) -> _Matrix: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual_objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def history(self) -> _Matrix: ...
+
+def solve_pairwise(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    *,
+    c: float,
+    loss: str,
+    theta: float,
+    mu: float,
+    kernel_name: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    bias: str,
+    solver: str,
+    start: _Matrix | None,
+    tolerance: float,
+    max_epochs: int,
+    seed: int,
+    shuffle: bool,
+    shrinking: bool,
+    block_size: int,
+    cache_bytes: int,
+    threads: int,
+    callback: Callable[[int, float, float, float, int], bool] | None,
+) -> PairwiseSolution: ...
+def kernel_matrix(
+    left: _Features,
+    right: _Features | None,
+    *,
+    name: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    threads: int,
+) -> _Matrix: ...
+def kernel_product(
+    left: _Features,
+    right: _Features,
+    factor: _Matrix,
+    *,
+    name: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    threads: int,
+) -> _Matrix: ...
+def loss_prox(
+    centre: _Matrix,
+    relevant: int,
+    lam: float,
+    *,
+    loss: str,
+    theta: float = 0.0,
+    mu: float = 1.0,
+) -> _Matrix: ...
+def loss_value(
+    scores: _Matrix, relevant: int, *, loss: str, theta: float = 0.0, mu: float = 1.0
+) -> float: ...

@@ -1,0 +1,268 @@
+"""The container every reader of this package returns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+# scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
+FeatureMatrix: TypeAlias = NDArray[np.float64] | sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultilabelData:
+    """A multi-label data set of n instances, d features and q labels.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n, d)
+        Features, stored as float64: a NumPy array, or a ``scipy.sparse.csr_array`` when sparse. NaN
+        marks a missing value; infinite values are refused.
+    Y : {array-like, sparse matrix} of shape (n, q)
+        Label indicator with entries 0 (irrelevant) and 1 (relevant), stored as a dense uint8 array.
+    feature_names : sequence of str, default=()
+        One name a feature; empty means ``x0, x1, ...``.
+    label_names : sequence of str, default=()
+        One name a label, all different; empty means ``y0, y1, ...``.
+    name : str, default=""
+        Name of the data set.
+    splits : mapping of str to array-like of int, default={}
+        Row indices in 0..n-1 of named subsets, such as "train" and "test". No row may occur twice
+        in one split; splits may overlap each other.
+
+    Raises
+    ------
+    TypeError
+        If `splits` is not a mapping, or a split holds something other than integers.
+    ValueError
+        If shapes do not agree, `Y` is not 0/1, or names or row indices are not as described.
+
+    Notes
+    -----
+    What is passed in is never modified; an array that already has the stored type is kept without a
+    copy.
+    """
+
+    X: FeatureMatrix
+    Y: NDArray[np.uint8]
+    feature_names: Sequence[str] = ()
+    label_names: Sequence[str] = ()
+    name: str = ""
+    splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        X = check_array(
+            self.X,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite="allow-nan",
+            input_name="X",
+        )
+        if sparse.issparse(X):
+            X = sparse.csr_array(X)
+        Y = _label_indicator(self.Y)
+        if Y.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"Y: found {Y.shape[0]} rows, expected {X.shape[0]}, the number of rows of X"
+            )
+        stored: dict[str, Any] = {
+            "X": X,
+            "Y": Y,
+            "feature_names": _names(self.feature_names, "feature_names", "x", X.shape[1]),
+            "label_names": _names(self.label_names, "label_names", "y", Y.shape[1]),
+            "splits": _row_indices(self.splits, X.shape[0]),
+        }
+        labels = stored["label_names"]
+        if len(set(labels)) < len(labels):
+            repeated = next(label for label in labels if labels.count(label) > 1)
+            raise ValueError(f"label_names: {repeated!r} occurs twice, expected different names")
+        for attribute, value in stored.items():
+            # The only way to fill in a frozen dataclass.
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of instances n."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels q."""
+        return int(self.Y.shape[1])
+
+    def split(self, name: str) -> tuple[FeatureMatrix, NDArray[np.uint8]]:
+        """Return the rows of one split.
+
+        Parameters
+        ----------
+        name : str
+            A key of `splits`.
+
+        Returns
+        -------
+        X : {ndarray, csr_array} of shape (n_split, d)
+            Features of those rows, in the order of the split.
+        Y : ndarray of shape (n_split, q)
+            Their labels.
+
+        Raises
+        ------
+        KeyError
+            If there is no split of that name.
+        """
+        if name not in self.splits:
+            raise KeyError(f"name: found {name!r}, expected one of {sorted(self.splits)}")
+        rows = self.splits[name]
+        return self.X[rows], self.Y[rows]
+
+    def train_test(
+        self,
+    ) -> tuple[FeatureMatrix, FeatureMatrix, NDArray[np.uint8], NDArray[np.uint8]]:
+        """Return the splits "train" and "test", in the order of `train_test_split`.
+
+        Returns
+        -------
+        X_train, X_test : {ndarray, csr_array}
+            Features of the two splits.
+        Y_train, Y_test : ndarray
+            Labels of the two splits.
+
+        Raises
+        ------
+        KeyError
+            If one of the two splits does not exist.
+        """
+        X_train, Y_train = self.split("train")
+        X_test, Y_test = self.split("test")
+        return X_train, X_test, Y_train, Y_test
+
+    @classmethod
+    def concatenate(cls, parts: Mapping[str, "MultilabelData"], name: str = "") -> Self:
+        """Stack data sets with the same features and labels; each becomes a split.
+
+        Parameters
+        ----------
+        parts : mapping of str to MultilabelData
+            The parts, stacked in this order. Their own splits are dropped. The result is sparse if
+            any part is.
+        name : str, default=""
+            Name of the result.
+
+        Returns
+        -------
+        MultilabelData
+            The stacked data, with one split a part.
+
+        Raises
+        ------
+        ValueError
+            If there is no part, or feature or label names differ between parts.
+        """
+        if not parts:
+            raise ValueError("parts: found no part, expected at least one")
+        (first_key, first), *others = parts.items()
+        for key, part in others:
+            for kind in ("feature_names", "label_names"):
+                expected, found = getattr(first, kind), getattr(part, kind)
+                if expected != found:
+                    raise ValueError(
+                        f"parts: {kind} of {key!r} differ from those of {first_key!r}: "
+                        f"{_first_difference(expected, found)}"
+                    )
+        features = [part.X for part in parts.values()]
+        if any(sparse.issparse(X) for X in features):
+            X = sparse.vstack([sparse.csr_array(X) for X in features], format="csr")
+        else:
+            X = np.vstack(features)
+        splits, start = {}, 0
+        for key, part in parts.items():
+            splits[key] = np.arange(start, start + part.n_samples)
+            start += part.n_samples
+        return cls(
+            X=X,
+            Y=np.vstack([part.Y for part in parts.values()]),
+            feature_names=first.feature_names,
+            label_names=first.label_names,
+            name=name,
+            splits=splits,
+        )
+
+    def __repr__(self) -> str:
+        storage = "sparse" if sparse.issparse(self.X) else "dense"
+        sizes = {name: len(rows) for name, rows in self.splits.items()}
+        return (
+            f"MultilabelData({self.name!r}, {self.n_samples} samples, "
+            f"{self.n_features} {storage} features, {self.n_labels} labels, splits={sizes})"
+        )
+
+
+def _label_indicator(Y: object) -> NDArray[np.uint8]:
+    dense: Any = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)  # type: ignore[attr-defined]
+    if dense.ndim != 2:
+        raise ValueError(
+            f"Y: found {dense.ndim} dimension(s), expected a label indicator of shape (n, q)"
+        )
+    if dense.shape[1] == 0:
+        raise ValueError("Y: found no column, expected at least one label")
+    if dense.dtype.kind not in "buif":
+        raise ValueError(f"Y: found dtype {dense.dtype}, expected the numbers 0 and 1")
+    wrong = (dense != 0) & (dense != 1)
+    if wrong.any():
+        row, label = np.argwhere(wrong)[0]
+        remedy = " (for labels in {-1, +1} pass Y > 0)" if (dense == -1).any() else ""
+        raise ValueError(
+            f"Y: found {dense[row, label]} in row {row}, column {label}, expected 0 or 1{remedy}"
+        )
+    indicator: NDArray[np.uint8] = dense.astype(np.uint8, copy=False)
+    return indicator
+
+
+def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise TypeError(f"{argument}: found one string, expected a sequence of {count} strings")
+    if len(names) == 0:
+        return tuple(f"{prefix}{index}" for index in range(count))
+    if len(names) != count:
+        raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one a column")
+    return tuple(str(name) for name in names)
+
+
+def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:
+    if not isinstance(splits, Mapping):
+        raise TypeError(
+            f"splits: found {type(splits).__name__}, expected a mapping of names to row indices"
+        )
+    checked = {}
+    for name, rows in splits.items():
+        indices = np.asarray(rows)
+        if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
+            raise TypeError(
+                f"splits[{name!r}]: found dtype {indices.dtype} with {indices.ndim} dimension(s), "
+                "expected one dimension of integer row indices"
+            )
+        if indices.size and (indices.min() < 0 or indices.max() >= n_samples):
+            raise ValueError(
+                f"splits[{name!r}]: found indices {indices.min()}..{indices.max()}, "
+                f"expected 0..{n_samples - 1}"
+            )
+        if np.unique(indices).size < indices.size:
+            raise ValueError(f"splits[{name!r}]: a row occurs twice, expected different rows")
+        checked[str(name)] = indices.astype(np.intp, copy=False)
+    return checked
+
+
+def _first_difference(expected: Sequence[str], found: Sequence[str]) -> str:
+    for position, (left, right) in enumerate(zip(expected, found, strict=False)):
+        if left != right:
+            return f"at position {position} found {right!r}, expected {left!r}"
+    return f"found {len(found)}, expected {len(expected)}"

@@ -1,0 +1,138 @@
+"""Reader of multi-label files in svmlight / LIBSVM format."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_files
+
+from multimargin.datasets._paths import existing_file
+from multimargin.datasets.multilabel_data import MultilabelData
+
+
+def load_svmlight(
+    path: str | os.PathLike[str],
+    n_features: int | None = None,
+    *,
+    n_labels: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    labels_zero_based: bool | Literal["auto"] = "auto",
+    test: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+) -> MultilabelData:
+    """Load a multi-label svmlight / LIBSVM file, with lines such as ``1,5,7 3:0.5 12:1``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    n_features : int or None, default=None
+        Number of features d; None takes the largest index that occurs.
+    n_labels : int or None, default=None
+        Number of labels q; None takes the largest label that occurs.
+    zero_based : bool or "auto", default="auto"
+        Whether feature indices start at 0. "auto" says yes when an index 0 occurs.
+    labels_zero_based : bool or "auto", default="auto"
+        Whether labels start at 0. "auto" says yes when a label 0 occurs. Labels and features are
+        told apart because many files count labels from 0 and features from 1.
+    test : str, path-like or None, default=None
+        The file of the official test part. The two files are then read as one, and the result has
+        the splits "train" and "test". Counts and "auto" go by both files together.
+    name : str or None, default=None
+        Name of the data set; None takes the file's name.
+
+    Returns
+    -------
+    MultilabelData
+        With sparse features and the labels' numbers in the file as their names.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file does not exist.
+    TypeError
+        If an argument is of the wrong type.
+    ValueError
+        If a file is not in this format, a label is not an integer in range, or a feature index is
+        out of range.
+
+    Notes
+    -----
+    An instance without labels is a line that starts with its first feature. A line with neither is
+    blank and, as in every reader of the format, no instance.
+    """
+    for argument, count in (("n_features", n_features), ("n_labels", n_labels)):
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+            raise TypeError(f"{argument}: found {count!r}, expected an integer or None")
+        if count is not None and count < 1:
+            raise ValueError(f"{argument}: found {count}, expected at least 1")
+    for argument, choice in (("zero_based", zero_based), ("labels_zero_based", labels_zero_based)):
+        if choice != "auto" and not isinstance(choice, bool):
+            raise ValueError(f"{argument}: found {choice!r}, expected True, False or 'auto'")
+    files = {"path": existing_file(path, "path")}
+    if test is not None:
+        files["test"] = existing_file(test, "test")
+    try:
+        loaded = load_svmlight_files(
+            list(files.values()), n_features=n_features, multilabel=True, zero_based=zero_based
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{' and '.join(files)}: {' and '.join(map(str, files.values()))} cannot be read as "
+            f"lines such as '1,5,7 3:0.5 12:1' with n_features={n_features}: {error}"
+        ) from error
+    features, label_sets = loaded[0::2], loaded[1::2]
+    labels = [
+        _checked_labels(sets, argument, file)
+        for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
+    ]
+    first_label, n_labels = _label_range(np.concatenate(labels), n_labels, labels_zero_based)
+    label_names = tuple(str(first_label + index) for index in range(n_labels))
+    if name is None:
+        name = files["path"].stem
+    parts = []
+    for X, sets, numbers in zip(features, label_sets, labels, strict=True):
+        Y = np.zeros((X.shape[0], n_labels), dtype=np.uint8)
+        Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), numbers - first_label] = 1
+        parts.append(MultilabelData(X=X, Y=Y, label_names=label_names, name=name))
+    if test is None:
+        return parts[0]
+    return MultilabelData.concatenate({"train": parts[0], "test": parts[1]}, name=name)
+
+
+def _checked_labels(
+    label_sets: Sequence[Sequence[float]], argument: str, file: Path
+) -> NDArray[np.intp]:
+    labels = np.array([label for labels in label_sets for label in labels], dtype=np.float64)
+    wrong = ~((labels >= 0) & np.isfinite(labels) & (labels == np.floor(labels)))
+    if wrong.any():
+        raise ValueError(
+            f"{argument}: found the label {labels[wrong][0]:g} in {file}, "
+            "expected integers from 0 or 1"
+        )
+    return labels.astype(np.intp)
+
+
+def _label_range(
+    labels: NDArray[np.intp], n_labels: int | None, zero_based: bool | str
+) -> tuple[int, int]:
+    """Return the first label's number and the number of labels."""
+    if labels.size == 0:
+        if n_labels is None:
+            raise ValueError("n_labels: found None, expected a number as no line has a label")
+        return (0 if zero_based is True else 1), n_labels
+    lowest, highest = int(labels.min()), int(labels.max())
+    if zero_based == "auto":
+        zero_based = lowest == 0
+    first_label = 0 if zero_based else 1
+    if n_labels is None:
+        n_labels = highest - first_label + 1
+    if lowest < first_label or highest >= first_label + n_labels:
+        raise ValueError(
+            f"path: found labels {lowest}..{highest}, expected {first_label}.."
+            f"{first_label + n_labels - 1} (n_labels={n_labels}, labels_zero_based={zero_based})"
+        )
+    return first_label, n_labels

@@ -1,0 +1,5 @@
+"""The scikit-learn estimators."""
+
+from multimargin.estimators.rank_svm import RankSVM
+
+__all__ = ["RankSVM"]

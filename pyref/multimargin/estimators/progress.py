@@ -1,0 +1,66 @@
+"""Progress of a fit: printed lines, and scikit-learn's callbacks where it has them."""
+
+from collections.abc import Callable
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "EpochCallback", "Progress", "with_callbacks"]
+
+EpochCallback = Callable[[int, float, float, float, int], bool]
+
+
+class Progress:
+    """Tells the user, or the user's callbacks, of each epoch of a fit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator that is fitted.
+    max_epochs : int
+        The largest number of epochs.
+    verbose : int
+        0 prints nothing; 1 prints a line an epoch.
+    """
+
+    def __init__(self, estimator: Any, max_epochs: int, verbose: int) -> None:
+        self._estimator = estimator
+        self._verbose = verbose
+        self._context = None
+        self.stop_requested = False
+        if getattr(estimator, "_skl_callbacks", None):
+            self._context = estimator._init_callback_context(max_subtasks=max_epochs)
+            self._context.call_on_fit_task_begin(estimator=estimator)
+
+    def epoch_callback(self) -> EpochCallback | None:
+        """Return the function to call after each epoch, None when nobody listens."""
+        return self._epoch if self._verbose or self._context is not None else None
+
+    def finish(self) -> None:
+        """Tell the callbacks that the fit is over."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator)
+
+    def _epoch(self, epoch: int, seconds: float, primal: float, dual: float, active: int) -> bool:
+        if self._verbose:
+            gap = (primal - dual) / abs(primal) if primal else 0.0
+            print(
+                f"[{type(self._estimator).__name__}] epoch {epoch:4d}  {seconds:8.2f} s  "
+                f"primal {primal:.8g}  dual {dual:.8g}  gap {gap:.2e}  active {active}"
+            )
+        if self._context is not None:
+            task = self._context.subcontext(task_name="epoch")
+            task.call_on_fit_task_begin(estimator=self._estimator)
+            stop = task.call_on_fit_task_end(estimator=self._estimator)
+            self.stop_requested = self.stop_requested or bool(stop)
+        return self.stop_requested

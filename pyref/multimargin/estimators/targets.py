@@ -1,0 +1,137 @@
+"""What an estimator is asked to predict: several labels a row, or one class a row."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from multimargin.labels import check_indicator
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Training targets as an indicator matrix.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q), dtype uint8
+        1 where the label is relevant.
+    classes : ndarray of shape (q,)
+        The classes of one-dimensional targets, else the label numbers 0..q-1.
+    multilabel : bool
+        Whether several labels may be relevant.
+    label_names : ndarray of shape (q,) or None
+        Column names, when the targets came as a data frame with names.
+    """
+
+    indicator: NDArray[np.uint8]
+    classes: NDArray[Any]
+    multilabel: bool
+    label_names: NDArray[Any] | None
+
+
+def check_targets(Y: Any) -> Targets:
+    """Read the targets of a fit.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        Label indicator of 0 and 1 with q >= 2, or one class a row, which is one-hot encoded.
+
+    Returns
+    -------
+    Targets
+        The targets.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `Y` is malformed, or its labels or classes are too few.
+
+    Warns
+    -----
+    DataConversionWarning
+        If classes come as a column vector.
+    """
+    shape = _shape(Y)
+    if len(shape) == 2 and shape[1] != 1:
+        indicator = check_indicator(Y)
+        return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(Y))
+    if len(shape) == 2:
+        Y = _single_column(Y)
+    elif len(shape) != 1:
+        raise ValueError(
+            f"Y has shape {shape}; expected a label indicator of shape (n, q) or classes of shape "
+            "(n,)."
+        )
+    y = column_or_1d(Y)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}; expected at least two classes.")
+    indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
+    return Targets(indicator, classes, False, None)
+
+
+def check_pairs(indicator: NDArray[np.uint8]) -> None:
+    """Check that some row has a relevant and an irrelevant label.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q)
+        1 where the label is relevant.
+
+    Raises
+    ------
+    ValueError
+        If no row has.
+    """
+    relevant = np.count_nonzero(indicator, axis=1)
+    if not ((relevant > 0) & (relevant < indicator.shape[1])).any():
+        raise ValueError(
+            f"Y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
+            "expected a row with both a relevant and an irrelevant label."
+        )
+
+
+def _shape(Y: Any) -> tuple[int, ...]:
+    if sparse.issparse(Y) or hasattr(Y, "shape"):
+        return tuple(Y.shape)
+    try:
+        return np.asarray(Y).shape
+    except ValueError as error:
+        raise ValueError(
+            "Y has rows of different lengths; expected a label indicator of shape (n, q) of 0 and "
+            "1 (for label sets, use sklearn.preprocessing.MultiLabelBinarizer)."
+        ) from error
+
+
+def _single_column(Y: Any) -> NDArray[Any]:
+    column = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)[:, 0]
+    if column.dtype.kind in "biuf" and np.isin(column, (0, 1)).all():
+        raise ValueError(
+            f"Y has shape {tuple(np.shape(Y))}, a single label, which forms no pair; expected at "
+            "least two labels (for two classes, pass y of shape (n,))."
+        )
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=4,
+    )
+    return column
+
+
+def _column_names(Y: Any) -> NDArray[Any] | None:
+    columns = getattr(Y, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(list(columns), dtype=object)

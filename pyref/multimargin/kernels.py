@@ -1,0 +1,324 @@
+"""Kernel functions with scikit-learn's names and parameters, computed by the Rust core.
+
+``rbf`` is exp(-gamma ||x - y||^2), ``poly`` (gamma x.y + coef0)^degree, ``sigmoid``
+tanh(gamma x.y + coef0), ``linear`` x.y.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from sklearn.utils import check_array
+
+from multimargin import _rust
+from multimargin.parameters import check_choice, check_integer, check_real
+
+Matrix: TypeAlias = NDArray[np.float64]
+KernelFunction: TypeAlias = Callable[[Any, Any], Any]
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+# The largest asymmetry of a precomputed kernel, relative to its largest entry, that is rounding.
+_SYMMETRY_TOLERANCE = 1e-10
+
+# A smallest eigenvalue above minus this fraction of the largest diagonal entry counts as rounding.
+_INDEFINITE_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with its parameters settled.
+
+    Parameters
+    ----------
+    name : str
+        "linear", "rbf", "poly", "sigmoid" or "precomputed".
+    gamma : float
+        Factor of the squared distance or of the inner product, positive.
+    degree : int
+        Degree of "poly", at least 0.
+    coef0 : float
+        Constant term of "poly" and "sigmoid".
+    function : callable, optional
+        A kernel given as a function of two feature matrices; `name` is then "precomputed".
+    """
+
+    name: str
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+    function: KernelFunction | None = None
+
+    def matrix(self, X: Any, Y: Any = None, *, threads: int = 1) -> Matrix:
+        """Return the kernel values between the rows of `X` and those of `Y` (default: `X`).
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Float64 features.
+        Y : ndarray or CSR matrix of shape (m, d), default=None
+            Other features, dense or sparse as `X`.
+        threads : int, default=1
+            Number of threads. The result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            k(x_i, y_j).
+        """
+        if self.function is not None:
+            return _values_of(self.function, X, X if Y is None else Y)
+        right = None if Y is None else rust_features(Y)
+        return _rust.kernel_matrix(
+            rust_features(X), right, name=self.name, threads=threads, **self._parameters()
+        )
+
+    def product(self, X: Any, Y: Any, factor: Matrix, *, threads: int = 1) -> Matrix:
+        """Return k(X, Y) @ factor without storing the kernel matrix.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Float64 features.
+        Y : ndarray or CSR matrix of shape (m, d)
+            Other features, dense or sparse as `X`.
+        factor : ndarray of shape (m, q)
+            The right factor.
+        threads : int, default=1
+            Number of threads. The result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The product.
+        """
+        if self.function is not None:
+            product: Matrix = _values_of(self.function, X, Y) @ factor
+            return product
+        return _rust.kernel_product(
+            rust_features(X),
+            rust_features(Y),
+            np.ascontiguousarray(factor),
+            name=self.name,
+            threads=threads,
+            **self._parameters(),
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+
+
+def make_kernel(
+    kernel: str | KernelFunction,
+    X: Any,
+    *,
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> Kernel:
+    """Settle a kernel's parameters on training features.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable
+        Name of the kernel, or a function of two feature matrices that returns their kernel matrix.
+    X : ndarray or CSR matrix of shape (n, d)
+        Training features, which "scale" and "auto" refer to.
+    gamma : {"scale", "auto"} or float, default="scale"
+        "scale" is 1 / (d Var(X)), "auto" is 1 / d.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant term of "poly" and "sigmoid".
+
+    Returns
+    -------
+    Kernel
+        The kernel.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is out of its range.
+    """
+    degree = check_integer("degree", degree, at_least=0)
+    coef0 = check_real("coef0", coef0)
+    if not isinstance(gamma, str):
+        gamma = check_real("gamma", gamma, above=0.0)
+    else:
+        check_choice("gamma", gamma, ("scale", "auto"))
+    if callable(kernel):
+        return Kernel("precomputed", function=kernel)
+    name = check_choice("kernel", kernel, KERNELS)
+    if isinstance(gamma, str) and name in ("linear", "precomputed"):
+        gamma = 1.0
+    if isinstance(gamma, str):
+        spread = _variance(X) if gamma == "scale" else 1.0
+        gamma = 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
+    return Kernel(name, gamma=gamma, degree=degree, coef0=coef0)
+
+
+def kernel_matrix(
+    X: Any,
+    Y: Any = None,
+    *,
+    kernel: str | KernelFunction = "rbf",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    n_jobs: int | None = None,
+) -> Matrix:
+    """Return the kernel matrix between the rows of `X` and those of `Y`.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n, d)
+        Features.
+    Y : array-like or CSR matrix of shape (m, d), default=None
+        Other features; `X` when None.
+    kernel : {"linear", "rbf", "poly", "sigmoid"} or callable, default="rbf"
+        The kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As in `make_kernel`.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant term of "poly" and "sigmoid".
+    n_jobs : int, default=None
+        Number of threads. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        k(x_i, y_j).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed.
+    """
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    settled = make_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
+    if settled.function is None and settled.name == "precomputed":
+        raise ValueError("kernel is 'precomputed'; expected one that can be computed.")
+    if Y is not None:
+        Y = check_array(
+            Y,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            input_name="Y",
+        )
+        Y = same_kind(Y, X)
+    return settled.matrix(X, Y, threads=effective_n_jobs(n_jobs))
+
+
+def rust_features(X: Any) -> Any:
+    """Return features as the Rust core takes them, without a copy (but of 64-bit indices).
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Float64 features; a dense array must be C-contiguous.
+
+    Returns
+    -------
+    ndarray or tuple
+        The array itself, or (data, indices, indptr, d).
+
+    Raises
+    ------
+    ValueError
+        If a sparse matrix has more nonzeros or columns than 32-bit indices can number.
+    """
+    if not sparse.issparse(X):
+        return X
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"X has shape {X.shape} and {X.nnz} nonzeros; expected no more than 2^31 - 1 of each."
+        )
+    indices, indptr = (a.astype(np.int32, copy=False) for a in (X.indices, X.indptr))
+    return (X.data, indices, indptr, X.shape[1])
+
+
+def same_kind(X: Any, like: Any) -> Any:
+    """Return `X` dense or as CSR, whichever `like` is."""
+    if sparse.issparse(like) and not sparse.issparse(X):
+        return sparse.csr_array(X)
+    if sparse.issparse(X) and not sparse.issparse(like):
+        return np.ascontiguousarray(X.toarray())
+    return X
+
+
+def check_precomputed(K: Matrix) -> None:
+    """Check that a precomputed kernel matrix is square and symmetric.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The kernel matrix.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    n, m = K.shape
+    if n != m:
+        raise ValueError(
+            f"X has shape {K.shape}; expected a square kernel matrix of shape (n, n) for "
+            "kernel='precomputed'. (Precomputed matrix must be a square matrix.)"
+        )
+    largest = float(np.abs(K).max())
+    asymmetry = 0.0
+    for start in range(0, n, 256):
+        rows = slice(start, start + 256)
+        asymmetry = max(asymmetry, float(np.abs(K[rows] - K[:, rows].T).max()))
+    if asymmetry > _SYMMETRY_TOLERANCE * largest:
+        raise ValueError(
+            f"X is not symmetric: entries (i, j) and (j, i) differ by up to {asymmetry:.3g}; "
+            "expected a symmetric kernel matrix for kernel='precomputed'."
+        )
+
+
+def is_indefinite(K: Matrix) -> bool:
+    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric matrix.
+
+    Returns
+    -------
+    bool
+        True when the Cholesky factorisation of K + 1e-8 max_i |K_ii| I fails.
+    """
+    scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
+    shifted = K + _INDEFINITE_TOLERANCE * scale * np.eye(K.shape[0])
+    try:
+        linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return True
+    return False
+
+
+def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
+    values = np.ascontiguousarray(function(X, Y), dtype=np.float64)
+    if values.shape != (X.shape[0], Y.shape[0]):
+        raise ValueError(
+            f"kernel returned an array of shape {values.shape}; expected "
+            f"({X.shape[0]}, {Y.shape[0]})."
+        )
+    return values
+
+
+def _variance(X: Any) -> float:
+    if not sparse.issparse(X):
+        return float(X.var())
+    entries = X.shape[0] * X.shape[1]
+    return float((X.data**2).sum() / entries - (X.data.sum() / entries) ** 2)

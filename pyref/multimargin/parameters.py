@@ -1,0 +1,110 @@
+"""Checks of constructor parameters. Errors name the argument, what was found, what is expected."""
+
+from collections.abc import Collection
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+
+def check_real(
+    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+) -> float:
+    """Return a finite real parameter as a float.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter in error messages.
+    value : object
+        Its value.
+    above : float, optional
+        Exclusive lower bound.
+    at_least : float, optional
+        Inclusive lower bound.
+
+    Returns
+    -------
+    float
+        The value.
+
+    Raises
+    ------
+    TypeError
+        If the value is no real number.
+    ValueError
+        If it is not finite or out of bounds.
+    """
+    if above is not None:
+        expected = f"a finite number above {above:g}"
+    elif at_least is not None:
+        expected = f"a finite number of at least {at_least:g}"
+    else:
+        expected = "a finite number"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}; expected {expected}.")
+    number = float(value)
+    too_low = (above is not None and number <= above) or (
+        at_least is not None and number < at_least
+    )
+    if not isfinite(number) or too_low:
+        raise ValueError(f"{name} is {value!r}; expected {expected}.")
+    return number
+
+
+def check_integer(name: str, value: Any, *, at_least: int) -> int:
+    """Return an integer parameter.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter in error messages.
+    value : object
+        Its value.
+    at_least : int
+        Inclusive lower bound.
+
+    Returns
+    -------
+    int
+        The value.
+
+    Raises
+    ------
+    TypeError
+        If the value is no integer.
+    ValueError
+        If it is below the bound.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
+    if value < at_least:
+        raise ValueError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return a parameter that is one of a few names.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter in error messages.
+    value : object
+        Its value.
+    choices : collection of str
+        The names allowed.
+
+    Returns
+    -------
+    str
+        The value.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+    """
+    if not isinstance(value, str) or value not in choices:
+        expected = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} is {value!r}; expected one of {expected}.")
+    return value

@@ -1,0 +1,77 @@
+//! From Python objects to the solvers' types.
+
+use multimargin_solvers::features::{Dense, Features, Sparse};
+use multimargin_solvers::gram::Kernel;
+use multimargin_solvers::report::SolverError;
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A solver's complaint as a `ValueError`.
+pub fn value_error(error: SolverError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The elements of a C-contiguous matrix, row by row. (`as_slice` alone would take Fortran order, too.)
+pub fn row_major<'a, T: Element>(
+    name: &str,
+    array: &'a PyReadonlyArray2<'_, T>,
+) -> PyResult<&'a [T]> {
+    if array.is_c_contiguous() {
+        Ok(array.as_slice()?)
+    } else {
+        Err(PyValueError::new_err(format!(
+            "{name} is not C-contiguous, expected a C-contiguous array"
+        )))
+    }
+}
+
+/// A feature matrix: a C-contiguous float64 array, or the tuple `(data, indices, indptr, n_columns)` of a CSR matrix.
+#[derive(FromPyObject)]
+pub enum FeatureArrays<'py> {
+    #[pyo3(transparent)]
+    Dense(PyReadonlyArray2<'py, f64>),
+    Sparse(
+        PyReadonlyArray1<'py, f64>,
+        PyReadonlyArray1<'py, i32>,
+        PyReadonlyArray1<'py, i32>,
+        usize,
+    ),
+}
+
+impl FeatureArrays<'_> {
+    /// The features, borrowed.
+    pub fn features(&self) -> PyResult<Features<'_>> {
+        let features = match self {
+            Self::Dense(array) => {
+                let shape = array.shape();
+                Dense::new(row_major("X", array)?, shape[0], shape[1]).map(Features::Dense)
+            }
+            Self::Sparse(data, indices, indptr, columns) => Sparse::new(
+                data.as_slice()?,
+                indices.as_slice()?,
+                indptr.as_slice()?,
+                *columns,
+            )
+            .map(Features::Sparse),
+        };
+        features.map_err(value_error)
+    }
+}
+
+/// A kernel by its name in scikit-learn.
+pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64) -> PyResult<Kernel> {
+    match name {
+        "linear" => Ok(Kernel::Linear),
+        "rbf" => Ok(Kernel::Rbf { gamma }),
+        "poly" => Ok(Kernel::Polynomial {
+            gamma,
+            coef0,
+            degree,
+        }),
+        "sigmoid" => Ok(Kernel::Sigmoid { gamma, coef0 }),
+        _ => Err(PyValueError::new_err(format!(
+            "kernel is {name:?}, expected 'linear', 'rbf', 'poly' or 'sigmoid'"
+        ))),
+    }
+}

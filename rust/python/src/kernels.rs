@@ -1,0 +1,84 @@
+//! Kernel matrices and their products.
+
+use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::monitor::PythonMonitor;
+use multimargin_solvers::gram::Gram;
+use multimargin_solvers::threads::Threads;
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+fn gram<'a>(
+    left: &'a FeatureArrays<'_>,
+    right: Option<&'a FeatureArrays<'_>>,
+    name: &str,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+) -> PyResult<Gram<'a>> {
+    let kernel = kernel(name, gamma, degree, coef0)?;
+    let left = left.features()?;
+    match right {
+        None => Ok(Gram::of(kernel, left)),
+        Some(right) => Gram::new(kernel, left, right.features()?).map_err(value_error),
+    }
+}
+
+/// The kernel matrix between the rows of two feature matrices (of one with itself when `right` is None).
+#[pyfunction]
+#[pyo3(signature = (left, right, *, name, gamma, degree, coef0, threads))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments of a private Python function"
+)]
+pub fn kernel_matrix<'py>(
+    py: Python<'py>,
+    left: FeatureArrays<'py>,
+    right: Option<FeatureArrays<'py>>,
+    name: &str,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let gram = gram(&left, right.as_ref(), name, gamma, degree, coef0)?;
+    let shape = [gram.rows(), gram.columns()];
+    let mut monitor = PythonMonitor::new(None);
+    let matrix = py.detach(|| gram.matrix(&Threads::new(threads), &mut monitor));
+    let matrix = matrix.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+    matrix.into_pyarray(py).reshape(shape)
+}
+
+/// `K(left, right) factor`, without storing the kernel matrix.
+#[pyfunction]
+#[pyo3(signature = (left, right, factor, *, name, gamma, degree, coef0, threads))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments of a private Python function"
+)]
+pub fn kernel_product<'py>(
+    py: Python<'py>,
+    left: FeatureArrays<'py>,
+    right: FeatureArrays<'py>,
+    factor: PyReadonlyArray2<'py, f64>,
+    name: &str,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let gram = gram(&left, Some(&right), name, gamma, degree, coef0)?;
+    let (rows, columns) = (factor.shape()[0], factor.shape()[1]);
+    if rows != gram.columns() || columns == 0 {
+        return Err(PyValueError::new_err(format!(
+            "factor has shape ({rows}, {columns}), expected {} rows and at least one column",
+            gram.columns()
+        )));
+    }
+    let values = row_major("factor", &factor)?;
+    let shape = [gram.rows(), columns];
+    let mut monitor = PythonMonitor::new(None);
+    let product = py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
+    let product = product.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+    product.into_pyarray(py).reshape(shape)
+}

@@ -1,0 +1,333 @@
+//! The pairwise family: one entry, `solve_pairwise`.
+
+use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::losses::AnyLoss;
+use crate::monitor::PythonMonitor;
+use multimargin_solvers::bcd::{self, Proximal, Step};
+use multimargin_solvers::dcd::{OnePair, PairLoss};
+use multimargin_solvers::features::Features;
+use multimargin_solvers::frank_wolfe::{self, Bias};
+use multimargin_solvers::free_bias;
+use multimargin_solvers::gram::Gram;
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::report::{Report, Settings, Solution, SolverError, Status};
+use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
+use multimargin_solvers::threads::Threads;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// The answer of a pairwise solver.
+#[pyclass(frozen, get_all, module = "multimargin._rust")]
+pub struct PairwiseSolution {
+    /// Dual matrix B, shape (n, q).
+    dual: Py<PyArray2<f64>>,
+    /// Bias b, shape (q,).
+    bias: Py<PyArray1<f64>>,
+    /// Weights W, shape (d, q), for a linear kernel on features.
+    weights: Option<Py<PyArray2<f64>>>,
+    /// Scores of the training rows without the bias, shape (n, q).
+    scores: Py<PyArray2<f64>>,
+    /// Why the loop ended.
+    status: &'static str,
+    /// Epochs made.
+    epochs: usize,
+    /// Primal objective.
+    primal: f64,
+    /// Dual objective, a lower bound of the optimum.
+    dual_objective: f64,
+    /// Relative duality gap.
+    gap: f64,
+    /// Columns (epoch, seconds, primal, dual) of one row an epoch, shape (4, epochs).
+    history: Py<PyArray2<f64>>,
+}
+
+/// What the caller asked for, apart from the features.
+struct Request<'a> {
+    labels: Labels,
+    loss: AnyLoss,
+    bias: Bias,
+    solver: &'a str,
+    start: Option<Vec<f64>>,
+    settings: Settings,
+    threads: Threads,
+}
+
+impl Request<'_> {
+    fn solve<S: Scores>(
+        &self,
+        scores: &mut S,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Solution, SolverError> {
+        match self.loss {
+            AnyLoss::Hinge(_) if self.solver == "frank-wolfe" => frank_wolfe::solve(
+                &self.labels,
+                scores,
+                self.bias,
+                self.start.clone(),
+                &self.settings,
+                &self.threads,
+                monitor,
+            ),
+            AnyLoss::Hinge(loss) => self.solve_by_blocks(loss, scores, monitor),
+            AnyLoss::SquaredHinge(loss) => self.solve_by_blocks(loss, scores, monitor),
+            AnyLoss::OptimalMargin(loss) => self.solve_by_blocks(loss, scores, monitor),
+        }
+    }
+
+    fn solve_by_blocks<S: Scores, L: PairLoss + Clone>(
+        &self,
+        loss: L,
+        scores: &mut S,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Solution, SolverError> {
+        match self.solver {
+            "bcd" => self.run(scores, |_| Ok(Proximal::new(loss.clone())), monitor),
+            "dcd" => self.run(scores, |labels| OnePair::new(loss.clone(), labels), monitor),
+            other => Err(SolverError::Argument {
+                name: "solver",
+                found: format!("{other:?}"),
+                expected: "'bcd', 'dcd' or (hinge only) 'frank-wolfe'",
+            }),
+        }
+    }
+
+    fn run<S: Scores, T: Step>(
+        &self,
+        scores: &mut S,
+        step: impl Fn(&Labels) -> Result<T, SolverError>,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Solution, SolverError> {
+        let Self {
+            labels,
+            bias,
+            settings,
+            threads,
+            ..
+        } = self;
+        let start = self.start.clone();
+        if *bias == Bias::Free {
+            return free_bias::solve(labels, scores, step, start, settings, threads, monitor);
+        }
+        let penalized = *bias == Bias::Penalized;
+        let mut step = step(labels)?;
+        bcd::solve(
+            labels, scores, &mut step, penalized, start, settings, threads, monitor,
+        )
+    }
+}
+
+fn parse_bias(name: &str) -> Result<Bias, SolverError> {
+    match name {
+        "free" => Ok(Bias::Free),
+        "penalized" => Ok(Bias::Penalized),
+        "none" => Ok(Bias::None),
+        other => Err(SolverError::Argument {
+            name: "bias",
+            found: format!("{other:?}"),
+            expected: "'free', 'penalized' or 'none'",
+        }),
+    }
+}
+
+/// What a finished geometry hands back.
+struct Outcome {
+    solution: Solution,
+    scores: Vec<f64>,
+    weights: Option<Vec<f64>>,
+}
+
+fn all_scores<S: Scores>(scores: &S) -> Vec<f64> {
+    let mut out = vec![0.0; scores.instances() * scores.labels()];
+    scores.rows(0..scores.instances(), &mut out);
+    out
+}
+
+fn interrupted(n: usize, q: usize) -> Outcome {
+    let report = Report {
+        status: Status::Interrupted,
+        epochs: 0,
+        primal: f64::INFINITY,
+        dual: 0.0,
+        history: Vec::new(),
+    };
+    let solution = Solution {
+        dual: vec![0.0; n * q],
+        bias: vec![0.0; q],
+        report,
+    };
+    Outcome {
+        solution,
+        scores: vec![0.0; n * q],
+        weights: None,
+    }
+}
+
+/// Solves a pairwise problem. See `multimargin.estimators` for the meaning of the arguments.
+#[pyfunction]
+#[pyo3(signature = (
+    indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
+    max_epochs, seed, shuffle, shrinking, block_size, cache_bytes, threads, callback
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments of a private Python function"
+)]
+pub fn solve_pairwise<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    c: f64,
+    loss: &str,
+    theta: f64,
+    mu: f64,
+    kernel_name: &str,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+    bias: &str,
+    solver: &str,
+    start: Option<PyReadonlyArray2<'py, f64>>,
+    tolerance: f64,
+    max_epochs: usize,
+    seed: u64,
+    shuffle: bool,
+    shrinking: bool,
+    block_size: usize,
+    cache_bytes: usize,
+    threads: usize,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<PairwiseSolution> {
+    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+    let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
+    let arrays = features.features()?;
+    if arrays.rows() != n {
+        return Err(PyValueError::new_err(format!(
+            "Y has {n} rows, expected {} as in X",
+            arrays.rows()
+        )));
+    }
+    let start = start
+        .map(|start| start.as_slice().map(<[f64]>::to_vec))
+        .transpose()?;
+    let request = Request {
+        labels,
+        loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
+        bias: parse_bias(bias).map_err(value_error)?,
+        solver,
+        start,
+        settings: Settings {
+            tolerance,
+            max_epochs,
+            seed,
+            shuffle,
+            shrinking,
+            block_size,
+        },
+        threads: Threads::new(threads),
+    };
+    let kernel = match kernel_name {
+        "precomputed" => None,
+        name => Some(kernel(name, gamma, degree, coef0)?),
+    };
+    let mut monitor = PythonMonitor::new(callback);
+    let outcome = py
+        .detach(|| -> Result<Outcome, SolverError> {
+            match (kernel, arrays) {
+                (None, Features::Dense(matrix)) => {
+                    let mut scores = StoredKernel::new(matrix.data(), n, q)?;
+                    let solution = request.solve(&mut scores, &mut monitor)?;
+                    Ok(Outcome {
+                        solution,
+                        scores: all_scores(&scores),
+                        weights: None,
+                    })
+                }
+                (None, Features::Sparse(_)) => Err(SolverError::Argument {
+                    name: "X",
+                    found: "a sparse precomputed kernel".into(),
+                    expected: "a dense one",
+                }),
+                (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
+                    let mut scores = LinearDense::new(x, q);
+                    let solution = request.solve(&mut scores, &mut monitor)?;
+                    let training = all_scores(&scores);
+                    Ok(Outcome {
+                        solution,
+                        scores: training,
+                        weights: Some(scores.into_weights()),
+                    })
+                }
+                (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
+                    let mut scores = LinearSparse::new(x, q);
+                    let solution = request.solve(&mut scores, &mut monitor)?;
+                    let training = all_scores(&scores);
+                    Ok(Outcome {
+                        solution,
+                        scores: training,
+                        weights: Some(scores.into_weights()),
+                    })
+                }
+                (Some(kernel), x) => {
+                    let gram = Gram::of(kernel, x);
+                    if n.saturating_mul(n).saturating_mul(8) <= cache_bytes {
+                        let Some(matrix) = gram.matrix(&request.threads, &mut monitor) else {
+                            return Ok(interrupted(n, q));
+                        };
+                        let mut scores = StoredKernel::new(&matrix, n, q)?;
+                        let solution = request.solve(&mut scores, &mut monitor)?;
+                        Ok(Outcome {
+                            solution,
+                            scores: all_scores(&scores),
+                            weights: None,
+                        })
+                    } else {
+                        let mut scores = KernelBlocks::new(gram, q, cache_bytes);
+                        let solution = request.solve(&mut scores, &mut monitor)?;
+                        Ok(Outcome {
+                            solution,
+                            scores: all_scores(&scores),
+                            weights: None,
+                        })
+                    }
+                }
+            }
+        })
+        .map_err(value_error)?;
+    monitor.finish()?;
+    let Outcome {
+        solution,
+        scores,
+        weights,
+    } = outcome;
+    let report = solution.report;
+    let columns: [fn(&multimargin_solvers::report::Record) -> f64; 4] =
+        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
+    let history: Vec<f64> = columns
+        .iter()
+        .flat_map(|column| report.history.iter().map(column))
+        .collect();
+    let matrix = |values: Vec<f64>, rows: usize, columns: usize| {
+        values
+            .into_pyarray(py)
+            .reshape([rows, columns])
+            .map(Bound::unbind)
+    };
+    let features = arrays.columns();
+    Ok(PairwiseSolution {
+        dual: matrix(solution.dual, n, q)?,
+        bias: solution.bias.into_pyarray(py).unbind(),
+        weights: weights
+            .map(|weights| matrix(weights, features, q))
+            .transpose()?,
+        scores: matrix(scores, n, q)?,
+        status: report.status.name(),
+        epochs: report.epochs,
+        primal: report.primal,
+        dual_objective: report.dual,
+        gap: multimargin_solvers::report::relative_gap(report.primal, report.dual),
+        history: matrix(history, 4, report.history.len())?,
+    })
+}

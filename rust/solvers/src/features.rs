@@ -1,0 +1,267 @@
+//! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
+
+use crate::matmul::{View, multiply};
+use crate::report::SolverError;
+use crate::vector::dot;
+use std::ops::Range;
+
+/// A dense row-major matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Dense<'a> {
+    data: &'a [f64],
+    rows: usize,
+    columns: usize,
+}
+
+impl<'a> Dense<'a> {
+    /// Wraps `rows x columns` numbers.
+    ///
+    /// # Errors
+    /// When the slice has another length.
+    pub fn new(data: &'a [f64], rows: usize, columns: usize) -> Result<Self, SolverError> {
+        if rows.checked_mul(columns) != Some(data.len()) {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("{} numbers for {rows} x {columns}", data.len()),
+                expected: "a contiguous row-major matrix",
+            });
+        }
+        Ok(Self {
+            data,
+            rows,
+            columns,
+        })
+    }
+
+    /// All numbers, row-major.
+    pub fn data(&self) -> &'a [f64] {
+        self.data
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [f64] {
+        &self.data[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Copies the chosen rows, one below the other.
+    pub fn gather(&self, rows: &[u32], panel: &mut Vec<f64>) {
+        panel.clear();
+        for &i in rows {
+            panel.extend_from_slice(self.row(i as usize));
+        }
+    }
+}
+
+/// A matrix in compressed sparse rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Sparse<'a> {
+    data: &'a [f64],
+    indices: &'a [i32],
+    starts: &'a [i32],
+    columns: usize,
+}
+
+impl<'a> Sparse<'a> {
+    /// Wraps the three arrays of a CSR matrix with the given number of columns.
+    ///
+    /// # Errors
+    /// When the arrays do not describe such a matrix.
+    pub fn new(
+        data: &'a [f64],
+        indices: &'a [i32],
+        starts: &'a [i32],
+        columns: usize,
+    ) -> Result<Self, SolverError> {
+        let ordered = starts.first() == Some(&0)
+            && starts.windows(2).all(|pair| pair[0] <= pair[1])
+            && starts.last().is_some_and(|&end| end as usize == data.len());
+        let inside = indices.iter().all(|&f| f >= 0 && (f as usize) < columns);
+        if !ordered || !inside || data.len() != indices.len() {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("a CSR matrix with inconsistent arrays for {columns} columns"),
+                expected: "increasing indptr and indices within the columns",
+            });
+        }
+        Ok(Self {
+            data,
+            indices,
+            starts,
+            columns,
+        })
+    }
+
+    /// Indices and values of row `i`.
+    pub fn row(&self, i: usize) -> (&'a [i32], &'a [f64]) {
+        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+        (&self.indices[range.clone()], &self.data[range])
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Adds `scale` times row `i` to a dense vector.
+    pub fn scatter(&self, i: usize, scale: f64, target: &mut [f64]) {
+        let (indices, values) = self.row(i);
+        for (&f, &x) in indices.iter().zip(values) {
+            target[f as usize] += scale * x;
+        }
+    }
+
+    /// Inner product of row `i` with a dense vector.
+    pub fn dot(&self, i: usize, vector: &[f64]) -> f64 {
+        let (indices, values) = self.row(i);
+        indices
+            .iter()
+            .zip(values)
+            .map(|(&f, &x)| x * vector[f as usize])
+            .sum()
+    }
+}
+
+/// Dense or sparse features.
+#[derive(Clone, Copy, Debug)]
+pub enum Features<'a> {
+    /// Dense row-major features.
+    Dense(Dense<'a>),
+    /// Features in compressed sparse rows.
+    Sparse(Sparse<'a>),
+}
+
+/// Chosen rows laid out for inner products with many other rows.
+#[derive(Clone, Debug, Default)]
+pub struct Panel {
+    count: usize,
+    values: Vec<f64>,
+}
+
+impl Features<'_> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.rows(),
+            Self::Sparse(x) => x.rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.columns(),
+            Self::Sparse(x) => x.columns(),
+        }
+    }
+
+    /// `||x_i||^2` of every row.
+    pub fn squared_norms(&self) -> Vec<f64> {
+        (0..self.rows())
+            .map(|i| match self {
+                Self::Dense(x) => dot(x.row(i), x.row(i)),
+                Self::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
+            })
+            .collect()
+    }
+
+    /// Lays the chosen rows out: dense ones as rows, sparse ones as dense columns, so that one nonzero of another row
+    /// meets all of them at once.
+    pub fn panel(&self, rows: &[u32], panel: &mut Panel) {
+        panel.count = rows.len();
+        match self {
+            Self::Dense(x) => x.gather(rows, &mut panel.values),
+            Self::Sparse(x) => {
+                panel.values.clear();
+                panel.values.resize(x.columns() * rows.len(), 0.0);
+                for (k, &i) in rows.iter().enumerate() {
+                    let (indices, values) = x.row(i as usize);
+                    for (&f, &value) in indices.iter().zip(values) {
+                        panel.values[f as usize * rows.len() + k] += value;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Inner products of the panel's rows with the rows `range` of these features: `out[k, j - range.start]`,
+    /// row-major, `panel rows x range`.
+    pub fn products(&self, panel: &Panel, range: Range<usize>, out: &mut [f64]) {
+        let (count, length) = (panel.count, range.len());
+        match self {
+            Self::Dense(x) => {
+                let d = x.columns();
+                let right = View::rows(&x.data[range.start * d..range.end * d], d);
+                multiply(
+                    (count, d, length),
+                    View::rows(&panel.values, d),
+                    right.transposed(),
+                    out,
+                    length,
+                    false,
+                );
+            }
+            Self::Sparse(x) => {
+                let mut sums = vec![0.0; count];
+                for (position, j) in range.enumerate() {
+                    sums.fill(0.0);
+                    let (indices, values) = x.row(j);
+                    for (&f, &value) in indices.iter().zip(values) {
+                        let column = &panel.values[f as usize * count..(f as usize + 1) * count];
+                        for (sum, &other) in sums.iter_mut().zip(column) {
+                            *sum += value * other;
+                        }
+                    }
+                    for (k, &sum) in sums.iter().enumerate() {
+                        out[k * length + position] = sum;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Inner products among the chosen rows, row-major.
+    pub fn square(&self, rows: &[u32], panel: &Panel, out: &mut [f64]) {
+        let count = rows.len();
+        match self {
+            Self::Dense(x) => {
+                let view = View::rows(&panel.values, x.columns());
+                multiply(
+                    (count, x.columns(), count),
+                    view,
+                    view.transposed(),
+                    out,
+                    count,
+                    false,
+                );
+            }
+            Self::Sparse(x) => {
+                out.fill(0.0);
+                for (k, &i) in rows.iter().enumerate() {
+                    let (indices, values) = x.row(i as usize);
+                    let sums = &mut out[k * count..(k + 1) * count];
+                    for (&f, &value) in indices.iter().zip(values) {
+                        let column = &panel.values[f as usize * count..(f as usize + 1) * count];
+                        for (sum, &other) in sums.iter_mut().zip(column) {
+                            *sum += value * other;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

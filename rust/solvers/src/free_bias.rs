@@ -1,0 +1,417 @@
+//! The free bias of Elisseeff and Weston: equality constraints `sum_i beta_i = 0` (000, eq. 19), by the augmented
+//! Lagrangian, with a certificate that is exact.
+//!
+//! The engine sees the scores `F + sigma g + b` with `g = sum_i beta_i`, which is the kernel `K + sigma` and a constant `b`;
+//! after each epoch the multiplier moves to `b + sigma g`. The dual value at such a point bounds the problem with the
+//! bias held, not the problem itself, unless `g = 0`. So before stopping, the point is repaired:
+//!
+//! * Let `C_ml = sum of c_i` over the instances with `m` relevant and `l` irrelevant. Route `-g` times as much as
+//!   possible, `t`, through the network of the labels with capacities `C_ml`, and share the flow of each arc among
+//!   its instances in proportion to `c_i`: that is a `B_0` with `sum beta_0i = -t g`, feasible for the hinge.
+//! * With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` is feasible and `sum beta'_i = 0`.
+//!
+//! Pairs of labels in different strongly connected components of that network carry no circulation: they are zero at
+//! every feasible point. So each component is a problem of its own, and the pairs across cost nothing once the
+//! components are lifted apart by their biases.
+
+use crate::bcd::{Certificate, Engine, Epoch, Step, prepare};
+use crate::labels::Labels;
+use crate::loss::Loss;
+use crate::report::{
+    Monitor, Record, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
+};
+use crate::routing::{largest_routing, strongly_connected_components};
+use crate::scores::Scores;
+use crate::threads::Threads;
+
+/// Weight of the augmentation, relative to the mean of the kernel's diagonal.
+const AUGMENTATION: f64 = 0.3;
+
+/// Routings beyond this multiple repair nothing that a double can hold.
+const LARGEST_ROUTING: f64 = 1e15;
+
+/// `C_ml`, the capacities of the labels' network, `q x q` row-major.
+fn capacities(labels: &Labels) -> Vec<f64> {
+    let q = labels.count();
+    // Counting decides which capacities are zero: differences of sums of floats would not be.
+    let (mut counts, mut weights) = (vec![0_i64; q * q], vec![0.0; q * q]);
+    let (mut count, mut weight) = (vec![0_i64; q], vec![0.0; q]);
+    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        for &m in labels.relevant(i) {
+            count[m as usize] += 1;
+            weight[m as usize] += labels.weight(i);
+            for &l in labels.relevant(i) {
+                counts[m as usize * q + l as usize] += 1;
+                weights[m as usize * q + l as usize] += labels.weight(i);
+            }
+        }
+    }
+    for m in 0..q {
+        for l in 0..q {
+            let index = m * q + l;
+            weights[index] = if count[m] > counts[index] {
+                (weight[m] - weights[index]).max(0.0)
+            } else {
+                0.0
+            };
+        }
+    }
+    weights
+}
+
+/// Adds `eps B_0` to `B`, where `B_0` shares the flow among the instances, and returns the new dual terms.
+fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mut [f64]) {
+    let q = labels.count();
+    let arcs: Vec<Vec<(usize, f64)>> = (0..q)
+        .map(|m| {
+            (0..q)
+                .filter(|&l| flow[m * q + l] > 0.0 && capacity[m * q + l] > 0.0)
+                .map(|l| (l, eps * flow[m * q + l] / capacity[m * q + l]))
+                .collect()
+        })
+        .collect();
+    let mut is_relevant = vec![false; q];
+    for (i, row) in dual.chunks_exact_mut(q).enumerate() {
+        if !labels.has_pairs(i) {
+            continue;
+        }
+        let relevant = labels.relevant(i);
+        relevant
+            .iter()
+            .for_each(|&m| is_relevant[m as usize] = true);
+        for &m in relevant {
+            for &(l, share) in &arcs[m as usize] {
+                if !is_relevant[l] {
+                    row[m as usize] += share * labels.weight(i);
+                    row[l] -= share * labels.weight(i);
+                }
+            }
+        }
+        relevant
+            .iter()
+            .for_each(|&m| is_relevant[m as usize] = false);
+    }
+}
+
+/// The sums of the dual variables of each instance, which are the hinge's dual terms.
+fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
+    dual.chunks_exact(labels.count())
+        .enumerate()
+        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum())
+        .collect()
+}
+
+/// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted or when `g` cannot be routed.
+fn repaired(
+    labels: &Labels,
+    capacity: &[f64],
+    dual: &[f64],
+    sum: &[f64],
+    monitor: &mut dyn Monitor,
+) -> Option<Vec<f64>> {
+    let mut repaired = dual.to_vec();
+    if sum.iter().all(|&g| g == 0.0) {
+        return Some(repaired);
+    }
+    // Each block sums to 0, so g does but for rounding.
+    let demand = centred(sum.iter().map(|g| -g).collect());
+    let mut interrupted = || monitor.interrupted();
+    let routing = largest_routing(&demand, capacity, LARGEST_ROUTING, &mut interrupted).ok()?;
+    if routing.scale <= 0.0 {
+        return None;
+    }
+    let eps = 1.0 / (1.0 + routing.scale);
+    repaired.iter_mut().for_each(|beta| *beta *= 1.0 - eps);
+    add_flow(labels, capacity, &routing.flow, eps, &mut repaired);
+    Some(repaired)
+}
+
+/// Subtracts the mean: a constant added to all biases changes nothing.
+fn centred(mut bias: Vec<f64>) -> Vec<f64> {
+    let mean = bias.iter().sum::<f64>() / bias.len().max(1) as f64;
+    bias.iter_mut().for_each(|b| *b -= mean);
+    bias
+}
+
+/// One strongly connected component's solution.
+struct Component {
+    dual: Vec<f64>,
+    bias: Vec<f64>,
+    report: Report,
+}
+
+/// Solves a pairwise hinge problem with a free bias. `step` makes the block step for given labels.
+///
+/// # Errors
+/// When the loss is not the hinge, or settings, labels and scores do not fit together.
+pub fn solve<S: Scores, T: Step>(
+    labels: &Labels,
+    scores: &mut S,
+    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    if !<T::Loss as Loss>::BOX {
+        return Err(SolverError::Unsupported(
+            "a free bias is available for the hinge loss only",
+        ));
+    }
+    let start = prepare(labels, scores, start, settings, threads, monitor)?;
+    let q = labels.count();
+    let capacity = capacities(labels);
+    let component_of = strongly_connected_components(q, &capacity);
+    let count = component_of.iter().max().map_or(0, |&last| last + 1);
+    if count <= 1 {
+        let mut step = step(labels)?;
+        let Component { dual, bias, report } = solve_component(
+            labels, &capacity, scores, &mut step, start, settings, threads, monitor,
+        );
+        return Ok(Solution { dual, bias, report });
+    }
+
+    let (n, mut dual, mut bias) = (labels.instances(), vec![0.0; start.len()], vec![0.0; q]);
+    let mut total = Report {
+        status: Status::Converged,
+        epochs: 0,
+        primal: 0.0,
+        dual: 0.0,
+        history: Vec::new(),
+    };
+    for component in 0..count {
+        let subset: Vec<usize> = (0..q).filter(|&k| component_of[k] == component).collect();
+        if subset.len() < 2 {
+            continue;
+        }
+        let restricted = labels.restricted(&subset);
+        let columns = |matrix: &[f64], width: usize| -> Vec<f64> {
+            matrix
+                .chunks_exact(width)
+                .flat_map(|row| subset.iter().map(|&k| row[k]))
+                .collect()
+        };
+        let part_capacity: Vec<f64> = subset
+            .iter()
+            .flat_map(|&m| subset.iter().map(move |&l| (m, l)))
+            .map(|(m, l)| capacity[m * q + l])
+            .collect();
+        let mut part_scores = scores.fresh(subset.len());
+        let part_start = columns(&start, q);
+        if part_start.iter().any(|&beta| beta != 0.0) {
+            part_scores.recompute(&part_start, threads, monitor);
+        }
+        let mut part_step = step(&restricted)?;
+        let part = solve_component(
+            &restricted,
+            &part_capacity,
+            &mut part_scores,
+            &mut part_step,
+            part_start,
+            settings,
+            threads,
+            monitor,
+        );
+        for i in 0..n {
+            for (position, &k) in subset.iter().enumerate() {
+                dual[i * q + k] = part.dual[i * subset.len() + position];
+            }
+        }
+        subset
+            .iter()
+            .zip(&part.bias)
+            .for_each(|(&k, b)| bias[k] = *b);
+        let report = part.report;
+        total
+            .history
+            .extend(report.history.iter().map(|record| Record {
+                epoch: total.epochs + record.epoch,
+                primal: total.primal + record.primal,
+                dual: total.dual + record.dual,
+                ..*record
+            }));
+        total.epochs += report.epochs;
+        total.primal += report.primal;
+        total.dual += report.dual;
+        if report.status != Status::Converged {
+            total.status = report.status;
+        }
+        if report.status == Status::Interrupted {
+            break;
+        }
+    }
+    if total.status != Status::Interrupted && scores.recompute(&dual, threads, monitor) {
+        lift_components(&component_of, &capacity, scores, &mut bias);
+    }
+    Ok(Solution {
+        dual,
+        bias: centred(bias),
+        report: total,
+    })
+}
+
+/// Moves the biases of whole components apart until no pair across components suffers any loss on the training rows.
+fn lift_components<S: Scores>(
+    component_of: &[usize],
+    capacity: &[f64],
+    scores: &S,
+    bias: &mut [f64],
+) {
+    let q = bias.len();
+    let count = component_of.iter().max().map_or(0, |&last| last + 1);
+    // Components are numbered so that arcs lead from larger to smaller numbers.
+    let mut level = vec![0_usize; count];
+    for component in 0..count {
+        for m in (0..q).filter(|&m| component_of[m] == component) {
+            for l in (0..q).filter(|&l| component_of[l] < component && capacity[m * q + l] > 0.0) {
+                level[component] = level[component].max(level[component_of[l]] + 1);
+            }
+        }
+    }
+    let mut row = vec![0.0; q];
+    let mut widest: f64 = 0.0;
+    for i in 0..scores.instances() {
+        scores.rows(i..i + 1, &mut row);
+        let shifted = row.iter().zip(bias.iter()).map(|(f, b)| f + b);
+        let (low, high) = shifted.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), s| {
+            (s.min(low), s.max(high))
+        });
+        widest = widest.max(high - low);
+    }
+    for (b, &component) in bias.iter_mut().zip(component_of) {
+        *b += level[component] as f64 * (1.0 + widest);
+    }
+}
+
+/// Solves the problem of one strongly connected component.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call site, every argument a part of the problem"
+)]
+fn solve_component<S: Scores, T: Step>(
+    labels: &Labels,
+    capacity: &[f64],
+    scores: &mut S,
+    step: &mut T,
+    start: Vec<f64>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Component {
+    let mut trace = Trace::default();
+    let diagonal = scores.diagonal();
+    let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
+    let sigma = if mean > 0.0 { AUGMENTATION * mean } else { 1.0 };
+    let mut engine = Engine::new(labels, scores, step, start, sigma, threads, settings);
+    let (mut epochs, mut next_attempt) = (0, 0);
+    let all = engine.active();
+    let (status, primal, dual);
+    loop {
+        let visited = engine.active();
+        let outcome = engine.epoch(monitor);
+        epochs += 1;
+        let certificate = engine.certify();
+        let bias = engine.bias();
+        let held_primal = 0.5 * certificate.quadratic + certificate.loss;
+        let shifted: f64 = bias.iter().zip(&engine.sum).map(|(b, g)| b * g).sum();
+        let tolerated = settings.tolerance * held_primal.abs();
+        if outcome == Epoch::Interrupted {
+            // Without a repair the only lower bound is that of B = 0.
+            trace.record(epochs, held_primal, 0.0, engine.active(), monitor);
+            (status, primal, dual) = (Status::Interrupted, held_primal, 0.0);
+            engine.offset = bias;
+            engine.sigma = 0.0;
+            break;
+        }
+        let stuck = outcome == Epoch::Still && visited == all;
+        let last = epochs == settings.max_epochs || stuck;
+        let close = certificate.gap + shifted.abs() <= tolerated;
+        if last || (close && epochs >= next_attempt) {
+            let kept = (
+                engine.dual.clone(),
+                engine.dual_terms.clone(),
+                engine.sum.clone(),
+            );
+            let attempt = certified(&mut engine, labels, capacity, &bias, threads, monitor);
+            let reached = attempt.map(|(p, d)| relative_gap(p, d) <= settings.tolerance);
+            if reached == Some(true) || last {
+                let (p, d) = attempt.unwrap_or((held_primal, 0.0));
+                trace.record(epochs, p, d, engine.active(), monitor);
+                let indefinite = certificate.quadratic < -1e-9 * p.abs() || p - d < -1e-9 * p.abs();
+                status = if indefinite {
+                    Status::IndefiniteKernel
+                } else if reached == Some(true) {
+                    Status::Converged
+                } else if stuck {
+                    Status::Stalled
+                } else {
+                    Status::MaxIterations
+                };
+                (primal, dual) = (p, d);
+                engine.offset = bias;
+                engine.sigma = 0.0;
+                break;
+            }
+            (engine.dual, engine.dual_terms, engine.sum) = kept;
+            engine.scores.recompute(&engine.dual, threads, monitor);
+            next_attempt = epochs + 1 + epochs / 5;
+        }
+        engine.choose_active(tolerated);
+        trace.record(
+            epochs,
+            held_primal,
+            held_primal - certificate.gap,
+            engine.active(),
+            monitor,
+        );
+        if outcome == Epoch::Still || engine.active() == 0 {
+            engine.wake_all();
+        }
+        engine.offset = centred(bias);
+    }
+    let bias = centred(engine.offset.clone());
+    let report = Report {
+        status,
+        epochs,
+        primal,
+        dual,
+        history: trace.history,
+    };
+    Component {
+        dual: std::mem::take(&mut engine.dual),
+        bias,
+        report,
+    }
+}
+
+/// Moves the engine to the repaired point and returns primal and dual objective there; `None` (at the old point) when
+/// there is no repair.
+fn certified<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    labels: &Labels,
+    capacity: &[f64],
+    bias: &[f64],
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<(f64, f64)> {
+    let dual = repaired(labels, capacity, &engine.dual, &engine.sum, monitor)?;
+    if !engine.scores.recompute(&dual, threads, monitor) {
+        return None;
+    }
+    engine.dual_terms = hinge_dual_terms(labels, &dual);
+    engine.dual = dual;
+    let (offset, sigma) = (
+        std::mem::replace(&mut engine.offset, bias.to_vec()),
+        engine.sigma,
+    );
+    engine.sigma = 0.0;
+    let Certificate {
+        loss,
+        dual_terms,
+        quadratic,
+        ..
+    } = engine.certify();
+    engine.offset = offset;
+    engine.sigma = sigma;
+    Some((0.5 * quadratic + loss, dual_terms - 0.5 * quadratic))
+}

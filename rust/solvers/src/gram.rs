@@ -1,0 +1,263 @@
+//! Kernel functions and blocks of kernel rows.
+
+use crate::features::{Features, Panel};
+use crate::matmul::{View, multiply};
+use crate::report::{Monitor, SolverError};
+use crate::threads::Threads;
+use crate::vector;
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// Columns of a kernel block that are computed together: they stay in the second-level cache.
+const CHUNK: usize = 256;
+/// Kernel rows that are computed together.
+const ROWS: usize = 64;
+
+/// A kernel function of two feature vectors, with scikit-learn's meaning of the parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kernel {
+    /// `x . y`
+    Linear,
+    /// `exp(-gamma ||x - y||^2)`
+    Rbf {
+        /// Width.
+        gamma: f64,
+    },
+    /// `(gamma x . y + coef0)^degree`
+    Polynomial {
+        /// Factor of the inner product.
+        gamma: f64,
+        /// Constant term.
+        coef0: f64,
+        /// Degree.
+        degree: u32,
+    },
+    /// `tanh(gamma x . y + coef0)`
+    Sigmoid {
+        /// Factor of the inner product.
+        gamma: f64,
+        /// Constant term.
+        coef0: f64,
+    },
+}
+
+/// Kernel values between the rows of two feature matrices, computed when asked for.
+#[derive(Clone, Debug)]
+pub struct Gram<'a> {
+    kernel: Kernel,
+    left: Features<'a>,
+    right: Features<'a>,
+    left_norms: Vec<f64>,
+    right_norms: Vec<f64>,
+    /// Whether both sides are one matrix, so that the diagonal is `k(x_i, x_i)`.
+    same: bool,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls `work` with a buffer of the given length that the thread keeps for the next call.
+pub(crate) fn with_scratch<R>(length: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
+    SCRATCH.with_borrow_mut(|scratch| {
+        if scratch.len() < length {
+            scratch.resize(length, 0.0);
+        }
+        work(&mut scratch[..length])
+    })
+}
+
+impl<'a> Gram<'a> {
+    /// Kernel values `k(left_i, right_j)`.
+    ///
+    /// # Errors
+    /// When the two have different numbers of columns or one is dense and the other sparse.
+    pub fn new(
+        kernel: Kernel,
+        left: Features<'a>,
+        right: Features<'a>,
+    ) -> Result<Self, SolverError> {
+        let same_kind = matches!(
+            (&left, &right),
+            (Features::Dense(_), Features::Dense(_)) | (Features::Sparse(_), Features::Sparse(_))
+        );
+        if left.columns() != right.columns() || !same_kind {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("{} and {} columns", left.columns(), right.columns()),
+                expected: "two matrices of one kind with the same number of columns",
+            });
+        }
+        let norms = |features: &Features<'_>| match kernel {
+            Kernel::Rbf { .. } => features.squared_norms(),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            kernel,
+            left,
+            right,
+            left_norms: norms(&left),
+            right_norms: norms(&right),
+            same: false,
+        })
+    }
+
+    /// Kernel values among the rows of one matrix.
+    pub fn of(kernel: Kernel, features: Features<'a>) -> Self {
+        let norms = match kernel {
+            Kernel::Rbf { .. } => features.squared_norms(),
+            _ => Vec::new(),
+        };
+        Self {
+            kernel,
+            left: features,
+            right: features,
+            left_norms: norms.clone(),
+            right_norms: norms,
+            same: true,
+        }
+    }
+
+    /// Number of left rows.
+    pub fn rows(&self) -> usize {
+        self.left.rows()
+    }
+
+    /// Number of right rows.
+    pub fn columns(&self) -> usize {
+        self.right.rows()
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.left.columns()
+    }
+
+    /// `k(x_i, x_i)` of every left row.
+    pub fn diagonal(&self) -> Vec<f64> {
+        if let Kernel::Rbf { .. } = self.kernel {
+            return vec![1.0; self.rows()];
+        }
+        let mut diagonal = self.left.squared_norms();
+        self.apply(&mut diagonal, 0.0, &[]);
+        diagonal
+    }
+
+    /// Turns inner products into kernel values.
+    fn apply(&self, products: &mut [f64], squared_norm: f64, squared_norms: &[f64]) {
+        match self.kernel {
+            Kernel::Linear => {}
+            Kernel::Rbf { gamma } => vector::rbf(products, squared_norm, squared_norms, gamma),
+            Kernel::Polynomial {
+                gamma,
+                coef0,
+                degree,
+            } => vector::polynomial(products, gamma, coef0, degree),
+            Kernel::Sigmoid { gamma, coef0 } => vector::sigmoid(products, gamma, coef0),
+        }
+    }
+
+    fn left_norm(&self, i: u32) -> f64 {
+        self.left_norms.get(i as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Lays the chosen left rows out for [`Self::block`] and [`Self::square`].
+    pub fn panel(&self, rows: &[u32], panel: &mut Panel) {
+        self.left.panel(rows, panel);
+    }
+
+    /// Kernel values of the chosen left rows with the right rows `range`, row-major `rows x range`.
+    pub fn block(&self, rows: &[u32], panel: &Panel, range: Range<usize>, out: &mut [f64]) {
+        let length = range.len();
+        self.right.products(panel, range.clone(), out);
+        let norms = self.right_norms.get(range.clone()).unwrap_or(&[]);
+        for (k, &i) in rows.iter().enumerate() {
+            let values = &mut out[k * length..(k + 1) * length];
+            self.apply(values, self.left_norm(i), norms);
+        }
+    }
+
+    /// Kernel values among the chosen left rows, row-major. Only for [`Gram::of`].
+    pub fn square(&self, rows: &[u32], panel: &Panel, out: &mut [f64]) {
+        self.left.square(rows, panel, out);
+        let norms: Vec<f64> = rows.iter().map(|&i| self.left_norm(i)).collect();
+        for (k, values) in out.chunks_exact_mut(rows.len().max(1)).enumerate() {
+            self.apply(values, self.left_norm(rows[k]), &norms);
+            if let Kernel::Rbf { .. } = self.kernel {
+                values[k] = 1.0;
+            }
+        }
+    }
+
+    /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
+    pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let (n, m) = (self.rows(), self.columns());
+        let mut matrix = vec![0.0; n * m];
+        // About 2e8 operations between two questions keep an interruption prompt.
+        let slab = (200_000_000 / (m * (self.features() + 8)).max(1)).clamp(1, 64) * ROWS;
+        for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
+            if monitor.interrupted() {
+                return None;
+            }
+            threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
+                let first = index * slab + chunk * ROWS;
+                let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
+                let mut panel = Panel::default();
+                self.panel(&rows, &mut panel);
+                for start in (0..m).step_by(CHUNK) {
+                    let range = start..(start + CHUNK).min(m);
+                    with_scratch(rows.len() * range.len(), |values| {
+                        self.block(&rows, &panel, range.clone(), values);
+                        for (k, row) in values.chunks_exact(range.len()).enumerate() {
+                            out[k * m + range.start..k * m + range.end].copy_from_slice(row);
+                        }
+                    });
+                }
+            });
+        }
+        if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
+            (0..n).for_each(|i| matrix[i * m + i] = 1.0);
+        }
+        Some(matrix)
+    }
+
+    /// `K D` for a row-major `columns x q` matrix `D`, without storing `K`; `None` when interrupted.
+    pub fn product(
+        &self,
+        factor: &[f64],
+        q: usize,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<f64>> {
+        let (n, m) = (self.rows(), self.columns());
+        let mut result = vec![0.0; n * q];
+        let slab = (200_000_000 / (m * (self.features() + q + 8)).max(1)).clamp(1, 64) * ROWS;
+        for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
+            if monitor.interrupted() {
+                return None;
+            }
+            threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
+                let first = index * slab + chunk * ROWS;
+                let rows: Vec<u32> = (first as u32..(first + out.len() / q) as u32).collect();
+                let mut panel = Panel::default();
+                self.panel(&rows, &mut panel);
+                for start in (0..m).step_by(CHUNK) {
+                    let range = start..(start + CHUNK).min(m);
+                    with_scratch(rows.len() * range.len(), |values| {
+                        self.block(&rows, &panel, range.clone(), values);
+                        let right = View::rows(&factor[range.start * q..range.end * q], q);
+                        multiply(
+                            (rows.len(), range.len(), q),
+                            View::rows(values, range.len()),
+                            right,
+                            out,
+                            q,
+                            true,
+                        );
+                    });
+                }
+            });
+        }
+        Some(result)
+    }
+}

@@ -1,0 +1,471 @@
+//! The hinge loss `max(0, 1 - z)` of Rank-SVM (000, eq. 18): value by one merge, proximal map by divide and conquer.
+//!
+//! With `a_m = s_m - 1` for relevant and `b_n = s_n` for irrelevant labels, and the same shift of the centre giving
+//! `u` and `v`, the proximal map is
+//!
+//! ```text
+//! min 1/2 ||a - u||^2 + 1/2 ||b - v||^2 + lambda * sum over pairs of max(0, b_n - a_m)
+//! ```
+//!
+//! The penalty is the Lovasz extension of the directed cut `S -> lambda |S & N| |P - S|`, so its minimiser comes from
+//! splitting the labels at their mean: either no cut improves and the whole group sits at the mean, or the best cut
+//! separates an upper from a lower group that no longer interact except through fully active pairs.
+//!
+//! Only the smaller side is ever sorted. A cut that takes the top `i` of its `k` labels takes those of the larger side
+//! that lie above `t + lambda (k - i)`: evenly spaced thresholds, so one pass over the unsorted larger side counts
+//! and sums it by threshold. The roles are symmetric under `(a, b) -> (-b, -a)`.
+
+use super::Loss;
+
+/// The hinge loss `max(0, 1 - z)`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hinge;
+
+/// Labels of one side that can be part of an active pair: shifted scores and positions.
+type Side = Vec<(f64, u32)>;
+
+/// A group of labels that still has to be split: ranges of the two sides, and what fully active pairs with other
+/// groups have already added to each side.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    u: (usize, usize),
+    v: (usize, usize),
+    u_shift: f64,
+    v_shift: f64,
+}
+
+/// Buffers of the hinge's value and proximal map.
+#[derive(Clone, Debug, Default)]
+pub struct HingeWorkspace {
+    /// The smaller side, in descending order. If that is the irrelevant one, both sides are negated.
+    u: Side,
+    /// The larger side, in no order.
+    v: Side,
+    groups: Vec<Group>,
+    /// Number and sum of `t - v` of the larger side between two thresholds.
+    buckets: Vec<(usize, f64)>,
+}
+
+/// What is known of an instance before any splitting.
+#[derive(Clone, Copy, Debug)]
+struct Gathered {
+    /// Whether both sides are negated.
+    negated: bool,
+    /// Number and sum of the labels of the larger side that are above the limit.
+    above: (usize, f64),
+    /// Highest label of the smaller side, in the stored sign.
+    highest_u: f64,
+}
+
+impl HingeWorkspace {
+    /// Stores the labels whose pairs are in doubt. Left out are labels that violate nothing (the proximal map raises
+    /// `a` and lowers `b`, so they stay as they are), and labels of the larger side that are above all of the smaller
+    /// side by more than `reach`: these are only counted and summed.
+    fn gather(&mut self, scores: &[f64], relevant: usize, reach: f64) -> Gathered {
+        let (positive, negative) = scores.split_at(relevant);
+        let negated = positive.len() > negative.len();
+        let (small, large, first_small, first_large) = if negated {
+            (negative, positive, relevant as u32, 0)
+        } else {
+            (positive, negative, 0, relevant as u32)
+        };
+        // Stored are u = sign * score - shift_u and v = sign * score - shift_v, with the margin on the relevant side.
+        let sign = if negated { -1.0 } else { 1.0 };
+        let (u_margin, v_margin) = if negated { (0.0, -1.0) } else { (1.0, 0.0) };
+        self.u.clear();
+        self.v.clear();
+        let (mut lowest_u, mut highest_u) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &score in small {
+            let u = sign * score - u_margin;
+            lowest_u = u.min(lowest_u);
+            highest_u = u.max(highest_u);
+        }
+        let limit = highest_u + reach;
+        let mut highest_v = f64::NEG_INFINITY;
+        let mut above = (0, 0.0);
+        for (position, &score) in large.iter().enumerate() {
+            let v = sign * score - v_margin;
+            highest_v = v.max(highest_v);
+            if v > limit {
+                above.0 += 1;
+                above.1 += v;
+            } else if v > lowest_u {
+                self.v.push((v, first_large + position as u32));
+            }
+        }
+        for (position, &score) in small.iter().enumerate() {
+            let u = sign * score - u_margin;
+            if u < highest_v {
+                self.u.push((u, first_small + position as u32));
+            }
+        }
+        self.u
+            .sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+        Gathered {
+            negated,
+            above,
+            highest_u,
+        }
+    }
+}
+
+/// The evenly spaced thresholds of a group: a cut of the top `i` labels of the smaller side takes the labels of the
+/// larger side whose index is at most `i`.
+#[derive(Clone, Copy, Debug)]
+struct Thresholds {
+    t: f64,
+    inverse_lambda: f64,
+    labels: f64,
+}
+
+impl Thresholds {
+    /// The smallest `i` with `v > t + lambda (labels - i)`; `labels + 1` when there is none.
+    #[inline]
+    fn index(&self, v: f64) -> usize {
+        let above = (v - self.t) * self.inverse_lambda;
+        let index = self.labels - above;
+        if above > 0.0 {
+            if index < 0.0 { 0 } else { index as usize + 1 }
+        } else {
+            self.labels as usize + 1
+        }
+    }
+}
+
+/// The best cut of a group at its mean `t`: how many of the top `u` go up and how many `v`. `None` when no cut has a
+/// value below zero beyond rounding.
+fn best_cut(
+    u: &[(f64, u32)],
+    v: &[(f64, u32)],
+    group: &Group,
+    thresholds: Thresholds,
+    lambda: f64,
+    buckets: &mut Vec<(usize, f64)>,
+) -> Option<(usize, usize)> {
+    let t = thresholds.t;
+    buckets.clear();
+    buckets.resize(u.len() + 2, (0, 0.0));
+    let mut scale = 0.0;
+    for &(x, _) in v {
+        let x = x + group.v_shift;
+        let bucket = &mut buckets[thresholds.index(x)];
+        bucket.0 += 1;
+        bucket.1 += t - x;
+        scale += (t - x).abs();
+    }
+    for &(x, _) in u {
+        scale += (t - (x + group.u_shift)).abs();
+    }
+    let mut best_value = -4.0 * f64::EPSILON * scale;
+    let mut best = None;
+    let (mut j, mut sum) = (0, 0.0);
+    for i in 0..=u.len() {
+        if i > 0 {
+            sum += t - (u[i - 1].0 + group.u_shift);
+        }
+        j += buckets[i].0;
+        sum += buckets[i].1;
+        let below = (u.len() - i) as f64;
+        let trivial = (i == 0 && j == 0) || (i == u.len() && j == v.len());
+        let value = lambda * (j as f64) * below + sum;
+        if !trivial && value < best_value {
+            best_value = value;
+            best = Some((i, j));
+        }
+    }
+    best
+}
+
+/// Moves the labels for which `upper` holds to the front.
+fn partition(v: &mut [(f64, u32)], upper: impl Fn(f64) -> bool) {
+    let mut front = 0;
+    for k in 0..v.len() {
+        if upper(v[k].0) {
+            v.swap(front, k);
+            front += 1;
+        }
+    }
+}
+
+impl Loss for Hinge {
+    type Workspace = HingeWorkspace;
+
+    const BOX: bool = true;
+
+    fn value(&self, scores: &[f64], relevant: usize, workspace: &mut HingeWorkspace) -> f64 {
+        let Gathered { above, .. } = workspace.gather(scores, relevant, 0.0);
+        let HingeWorkspace { u, v, buckets, .. } = workspace;
+        // Number and sum of the u from the k-th one down.
+        buckets.clear();
+        buckets.resize(u.len() + 1, (0, 0.0));
+        for k in (0..u.len()).rev() {
+            buckets[k] = (buckets[k + 1].0 + 1, buckets[k + 1].1 + u[k].0);
+        }
+        let (count, sum) = buckets[0];
+        let mut total = above.1 * count as f64 - sum * above.0 as f64;
+        for &(x, _) in v.iter() {
+            let (count, sum) = buckets[u.partition_point(|&(a, _)| a >= x)];
+            total += x * count as f64 - sum;
+        }
+        total.max(0.0)
+    }
+
+    fn prox(
+        &self,
+        centre: &[f64],
+        _guess: &[f64],
+        displacement: &mut [f64],
+        relevant: usize,
+        lambda: f64,
+        workspace: &mut HingeWorkspace,
+    ) {
+        displacement.fill(0.0);
+        // No label of the smaller side rises, and none of the larger side falls, by more than one step a pair: a
+        // label that is further above ends fully active in all its pairs.
+        let reach = lambda * centre.len() as f64;
+        let Gathered {
+            negated,
+            above,
+            highest_u,
+        } = workspace.gather(centre, relevant, reach);
+        let HingeWorkspace {
+            u: all_u,
+            v: all_v,
+            groups,
+            buckets,
+        } = workspace;
+        let sign = if negated { -1.0 } else { 1.0 };
+        if above.0 > 0 {
+            let large = if negated {
+                0..relevant
+            } else {
+                relevant..centre.len()
+            };
+            let fall = -sign * lambda * all_u.len() as f64;
+            let limit = highest_u + reach;
+            let margin = if negated { -1.0 } else { 0.0 };
+            for (displacement, score) in displacement[large.clone()].iter_mut().zip(&centre[large])
+            {
+                *displacement = if sign * score - margin > limit {
+                    fall
+                } else {
+                    0.0
+                };
+            }
+        }
+        groups.clear();
+        groups.push(Group {
+            u: (0, all_u.len()),
+            v: (0, all_v.len()),
+            u_shift: lambda * above.0 as f64,
+            v_shift: 0.0,
+        });
+        while let Some(group) = groups.pop() {
+            let u = &all_u[group.u.0..group.u.1];
+            let v = &mut all_v[group.v.0..group.v.1];
+            let (mut total, mut highest) = (0.0, f64::NEG_INFINITY);
+            for &(x, _) in v.iter() {
+                total += x;
+                highest = x.max(highest);
+            }
+            let lowest = u.last().map_or(f64::INFINITY, |&(x, _)| x + group.u_shift);
+            if v.is_empty() || highest + group.v_shift <= lowest {
+                for &(_, position) in u {
+                    displacement[position as usize] = sign * group.u_shift;
+                }
+                for &(_, position) in v.iter() {
+                    displacement[position as usize] = sign * group.v_shift;
+                }
+                continue;
+            }
+            total += u.iter().map(|&(x, _)| x).sum::<f64>();
+            total += group.u_shift * u.len() as f64 + group.v_shift * v.len() as f64;
+            let t = total / (u.len() + v.len()) as f64;
+            let thresholds = Thresholds {
+                t,
+                inverse_lambda: 1.0 / lambda,
+                labels: u.len() as f64,
+            };
+            match best_cut(u, v, &group, thresholds, lambda, buckets) {
+                None => {
+                    for &(x, position) in u.iter().chain(v.iter()) {
+                        displacement[position as usize] = sign * (t - x);
+                    }
+                }
+                Some((i, j)) => {
+                    partition(v, |x| thresholds.index(x + group.v_shift) <= i);
+                    groups.push(Group {
+                        u: (group.u.0, group.u.0 + i),
+                        v: (group.v.0, group.v.0 + j),
+                        v_shift: group.v_shift - lambda * (u.len() - i) as f64,
+                        ..group
+                    });
+                    groups.push(Group {
+                        u: (group.u.0 + i, group.u.1),
+                        v: (group.v.0 + j, group.v.1),
+                        u_shift: group.u_shift + lambda * j as f64,
+                        ..group
+                    });
+                }
+            }
+        }
+    }
+
+    /// For the hinge `D_i` is the sum of the pairs' dual variables, which is the sum of `beta_im` over `P_i`.
+    fn dual_value(
+        &self,
+        dual: &[f64],
+        _scores: &[f64],
+        relevant: usize,
+        _weight: f64,
+        _workspace: &mut HingeWorkspace,
+    ) -> f64 {
+        dual[..relevant].iter().sum()
+    }
+
+    fn negative_slope(&self, margin: f64) -> f64 {
+        if margin < 1.0 { 1.0 } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A random block: few distinct values (ties) half of the time, one label on a side often.
+    fn block(random: &mut fastrand::Rng) -> (Vec<f64>, usize, f64) {
+        let p = if random.bool() { 1 } else { random.usize(1..7) };
+        let r = if random.u8(..) < 60 {
+            1
+        } else {
+            random.usize(1..9)
+        };
+        let spread = [0.5, 2.0, 10.0][random.usize(0..3)];
+        let ties = random.bool();
+        let scores = (0..p + r)
+            .map(|_| {
+                let x = spread * (random.f64() - 0.5);
+                if ties { (2.0 * x).round() / 2.0 } else { x }
+            })
+            .collect();
+        (scores, p, 10.0_f64.powf(-3.0 + 4.0 * random.f64()))
+    }
+
+    fn brute_force_value(scores: &[f64], p: usize) -> f64 {
+        let (relevant, irrelevant) = scores.split_at(p);
+        let pair = |m: &f64, n: &f64| (1.0 - m + n).max(0.0);
+        relevant
+            .iter()
+            .map(|m| irrelevant.iter().map(|n| pair(m, n)).sum::<f64>())
+            .sum()
+    }
+
+    /// The same proximal map by coordinate descent over the pairs' dual variables, to convergence.
+    fn coordinate_descent(centre: &[f64], p: usize, lambda: f64) -> Vec<f64> {
+        let r = centre.len() - p;
+        let mut alpha = vec![0.0; p * r];
+        let mut s = centre.to_vec();
+        for _ in 0..100_000 {
+            let mut moved: f64 = 0.0;
+            for m in 0..p {
+                for n in 0..r {
+                    let old: f64 = alpha[m * r + n];
+                    let new = (old - (s[m] - s[p + n] - 1.0) / 2.0).clamp(0.0, lambda);
+                    s[m] += new - old;
+                    s[p + n] -= new - old;
+                    alpha[m * r + n] = new;
+                    moved = moved.max((new - old).abs());
+                }
+            }
+            if moved < 1e-15 {
+                break;
+            }
+        }
+        s.iter().zip(centre).map(|(s, c)| s - c).collect()
+    }
+
+    #[test]
+    fn value_is_the_sum_over_pairs() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut workspace = HingeWorkspace::default();
+        for _ in 0..5000 {
+            let (scores, p, _) = block(&mut random);
+            let expected = brute_force_value(&scores, p);
+            assert!(
+                (Hinge.value(&scores, p, &mut workspace) - expected).abs()
+                    < 1e-12 * (1.0 + expected)
+            );
+        }
+    }
+
+    #[test]
+    fn prox_agrees_with_coordinate_descent_over_pairs() {
+        let mut random = fastrand::Rng::with_seed(4);
+        let mut workspace = HingeWorkspace::default();
+        for _ in 0..3000 {
+            let (centre, p, lambda) = block(&mut random);
+            let mut displacement = vec![f64::NAN; centre.len()];
+            Hinge.prox(
+                &centre,
+                &centre,
+                &mut displacement,
+                p,
+                lambda,
+                &mut workspace,
+            );
+            let expected = coordinate_descent(&centre, p, lambda);
+            for (x, y) in displacement.iter().zip(&expected) {
+                assert!(
+                    (x - y).abs() < 1e-10,
+                    "{centre:?} {p} {lambda}: {displacement:?} {expected:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_lambda_and_offsets() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut workspace = HingeWorkspace::default();
+        for _ in 0..2000 {
+            let (centre, p, _) = block(&mut random);
+            let mut displacement = vec![0.0; centre.len()];
+            // So small that every pair stays as it is: each violated pair counts lambda.
+            Hinge.prox(
+                &centre,
+                &centre,
+                &mut displacement,
+                p,
+                1e-13,
+                &mut workspace,
+            );
+            for m in 0..p {
+                let active = centre[p..].iter().filter(|&&n| n > centre[m] - 1.0).count();
+                let ties = centre[p..]
+                    .iter()
+                    .filter(|&&n| (n - centre[m] + 1.0).abs() < 1e-9)
+                    .count();
+                let slack = 1e-13 * (ties as f64 + 1e-3);
+                assert!(
+                    (displacement[m] - 1e-13 * active as f64).abs() <= slack,
+                    "{centre:?} {p}"
+                );
+            }
+            // So large that no pair may be violated afterwards.
+            Hinge.prox(&centre, &centre, &mut displacement, p, 1e12, &mut workspace);
+            let moved: Vec<f64> = centre
+                .iter()
+                .zip(&displacement)
+                .map(|(c, d)| c + d)
+                .collect();
+            assert!(brute_force_value(&moved, p) < 1e-10);
+            // A large common offset changes nothing but rounding.
+            let lifted: Vec<f64> = centre.iter().map(|c| c + 1e6).collect();
+            let mut other = vec![0.0; centre.len()];
+            Hinge.prox(&lifted, &lifted, &mut other, p, 1e12, &mut workspace);
+            for (x, y) in displacement.iter().zip(&other) {
+                assert!((x - y).abs() < 1e-8);
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Matrix products on slices: a checked wrapper of the `gemm` crate.
+
+/// A strided view of a matrix inside a slice: element `(i, j)` is at `i * row_stride + j * column_stride`.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The slice that holds the elements.
+    pub data: &'a [f64],
+    /// Distance between two rows.
+    pub row_stride: usize,
+    /// Distance between two columns.
+    pub column_stride: usize,
+}
+
+impl<'a> View<'a> {
+    /// A row-major matrix whose rows are `stride` apart.
+    pub fn rows(data: &'a [f64], stride: usize) -> Self {
+        Self {
+            data,
+            row_stride: stride,
+            column_stride: 1,
+        }
+    }
+
+    /// The transpose.
+    pub fn transposed(self) -> Self {
+        Self {
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+}
+
+/// `C = A B` (or `C += A B` when `accumulate`) for `A` of shape `m x k`, `B` of shape `k x n` and a row-major `C`
+/// whose rows are `stride` apart. Runs on the calling thread.
+///
+/// # Panics
+/// When a view is too short for its shape.
+pub fn multiply(
+    (m, k, n): (usize, usize, usize),
+    a: View<'_>,
+    b: View<'_>,
+    c: &mut [f64],
+    stride: usize,
+    accumulate: bool,
+) {
+    if m == 0 || n == 0 {
+        return;
+    }
+    let last = |rows: usize, columns: usize, row_stride: usize, column_stride: usize| {
+        if rows == 0 || columns == 0 {
+            0
+        } else {
+            (rows - 1) * row_stride + (columns - 1) * column_stride + 1
+        }
+    };
+    assert!(
+        last(m, k, a.row_stride, a.column_stride) <= a.data.len(),
+        "left factor too short"
+    );
+    assert!(
+        last(k, n, b.row_stride, b.column_stride) <= b.data.len(),
+        "right factor too short"
+    );
+    assert!(
+        n <= stride && last(m, n, stride, 1) <= c.len(),
+        "product too short"
+    );
+    // SAFETY: the assertions above show that every element the product touches lies inside its slice, `c` is borrowed
+    // mutably and so overlaps neither factor, and strides of slices in memory fit isize.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.as_mut_ptr(),
+            1,
+            stride as isize,
+            accumulate,
+            a.data.as_ptr(),
+            a.column_stride as isize,
+            a.row_stride as isize,
+            b.data.as_ptr(),
+            b.column_stride as isize,
+            b.row_stride as isize,
+            1.0,
+            1.0,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_three_loops() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..200 {
+            let (m, k, n) = (
+                random.usize(0..20),
+                random.usize(0..20),
+                random.usize(0..20),
+            );
+            let a: Vec<f64> = (0..m * k).map(|_| random.f64()).collect();
+            let b: Vec<f64> = (0..n * k).map(|_| random.f64()).collect();
+            let mut c = vec![1.0; m * (n + 3)];
+            let transposed = View::rows(&b, k.max(1)).transposed();
+            multiply(
+                (m, k, n),
+                View::rows(&a, k.max(1)),
+                transposed,
+                &mut c,
+                n + 3,
+                true,
+            );
+            for i in 0..m {
+                for j in 0..n {
+                    let sum: f64 = (0..k).map(|l| a[i * k + l] * b[j * k + l]).sum();
+                    assert!((c[i * (n + 3) + j] - 1.0 - sum).abs() < 1e-13);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
+
+use std::time::Instant;
+
+/// Bad input. A loop that merely stops early does not fail: it says so in its [`Status`].
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SolverError {
+    /// An argument is outside its range or does not fit another one.
+    #[error("{name} is {found}, expected {expected}")]
+    Argument {
+        /// The argument's name.
+        name: &'static str,
+        /// What was found.
+        found: String,
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// A parameter of the optimal margin loss is out of range.
+    #[error(transparent)]
+    OptimalMargin(#[from] crate::loss::OptimalMarginError),
+    /// The graph of a circulation is out of range.
+    #[error("the linear programme of Frank-Wolfe cannot be set up: {0}")]
+    Circulation(String),
+    /// Two options that do not go together.
+    #[error("{0}")]
+    Unsupported(&'static str),
+}
+
+/// Why a loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The relative duality gap, recomputed at the returned point, is within the tolerance.
+    Converged,
+    /// The epochs are used up.
+    MaxIterations,
+    /// The monitor asked to stop.
+    Interrupted,
+    /// No step changes anything in floating point any more, but the gap is above the tolerance.
+    Stalled,
+    /// The kernel is not positive semidefinite: the point is stationary at best, and the gap bounds nothing.
+    IndefiniteKernel,
+}
+
+impl Status {
+    /// The name used in Python.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::MaxIterations => "max_iterations",
+            Self::Interrupted => "interrupted",
+            Self::Stalled => "stalled",
+            Self::IndefiniteKernel => "indefinite_kernel",
+        }
+    }
+}
+
+/// When to stop and which heuristics to use.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Relative duality gap at which to stop.
+    pub tolerance: f64,
+    /// Largest number of epochs (passes over the instances) or iterations.
+    pub max_epochs: usize,
+    /// Seed of the random permutations.
+    pub seed: u64,
+    /// Visit the instances in a new random order in each epoch, else in the order given.
+    pub shuffle: bool,
+    /// Skip instances that contribute next to nothing to the gap; all are checked again after each epoch.
+    pub shrinking: bool,
+    /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
+    pub block_size: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-3,
+            max_epochs: 1000,
+            seed: 0,
+            shuffle: true,
+            shrinking: true,
+            block_size: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// When the tolerance is not positive or no epoch is allowed.
+    pub fn validate(&self) -> Result<(), SolverError> {
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
+            return Err(SolverError::Argument {
+                name: "tol",
+                found: self.tolerance.to_string(),
+                expected: "a positive number",
+            });
+        }
+        if self.max_epochs == 0 {
+            return Err(SolverError::Argument {
+                name: "max_iter",
+                found: "0".into(),
+                expected: "at least 1",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The certificate after one epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// Epochs so far.
+    pub epoch: usize,
+    /// Seconds since the loop began.
+    pub seconds: f64,
+    /// Primal objective at the current scores.
+    pub primal: f64,
+    /// Dual objective (with a free bias: of the problem with the bias held, until the last record).
+    pub dual: f64,
+    /// Instances that the next epoch visits.
+    pub active: usize,
+}
+
+/// `(primal - dual) / |primal|`, and 0 when both vanish.
+pub fn relative_gap(primal: f64, dual: f64) -> f64 {
+    let gap = primal - dual;
+    if gap == 0.0 {
+        0.0
+    } else {
+        gap / primal.abs().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// Who watches a loop: asked often whether to stop, told of each epoch.
+pub trait Monitor {
+    /// Whether the loop must stop now. Called at least every few milliseconds of work.
+    fn interrupted(&mut self) -> bool;
+    /// Told of the certificate after each epoch.
+    fn epoch(&mut self, record: &Record);
+}
+
+/// Watches nothing.
+impl Monitor for () {
+    fn interrupted(&mut self) -> bool {
+        false
+    }
+    fn epoch(&mut self, _record: &Record) {}
+}
+
+/// The history of a loop and its clock.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    start: Instant,
+    /// One record an epoch.
+    pub history: Vec<Record>,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+            history: Vec::new(),
+        }
+    }
+}
+
+impl Trace {
+    /// Appends a record and tells the monitor.
+    pub fn record(
+        &mut self,
+        epoch: usize,
+        primal: f64,
+        dual: f64,
+        active: usize,
+        monitor: &mut dyn Monitor,
+    ) {
+        let record = Record {
+            epoch,
+            seconds: self.start.elapsed().as_secs_f64(),
+            primal,
+            dual,
+            active,
+        };
+        monitor.epoch(&record);
+        self.history.push(record);
+    }
+}
+
+/// What a loop returns besides its solution.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Why the loop ended.
+    pub status: Status,
+    /// Epochs or iterations made.
+    pub epochs: usize,
+    /// Primal objective at the returned point.
+    pub primal: f64,
+    /// Dual objective at the returned point: a lower bound of the optimum.
+    pub dual: f64,
+    /// One record an epoch; the last one is the certificate of the returned point.
+    pub history: Vec<Record>,
+}
+
+impl Report {
+    /// The relative duality gap at the returned point.
+    pub fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual)
+    }
+}
+
+/// The solution of a pairwise problem and its report.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The dual matrix `B`, `n x q` row-major.
+    pub dual: Vec<f64>,
+    /// The bias `b`, one a label.
+    pub bias: Vec<f64>,
+    /// The certificate.
+    pub report: Report,
+}

@@ -1,0 +1,161 @@
+//! Scores with a kernel that is computed in blocks: no `n x n` matrix exists.
+
+use super::{Moved, Scores};
+use crate::features::Panel;
+use crate::gram::{Gram, with_scratch};
+use crate::matmul::{View, multiply};
+use crate::report::Monitor;
+use crate::threads::Threads;
+use std::ops::Range;
+
+/// Rows of `F` that one chunk of work updates.
+const CHUNK: usize = 256;
+
+/// A kernel computed when needed, as many of its rows as fit the cache, and `F = K B`.
+#[derive(Clone, Debug)]
+pub struct KernelBlocks<'a> {
+    gram: Gram<'a>,
+    diagonal: Vec<f64>,
+    labels: usize,
+    scores: Vec<f64>,
+    panel: Panel,
+    /// Kept kernel rows, and where the row of each instance is. Sweeps in random order defeat every policy of
+    /// eviction, so the first rows that are asked for stay.
+    cache: Vec<f64>,
+    cached: Vec<u32>,
+    cache_rows: usize,
+}
+
+/// Marks an instance whose kernel row is not in the cache.
+const ABSENT: u32 = u32::MAX;
+
+impl<'a> KernelBlocks<'a> {
+    /// Starts at `B = 0`. Up to `cache_bytes` bytes of kernel rows are kept.
+    pub fn new(gram: Gram<'a>, labels: usize, cache_bytes: usize) -> Self {
+        let n = gram.rows();
+        let cache_rows = (cache_bytes / (8 * n.max(1))).min(n);
+        Self {
+            diagonal: gram.diagonal(),
+            labels,
+            scores: vec![0.0; n * labels],
+            panel: Panel::default(),
+            cache: Vec::new(),
+            cached: vec![ABSENT; n],
+            cache_rows,
+            gram,
+        }
+    }
+
+    /// Computes and keeps the rows of moved instances while there is room.
+    fn fill_cache(&mut self, instances: &[u32], threads: &Threads) {
+        let n = self.instances();
+        let room = self.cache_rows - self.cache.len() / n.max(1);
+        let wanted: Vec<u32> = instances
+            .iter()
+            .copied()
+            .filter(|&i| self.cached[i as usize] == ABSENT)
+            .take(room)
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let start = self.cache.len();
+        for (k, &i) in wanted.iter().enumerate() {
+            self.cached[i as usize] = (start / n + k) as u32;
+        }
+        self.cache.resize(start + wanted.len() * n, 0.0);
+        let gram = &self.gram;
+        threads.for_each_chunk(&mut self.cache[start..], 8 * n, |chunk, rows| {
+            let wanted = &wanted[chunk * 8..chunk * 8 + rows.len() / n];
+            let mut panel = Panel::default();
+            gram.panel(wanted, &mut panel);
+            gram.block(wanted, &panel, 0..n, rows);
+        });
+    }
+}
+
+impl Scores for KernelBlocks<'_> {
+    fn fresh(&self, labels: usize) -> Self {
+        let bytes = 8 * self.cache_rows * self.instances();
+        Self::new(self.gram.clone(), labels, bytes)
+    }
+
+    fn instances(&self) -> usize {
+        self.gram.rows()
+    }
+
+    fn labels(&self) -> usize {
+        self.labels
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn block_size(&self) -> usize {
+        // At most about 2e9 operations a block, so that an interruption is answered promptly.
+        let row = (self.gram.features() + self.labels + 8) * self.instances().max(1);
+        (1_000_000_000 / row).clamp(1, 64)
+    }
+
+    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _threads: &Threads) {
+        let q = self.labels;
+        for (k, &i) in block.iter().enumerate() {
+            let i = i as usize;
+            scores[k * q..(k + 1) * q].copy_from_slice(&self.scores[i * q..(i + 1) * q]);
+        }
+        self.gram.panel(block, &mut self.panel);
+        self.gram.square(block, &self.panel, kernel);
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        let (n, q) = (self.instances(), self.labels);
+        self.fill_cache(moved.instances, threads);
+        // Cached rows first, so that the computed ones form one panel.
+        let (mut order, fresh): (Vec<usize>, Vec<usize>) = (0..moved.instances.len())
+            .partition(|&k| self.cached[moved.instances[k] as usize] != ABSENT);
+        let kept = order.len();
+        order.extend(fresh);
+        let instances: Vec<u32> = order.iter().map(|&k| moved.instances[k]).collect();
+        let changes: Vec<f64> = order
+            .iter()
+            .flat_map(|&k| moved.changes[k * q..(k + 1) * q].iter().copied())
+            .collect();
+        self.gram.panel(&instances[kept..], &mut self.panel);
+        let (gram, cache, cached, panel) = (&self.gram, &self.cache, &self.cached, &self.panel);
+        threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
+            let (first, length) = (chunk * CHUNK, scores.len() / q);
+            with_scratch(instances.len() * length, |block| {
+                let (copied, computed) = block.split_at_mut(kept * length);
+                for (row, &i) in copied.chunks_exact_mut(length).zip(&instances) {
+                    let start = cached[i as usize] as usize * n + first;
+                    row.copy_from_slice(&cache[start..start + length]);
+                }
+                gram.block(&instances[kept..], panel, first..first + length, computed);
+                let left = View::rows(block, length).transposed();
+                multiply(
+                    (length, instances.len(), q),
+                    left,
+                    View::rows(&changes, q),
+                    scores,
+                    q,
+                    true,
+                );
+            });
+        });
+    }
+
+    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
+        out.copy_from_slice(&self.scores[range.start * self.labels..range.end * self.labels]);
+    }
+
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        match self.gram.product(dual, self.labels, threads, monitor) {
+            Some(scores) => {
+                self.scores = scores;
+                true
+            }
+            None => false,
+        }
+    }
+}

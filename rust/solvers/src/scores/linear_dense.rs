@@ -1,0 +1,152 @@
+//! Scores of a linear model on dense features: `F = X W`, `W = X^T B`.
+
+use super::{Moved, Scores};
+use crate::features::Dense;
+use crate::matmul::{View, multiply};
+use crate::report::Monitor;
+use crate::threads::Threads;
+use crate::vector::dot;
+use std::ops::Range;
+
+/// Features whose rows of `W` one chunk of work updates.
+const CHUNK: usize = 64;
+
+/// Dense features and the weights `W = X^T B`, `d x q` row-major.
+#[derive(Clone, Debug)]
+pub struct LinearDense<'a> {
+    features: Dense<'a>,
+    diagonal: Vec<f64>,
+    labels: usize,
+    weights: Vec<f64>,
+    panel: Vec<f64>,
+}
+
+impl<'a> LinearDense<'a> {
+    /// Starts at `B = 0`.
+    pub fn new(features: Dense<'a>, labels: usize) -> Self {
+        let diagonal = (0..features.rows())
+            .map(|i| dot(features.row(i), features.row(i)))
+            .collect();
+        Self {
+            features,
+            diagonal,
+            labels,
+            weights: vec![0.0; features.columns() * labels],
+            panel: Vec::new(),
+        }
+    }
+
+    /// `W`, `d x q` row-major.
+    pub fn into_weights(self) -> Vec<f64> {
+        self.weights
+    }
+
+    /// `weights += X[rows]^T changes`
+    fn add(
+        weights: &mut [f64],
+        panel: &[f64],
+        changes: &[f64],
+        d: usize,
+        q: usize,
+        threads: &Threads,
+    ) {
+        let count = changes.len() / q;
+        threads.for_each_chunk(weights, CHUNK * q, |chunk, weights| {
+            let left = View::rows(&panel[chunk * CHUNK..], d).transposed();
+            multiply(
+                (weights.len() / q, count, q),
+                left,
+                View::rows(changes, q),
+                weights,
+                q,
+                true,
+            );
+        });
+    }
+}
+
+impl Scores for LinearDense<'_> {
+    fn fresh(&self, labels: usize) -> Self {
+        Self::new(self.features, labels)
+    }
+
+    fn instances(&self) -> usize {
+        self.features.rows()
+    }
+
+    fn labels(&self) -> usize {
+        self.labels
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn block_size(&self) -> usize {
+        // The kernel within a block costs b d an instance and saves vector products of cost 4 d q.
+        self.labels.clamp(8, 64)
+    }
+
+    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads) {
+        let (d, q, count) = (self.features.columns(), self.labels, block.len());
+        self.features.gather(block, &mut self.panel);
+        let (panel, weights) = (&self.panel, &self.weights);
+        threads.for_each_chunk(scores, 16 * q, |chunk, scores| {
+            let left = View::rows(&panel[(chunk * 16 * d).min(panel.len())..], d);
+            multiply(
+                (scores.len() / q, d, q),
+                left,
+                View::rows(weights, q),
+                scores,
+                q,
+                false,
+            );
+        });
+        let view = View::rows(&self.panel, d);
+        multiply(
+            (count, d, count),
+            view,
+            view.transposed(),
+            kernel,
+            count,
+            false,
+        );
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        let (d, q) = (self.features.columns(), self.labels);
+        self.features.gather(moved.instances, &mut self.panel);
+        Self::add(&mut self.weights, &self.panel, moved.changes, d, q, threads);
+    }
+
+    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
+        let (d, q) = (self.features.columns(), self.labels);
+        let rows: Vec<u32> = (range.start as u32..range.end as u32).collect();
+        let mut panel = Vec::new();
+        self.features.gather(&rows, &mut panel);
+        multiply(
+            (rows.len(), d, q),
+            View::rows(&panel, d),
+            View::rows(&self.weights, q),
+            out,
+            q,
+            false,
+        );
+    }
+
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let (d, q) = (self.features.columns(), self.labels);
+        let mut weights = vec![0.0; d * q];
+        for (index, block) in dual.chunks(256 * q).enumerate() {
+            if monitor.interrupted() {
+                return false;
+            }
+            let first = (index * 256) as u32;
+            let rows: Vec<u32> = (first..first + (block.len() / q) as u32).collect();
+            self.features.gather(&rows, &mut self.panel);
+            Self::add(&mut weights, &self.panel, block, d, q, threads);
+        }
+        self.weights = weights;
+        true
+    }
+}

@@ -1,0 +1,58 @@
+//! Training scores `F = K B` under changes of a few rows of the dual matrix `B` at a time.
+//!
+//! The engine visits instances in blocks. It opens a block (current scores of its instances, and the kernel among
+//! them), solves the instances in turn while it keeps only the block's own scores current, and closes the block, which
+//! tells everybody else at matrix-product speed. The iterates are those of the plain method.
+
+mod kernel_blocks;
+mod linear_dense;
+mod linear_sparse;
+mod stored_kernel;
+
+pub use kernel_blocks::KernelBlocks;
+pub use linear_dense::LinearDense;
+pub use linear_sparse::LinearSparse;
+pub use stored_kernel::StoredKernel;
+
+use crate::report::Monitor;
+use crate::threads::Threads;
+use std::ops::Range;
+
+/// The change of one instance's row of `B` within a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved<'a> {
+    /// Instances of the block that moved.
+    pub instances: &'a [u32],
+    /// Their changes, one row of `q` numbers each.
+    pub changes: &'a [f64],
+}
+
+/// Training scores of one geometry: a kernel or linear features.
+pub trait Scores: Sync {
+    /// The same instances with another number of labels, at `B = 0`.
+    fn fresh(&self, labels: usize) -> Self;
+
+    /// Number of instances `n`.
+    fn instances(&self) -> usize;
+
+    /// Number of labels `q`.
+    fn labels(&self) -> usize;
+
+    /// `K_ii` of every instance.
+    fn diagonal(&self) -> &[f64];
+
+    /// How many instances to open at once.
+    fn block_size(&self) -> usize;
+
+    /// Opens a block: writes the current scores of its instances (`b x q`) and the kernel among them (`b x b`).
+    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads);
+
+    /// Closes a block: `F += K[:, instances] changes`.
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads);
+
+    /// Writes the scores of consecutive instances, row-major.
+    fn rows(&self, range: Range<usize>, out: &mut [f64]);
+
+    /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool;
+}

@@ -1,0 +1,127 @@
+//! Scores with the whole kernel matrix in memory.
+
+use super::{Moved, Scores};
+use crate::gram::with_scratch;
+use crate::matmul::{View, multiply};
+use crate::report::{Monitor, SolverError};
+use crate::threads::Threads;
+use std::ops::Range;
+
+/// Rows of `F` that one chunk of work updates.
+const CHUNK: usize = 256;
+
+/// A stored kernel matrix, owned or borrowed, and `F = K B`.
+#[derive(Clone, Debug)]
+pub struct StoredKernel<'a> {
+    matrix: &'a [f64],
+    diagonal: Vec<f64>,
+    labels: usize,
+    scores: Vec<f64>,
+}
+
+impl<'a> StoredKernel<'a> {
+    /// Wraps a symmetric `n x n` matrix; the scores start at 0.
+    ///
+    /// # Errors
+    /// When the matrix is not square.
+    pub fn new(matrix: &'a [f64], n: usize, labels: usize) -> Result<Self, SolverError> {
+        if n.checked_mul(n) != Some(matrix.len()) {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
+                expected: "a square matrix",
+            });
+        }
+        let diagonal = (0..n).map(|i| matrix[i * n + i]).collect();
+        Ok(Self {
+            matrix,
+            diagonal,
+            labels,
+            scores: vec![0.0; n * labels],
+        })
+    }
+}
+
+impl Scores for StoredKernel<'_> {
+    fn fresh(&self, labels: usize) -> Self {
+        Self {
+            matrix: self.matrix,
+            diagonal: self.diagonal.clone(),
+            labels,
+            scores: vec![0.0; self.instances() * labels],
+        }
+    }
+
+    fn instances(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    fn labels(&self) -> usize {
+        self.labels
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn block_size(&self) -> usize {
+        64
+    }
+
+    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _threads: &Threads) {
+        let (n, q) = (self.instances(), self.labels);
+        for (k, &i) in block.iter().enumerate() {
+            let i = i as usize;
+            scores[k * q..(k + 1) * q].copy_from_slice(&self.scores[i * q..(i + 1) * q]);
+            for (value, &j) in kernel[k * block.len()..].iter_mut().zip(block) {
+                *value = self.matrix[i * n + j as usize];
+            }
+        }
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        let (n, q, count) = (self.instances(), self.labels, moved.instances.len());
+        let matrix = self.matrix;
+        threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
+            let (first, length) = (chunk * CHUNK, scores.len() / q);
+            with_scratch(count * length, |panel| {
+                for (row, &i) in panel.chunks_exact_mut(length).zip(moved.instances) {
+                    let start = i as usize * n + first;
+                    row.copy_from_slice(&matrix[start..start + length]);
+                }
+                let left = View::rows(panel, length).transposed();
+                multiply(
+                    (length, count, q),
+                    left,
+                    View::rows(moved.changes, q),
+                    scores,
+                    q,
+                    true,
+                );
+            });
+        });
+    }
+
+    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
+        out.copy_from_slice(&self.scores[range.start * self.labels..range.end * self.labels]);
+    }
+
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let (n, q) = (self.instances(), self.labels);
+        let mut scores = vec![0.0; n * q];
+        let matrix = self.matrix;
+        let slab = (200_000_000 / (n * q).max(1)).clamp(1, 64) * 64;
+        for (index, slab_scores) in scores.chunks_mut((slab * q).max(1)).enumerate() {
+            if monitor.interrupted() {
+                return false;
+            }
+            threads.for_each_chunk(slab_scores, 64 * q, |chunk, out| {
+                let (first, length) = (index * slab + chunk * 64, out.len() / q);
+                let left = View::rows(&matrix[first * n..(first + length) * n], n);
+                multiply((length, n, q), left, View::rows(dual, q), out, q, false);
+            });
+        }
+        self.scores = scores;
+        true
+    }
+}

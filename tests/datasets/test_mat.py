@@ -1,0 +1,157 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.io import savemat
+
+from multimargin.datasets import load_mat
+
+X = np.arange(20.0).reshape(5, 4) / 8
+Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "tiny.mat"
+
+
+@pytest.mark.parametrize("names", [("data", "target"), ("X", "Y"), ("features", "labels")])
+@pytest.mark.parametrize("orientation", [Y, Y.T], ids=["rows", "columns"])
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_usual_names_and_both_orientations(
+    file: Path, names: tuple[str, str], orientation: NDArray[np.int_], version: str
+) -> None:
+    savemat(file, {names[0]: X, names[1]: orientation}, format=version)
+    data = load_mat(file)
+    assert_array_equal(data.X, X)
+    assert_array_equal(data.Y, Y)
+    assert data.name == "tiny"
+    assert data.splits == {}
+
+
+def test_plus_minus_one(file: Path) -> None:
+    savemat(file, {"data": X, "target": 2 * Y.T - 1})
+    assert_array_equal(load_mat(file).Y, Y)
+
+
+def test_sparse_variables(file: Path) -> None:
+    savemat(file, {"data": sparse.csc_array(X), "target": sparse.csc_array(Y.T.astype(float))})
+    data = load_mat(file)
+    assert isinstance(data.X, sparse.csr_array)
+    assert_array_equal(data.X.toarray(), X)
+    assert_array_equal(data.Y, Y)
+
+
+def test_logical_labels_and_compression(file: Path) -> None:
+    savemat(file, {"data": X, "target": Y.astype(bool)}, do_compression=True)
+    assert_array_equal(load_mat(file).Y, Y)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("train_data", "train_target", "test_data", "test_target"),
+        ("X_train", "Y_train", "X_test", "Y_test"),
+        ("Xtrain", "Ytrain", "Xtest", "Ytest"),
+    ],
+)
+def test_train_and_test_parts(file: Path, names: tuple[str, str, str, str]) -> None:
+    values = (X[:4], 2 * Y[:4].T - 1, X[4:], 2 * Y[4:].T - 1)
+    savemat(file, dict(zip(names, values, strict=True)))
+    X_train, X_test, Y_train, Y_test = load_mat(file).train_test()
+    assert_array_equal(X_train, X[:4])
+    assert_array_equal(X_test, X[4:])
+    assert_array_equal(Y_train, Y[:4])
+    assert_array_equal(Y_test, Y[4:])
+
+
+def test_square_labels_are_refused(file: Path) -> None:
+    savemat(file, {"data": X[:3], "target": Y[:3]})
+    with pytest.raises(ValueError, match="Y: 'target' is square, 3 x 3"):
+        load_mat(file)
+
+
+def test_training_part_alone(file: Path) -> None:
+    savemat(file, {"train_data": X, "train_target": Y})
+    data = load_mat(file)
+    assert_array_equal(data.splits["train"], np.arange(5))
+    assert list(data.splits) == ["train"]
+
+
+def test_named_variables(file: Path) -> None:
+    savemat(file, {"a": X, "b": Y.T, "c": X[:2], "d": Y[:2].T, "data": X + 1, "target": 1 - Y})
+    data = load_mat(file, X="a", Y="b", name="other")
+    assert_array_equal(data.X, X)
+    assert_array_equal(data.Y, Y)
+    assert data.name == "other"
+    data = load_mat(file, X="a", Y="b", X_test="c", Y_test="d")
+    assert_array_equal(data.split("test")[0], X[:2])
+    assert_array_equal(data.split("test")[1], Y[:2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"X": "data", "Y": "z"}, r"Y: found 'z', expected one of .*\['data', 'target'\]"),
+        ({"X": "data"}, "X, Y: found 'data' and None"),
+        ({"Y_test": "target"}, "X, Y: found None and None"),
+        ({"X": "data", "Y": "target", "X_test": "data"}, "X_test, Y_test: found 'data' and None"),
+    ],
+)
+def test_incomplete_names(file: Path, arguments: dict[str, str], message: str) -> None:
+    savemat(file, {"data": X, "target": Y})
+    with pytest.raises(ValueError, match=message):
+        load_mat(file, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"a": X, "b": Y}, r"has the variables \['a', 'b'\]"),
+        ({"data": X}, r"has the variables \['data'\]"),
+        ({"test_data": X, "test_target": Y}, "expected features and labels"),
+        ({"train_data": X, "train_target": Y, "test_data": X}, "expected features and labels"),
+        ({"data": X, "X": X, "target": Y}, r"several variables.*\['X', 'data', 'target'\]"),
+        ({"data": X, "target": Y, "train_data": X, "train_target": Y}, "several variables"),
+        ({"data": X, "target": Y[:3]}, "Y: 'target' is 3 x 3, expected one side to be 5"),
+        ({"data": X, "target": Y * 3}, r"Y: 'target' has the values \[0, 3\]"),
+        ({"data": X, "target": Y - 1 + (Y.sum(1) == 3)[:, None]}, r"the values \[-1, 0, 1\]"),
+        ({"data": np.array([["a"]], dtype=object), "target": Y}, "variable 'data' is object"),
+        ({"data": {"field": X}, "target": Y}, "variable 'data' is .*expected a numeric matrix"),
+    ],
+)
+def test_bad_variables(file: Path, variables: dict[str, object], message: str) -> None:
+    savemat(file, variables)
+    with pytest.raises(ValueError, match=message):
+        load_mat(file)
+
+
+def test_missing_file(file: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"path: there is no file .*tiny\.mat"):
+        load_mat(file)
+
+
+@pytest.mark.parametrize("compression", [False, True])
+def test_truncated_file(file: Path, compression: bool) -> None:
+    savemat(file, {"data": X, "target": Y}, do_compression=compression)
+    whole = file.read_bytes()
+    for size in (0, 60, 130, len(whole) // 2, len(whole) - 9):
+        file.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"path: .*tiny\.mat"):
+            load_mat(file)
+
+
+def test_not_a_matlab_file(file: Path) -> None:
+    file.write_text("some words, " * 40)
+    with pytest.raises(ValueError, match=r"tiny\.mat is not a MATLAB file"):
+        load_mat(file)
+
+
+def test_version_7_3(file: Path) -> None:
+    text = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
+    file.write_bytes(text.ljust(512, b"\0") + b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(ValueError, match=r"version 7\.3.*'-v7'"):
+        load_mat(file)

@@ -1,0 +1,159 @@
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from multimargin.datasets import MultilabelData
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
+
+
+def test_sizes_and_default_names() -> None:
+    data = MultilabelData(X, Y)
+    assert (data.n_samples, data.n_features, data.n_labels) == (3, 2, 3)
+    assert data.feature_names == ("x0", "x1")
+    assert data.label_names == ("y0", "y1", "y2")
+    assert data.splits == {}
+
+
+def test_dense_storage() -> None:
+    data = MultilabelData(X.astype(np.float32), Y.astype(bool))
+    assert isinstance(data.X, np.ndarray)
+    assert data.X.dtype == np.float64
+    assert data.Y.dtype == np.uint8
+    assert_array_equal(data.X, X)
+    assert_array_equal(data.Y, Y)
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_storage(container: type) -> None:
+    data = MultilabelData(container(X), container(Y))
+    assert isinstance(data.X, sparse.csr_array)
+    assert_array_equal(data.X.toarray(), X)
+    assert_array_equal(data.Y, Y)
+
+
+def test_data_frames_are_taken() -> None:
+    data = MultilabelData(pd.DataFrame(X), pd.DataFrame(Y))
+    assert_array_equal(data.X, X)
+    assert_array_equal(data.Y, Y)
+
+
+def test_missing_values_are_kept() -> None:
+    data = MultilabelData([[np.nan, 1.0]], [[1]])
+    assert_array_equal(data.X, [[np.nan, 1.0]])
+
+
+def test_input_is_not_modified() -> None:
+    X_passed, Y_passed = X.copy(), Y.copy()
+    splits = {"train": np.array([2, 0])}
+    MultilabelData(X_passed, Y_passed, splits=splits)
+    assert_array_equal(X_passed, X)
+    assert_array_equal(Y_passed, Y)
+    assert list(splits) == ["train"]
+    assert_array_equal(splits["train"], [2, 0])
+
+
+def test_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        MultilabelData(X, Y).name = "other"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_split_keeps_its_order(storage: type) -> None:
+    data = MultilabelData(storage(X), Y, splits={"train": [2, 0], "test": [1]})
+    X_train, X_test, Y_train, Y_test = data.train_test()
+    if sparse.issparse(X_train):
+        X_train, X_test = X_train.toarray(), X_test.toarray()
+    assert_array_equal(X_train, X[[2, 0]])
+    assert_array_equal(Y_train, Y[[2, 0]])
+    assert_array_equal(X_test, X[[1]])
+    assert_array_equal(Y_test, Y[[1]])
+
+
+def test_unknown_split() -> None:
+    data = MultilabelData(X, Y, splits={"train": [0]})
+    with pytest.raises(KeyError, match=r"'test'.*\['train'\]"):
+        data.train_test()
+
+
+def test_repr_is_one_short_line() -> None:
+    data = MultilabelData(sparse.csr_array(X), Y, name="tiny", splits={"train": [0, 1]})
+    assert repr(data) == (
+        "MultilabelData('tiny', 3 samples, 2 sparse features, 3 labels, splits={'train': 2})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"X": [1.0, 2.0, 3.0]}, ValueError, "2D array"),
+        ({"X": [[np.inf, 0.0]] * 3}, ValueError, "X contains infinity"),
+        ({"Y": Y[:2]}, ValueError, "Y: found 2 rows, expected 3"),
+        ({"Y": [0, 1, 0]}, ValueError, r"Y: found 1 dimension\(s\)"),
+        ({"Y": np.empty((3, 0))}, ValueError, "Y: found no column"),
+        ({"Y": np.array([["a"], ["b"], ["c"]])}, ValueError, "Y: found dtype <U1"),
+        ({"Y": Y * 2}, ValueError, "Y: found 2 in row 0, column 1, expected 0 or 1$"),
+        ({"Y": 2 * Y - 1}, ValueError, r"Y: found -1 in row 0, column 0.*pass Y > 0"),
+        ({"Y": [[np.nan], [0], [1]]}, ValueError, "Y: found nan in row 0"),
+        ({"feature_names": ["a"]}, ValueError, "feature_names: found 1 names, expected 2"),
+        ({"feature_names": "ab"}, TypeError, "feature_names: found one string"),
+        ({"label_names": ["a", "b"]}, ValueError, "label_names: found 2 names, expected 3"),
+        ({"label_names": ["a", "b", "a"]}, ValueError, "label_names: 'a' occurs twice"),
+        ({"splits": [[0, 1]]}, TypeError, "splits: found list, expected a mapping"),
+        ({"splits": {"train": [0, 3]}}, ValueError, r"splits\['train'\]: found indices 0..3"),
+        ({"splits": {"train": [-1]}}, ValueError, r"splits\['train'\]: found indices -1..-1"),
+        ({"splits": {"train": [1, 1]}}, ValueError, r"splits\['train'\]: a row occurs twice"),
+        ({"splits": {"train": [0.0]}}, TypeError, r"splits\['train'\]: found dtype float64"),
+        ({"splits": {"train": [True, False, True]}}, TypeError, "found dtype bool"),
+        ({"splits": {"train": [[0], [1]]}}, TypeError, r"with 2 dimension\(s\)"),
+    ],
+)
+def test_errors_name_the_argument(
+    wrong: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        MultilabelData(**{"X": X, "Y": Y, **wrong})  # type: ignore[arg-type]
+
+
+def test_concatenate() -> None:
+    parts = {"train": MultilabelData(X, Y), "test": MultilabelData(X[:2] + 1, Y[1:])}
+    data = MultilabelData.concatenate(parts, name="both")
+    assert data.name == "both"
+    assert_array_equal(data.splits["train"], [0, 1, 2])
+    assert_array_equal(data.splits["test"], [3, 4])
+    X_train, X_test, Y_train, Y_test = data.train_test()
+    assert_array_equal(X_train, X)
+    assert_array_equal(X_test, X[:2] + 1)
+    assert_array_equal(Y_train, Y)
+    assert_array_equal(Y_test, Y[1:])
+
+
+def test_concatenate_is_sparse_if_a_part_is() -> None:
+    parts = {"a": MultilabelData(X, Y), "b": MultilabelData(sparse.csr_array(X), Y)}
+    data = MultilabelData.concatenate(parts)
+    assert isinstance(data.X, sparse.csr_array)
+    assert_array_equal(data.X.toarray(), np.vstack([X, X]))
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"feature_names": ["x0", "z"]}, "feature_names of 'b'.*position 1 found 'z'"),
+        ({"label_names": ["y0", "u", "y2"]}, "label_names of 'b'.*position 1 found 'u'"),
+        ({"Y": Y[:, :2]}, "label_names of 'b'.*found 2, expected 3"),
+    ],
+)
+def test_concatenate_refuses_other_columns(other: dict[str, object], message: str) -> None:
+    second = MultilabelData(**{"X": X, "Y": Y, **other})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=message):
+        MultilabelData.concatenate({"a": MultilabelData(X, Y), "b": second})
+
+
+def test_concatenate_needs_a_part() -> None:
+    with pytest.raises(ValueError, match="parts: found no part"):
+        MultilabelData.concatenate({})

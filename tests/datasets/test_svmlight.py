@@ -1,0 +1,119 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from multimargin.datasets import load_svmlight
+
+ONE_BASED = "1,3 1:0.5 4:2\n2 2:-1\n 1:7 3:0.25\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.svm"
+    path.write_text(ONE_BASED)
+    return path
+
+
+def test_one_based_file_with_a_row_without_labels(file: Path) -> None:
+    data = load_svmlight(file)
+    assert isinstance(data.X, sparse.csr_array)
+    assert_array_equal(data.X.toarray(), [[0.5, 0, 0, 2], [0, -1, 0, 0], [7, 0, 0.25, 0]])
+    assert_array_equal(data.Y, [[1, 0, 1], [0, 1, 0], [0, 0, 0]])
+    assert data.label_names == ("1", "2", "3")
+    assert data.name == "tiny"
+    assert data.splits == {}
+
+
+def test_labels_and_features_may_count_differently(file: Path) -> None:
+    file.write_text("0,2 1:0.5 2:2\n1 2:1\n")
+    data = load_svmlight(file)
+    assert_array_equal(data.X.toarray(), [[0.5, 2], [0, 1]])
+    assert_array_equal(data.Y, [[1, 0, 1], [0, 1, 0]])
+    assert data.label_names == ("0", "1", "2")
+
+
+def test_counting_can_be_said(file: Path) -> None:
+    data = load_svmlight(file, zero_based=True, labels_zero_based=True)
+    assert data.X.shape == (3, 5)
+    assert_array_equal(data.X.toarray()[:, 0], [0, 0, 0])
+    assert_array_equal(data.Y, [[0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]])
+
+
+def test_counts_can_be_said(file: Path) -> None:
+    data = load_svmlight(file, n_features=6, n_labels=5, name="other")
+    assert data.X.shape == (3, 6)
+    assert data.Y.shape == (3, 5)
+    assert data.label_names == ("1", "2", "3", "4", "5")
+    assert data.name == "other"
+
+
+def test_two_files_share_counts_and_base(file: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.svm"
+    test.write_text("0,4 0:1 6:3\n")
+    data = load_svmlight(file, test=test)
+    assert data.X.shape == (4, 7)
+    X_train, X_test, Y_train, Y_test = data.train_test()
+    assert_array_equal(X_train.toarray()[0], [0, 0.5, 0, 0, 2, 0, 0])
+    assert_array_equal(X_test.toarray(), [[1, 0, 0, 0, 0, 0, 3]])
+    assert_array_equal(Y_train, [[0, 1, 0, 1, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
+    assert_array_equal(Y_test, [[1, 0, 0, 0, 1]])
+
+
+def test_bad_label_in_the_test_file(file: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.svm"
+    test.write_text("0.5 1:1\n")
+    with pytest.raises(ValueError, match=r"^test: found the label 0\.5 in .*test\.svm"):
+        load_svmlight(file, test=test)
+
+
+def test_no_label_anywhere(file: Path) -> None:
+    file.write_text(" 1:1\n 2:1\n")
+    with pytest.raises(ValueError, match="n_labels: found None"):
+        load_svmlight(file)
+    assert_array_equal(load_svmlight(file, n_labels=2).Y, np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("1.5 1:1\n", {}, "found the label 1.5 in .*tiny.svm"),
+        ("-1 1:1\n", {}, "found the label -1"),
+        ("inf 1:1\n", {}, "found the label inf"),
+        ("1,7 1:1\n", {"n_labels": 5}, r"found labels 1..7, expected 1..5 \(n_labels=5"),
+        ("0,1 1:1\n", {"labels_zero_based": False}, "found labels 0..1, expected 1..1"),
+        ("1 9:1\n", {"n_features": 5}, "tiny.svm cannot be read.*n_features=5"),
+        ("1 a:1\n", {}, "tiny.svm cannot be read as lines such as"),
+        ("1,b 1:1\n", {}, "tiny.svm cannot be read as lines such as"),
+    ],
+)
+def test_bad_content(file: Path, content: str, arguments: dict[str, object], message: str) -> None:
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_svmlight(file, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"n_features": "4"}, TypeError, "n_features: found '4'"),
+        ({"n_labels": True}, TypeError, "n_labels: found True"),
+        ({"n_labels": 0}, ValueError, "n_labels: found 0, expected at least 1"),
+        ({"zero_based": "yes"}, ValueError, "zero_based: found 'yes'"),
+        ({"labels_zero_based": 1}, ValueError, "labels_zero_based: found 1"),
+        ({"test": "nowhere.svm"}, FileNotFoundError, "test: there is no file 'nowhere.svm'"),
+        ({"test": 3}, TypeError, "test: found int, expected a path"),
+    ],
+)
+def test_bad_arguments(
+    file: Path, arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        load_svmlight(file, **arguments)  # type: ignore[arg-type]
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"path: there is no file .*none\.svm"):
+        load_svmlight(tmp_path / "none.svm")

@@ -1,0 +1,165 @@
+"""The matrices of the pairwise family, the factor of a kernel matrix and the call of the solver."""
+
+import sys
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from multimargin.reference import exact
+
+Y = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
+
+
+def test_pairs_are_listed_by_instance_then_relevant_then_irrelevant_label():
+    i, m, n = exact.pairs(Y)
+    triples = list(zip(i.tolist(), m.tolist(), n.tolist(), strict=True))
+    assert triples == [
+        (0, 0, 1),
+        (0, 0, 3),
+        (0, 2, 1),
+        (0, 2, 3),
+        (3, 3, 0),
+        (3, 3, 1),
+        (3, 3, 2),
+    ]
+
+
+def test_rows_of_one_kind_have_no_pairs():
+    pairs = exact.pairs(np.array([[0, 0], [1, 1]]))
+    assert [len(column) for column in pairs] == [0, 0, 0]
+    assert exact.pair_matrix(pairs, 2).shape == (2, 0)
+    assert exact.pair_weights(pairs, 1.0).shape == (0,)
+
+
+def test_pair_weights_share_C_within_an_instance():
+    pairs = exact.pairs(Y)
+    c = exact.pair_weights(pairs, 6.0)
+    np.testing.assert_allclose(c, [1.5] * 4 + [2.0] * 3, rtol=1e-15)
+
+
+def test_pair_matrix_holds_the_coefficients_of_equation_20():
+    pairs = exact.pairs(Y)
+    H = exact.pair_matrix(pairs, 4).toarray()
+    for column, (_, m, n) in enumerate(zip(*pairs, strict=True)):
+        for k in range(4):
+            assert H[k, column] == (1 if k == m else -1 if k == n else 0)
+    np.testing.assert_array_equal(H.sum(axis=0), 0)
+
+
+def test_block_pair_matrix_stacks_H_i_alpha_i():
+    pairs = exact.pairs(Y)
+    H = exact.pair_matrix(pairs, 4).toarray()
+    alpha = np.random.default_rng(0).random(len(pairs.i))
+    B = (exact.block_pair_matrix(pairs, len(Y), 4) @ alpha).reshape(Y.shape)
+    for i in range(len(Y)):
+        H_i, alpha_i = H[:, pairs.i == i], alpha[pairs.i == i]
+        np.testing.assert_allclose(B[i], H_i @ alpha_i, atol=1e-15)
+
+
+def test_transposed_block_pair_matrix_takes_score_differences():
+    pairs = exact.pairs(Y)
+    F = np.random.default_rng(1).normal(size=Y.shape)
+    differences = exact.block_pair_matrix(pairs, *Y.shape).T @ F.ravel()
+    np.testing.assert_array_equal(differences, F[pairs.i, pairs.m] - F[pairs.i, pairs.n])
+
+
+@pytest.mark.parametrize("C", [0.0, -1.0, np.nan, np.inf])
+def test_pair_weights_reject_C(C):
+    with pytest.raises(ValueError, match=r"C is .*, expected a positive finite number"):
+        exact.pair_weights(exact.pairs(Y), C)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [([0, 1], "Y has 1 dimension"), ([[-1, 1]], "Y holds the values"), ([[0.5, 1]], "Y holds")],
+)
+def test_label_matrix_rejects(labels, message):
+    with pytest.raises(ValueError, match=message):
+        exact.label_matrix(labels)
+
+
+def test_kernel_matrix_adds_one_for_the_penalised_bias_and_leaves_its_argument_alone():
+    K = np.eye(3)
+    np.testing.assert_array_equal(exact.kernel_matrix(K, "penalized"), np.eye(3) + 1)
+    np.testing.assert_array_equal(exact.kernel_matrix(K, "free"), np.eye(3))
+    np.testing.assert_array_equal(K, np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("K", "message"),
+    [
+        (np.ones((2, 3)), "expected a square matrix"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "NaN or infinite"),
+        (np.array([[1.0, 0.5], [0.0, 1.0]]), "expected symmetry"),
+    ],
+)
+def test_kernel_matrix_rejects(K, message):
+    with pytest.raises(ValueError, match=message):
+        exact.kernel_matrix(K, "none")
+
+
+def test_kernel_matrix_rejects_an_unknown_bias():
+    with pytest.raises(ValueError, match="bias is 'fixed', expected"):
+        exact.kernel_matrix(np.eye(2), "fixed")
+
+
+@pytest.mark.parametrize(("n", "d"), [(6, 3), (4, 9), (5, 5)])
+def test_factor_reproduces_a_linear_kernel_with_its_rank(n, d):
+    X = np.random.default_rng(n).normal(size=(n, d))
+    X[1] = X[0]
+    G = exact.factor(X @ X.T)
+    assert G.shape == (n, min(n - 1, d))
+    np.testing.assert_allclose(G @ G.T, X @ X.T, atol=1e-13 * d)
+
+
+def test_factor_of_a_zero_matrix_is_a_zero_column():
+    np.testing.assert_array_equal(exact.factor(np.zeros((3, 3))), np.zeros((3, 1)))
+
+
+def test_factor_clips_a_negative_eigenvalue_of_rounding_size():
+    G = exact.factor(np.diag([2.0, 1.0, -1e-13]))
+    np.testing.assert_allclose(G @ G.T, np.diag([2.0, 1.0, 0.0]), atol=1e-15)
+
+
+def test_factor_rejects_an_indefinite_matrix():
+    with pytest.raises(ValueError, match=r"K is indefinite: its eigenvalues lie between -0\.5"):
+        exact.factor(np.diag([2.0, -0.5]))
+
+
+@pytest.mark.parametrize(("solver", "accuracy"), [("clarabel", 1e-10), ("scs", 1e-8)])
+def test_solve_qp_reaches_a_known_optimum(solver, accuracy):
+    x = cp.Variable(3)
+    point = np.array([2.0, -1.0, 0.5])
+    constraints = [x >= 0, x <= 1]
+    exact.solve_qp(cp.Problem(cp.Minimize(cp.sum_squares(x - point)), constraints), solver)
+    np.testing.assert_allclose(x.value, [1.0, 0.0, 0.5], atol=accuracy)
+    # at x_1 = 1 the gradient -2 of the objective is held by the multiplier of x <= 1
+    np.testing.assert_allclose(constraints[1].dual_value, [2.0, 0.0, 0.0], atol=10 * accuracy)
+
+
+def test_solve_qp_raises_when_there_is_no_solution():
+    x = cp.Variable()
+    with pytest.raises(RuntimeError, match="status 'infeasible'"):
+        exact.solve_qp(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
+
+
+def test_solve_qp_raises_when_the_solver_runs_out_of_iterations(monkeypatch):
+    monkeypatch.setitem(exact.SETTINGS["clarabel"], "max_iter", 1)
+    monkeypatch.setitem(exact.SETTINGS["scs"], "max_iters", 1)
+    x = cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - [3.0, 1.0, 2.0])), [cp.norm1(x) <= 1])
+    for solver in ("clarabel", "scs"):
+        with pytest.raises(RuntimeError, match=solver):
+            exact.solve_qp(problem, solver)
+
+
+def test_solve_qp_rejects_an_unknown_solver():
+    with pytest.raises(ValueError, match="solver is 'simplex', expected one of"):
+        exact.solve_qp(None, "simplex")
+
+
+def test_missing_cvxpy_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    with pytest.raises(ImportError, match=r"pip install multimargin\[exact\]"):
+        exact.import_cvxpy()

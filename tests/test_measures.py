@@ -1,0 +1,451 @@
+"""Measures against their definitions, written as loops, and against scikit-learn."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from multimargin import measures
+
+RANKING = ["ranking_loss", "one_error", "coverage", "average_precision", "is_error"]
+LABEL_SETS = ["hamming_loss", "exact_match", "jaccard", "example_f1", "macro_f1", "micro_f1"]
+
+
+def ranking_loss_of_row(y, f):
+    relevant = [k for k in range(len(y)) if y[k] == 1]
+    irrelevant = [k for k in range(len(y)) if y[k] == 0]
+    wrong = [(k, j) for k in relevant for j in irrelevant if f[k] <= f[j]]
+    return len(wrong) / (len(relevant) * len(irrelevant))
+
+
+def one_error_of_row(y, f):
+    on_top = [k for k in range(len(y)) if f[k] == max(f)]
+    return 0.0 if any(y[k] == 1 for k in on_top) else 1.0
+
+
+def coverage_of_row(y, f):
+    lowest = min(f[k] for k in range(len(y)) if y[k] == 1)
+    return len([k for k in range(len(y)) if f[k] >= lowest]) - 1
+
+
+def average_precision_of_row(y, f):
+    labels = range(len(y))
+    relevant = [k for k in labels if y[k] == 1]
+    total = 0.0
+    for k in relevant:
+        total += len([j for j in relevant if f[j] >= f[k]]) / len(
+            [j for j in labels if f[j] >= f[k]]
+        )
+    return total / len(relevant)
+
+
+def is_error_of_row(y, f):
+    for k in range(len(y)):
+        for j in range(len(y)):
+            if y[k] == 1 and y[j] == 0 and not f[k] > f[j]:
+                return 1.0
+    return 0.0
+
+
+OF_ROW = {
+    "ranking_loss": ranking_loss_of_row,
+    "one_error": one_error_of_row,
+    "coverage": coverage_of_row,
+    "average_precision": average_precision_of_row,
+    "is_error": is_error_of_row,
+}
+
+
+def perfect_value(name, y):
+    """The value of a row with one kind of labels only."""
+    if name == "coverage":
+        return len(y) - 1 if all(y) else 0
+    return {"ranking_loss": 0, "one_error": 0, "average_precision": 1, "is_error": 0}[name]
+
+
+def ranking_by_definition(name, Y, F, degenerate_rows="ignore"):
+    values = []
+    for y, f in zip(Y.tolist(), F.tolist(), strict=True):
+        if 0 < sum(y) < len(y):
+            values.append(OF_ROW[name](y, f))
+        elif degenerate_rows == "count":
+            values.append(perfect_value(name, y))
+    return sum(values) / len(values)
+
+
+def f1_of_counts(n_both, n_true, n_pred, zero_division):
+    return 2 * n_both / (n_true + n_pred) if n_true + n_pred else zero_division
+
+
+def label_sets_by_definition(name, Y, P, zero_division):
+    n, q = Y.shape
+    rows = [(set(np.flatnonzero(Y[i])), set(np.flatnonzero(P[i]))) for i in range(n)]
+    columns = [(set(np.flatnonzero(Y[:, k])), set(np.flatnonzero(P[:, k]))) for k in range(q)]
+    if name == "hamming_loss":
+        return sum(len(t ^ p) for t, p in rows) / (n * q)
+    if name == "exact_match":
+        return sum(t == p for t, p in rows) / n
+    if name == "jaccard":
+        return sum(len(t & p) / len(t | p) if t | p else zero_division for t, p in rows) / n
+    if name == "micro_f1":
+        counts = [
+            sum(len(s) for s in sets)
+            for sets in zip(*((t & p, t, p) for t, p in rows), strict=True)
+        ]
+        return f1_of_counts(*counts, zero_division)
+    sets = {"example_f1": rows, "macro_f1": columns}[name]
+    values = [f1_of_counts(len(t & p), len(t), len(p), zero_division) for t, p in sets]
+    return sum(values) / len(values)
+
+
+def random_case(rng, q=None):
+    """Labels and scores with many ties and degenerate rows, at least one row with pairs."""
+    n, q = rng.integers(1, 7), q or rng.integers(2, 7)
+    Y = (rng.random((n, q)) < rng.choice([0.1, 0.5, 0.9], size=(n, 1))).astype(int)
+    Y[rng.integers(n)] = rng.permutation(np.arange(q) < rng.integers(1, q))
+    F = rng.standard_normal((n, q))
+    if rng.random() < 0.7:
+        F = np.round(F * rng.choice([0.0, 0.5, 2.0]))
+    return Y, F
+
+
+@pytest.mark.parametrize("name", RANKING)
+@pytest.mark.parametrize("degenerate_rows", ["ignore", "count"])
+def test_ranking_measures_by_definition(name, degenerate_rows):
+    rng = np.random.default_rng(0)
+    for case in range(1000):
+        Y, F = random_case(rng, q=2 if case % 5 == 0 else None)
+        found = getattr(measures, name)(Y, F, degenerate_rows=degenerate_rows)
+        assert type(found) is float
+        assert found == pytest.approx(
+            ranking_by_definition(name, Y, F, degenerate_rows), rel=1e-14, abs=1e-15
+        )
+
+
+@pytest.mark.parametrize("name", LABEL_SETS)
+@pytest.mark.parametrize("zero_division", [None, 0.0, 1.0])
+def test_label_set_measures_by_definition(name, zero_division):
+    if zero_division is not None and name in ("hamming_loss", "exact_match"):
+        with pytest.raises(TypeError, match="zero_division"):
+            getattr(measures, name)([[0, 1]], [[0, 1]], zero_division=zero_division)
+        return
+    options = {} if zero_division is None else {"zero_division": zero_division}
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        n, q = rng.integers(1, 6), rng.integers(2, 6)
+        density = rng.choice([0.0, 0.1, 0.5, 1.0], size=2)
+        Y = (rng.random((n, q)) < density[0]).astype(int)
+        P = (rng.random((n, q)) < density[1]).astype(int)
+        found = getattr(measures, name)(Y, P, **options)
+        assert type(found) is float
+        expected = label_sets_by_definition(
+            name, Y, P, 1.0 if zero_division is None else zero_division
+        )
+        assert found == pytest.approx(expected, rel=1e-14, abs=1e-15)
+
+
+def test_hand_computed_example():
+    # Ranks: row 0 is 2, 1, 3, 4 with labels 1 and 3 relevant; row 1 ties labels 0 and 1 on top.
+    Y = [[0, 1, 0, 1], [1, 0, 0, 0]]
+    F = [[3.0, 4.0, 2.0, 1.0], [2.0, 2.0, 1.0, 0.0]]
+    assert measures.ranking_loss(Y, F) == pytest.approx((2 / 4 + 1 / 3) / 2)
+    assert measures.one_error(Y, F) == 0.0
+    assert measures.coverage(Y, F) == (3 + 1) / 2
+    assert measures.average_precision(Y, F) == pytest.approx(((1 + 2 / 4) / 2 + 1 / 2) / 2)
+    assert measures.is_error(Y, F) == 1.0
+
+
+def test_agreement_with_scikit_learn():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        n, q = rng.integers(1, 20), rng.integers(2, 12)
+        Y = np.array([rng.permutation(np.arange(q) < rng.integers(1, q)) for _ in range(n)])
+        F = rng.permuted(np.tile(np.arange(q), (n, 1)), axis=1) + rng.random((n, q)) / 2
+        assert measures.coverage(Y, F) == pytest.approx(metrics.coverage_error(Y, F) - 1)
+        assert measures.ranking_loss(Y, F) == pytest.approx(metrics.label_ranking_loss(Y, F))
+        assert measures.average_precision(Y, F) == pytest.approx(
+            metrics.label_ranking_average_precision_score(Y, F)
+        )
+
+
+def test_many_rows_and_labels():
+    # More entries than one chunk holds, and a chunk boundary inside the degenerate rows.
+    rng = np.random.default_rng(3)
+    Y = (rng.random((900, 400)) < rng.choice([0.0, 0.02, 0.5], size=(900, 1))).astype(np.uint8)
+    F = np.round(rng.standard_normal((900, 400)), 2)
+    kept = [i for i in range(900) if 0 < Y[i].sum() < 400]
+    assert len(kept) * 400 > measures._ENTRIES_PER_CHUNK
+    by_halves = np.array_split(kept, 7)
+    for name in RANKING:
+        measure = getattr(measures, name)
+        sums = [measure(Y[half], F[half]) * len(half) for half in by_halves]
+        assert measure(Y, F) == pytest.approx(sum(sums) / len(kept), rel=1e-12)
+    assert measures.ranking_loss(Y, F) == pytest.approx(
+        metrics.label_ranking_loss(Y[kept], F[kept]), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("name", RANKING)
+def test_ranking_ignores_the_scale_the_memory_order_and_a_threshold(name):
+    rng = np.random.default_rng(4)
+    Y, F = np.eye(6, dtype=int), np.round(rng.standard_normal((6, 6)))
+    measure = getattr(measures, name)
+    value = measure(Y, F)
+    assert measure(np.asfortranarray(Y), np.asfortranarray(F)) == value
+    assert measure(Y, F.astype(np.float32)) == value
+    assert measure(Y, F.astype(int)) == value
+    assert measure(Y, 4 * F - np.arange(6)[:, None]) == value
+
+
+KINDS = {
+    "bool": lambda Y: Y.astype(bool),
+    "float": lambda Y: Y.astype(float),
+    "list of lists": np.ndarray.tolist,
+    "data frame": pd.DataFrame,
+    "csr": sparse.csr_array,
+    "csr_matrix": sparse.csr_matrix,
+    "csc": sparse.csc_array,
+    "coo": sparse.coo_array,
+    "csr with explicit zeros": lambda Y: sparse.csr_array(
+        (Y.ravel(), np.tile(np.arange(Y.shape[1]), len(Y)), np.arange(0, Y.size + 1, Y.shape[1])),
+        shape=Y.shape,
+    ),
+}
+
+
+@pytest.mark.parametrize("q", [2, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_labels(kind, q):
+    rng = np.random.default_rng(5)
+    Y, F = random_case(rng, q=q)
+    P = (F > 0).astype(int)
+    expected = measures.all_measures(Y, P, F)
+    convert = KINDS[kind]
+    assert measures.all_measures(convert(Y), convert(P), F) == expected
+    for name in RANKING:
+        assert getattr(measures, name)(convert(Y), F.tolist()) == expected[name]
+    for name in LABEL_SETS:
+        assert getattr(measures, name)(convert(Y), P) == expected[name]
+        assert getattr(measures, name)(Y, convert(P)) == expected[name]
+
+
+def test_inputs_are_not_modified():
+    Y, P, F = np.eye(3, dtype=np.uint8), np.ones((3, 3)), np.arange(9.0).reshape(3, 3)
+    for array in (Y, P, F):
+        array.flags.writeable = False
+    measures.all_measures(Y, P, F)
+    np.testing.assert_array_equal(Y, np.eye(3))
+
+
+def test_all_measures():
+    rng = np.random.default_rng(6)
+    Y, F = random_case(rng, q=4)
+    P = (F > 0).astype(int)
+    Y, F, P = (np.vstack([A, A[:1] * 0]) for A in (Y, F, P))
+    options = {"degenerate_rows": "count", "zero_division": 0.0}
+    found = measures.all_measures(Y, P, F, **options)
+    assert list(found) == RANKING + LABEL_SETS
+    for name in RANKING:
+        assert found[name] == getattr(measures, name)(Y, F, degenerate_rows="count")
+    for name in LABEL_SETS:
+        options = {} if name in ("hamming_loss", "exact_match") else {"zero_division": 0.0}
+        assert found[name] == getattr(measures, name)(Y, P, **options)
+
+
+@pytest.mark.parametrize("name", RANKING)
+def test_degenerate_rows_only(name):
+    Y, F = np.array([[0, 0, 0], [1, 1, 1], [0, 0, 0]]), np.zeros((3, 3))
+    measure = getattr(measures, name)
+    with pytest.raises(ValueError, match=r"^Y_true has no row with both relevant and irrelevant"):
+        measure(Y, F)
+    counted = {"coverage": 2 / 3, "average_precision": 1.0}.get(name, 0.0)
+    assert measure(Y, F, degenerate_rows="count") == pytest.approx(counted)
+
+
+@pytest.mark.parametrize("name", RANKING)
+def test_ranking_measures_refuse(name):
+    measure = getattr(measures, name)
+    Y, F = np.eye(3), np.eye(3)
+    with pytest.raises(ValueError, match=r"-1\. .*\(Y_true > 0\)\.astype\(int\)"):
+        measure(2 * Y - 1, F)
+    with pytest.raises(ValueError, match=r"^Y_true has values other than 0 and 1: 2"):
+        measure(2 * Y, F)
+    with pytest.raises(ValueError, match=r"^Y_true has values other than 0 and 1: nan"):
+        measure(np.where(Y == 0, np.nan, 1), F)
+    with pytest.raises(ValueError, match=r"^Y_true has shape \(3,\); expected a matrix"):
+        measure([0, 1, 1], F)
+    with pytest.raises(ValueError, match=r"^scores has shape \(2, 3\); expected \(3, 3\)"):
+        measure(Y, F[:2])
+    with pytest.raises(ValueError, match=r"^scores has shape \(3, 2\); expected \(3, 3\)"):
+        measure(Y, F[:, :2])
+    with pytest.raises(ValueError, match=r"^scores has shape \(3,\); expected \(3, 3\)"):
+        measure(Y, F[0])
+    for value, text in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+        with pytest.raises(ValueError, match=f"scores contains {text}"):
+            measure(Y, np.where(F == 0, value, 1.0))
+    with pytest.raises(ValueError, match=r"^degenerate_rows is 'drop'; expected 'ignore' or"):
+        measure(Y, F, degenerate_rows="drop")
+
+
+@pytest.mark.parametrize("name", LABEL_SETS)
+def test_label_set_measures_refuse(name):
+    measure = getattr(measures, name)
+    Y = np.eye(3)
+    with pytest.raises(ValueError, match=r"\(Y_true > 0\)\.astype\(int\)"):
+        measure(2 * Y - 1, Y)
+    with pytest.raises(ValueError, match=r"\(Y_pred > 0\)\.astype\(int\)"):
+        measure(Y, 2 * Y - 1)
+    with pytest.raises(ValueError, match=r"^Y_pred has values other than 0 and 1: 0.3"):
+        measure(Y, 0.3 * Y)
+    with pytest.raises(ValueError, match=r"^Y_pred has shape \(2, 3\); .* Y_true, \(3, 3\)"):
+        measure(Y, Y[:2])
+    with pytest.raises(ValueError, match=r"^Y_true has shape \(3,\)"):
+        measure([0, 1, 0], Y)
+    with pytest.raises(ValueError, match="expected at least two labels"):
+        measure(Y[:, :1], Y[:, :1])
+    if name not in ("hamming_loss", "exact_match"):
+        for zero_division in (0.5, "warn", np.nan):
+            with pytest.raises(ValueError, match=r"^zero_division is .*; expected 0.0 or 1.0"):
+                measure(Y, Y, zero_division=zero_division)
+
+
+def classifier(seed=0):
+    return OneVsRestClassifier(LinearSVC(random_state=seed))
+
+
+def multilabel_data(q):
+    return make_multilabel_classification(
+        n_samples=60, n_features=6, n_classes=q, n_labels=1, random_state=q
+    )
+
+
+class KnownScores(ClassifierMixin, BaseEstimator):
+    """Scores are the first features, or their negatives."""
+
+    def __init__(self, sign=1):
+        self.sign = sign
+
+    def fit(self, X, Y):
+        self.classes_ = np.arange(Y.shape[1])
+        return self
+
+    def decision_function(self, X):
+        return self.sign * X[:, : self.classes_.size]
+
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
+
+
+def expected_score(name, Y, F):
+    measure = name.removeprefix("neg_")
+    sign = -1 if name.startswith("neg_") else 1
+    if measure in RANKING:
+        return sign * ranking_by_definition(measure, Y, F)
+    return sign * label_sets_by_definition(measure, Y, F > 0, 1.0)
+
+
+def test_every_measure_has_a_scorer_with_the_right_sign():
+    losses = {"ranking_loss", "one_error", "coverage", "is_error", "hamming_loss"}
+    names = {f"neg_{name}" if name in losses else name for name in RANKING + LABEL_SETS}
+    assert set(measures.SCORERS) == names
+    for q in (2, 3, 5, 30):
+        rng = np.random.default_rng(q)
+        Y = np.array([rng.permutation(np.arange(q) < rng.integers(1, q)) for _ in range(9)])
+        X = np.round(rng.standard_normal((9, q)), 1)
+        model = KnownScores().fit(X, Y)
+        perfect = KnownScores().fit(Y - 0.5, Y)
+        for name, scorer in measures.SCORERS.items():
+            assert scorer(model, X, Y) == pytest.approx(expected_score(name, Y, X))
+            assert scorer(perfect, Y - 0.5, Y) > scorer(model, X, Y)
+
+
+@pytest.mark.parametrize("q", [2, 5])
+@pytest.mark.parametrize("name", list(measures.SCORERS))
+def test_scorers_in_cross_validation(name, q):
+    X, Y = multilabel_data(q)
+    folds = KFold(3)
+    found = cross_val_score(
+        classifier(), X, Y, scoring=measures.SCORERS[name], cv=folds, error_score="raise"
+    )
+    for (train, test), score in zip(folds.split(X), found, strict=True):
+        scores = classifier().fit(X[train], Y[train]).decision_function(X[test])
+        assert scores.shape == (20, q)
+        assert score == pytest.approx(expected_score(name, Y[test], scores))
+
+
+@pytest.mark.parametrize("q", [2, 5])
+def test_scorers_in_grid_search(q):
+    X, Y = multilabel_data(q)
+    search = GridSearchCV(
+        classifier(),
+        {"estimator__C": [1e-4, 1.0]},
+        scoring=measures.SCORERS,
+        refit="neg_ranking_loss",
+        cv=3,
+        error_score="raise",
+    )
+    clone(search).fit(X, sparse.csr_matrix(Y))
+    search.fit(X, Y)
+    for name in measures.SCORERS:
+        assert np.isfinite(search.cv_results_[f"mean_test_{name}"]).all()
+    best = np.argmax(search.cv_results_["mean_test_neg_ranking_loss"])
+    assert search.best_index_ == best
+    assert search.score(X, Y) == pytest.approx(
+        -measures.ranking_loss(Y, search.decision_function(X))
+    )
+
+
+def test_grid_search_prefers_the_better_ranking():
+    rng = np.random.default_rng(7)
+    for q in (2, 5):
+        Y = np.array([rng.permutation(np.arange(q) < rng.integers(1, q)) for _ in range(12)])
+        X = Y + 0.1 * rng.random((12, q)) - 0.5
+        for name, scorer in measures.SCORERS.items():
+            search = GridSearchCV(KnownScores(), {"sign": [-1, 1]}, scoring=scorer, cv=2)
+            assert search.fit(X, Y.astype(int)).best_params_ == {"sign": 1}, name
+
+
+@pytest.mark.parametrize("q", [2, 5])
+def test_scorers_with_chains_and_pipelines(q):
+    # Classifier chains list the classes of each label, a nested `classes_`.
+    X, Y = multilabel_data(q)
+    for model in (
+        ClassifierChain(LinearSVC(random_state=0), random_state=0),
+        make_pipeline(StandardScaler(), classifier()),
+    ):
+        model.fit(X, Y)
+        for name, scorer in measures.SCORERS.items():
+            if name.removeprefix("neg_") in RANKING:
+                expected = expected_score(name, Y, model.decision_function(X))
+                assert scorer(model, X, Y) == pytest.approx(expected)
+    scores = cross_validate(model, X, pd.DataFrame(Y), scoring=measures.SCORERS, cv=2)
+    assert {f"test_{name}" for name in measures.SCORERS} <= set(scores)
+
+
+@pytest.mark.parametrize("name", list(measures.SCORERS))
+def test_scorers_can_be_pickled(name):
+    X, Y = multilabel_data(2)
+    model = classifier().fit(X, Y)
+    scorer = measures.SCORERS[name]
+    assert pickle.loads(pickle.dumps(scorer))(model, X, Y) == scorer(model, X, Y)
+
+
+def test_get_scorer():
+    X, Y = multilabel_data(3)
+    model = classifier().fit(X, Y)
+    for name, scorer in measures.SCORERS.items():
+        assert measures.get_scorer(name) is not scorer
+        assert measures.get_scorer(name)(model, X, Y) == scorer(model, X, Y)
+    with pytest.raises(ValueError, match=r"^name is 'ranking_loss'; expected one of .*neg_rank"):
+        measures.get_scorer("ranking_loss")
