@@ -62,6 +62,7 @@ def solve_pairwise(
     seed: int,
     shuffle: bool,
     shrinking: bool,
+    acceleration: bool,
     block_size: int,
     cache_bytes: int,
     threads: int,

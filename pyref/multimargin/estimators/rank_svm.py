@@ -1,8 +1,10 @@
 """Rank-SVM (Elisseeff and Weston): the pairwise hinge loss."""
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.estimators.base import Fit, PairwiseClassifier, Problem
@@ -172,6 +174,7 @@ class RankSVM(PairwiseClassifier):
             seed=problem.seed,
             shuffle=True,
             shrinking=True,
+            acceleration=True,
             block_size=0,
             cache_bytes=int(1e6 * self.cache_size),
             threads=problem.threads,
@@ -180,7 +183,34 @@ class RankSVM(PairwiseClassifier):
         return _fit_of(solution)
 
     def _solve_exactly(self, problem: Problem) -> Fit:
-        raise NotImplementedError
+        # The reference needs CVXPY, which nothing else does.
+        from multimargin.reference import rank_svm
+
+        start = perf_counter()
+        kernel = problem.kernel
+        K = problem.X if kernel.name == "precomputed" else kernel.matrix(problem.X)
+        solution = rank_svm.dual(K, problem.indicator, self.C, self.bias)
+        B, b = solution.B, solution.b
+        primal = rank_svm.primal_objective(K, problem.indicator, self.C, B, b, self.bias)
+        dual = rank_svm.dual_objective(K, problem.indicator, B, self.bias)
+        gap = (primal - dual) / primal if primal > 0.0 else 0.0
+        return Fit(
+            dual=B,
+            bias=b,
+            scores=K @ B,
+            weights=safe_sparse_dot(problem.X.T, B) if kernel.name == "linear" else None,
+            status="converged" if gap <= self.tol else "stalled",
+            n_iter=1,
+            primal=primal,
+            dual_objective=dual,
+            gap=gap,
+            history={
+                "epoch": np.array([1]),
+                "seconds": np.array([perf_counter() - start]),
+                "primal": np.array([primal]),
+                "dual": np.array([dual]),
+            },
+        )
 
 
 def _fit_of(solution: Any) -> Fit:

@@ -169,7 +169,7 @@ fn interrupted(n: usize, q: usize) -> Outcome {
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
-    max_epochs, seed, shuffle, shrinking, block_size, cache_bytes, threads, callback
+    max_epochs, seed, shuffle, shrinking, acceleration, block_size, cache_bytes, threads, callback
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -195,6 +195,7 @@ pub fn solve_pairwise<'py>(
     seed: u64,
     shuffle: bool,
     shrinking: bool,
+    acceleration: bool,
     block_size: usize,
     cache_bytes: usize,
     threads: usize,
@@ -224,6 +225,7 @@ pub fn solve_pairwise<'py>(
             seed,
             shuffle,
             shrinking,
+            acceleration,
             block_size,
         },
         threads: Threads::new(threads),

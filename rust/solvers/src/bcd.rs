@@ -20,6 +20,7 @@
 //! Biases: none (`K`), penalized (`K + 1`, the features of paper 002 with an appended 1), and free (000, eq. 18) through
 //! the augmented Lagrangian of [`crate::free_bias`], which sees the scores `F + sigma g + b` with `g = sum_i beta_i`.
 
+use crate::acceleration::{Anchor, PATIENCE};
 use crate::labels::Labels;
 use crate::loss::Loss;
 use crate::report::{
@@ -177,6 +178,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub offset: Vec<f64>,
     /// The scores contain `sigma g`.
     pub sigma: f64,
+    anchor: Option<Anchor>,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
     /// Gap term of every instance.
@@ -236,6 +238,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             sum,
             offset: vec![0.0; q],
             sigma,
+            anchor: None,
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
                 vec![0.0; n]
@@ -318,13 +321,23 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                 *score += shift;
             }
             let row = &mut self.dual[i * q..(i + 1) * q];
+            let rho = match &self.anchor {
+                Some(anchor) => {
+                    let point = &anchor.point[i * q..(i + 1) * q];
+                    for ((score, beta), a) in current.iter_mut().zip(row.iter()).zip(point) {
+                        *score += anchor.rho * (beta - a);
+                    }
+                    anchor.rho
+                }
+                None => 0.0,
+            };
             self.labels.gather(i, current, &mut buffers.gathered_scores);
             self.labels.gather(i, row, &mut buffers.gathered_dual);
             let solved = Block {
                 instance: i,
                 relevant: self.labels.relevant(i).len(),
                 weight: self.labels.weight(i),
-                kappa: self.scores.diagonal()[i] + self.sigma,
+                kappa: self.scores.diagonal()[i] + self.sigma + rho,
                 scores: &buffers.gathered_scores,
                 dual: &buffers.gathered_dual,
             };
@@ -429,6 +442,24 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         );
     }
 
+    /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
+    pub fn accelerate(&mut self, epochs: usize, objective: f64) {
+        if let Some(anchor) = &mut self.anchor {
+            anchor.after_epoch(&self.dual, objective);
+        } else if self.settings.acceleration && epochs >= PATIENCE {
+            let n = self.labels.instances().max(1) as f64;
+            let rho = self.scores.diagonal().iter().sum::<f64>() / n + self.sigma;
+            if rho > 0.0 {
+                self.anchor = Some(Anchor::new(rho, &self.dual, objective));
+            }
+        }
+    }
+
+    /// Ends the acceleration; whether there was one.
+    pub fn stop_accelerating(&mut self) -> bool {
+        self.anchor.take().is_some()
+    }
+
     /// Makes every instance active again.
     pub fn wake_all(&mut self) {
         self.order.clear();
@@ -508,13 +539,16 @@ pub fn solve<S: Scores, T: Step>(
         if outcome == Epoch::Still || engine.active() == 0 {
             // Nothing moved: either the skipped ones must, or rounding has the last word.
             let all = labels_with_pairs(labels);
-            if visited == all && outcome == Epoch::Still {
+            let plain = !engine.stop_accelerating();
+            if visited == all && outcome == Epoch::Still && plain {
                 if status != Status::IndefiniteKernel {
                     status = Status::Stalled;
                 }
                 break;
             }
             engine.wake_all();
+        } else {
+            engine.accelerate(epochs, dual);
         }
     }
     let bias = engine.bias();

@@ -27,6 +27,15 @@ use crate::threads::Threads;
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
 const AUGMENTATION: f64 = 0.3;
 
+/// Growth of the augmentation after an epoch in which nothing moved.
+const STILL_FACTOR: f64 = 4.0;
+
+/// Largest growth of the augmentation.
+const LARGEST_GROWTH: f64 = 1e12;
+
+/// Steps of the biases below this share of the largest one are rounding.
+const SETTLED: f64 = 1e-14;
+
 /// Routings beyond this multiple repair nothing that a double can hold.
 const LARGEST_ROUTING: f64 = 1e15;
 
@@ -301,7 +310,11 @@ fn solve_component<S: Scores, T: Step>(
     let mut trace = Trace::default();
     let diagonal = scores.diagonal();
     let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
-    let sigma = if mean > 0.0 { AUGMENTATION * mean } else { 1.0 };
+    // Biases are of order 1, and g is at most the weight of all pairs: the second term lets even a tiny C move them.
+    let weight: f64 = (0..labels.instances())
+        .map(|i| labels.weight(i) * labels.pairs(i) as f64)
+        .sum();
+    let sigma = AUGMENTATION * mean.max(0.0) + 1.0 / weight;
     let mut engine = Engine::new(labels, scores, step, start, sigma, threads, settings);
     let (mut epochs, mut next_attempt) = (0, 0);
     let all = engine.active();
@@ -323,7 +336,15 @@ fn solve_component<S: Scores, T: Step>(
             engine.sigma = 0.0;
             break;
         }
-        let stuck = outcome == Epoch::Still && visited == all;
+        let plain = outcome != Epoch::Still || !engine.stop_accelerating();
+        let largest = bias
+            .iter()
+            .fold(1.0, |largest: f64, b| largest.max(b.abs()));
+        let settled = engine
+            .sum
+            .iter()
+            .all(|g| engine.sigma * g.abs() <= SETTLED * largest);
+        let stuck = outcome == Epoch::Still && visited == all && plain && settled;
         let last = epochs == settings.max_epochs || stuck;
         let close = certificate.gap + shifted.abs() <= tolerated;
         if last || (close && epochs >= next_attempt) {
@@ -356,6 +377,12 @@ fn solve_component<S: Scores, T: Step>(
             engine.scores.recompute(&engine.dual, threads, monitor);
             next_attempt = epochs + 1 + epochs / 5;
         }
+        if outcome == Epoch::Still && visited == all {
+            // Nothing moves at these biases: take larger steps until something does.
+            engine.sigma = (engine.sigma * STILL_FACTOR).min(LARGEST_GROWTH * sigma);
+        } else {
+            engine.sigma = sigma.max(engine.sigma / STILL_FACTOR);
+        }
         engine.choose_active(tolerated);
         trace.record(
             epochs,
@@ -366,6 +393,8 @@ fn solve_component<S: Scores, T: Step>(
         );
         if outcome == Epoch::Still || engine.active() == 0 {
             engine.wake_all();
+        } else {
+            engine.accelerate(epochs, held_primal - certificate.gap);
         }
         engine.offset = centred(bias);
     }

@@ -7,6 +7,7 @@
 //! A pairwise method is a [`loss::Loss`] (value and proximal map), a [`scores::Scores`] (a kernel or linear features) and
 //! the engine of [`bcd`]; a further method is a row of this table. This crate knows nothing of Python.
 
+mod acceleration;
 pub mod bcd;
 pub mod circulation;
 pub mod dcd;

@@ -67,6 +67,8 @@ pub struct Settings {
     pub shuffle: bool,
     /// Skip instances that contribute next to nothing to the gap; all are checked again after each epoch.
     pub shrinking: bool,
+    /// Accelerate problems that are slow (see the `acceleration` module's comment).
+    pub acceleration: bool,
     /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
     pub block_size: usize,
 }
@@ -79,6 +81,7 @@ impl Default for Settings {
             seed: 0,
             shuffle: true,
             shrinking: true,
+            acceleration: true,
             block_size: 0,
         }
     }

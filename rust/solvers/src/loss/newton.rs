@@ -14,21 +14,21 @@
 //! | far pair | `y < a - theta`: it costs `mu/2 (y - a + theta)^2` |
 //!
 //! Given the few, each of the many has its own scalar equation: `v` is an increasing, piecewise linear function of `y`
-//! with breakpoints where `y` meets some `a + theta` or `a - theta`. So the many are minimised out, each by one search
-//! among `2k` thresholds, and what remains is smooth and convex in the `k` variables `a`. All labels between two
-//! thresholds form a [`Segment`]: they have the same near and far partners, and only their number and the sum of
-//! their centres matter to the few.
+//! with breakpoints where `y` meets some `a + theta` or `a - theta`. So the many, sorted once, are minimised out by
+//! one merge with `2k` thresholds of `v`, and what remains is smooth and convex in the `k` variables `a`. All labels
+//! between two thresholds form a [`Segment`]: they have the same near and far partners, and only their number and the
+//! sum of their centres matter to the few.
 //!
-//! **Newton step.** The optimality conditions of the current pieces have the matrix `I + lambda Laplacian` of the graph of
-//! active pairs: a diagonally dominant M-matrix whose rows sum to 1. [`Pieces::eliminate`] solves them without a
+//! **Newton step.** The optimality conditions of the current pieces have the matrix `I + lambda Laplacian` of the graph
+//! of active pairs: a diagonally dominant M-matrix whose rows sum to 1. [`Pieces::eliminate`] solves them without a
 //! single subtraction of matrix entries (the rule of Grassmann, Taksar and Heyman: carry row sums, not diagonals), so
 //! the solution does not suffer from a condition number of 1e12. If no pair contradicts the pieces it was computed
 //! from, it is the minimiser. Otherwise a line search follows: along a direction the derivative increases, and a step
 //! is taken at most to the point where it vanishes, so that the objective falls. There are finitely many pieces, and
 //! from a good guess the first step is the last.
 //!
-//! **Continuation.** Where `lambda` is large and the guess bad, such a descent crosses its kinks one at a time. Then the
-//! minimiser is followed from a small `lambda` upwards instead; between two values it is close to linear in
+//! **Continuation.** Where `lambda` is large and the guess bad, such a descent crosses its kinks one at a time. Then
+//! the minimiser is followed from a small `lambda` upwards instead; between two values it is close to linear in
 //! `1 / lambda`, which predicts the next start.
 
 use super::squared_hinge::Moments;
@@ -54,7 +54,7 @@ const OVERSHOOT: f64 = 1e-6;
 /// Further Newton steps that may remove a contradiction of the size of rounding errors.
 const PATIENCE: usize = 3;
 
-/// Pairs may contradict their piece by this many times the largest score.
+/// Pairs may contradict their piece by this share of the largest score.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// The shape of the loss.
@@ -69,6 +69,8 @@ pub(super) struct Margins {
 /// The labels between two thresholds.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
+    /// Position of the first label, and number of labels.
+    start: usize,
     count: f64,
     /// Sum, minimum and maximum of the centres.
     sum: f64,
@@ -87,19 +89,14 @@ struct Segment {
 }
 
 impl Segment {
-    fn add(&mut self, centre: f64) {
-        self.count += 1.0;
-        self.sum += centre;
-        self.lowest = if centre < self.lowest {
-            centre
-        } else {
-            self.lowest
-        };
-        self.highest = if centre > self.highest {
-            centre
-        } else {
-            self.highest
-        };
+    /// Puts labels on the segment, of which the first is at `start` in the order of the many.
+    fn put(&mut self, start: usize, labels: &[Label]) {
+        self.start = start;
+        self.count = labels.len() as f64;
+        self.sum = labels.iter().map(|label| label.centre).sum();
+        if let (Some(first), Some(last)) = (labels.first(), labels.last()) {
+            (self.lowest, self.highest) = (first.centre, last.centre);
+        }
     }
 
     fn sum_of_scores(&self) -> f64 {
@@ -179,6 +176,7 @@ impl Pieces {
         let segment = |near: usize, far: usize, anchor: (f64, f64)| {
             let weight = near as f64 + mu * far as f64;
             Segment {
+                start: 0,
                 count: 0.0,
                 sum: 0.0,
                 lowest: f64::INFINITY,
@@ -216,13 +214,22 @@ impl Pieces {
         }
     }
 
-    /// Puts the labels on their segments.
-    fn fill(&mut self, many: &mut [Label]) {
-        for label in many {
-            label.segment = self
-                .thresholds
-                .partition_point(|&threshold| threshold < label.centre);
-            self.segments[label.segment].add(label.centre);
+    /// Puts the labels, which are sorted by their centres, on their segments.
+    fn fill(&mut self, many: &[Label]) {
+        let mut start = 0;
+        for (j, segment) in self.segments.iter_mut().enumerate() {
+            let end = match self.thresholds.get(j) {
+                Some(&threshold) => {
+                    start
+                        + many[start..]
+                            .iter()
+                            .take_while(|label| label.centre <= threshold)
+                            .count()
+                }
+                None => many.len(),
+            };
+            segment.put(start, &many[start..end]);
+            start = end;
         }
     }
 
@@ -442,16 +449,15 @@ struct Label {
     /// Position in the scores.
     index: usize,
     centre: f64,
-    /// The current value (of the few only), and in the end the displacement.
+    /// The current value (of the few only), and in the end the displacement from the centre.
     score: f64,
-    /// Of the many only.
-    segment: usize,
 }
 
 /// Buffers of the Newton method.
 #[derive(Clone, Debug, Default)]
 pub struct NewtonWorkspace {
     few: Vec<Label>,
+    /// Sorted by centre.
     many: Vec<Label>,
     /// `order[j]` is the label at position `j` of the sorted few.
     order: Vec<usize>,
@@ -500,7 +506,6 @@ impl NewtonWorkspace {
             index,
             centre: sign * (centre[index] - base - offset),
             score: sign * (guess[index] - base - offset),
-            segment: 0,
         };
         let (positive, negative) = if mirrored {
             (&mut self.many, &mut self.few)
@@ -511,6 +516,8 @@ impl NewtonWorkspace {
         negative.clear();
         positive.extend((0..relevant).map(|m| label(m, 1.0)));
         negative.extend((relevant..centre.len()).map(|n| label(n, 0.0)));
+        self.many
+            .sort_unstable_by(|x, y| x.centre.total_cmp(&y.centre).then(x.index.cmp(&y.index)));
         sign
     }
 
@@ -590,7 +597,7 @@ impl NewtonWorkspace {
             .centres
             .extend(self.order.iter().map(|&j| few[j].centre));
         self.pieces.lay_out(margins, lambda);
-        self.pieces.fill(&mut self.many);
+        self.pieces.fill(&self.many);
     }
 
     /// Derivative of the objective along `direction` at the current point.
@@ -661,9 +668,10 @@ impl NewtonWorkspace {
     fn displace(&mut self, margins: Margins, lambda: f64) {
         let Margins { theta, mu } = margins;
         self.pieces.pull(margins);
-        for label in &mut self.many {
-            let segment = &self.pieces.segments[label.segment];
-            label.score = segment.displacement(1.0, label.centre, lambda);
+        for segment in &self.pieces.segments {
+            for label in &mut self.many[segment.start..][..segment.count as usize] {
+                label.score = segment.displacement(1.0, label.centre, lambda);
+            }
         }
         let scores = |segment: &Segment| {
             let moved = segment.displacement(segment.count, segment.sum, lambda);

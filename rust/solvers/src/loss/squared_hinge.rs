@@ -108,20 +108,42 @@ pub struct SquaredHingeWorkspace {
     moments: Vec<Moments>,
 }
 
-/// The largest of the scores, in lanes that vectorise.
-fn highest(scores: impl ExactSizeIterator<Item = f64>) -> f64 {
-    scores.fold(f64::NEG_INFINITY, |highest, score| {
-        if score > highest { score } else { highest }
-    })
+/// The score that beats all others, in lanes that vectorise.
+fn extreme(scores: &[f64], worst: f64, beats: impl Fn(f64, f64) -> bool) -> f64 {
+    let mut lanes = [worst; 8];
+    let chunks = scores.chunks_exact(lanes.len());
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        for (lane, &score) in lanes.iter_mut().zip(chunk) {
+            *lane = if beats(score, *lane) { score } else { *lane };
+        }
+    }
+    let of_two = |first: f64, second: &f64| {
+        if beats(*second, first) {
+            *second
+        } else {
+            first
+        }
+    };
+    lanes.iter().chain(rest).fold(worst, of_two)
+}
+
+fn highest(scores: &[f64]) -> f64 {
+    extreme(scores, f64::NEG_INFINITY, |x, y| x > y)
+}
+
+fn lowest(scores: &[f64]) -> f64 {
+    extreme(scores, f64::INFINITY, |x, y| x < y)
 }
 
 impl SquaredHingeWorkspace {
-    /// Keeps the labels that can be part of an active pair, relevant ones ascending, irrelevant ones descending: the proximal map raises `a` and
-    /// lowers `y`, so a label that violates nothing at the centre violates nothing at the minimiser.
+    /// Keeps the labels that can be part of an active pair, relevant ones ascending, irrelevant ones descending. The
+    /// proximal map raises `a` and lowers `y`, so a label that violates nothing at the centre violates nothing at the
+    /// minimiser.
     fn gather(&mut self, centre: &[f64], relevant: usize) {
         let (positive, negative) = centre.split_at(relevant);
-        let floor = -highest(positive.iter().map(|s| -s)) - 1.0;
-        let base = highest(negative.iter().copied());
+        let floor = lowest(positive) - 1.0;
+        let base = highest(negative);
         self.relevant.clear();
         self.irrelevant.clear();
         // Differences to the highest irrelevant label: far from 0 the sums below would lose digits.
@@ -258,6 +280,7 @@ impl SquaredHingeWorkspace {
                 upper = shift;
             }
             shift = next;
+            // Newton's method may leave the bracket, or close it slowly.
             if !(lower < next && next < upper) || step % 4 == 3 {
                 shift = 0.5 * (lower + upper);
             }
@@ -273,7 +296,7 @@ impl Loss for SquaredHinge {
 
     fn value(&self, scores: &[f64], relevant: usize, workspace: &mut SquaredHingeWorkspace) -> f64 {
         let (positive, negative) = scores.split_at(relevant);
-        let highest = highest(negative.iter().copied());
+        let highest = highest(negative);
         let SquaredHingeWorkspace {
             scores: sorted,
             moments,
