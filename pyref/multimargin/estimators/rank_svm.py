@@ -1,7 +1,7 @@
 """Rank-SVM (Elisseeff and Weston): the pairwise hinge loss."""
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
@@ -10,6 +10,9 @@ from multimargin import _rust
 from multimargin.estimators.base import Fit, PairwiseClassifier, Problem
 from multimargin.kernels import KernelFunction, rust_features
 from multimargin.parameters import check_choice
+
+if TYPE_CHECKING:
+    from multimargin.reference.exact import Bias
 
 BIASES = ("free", "penalized", "none")
 SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
@@ -187,12 +190,12 @@ class RankSVM(PairwiseClassifier):
         from multimargin.reference import rank_svm
 
         start = perf_counter()
-        kernel = problem.kernel
+        kernel, bias = problem.kernel, cast("Bias", self.bias)
         K = problem.X if kernel.name == "precomputed" else kernel.matrix(problem.X)
-        solution = rank_svm.dual(K, problem.indicator, self.C, self.bias)
+        solution = rank_svm.dual(K, problem.indicator, self.C, bias)
         B, b = solution.B, solution.b
-        primal = rank_svm.primal_objective(K, problem.indicator, self.C, B, b, self.bias)
-        dual = rank_svm.dual_objective(K, problem.indicator, B, self.bias)
+        primal = rank_svm.primal_objective(K, problem.indicator, self.C, B, b, bias)
+        dual = rank_svm.dual_objective(K, problem.indicator, B, bias)
         gap = (primal - dual) / primal if primal > 0.0 else 0.0
         return Fit(
             dual=B,

@@ -14,6 +14,7 @@
 
 use crate::bcd::prepare;
 use crate::circulation::Circulation;
+use crate::free_bias::centred;
 use crate::labels::Labels;
 use crate::loss::{Hinge, HingeWorkspace, Loss};
 use crate::report::{
@@ -112,7 +113,7 @@ impl<'a> Oracle<'a> {
                 let mut vertex = Vertex {
                     dual: vec![0.0; scores.len()],
                     total: 0.0,
-                    bias: network.potentials().iter().map(|pi| -pi).collect(),
+                    bias: centred(network.potentials().iter().map(|pi| -pi).collect()),
                 };
                 let flow = network.flow();
                 arc = 0;

@@ -136,7 +136,7 @@ fn repaired(
 }
 
 /// Subtracts the mean: a constant added to all biases changes nothing.
-fn centred(mut bias: Vec<f64>) -> Vec<f64> {
+pub(crate) fn centred(mut bias: Vec<f64>) -> Vec<f64> {
     let mean = bias.iter().sum::<f64>() / bias.len().max(1) as f64;
     bias.iter_mut().for_each(|b| *b -= mean);
     bias
