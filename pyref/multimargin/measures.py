@@ -56,8 +56,8 @@ def ranking_loss(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = 
 
     Notes
     -----
-    Rank-CVM paper, equation 6: the mean of |{(m, n) in P x N : f_m <= f_n}| / (|P| |N|). A tie is
-    an error.
+    Rank-CVM paper, equation 6: the mean of ``|{(m, n) in P x N : f_m <= f_n}| / (|P| |N|)``. A tie
+    is an error.
     """
     return _ranking_measure("ranking_loss", Y_true, scores, degenerate_rows)
 
@@ -110,7 +110,7 @@ def coverage(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
     Returns
     -------
     float
-        In [0, q - 1]; smaller is better. A perfect ranking has the mean of |P| - 1.
+        In [0, q - 1]; smaller is better. A perfect ranking has the mean of ``|P| - 1``.
 
     Raises
     ------
@@ -119,8 +119,8 @@ def coverage(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
 
     Notes
     -----
-    Rank-CVM paper, equation 3: the mean of |{k : f_k >= min over P of f}| - 1, that is the largest
-    rank of a relevant label minus one, with the worst rank on ties. Not divided by q.
+    Rank-CVM paper, equation 3: the mean of ``|{k : f_k >= min over P of f}| - 1``, that is the
+    largest rank of a relevant label minus one, with the worst rank on ties. Not divided by q.
     """
     return _ranking_measure("coverage", Y_true, scores, degenerate_rows)
 
@@ -153,7 +153,7 @@ def average_precision(
     Notes
     -----
     Rank-CVM paper, equation 5: the mean over rows, then over k in P, of
-    |{k' in P : f_k' >= f_k}| / |{k' : f_k' >= f_k}|. This is the mean over instances, not
+    ``|{k' in P : f_k' >= f_k}| / |{k' : f_k' >= f_k}|``. This is the mean over instances, not
     `sklearn.metrics.average_precision_score`.
     """
     return _ranking_measure("average_precision", Y_true, scores, degenerate_rows)
@@ -262,7 +262,7 @@ def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
 
     Notes
     -----
-    LLSF paper, equation 17: the mean of |true and predicted| / |true or predicted|.
+    LLSF paper, equation 17: the mean of ``|true and predicted| / |true or predicted|``.
     """
     Y_true, Y_pred = _check_label_sets(Y_true, Y_pred)
     _check_zero_division(zero_division)
@@ -293,7 +293,8 @@ def example_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float
 
     Notes
     -----
-    LLSF paper, equation 19: the mean of 2 |true and predicted| / (|true| + |predicted|).
+    LLSF paper, equation 19: the mean of
+    ``2 |true and predicted| / (|true| + |predicted|)``.
     """
     return _f1("samples", Y_true, Y_pred, zero_division)
 
@@ -576,7 +577,7 @@ def get_scorer(name: str) -> Scorer:
     Parameters
     ----------
     name : str
-        A key of `SCORERS`: the name of a measure, with the prefix "neg_" if it is a loss.
+        A key of `SCORERS`: the name of a measure, with the prefix ``"neg_"`` if it is a loss.
 
     Returns
     -------

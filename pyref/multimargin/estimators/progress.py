@@ -23,6 +23,10 @@ EpochCallback = Callable[[int, float, float, float, int], bool]
 class Progress:
     """Tells the user, or the user's callbacks, of each epoch of a fit.
 
+    Each epoch is a task of scikit-learn's callback protocol. A callback whose `on_fit_task_end`
+    takes the keyword `metadata` gets a dict with "epoch", "seconds", "primal", "dual", the relative
+    "gap" and "active", the number of instances that the next epoch visits.
+
     Parameters
     ----------
     estimator : estimator
@@ -52,8 +56,8 @@ class Progress:
             self._context.call_on_fit_task_end(estimator=self._estimator)
 
     def _epoch(self, epoch: int, seconds: float, primal: float, dual: float, active: int) -> bool:
+        gap = (primal - dual) / abs(primal) if primal else 0.0
         if self._verbose:
-            gap = (primal - dual) / abs(primal) if primal else 0.0
             print(
                 f"[{type(self._estimator).__name__}] epoch {epoch:4d}  {seconds:8.2f} s  "
                 f"primal {primal:.8g}  dual {dual:.8g}  gap {gap:.2e}  active {active}"
@@ -61,6 +65,16 @@ class Progress:
         if self._context is not None:
             task = self._context.subcontext(task_name="epoch")
             task.call_on_fit_task_begin(estimator=self._estimator)
-            stop = task.call_on_fit_task_end(estimator=self._estimator)
+            stop = task.call_on_fit_task_end(
+                estimator=self._estimator,
+                metadata={
+                    "epoch": epoch,
+                    "seconds": seconds,
+                    "primal": primal,
+                    "dual": dual,
+                    "gap": gap,
+                    "active": active,
+                },
+            )
             self.stop_requested = self.stop_requested or bool(stop)
         return self.stop_requested

@@ -307,7 +307,7 @@ def frank_wolfe(
         Weight of the loss, positive.
     bias : {"free", "penalized", "none"}, default "free"
     tol : float, default 1e-3
-        Stop when |z| <= tol, the published epsilon: an absolute bound on the distance to the
+        Stop when ``|z| <= tol``, the published epsilon: an absolute bound on the distance to the
         optimum.
     max_iter : int, default 50
         Number of iterates, at least 1.
@@ -719,8 +719,9 @@ def kkt_residual(
     Returns
     -------
     float
-        max |alpha - clip(alpha - g, 0, C_i)| with g = f_m - f_n - 1, which unlike the projected
-        gradient (22) is continuous at the ends of the box; with free bias also max |H alpha|.
+        ``max |alpha - clip(alpha - g, 0, C_i)|`` with g = f_m - f_n - 1, which unlike the projected
+        gradient (22) is continuous at the ends of the box; with free bias also
+        ``max |H alpha|``.
     """
     _, Y, pairs, c = problem_data(K, Y, C, bias)
     n, q = Y.shape

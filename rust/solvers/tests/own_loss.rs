@@ -1,0 +1,147 @@
+//! A loss that is not in the crate, written against the public interface alone: all that the engine asks for.
+//!
+//! The loss is that of least-squares ranking, `1/2 (1 - z)^2`, whose value and proximal map have closed forms.
+
+use multimargin_solvers::bcd::{self, Proximal};
+use multimargin_solvers::features::Dense;
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::loss::Loss;
+use multimargin_solvers::report::{Settings, Status};
+use multimargin_solvers::scores::{LinearDense, Scores};
+use multimargin_solvers::threads::Threads;
+
+// [loss]
+/// `1/2 (1 - z)^2`: every pair is pulled to the margin 1, from both sides.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeastSquares;
+
+impl Loss for LeastSquares {
+    type Workspace = ();
+
+    fn value(&self, scores: &[f64], relevant: usize, _workspace: &mut ()) -> f64 {
+        // With a_m = 1 - s_m the margin's error is a_m + s_n: expand the square and sum over all pairs.
+        let (positive, negative) = scores.split_at(relevant);
+        let (p, r) = (positive.len() as f64, negative.len() as f64);
+        let sum_a: f64 = positive.iter().map(|s| 1.0 - s).sum();
+        let sum_a2: f64 = positive.iter().map(|s| (1.0 - s).powi(2)).sum();
+        let sum_s: f64 = negative.iter().sum();
+        let sum_s2: f64 = negative.iter().map(|s| s * s).sum();
+        0.5 * (r * sum_a2 + 2.0 * sum_a * sum_s + p * sum_s2)
+    }
+
+    fn prox(
+        &self,
+        centre: &[f64],
+        _guess: &[f64],
+        displacement: &mut [f64],
+        relevant: usize,
+        lambda: f64,
+        _workspace: &mut (),
+    ) {
+        // Setting the gradient to zero gives s_m in terms of the sum of all s_n, and the reverse; the sum of all scores
+        // does not change, which leaves one linear equation.
+        let (positive, negative) = centre.split_at(relevant);
+        let (p, r) = (positive.len() as f64, negative.len() as f64);
+        let total: f64 = centre.iter().sum();
+        let sum_positive = (positive.iter().sum::<f64>() + lambda * p * (r + total))
+            / (1.0 + lambda * (p + r));
+        let sum_negative = total - sum_positive;
+        for (k, (displacement, v)) in displacement.iter_mut().zip(centre).enumerate() {
+            *displacement = if k < relevant {
+                lambda * (r + sum_negative - r * v) / (1.0 + lambda * r)
+            } else {
+                lambda * (sum_positive - p - p * v) / (1.0 + lambda * p)
+            };
+        }
+    }
+
+    fn negative_slope(&self, margin: f64) -> f64 {
+        1.0 - margin
+    }
+}
+// [end of loss]
+
+fn scores(random: &mut fastrand::Rng) -> (Vec<f64>, usize) {
+    let (p, r) = (random.usize(1..5), random.usize(1..7));
+    let scores = (0..p + r).map(|_| 4.0 * random.f64() - 2.0).collect();
+    (scores, p)
+}
+
+#[test]
+fn value_is_the_sum_over_pairs() {
+    let mut random = fastrand::Rng::with_seed(0);
+    for _ in 0..1000 {
+        let (scores, p) = scores(&mut random);
+        let mut expected = 0.0;
+        for m in &scores[..p] {
+            for n in &scores[p..] {
+                expected += 0.5 * (1.0 - (m - n)).powi(2);
+            }
+        }
+        let value = LeastSquares.value(&scores, p, &mut ());
+        assert!((value - expected).abs() < 1e-12 * (1.0 + expected));
+    }
+}
+
+#[test]
+fn prox_is_a_stationary_point() {
+    let mut random = fastrand::Rng::with_seed(1);
+    for _ in 0..1000 {
+        let (centre, p) = scores(&mut random);
+        let lambda = 10.0_f64.powf(4.0 * random.f64() - 3.0);
+        let mut displacement = vec![f64::NAN; centre.len()];
+        LeastSquares.prox(&centre, &centre, &mut displacement, p, lambda, &mut ());
+        let s: Vec<f64> = centre
+            .iter()
+            .zip(&displacement)
+            .map(|(c, d)| c + d)
+            .collect();
+        // s - centre must be lambda times the sum of the slopes of each label's pairs.
+        for (k, moved) in displacement.iter().enumerate() {
+            let slopes: f64 = if k < p {
+                s[p..]
+                    .iter()
+                    .map(|n| LeastSquares.negative_slope(s[k] - n))
+                    .sum()
+            } else {
+                -s[..p]
+                    .iter()
+                    .map(|m| LeastSquares.negative_slope(m - s[k]))
+                    .sum::<f64>()
+            };
+            assert!((moved - lambda * slopes).abs() < 1e-10 * (1.0 + lambda));
+        }
+    }
+}
+
+// [engine]
+#[test]
+fn the_engine_closes_the_gap() {
+    let (n, d, q) = (40, 5, 6);
+    let mut random = fastrand::Rng::with_seed(2);
+    let x: Vec<f64> = (0..n * d).map(|_| random.f64() - 0.5).collect();
+    let y: Vec<u8> = (0..n * q).map(|_| u8::from(random.f64() < 0.3)).collect();
+    let labels = Labels::new(&y, q, 2.0).unwrap();
+    let mut scores = LinearDense::new(Dense::new(&x, n, d).unwrap(), q);
+    let mut step = Proximal::new(LeastSquares);
+    let settings = Settings {
+        tolerance: 1e-10,
+        ..Settings::default()
+    };
+    let solution = bcd::solve(
+        &labels,
+        &mut scores,
+        &mut step,
+        true,
+        None,
+        &settings,
+        &Threads::new(1),
+        &mut (),
+    )
+    .unwrap();
+    assert_eq!(solution.report.status, Status::Converged);
+    assert!(solution.report.gap() <= 1e-10);
+    assert!(solution.report.primal > 0.0);
+    assert_eq!(scores.instances(), n);
+}
+// [end of engine]

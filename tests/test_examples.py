@@ -1,0 +1,36 @@
+"""Runs every script in examples/ and the Python code of README and guide."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Code that needs files which are not there is marked as {code-block} instead.
+RUNNABLE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def code_of(page: Path) -> str:
+    """All blocks of a page, in order: later ones use the names of earlier ones."""
+    return "\n".join(RUNNABLE.findall(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+def test_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if code_of(page)], ids=lambda page: page.stem
+)
+def test_code_of_page(page: Path) -> None:
+    exec(compile(code_of(page), str(page), "exec"), {"__name__": "__main__"})
+
+
+def test_there_is_something_to_run() -> None:
+    assert EXAMPLES
+    assert code_of(ROOT / "README.md")
