@@ -30,3 +30,4 @@ numpydoc_validation_exclude = {r"\.set_\w+_request$", r"^sklearn\."}
 
 html_theme = "furo"
 html_title = "multimargin"
+html_show_copyright = False

@@ -43,8 +43,8 @@ impl Loss for LeastSquares {
         let (positive, negative) = centre.split_at(relevant);
         let (p, r) = (positive.len() as f64, negative.len() as f64);
         let total: f64 = centre.iter().sum();
-        let sum_positive = (positive.iter().sum::<f64>() + lambda * p * (r + total))
-            / (1.0 + lambda * (p + r));
+        let sum_positive =
+            (positive.iter().sum::<f64>() + lambda * p * (r + total)) / (1.0 + lambda * (p + r));
         let sum_negative = total - sum_positive;
         for (k, (displacement, v)) in displacement.iter_mut().zip(centre).enumerate() {
             *displacement = if k < relevant {
