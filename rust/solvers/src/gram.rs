@@ -189,6 +189,22 @@ impl<'a> Gram<'a> {
         }
     }
 
+    /// Kernel values of the chosen left rows with all right rows, row-major.
+    pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
+        let m = self.columns();
+        let mut panel = Panel::default();
+        self.panel(rows, &mut panel);
+        for start in (0..m).step_by(CHUNK) {
+            let range = start..(start + CHUNK).min(m);
+            with_scratch(rows.len() * range.len(), |values| {
+                self.block(rows, &panel, range.clone(), values);
+                for (k, row) in values.chunks_exact(range.len()).enumerate() {
+                    out[k * m + range.start..k * m + range.end].copy_from_slice(row);
+                }
+            });
+        }
+    }
+
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
@@ -202,17 +218,7 @@ impl<'a> Gram<'a> {
             threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
                 let first = index * slab + chunk * ROWS;
                 let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
-                let mut panel = Panel::default();
-                self.panel(&rows, &mut panel);
-                for start in (0..m).step_by(CHUNK) {
-                    let range = start..(start + CHUNK).min(m);
-                    with_scratch(rows.len() * range.len(), |values| {
-                        self.block(&rows, &panel, range.clone(), values);
-                        for (k, row) in values.chunks_exact(range.len()).enumerate() {
-                            out[k * m + range.start..k * m + range.end].copy_from_slice(row);
-                        }
-                    });
-                }
+                self.rows_into(&rows, out);
             });
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {

@@ -26,6 +26,9 @@ pub struct KernelBlocks<'a> {
     cache_rows: usize,
 }
 
+/// Rows that one chunk of work adds to the cache.
+const CACHED_TOGETHER: usize = 32;
+
 /// Marks an instance whose kernel row is not in the cache.
 const ABSENT: u32 = u32::MAX;
 
@@ -65,12 +68,14 @@ impl<'a> KernelBlocks<'a> {
         }
         self.cache.resize(start + wanted.len() * n, 0.0);
         let gram = &self.gram;
-        threads.for_each_chunk(&mut self.cache[start..], 8 * n, |chunk, rows| {
-            let wanted = &wanted[chunk * 8..chunk * 8 + rows.len() / n];
-            let mut panel = Panel::default();
-            gram.panel(wanted, &mut panel);
-            gram.block(wanted, &panel, 0..n, rows);
-        });
+        threads.for_each_chunk(
+            &mut self.cache[start..],
+            CACHED_TOGETHER * n,
+            |chunk, rows| {
+                let first = chunk * CACHED_TOGETHER;
+                gram.rows_into(&wanted[first..first + rows.len() / n], rows);
+            },
+        );
     }
 }
 
@@ -95,7 +100,7 @@ impl Scores for KernelBlocks<'_> {
     fn block_size(&self) -> usize {
         // At most about 2e9 operations a block, so that an interruption is answered promptly.
         let row = (self.gram.features() + self.labels + 8) * self.instances().max(1);
-        (1_000_000_000 / row).clamp(1, 64)
+        (1_000_000_000 / row).clamp(1, 128)
     }
 
     fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _threads: &Threads) {
@@ -150,12 +155,33 @@ impl Scores for KernelBlocks<'_> {
     }
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        match self.gram.product(dual, self.labels, threads, monitor) {
-            Some(scores) => {
-                self.scores = scores;
-                true
+        let (n, q) = (self.instances(), self.labels);
+        let current = std::mem::replace(&mut self.scores, vec![0.0; n * q]);
+        let support: Vec<u32> = (0..n as u32)
+            .filter(|&i| {
+                dual[i as usize * q..(i as usize + 1) * q]
+                    .iter()
+                    .any(|&beta| beta != 0.0)
+            })
+            .collect();
+        let mut changes = Vec::new();
+        for instances in support.chunks(self.block_size()) {
+            if monitor.interrupted() {
+                self.scores = current;
+                return false;
             }
-            None => false,
+            changes.clear();
+            for &i in instances {
+                changes.extend_from_slice(&dual[i as usize * q..(i as usize + 1) * q]);
+            }
+            self.close(
+                Moved {
+                    instances,
+                    changes: &changes,
+                },
+                threads,
+            );
         }
+        true
     }
 }
