@@ -349,7 +349,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             del self.label_names_in_
         self.support_ = np.flatnonzero(fit.dual.any(axis=1))
         whole = self.support_.size == fit.dual.shape[0]
-        self.dual_coef_ = fit.dual if whole else fit.dual[self.support_]
+        self.dual_coef_ = fit.dual if whole else _compressed(fit.dual, self.support_)
         if self.kernel == "precomputed":
             self.support_vectors_ = np.empty((self.support_.size, 0))
         else:
@@ -396,3 +396,11 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         scores += self.intercept_
         labels: Matrix = scores
         return labels
+
+
+def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    """Move the given rows (ascending) to the front of the matrix, which a copy would double."""
+    for start in range(0, rows.size, 256):
+        chunk = rows[start : start + 256]
+        matrix[start : start + chunk.size] = matrix[chunk]
+    return matrix[: rows.size]

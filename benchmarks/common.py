@@ -1,0 +1,50 @@
+"""What the benchmarks share: one thread, real data, medians, ratios in one run."""
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from multimargin.datasets import MultilabelData, load_arff
+
+DATA = Path(os.environ.get("MULTIMARGIN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def load_official(name: str) -> MultilabelData:
+    """Load a MULAN data set with its official splits, or end the script with a word about why."""
+    folder = DATA / name
+    if not folder.is_dir():
+        sys.exit(f"{folder} not found: set MULTIMARGIN_DATA to a folder of MULAN data sets.")
+    train, test, labels = (folder / f"{name}{end}" for end in ("-train.arff", "-test.arff", ".xml"))
+    return load_arff(train, labels=labels, test=test)
+
+
+def in_turn(*jobs: Callable[[], Any], repeats: int = 5) -> list[tuple[float, Any]]:
+    """Run the jobs in turn, A B A B ..., and return each one's median seconds and last result.
+
+    NumPy's libraries get one thread; ours has one unless told otherwise.
+    """
+    seconds: list[list[float]] = [[] for _ in jobs]
+    results: list[Any] = [None] * len(jobs)
+    with threadpool_limits(1):
+        for _ in range(repeats):
+            for k, job in enumerate(jobs):
+                start = time.perf_counter()
+                results[k] = job()
+                seconds[k].append(time.perf_counter() - start)
+    return [(statistics.median(s), result) for s, result in zip(seconds, results, strict=True)]
+
+
+def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a table with aligned columns."""
+    lines = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+    print(f"\n{title}")
+    for line in lines:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+    sys.stdout.flush()
