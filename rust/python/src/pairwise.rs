@@ -210,9 +210,16 @@ pub fn solve_pairwise<'py>(
             arrays.rows()
         )));
     }
-    let start = start
-        .map(|start| start.as_slice().map(<[f64]>::to_vec))
-        .transpose()?;
+    let start = match &start {
+        Some(start) if start.shape() != [n, q] => {
+            return Err(PyValueError::new_err(format!(
+                "start has shape {:?}, expected [{n}, {q}]",
+                start.shape()
+            )));
+        }
+        Some(start) => Some(row_major("start", start)?.to_vec()),
+        None => None,
+    };
     let request = Request {
         labels,
         loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
