@@ -234,15 +234,21 @@ struct Component {
     report: Report,
 }
 
-/// Solves a pairwise hinge problem with a free bias. `step` makes the block step for given labels.
+/// Solves a pairwise hinge problem with a free bias. `step` makes the block step for given labels. `start` and
+/// `start_bias` are a dual matrix and biases to start from, else 0.
 ///
 /// # Errors
 /// When the loss is not the hinge, or settings, labels and scores do not fit together.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the signature that the loops share, and the start of the bias"
+)]
 pub fn solve<S: Scores, T: Step>(
     labels: &Labels,
     scores: &mut S,
     step: impl Fn(&Labels) -> Result<T, SolverError>,
     start: Option<Vec<f64>>,
+    start_bias: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -254,13 +260,21 @@ pub fn solve<S: Scores, T: Step>(
     }
     let start = prepare(labels, scores, start, settings, threads, monitor)?;
     let q = labels.count();
+    let mut bias = start_bias.unwrap_or_else(|| vec![0.0; q]);
+    if bias.len() != q {
+        return Err(SolverError::Argument {
+            name: "start_bias",
+            found: format!("{} numbers", bias.len()),
+            expected: "one number for each label",
+        });
+    }
     let capacity = capacities(labels);
     let component_of = strongly_connected_components(q, &capacity);
     let count = component_of.iter().max().map_or(0, |&last| last + 1);
     if count <= 1 {
         let mut step = step(labels)?;
         let Component { dual, bias, report } = solve_component(
-            labels, &capacity, scores, &mut step, start, settings, threads, monitor,
+            labels, &capacity, scores, &mut step, start, bias, settings, threads, monitor,
         );
         return Ok(Solution { dual, bias, report });
     }
@@ -270,7 +284,7 @@ pub fn solve<S: Scores, T: Step>(
     // A component that an interruption keeps from its turn stays at the start.
     let mut image = vec![0.0; n * q];
     scores.rows(0..n, &mut image);
-    let (mut dual, mut bias) = (start, vec![0.0; q]);
+    let mut dual = start;
     let mut total = Report {
         status: Status::Converged,
         epochs: 0,
@@ -338,6 +352,7 @@ pub fn solve<S: Scores, T: Step>(
             &mut part_scores,
             &mut part_step,
             part_start,
+            subset.iter().map(|&k| bias[k]).collect(),
             &part_settings,
             threads,
             &mut shifted,
@@ -428,6 +443,7 @@ fn solve_component<S: Scores, T: Step>(
     scores: &mut S,
     step: &mut T,
     start: Vec<f64>,
+    start_bias: Vec<f64>,
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -441,6 +457,7 @@ fn solve_component<S: Scores, T: Step>(
         .sum();
     let sigma = AUGMENTATION * mean.max(0.0) + 1.0 / weight;
     let mut engine = Engine::new(labels, scores, step, start, sigma, threads, settings);
+    engine.offset = centred(start_bias);
     let (mut epochs, mut next_attempt) = (0, 0);
     let all = engine.active();
     let (status, primal, dual);
