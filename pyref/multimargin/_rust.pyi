@@ -67,6 +67,7 @@ def solve_pairwise(
     cache_bytes: int,
     threads: int,
     callback: Callable[[int, float, float, float, int], bool] | None,
+    start_bias: _Matrix | None = None,
 ) -> PairwiseSolution: ...
 def kernel_matrix(
     left: _Features,

@@ -182,6 +182,7 @@ class RankSVM(PairwiseClassifier):
             cache_bytes=int(1e6 * self.cache_size),
             threads=problem.threads,
             callback=problem.callback,
+            start_bias=None if problem.start is None else self.intercept_,
         )
         return _fit_of(solution)
 
