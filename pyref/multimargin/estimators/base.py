@@ -133,7 +133,8 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         check_real("tol", self.tol, above=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_real("cache_size", self.cache_size, at_least=0.0)
-        check_integer("verbose", int(self.verbose), at_least=0)
+        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        check_integer("verbose", verbose, at_least=0)
         threshold = make_threshold(self.threshold)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(

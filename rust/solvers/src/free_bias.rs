@@ -533,6 +533,15 @@ fn solve_component<S: Scores, T: Step>(
             engine.active(),
             monitor,
         );
+        if monitor.interrupted() {
+            if let Some(last) = trace.history.last_mut() {
+                last.dual = 0.0;
+            }
+            (status, primal, dual) = (Status::Interrupted, held_primal, 0.0);
+            engine.offset = bias;
+            engine.sigma = 0.0;
+            break;
+        }
         if outcome == Epoch::Still || engine.active() == 0 {
             engine.wake_all();
         } else {
