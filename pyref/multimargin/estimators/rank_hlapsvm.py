@@ -31,7 +31,7 @@ class RankHLapSVM(PairwiseClassifier):
     ----------
     C : float, default=1.0
         Weight of the ranking loss against the regularisation, positive.
-    lam : float, default=1.0
+    lam : float, default=0.1
         Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``.
     nu : float or "scale", default=1.0
         How fast a label's weight falls with the mean squared distance between its instances, at
@@ -71,7 +71,7 @@ class RankHLapSVM(PairwiseClassifier):
     >>> from multimargin import RankHLapSVM
     >>> from multimargin.datasets import load_digit_attributes
     >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
-    >>> model = RankHLapSVM(C=10.0, lam=0.1, nu="scale", random_state=0).fit(X, Y)
+    >>> model = RankHLapSVM(C=10.0, nu="scale", random_state=0).fit(X, Y)
     >>> model.status_
     'converged'
     """
@@ -82,7 +82,7 @@ class RankHLapSVM(PairwiseClassifier):
     def __init__(
         self,
         C: float = 1.0,
-        lam: float = 1.0,
+        lam: float = 0.1,
         nu: float | str = 1.0,
         kernel: str | KernelFunction = "linear",
         gamma: float | str = "scale",
