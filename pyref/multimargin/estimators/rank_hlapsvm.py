@@ -32,12 +32,14 @@ class RankHLapSVM(PairwiseClassifier):
     C : float, default=1.0
         Weight of the ranking loss against the regularisation, positive.
     lam : float, default=0.1
-        Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``.
-    nu : float or "scale", default=1.0
+        Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. Where
+        it dwarfs the loss, the scores of an accurate solution differ by little: decrease `tol`.
+    nu : float or "scale", default="scale"
         How fast a label's weight falls with the mean squared distance between its instances, at
-        least 0. On features of large scale every weight underflows to 0 and the regulariser
-        vanishes; "scale" takes 1 / (mean squared distance between all training rows), so that the
-        weights lie around exp(-1) on any scale.
+        least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
+        rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
+        number, every weight underflows to 0 on features of large scale, and the regulariser is
+        gone.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
@@ -71,7 +73,7 @@ class RankHLapSVM(PairwiseClassifier):
     >>> from multimargin import RankHLapSVM
     >>> from multimargin.datasets import load_digit_attributes
     >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
-    >>> model = RankHLapSVM(C=10.0, nu="scale", random_state=0).fit(X, Y)
+    >>> model = RankHLapSVM(C=10.0, random_state=0).fit(X, Y)
     >>> model.status_
     'converged'
     """
@@ -83,7 +85,7 @@ class RankHLapSVM(PairwiseClassifier):
         self,
         C: float = 1.0,
         lam: float = 0.1,
-        nu: float | str = 1.0,
+        nu: float | str = "scale",
         kernel: str | KernelFunction = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
