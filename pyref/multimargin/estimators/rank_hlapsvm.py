@@ -31,7 +31,7 @@ class RankHLapSVM(PairwiseClassifier):
     ----------
     C : float, default=1.0
         Weight of the ranking loss against the regularisation, positive.
-    lam : float, default=0.1
+    lam : float, default=0.25
         Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. Where
         it dwarfs the loss, the scores of an accurate solution differ by little: decrease `tol`.
     nu : float or "scale", default="scale"
@@ -84,7 +84,7 @@ class RankHLapSVM(PairwiseClassifier):
     def __init__(
         self,
         C: float = 1.0,
-        lam: float = 0.1,
+        lam: float = 0.25,
         nu: float | str = "scale",
         kernel: str | KernelFunction = "linear",
         gamma: float | str = "scale",
