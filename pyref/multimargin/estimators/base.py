@@ -345,7 +345,19 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         threshold = make_threshold(self.threshold, random_state=self.random_state)
         scores = fit.scores
         scores += fit.bias
+        unit = self._threshold_unit(fit)
+        if unit == 1.0 or unit <= 0.0 or isinstance(threshold, ConstantThreshold):
+            self.threshold_ = threshold.fit(scores, targets.indicator, X)
+            return
+        scores /= unit
         self.threshold_ = threshold.fit(scores, targets.indicator, X)
+        self.threshold_.intercept_ *= unit
+        if isinstance(threshold, FeaturesThreshold):
+            self.threshold_.coef_ *= unit
+
+    def _threshold_unit(self, fit: Fit) -> float:
+        """Return the scale of the scores: a threshold is learned where their margins are near 1."""
+        return 1.0
 
     def _label_scores(self, X: Any) -> Matrix:
         if hasattr(self, "coef_"):

@@ -71,7 +71,7 @@ _SHARED = {
     dual_objective_ : float
         Dual objective, a lower bound of the optimum.
     dual_gap_ : float
-        (objective_ - dual_objective_) / objective_, recomputed at the returned point.
+        ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
         "converged", "max_iterations", "stalled" (rounding allows no further step),
         "indefinite_kernel" or "interrupted".

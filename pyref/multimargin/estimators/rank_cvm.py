@@ -12,10 +12,8 @@ from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.engine import fit_of
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.targets import Targets
 from multimargin.kernels import KernelFunction, rust_features
 from multimargin.parameters import check_real
-from multimargin.thresholds import ConstantThreshold, FeaturesThreshold
 
 _Support = tuple[NDArray[np.uint32], Matrix]
 
@@ -156,18 +154,9 @@ class RankCVM(PairwiseClassifier):
             solution, weights=safe_sparse_dot(problem.X.T, solution.dual) if linear else None
         )
 
-    def _fit_threshold(self, X: Any, targets: Targets, fit: Fit, interrupted: bool) -> None:
-        """Learn the threshold in units of the margin, as for a margin of 1, and scale it back."""
-        learned = isinstance(self.threshold, str) and self.rho_ > 0.0
-        if not learned:
-            super()._fit_threshold(X, targets, fit, interrupted)
-            return
-        unit = replace(fit, scores=fit.scores / self.rho_, bias=fit.bias / self.rho_)
-        super()._fit_threshold(X, targets, unit, interrupted)
-        if isinstance(self.threshold_, FeaturesThreshold):
-            self.threshold_.coef_ *= self.rho_
-        if not isinstance(self.threshold_, ConstantThreshold):
-            self.threshold_.intercept_ *= self.rho_
+    def _threshold_unit(self, fit: Fit) -> float:
+        # The margin, so that the threshold is that of `RankLSVM`, scaled.
+        return self.rho_
 
     def _start(self, n: int, targets: Any) -> Matrix | None:
         start = super()._start(n, targets)

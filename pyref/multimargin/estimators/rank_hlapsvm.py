@@ -80,6 +80,8 @@ class RankHLapSVM(PairwiseClassifier):
 
     lam: float
     nu: float | str
+    # The dual matrix B, which is not the expansion that `dual_coef_` holds.
+    _dual: Matrix | None
 
     def __init__(
         self,
@@ -119,15 +121,14 @@ class RankHLapSVM(PairwiseClassifier):
         weights = _weights_by_kernel if precomputed else _weights_by_features
         self.hyperedge_weights_ = weights(problem.features, Y, self.nu)
         if self.lam == 0.0:
-            fit = super()._solve(problem)
+            self._dual = None
+            return super()._solve(problem)
+        laplacian = Laplacian(Y, self.hyperedge_weights_)
+        n, d = problem.X.shape
+        if problem.kernel.name == "linear" and d < min(n, _MOST_WHITENED_FEATURES + 1):
+            fit = self._solve_whitened(problem, laplacian)
         else:
-            laplacian = Laplacian(Y, self.hyperedge_weights_)
-            n, d = problem.X.shape
-            linear = problem.kernel.name == "linear"
-            if linear and d < min(n, _MOST_WHITENED_FEATURES + 1):
-                fit = self._solve_whitened(problem, laplacian)
-            else:
-                fit = self._solve_kernel_form(problem, laplacian)
+            fit = self._solve_kernel_form(problem, laplacian)
         self._dual = fit.dual
         return fit
 
@@ -176,9 +177,15 @@ class RankHLapSVM(PairwiseClassifier):
             expansion=expansion,
         )
 
+    def _threshold_unit(self, fit: Fit) -> float:
+        # A strong regulariser makes the margins small; their spread takes the place of the 1.
+        return 1.0 if self.lam == 0.0 else float(fit.scores.std(axis=1).mean())
+
     def _start(self, n: int, targets: Any) -> Matrix | None:
         start = super()._start(n, targets)
-        return None if start is None else self._dual * (self.C / self._fit_C)
+        if start is None or self._dual is None:
+            return start
+        return self._dual * (self.C / self._fit_C)
 
 
 @dataclass(frozen=True)
