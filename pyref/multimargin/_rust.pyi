@@ -8,16 +8,19 @@ from numpy.typing import NDArray
 
 __all__ = [
     "PairwiseSolution",
+    "SimplexSolution",
     "kernel_matrix",
     "kernel_product",
     "loss_prox",
     "loss_value",
     "solve_pairwise",
+    "solve_simplex",
 ]
 
 _Matrix: TypeAlias = NDArray[np.float64]
 _Sparse: TypeAlias = tuple[_Matrix, NDArray[np.int32], NDArray[np.int32], int]
 _Features: TypeAlias = _Matrix | _Sparse
+_Pairs: TypeAlias = tuple[NDArray[np.uint32], _Matrix]
 
 @final
 class PairwiseSolution:
@@ -69,6 +72,52 @@ def solve_pairwise(
     callback: Callable[[int, float, float, float, int], bool] | None,
     start_bias: _Matrix | None = None,
 ) -> PairwiseSolution: ...
+
+@final
+class SimplexSolution:
+    @property
+    def dual(self) -> _Matrix: ...
+    @property
+    def bias(self) -> _Matrix: ...
+    @property
+    def scores(self) -> _Matrix: ...
+    @property
+    def support(self) -> _Pairs: ...
+    @property
+    def steps(self) -> _Pairs: ...
+    @property
+    def rho(self) -> float: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual_objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def history(self) -> _Matrix: ...
+
+def solve_simplex(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    *,
+    c: float,
+    kernel_name: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    pairwise: bool,
+    absolute: bool,
+    tolerance: float,
+    max_epochs: int,
+    recorded_steps: int,
+    start: _Pairs | None,
+    cache_bytes: int,
+    callback: Callable[[int, float, float, float, int], bool] | None,
+) -> SimplexSolution: ...
 def kernel_matrix(
     left: _Features,
     right: _Features | None,

@@ -7,7 +7,13 @@ from typing import Any
 
 
 def check_real(
-    name: str, value: Any, *, above: float | None = None, at_least: float | None = None
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
 ) -> float:
     """Return a finite real parameter as a float.
 
@@ -21,6 +27,10 @@ def check_real(
         Exclusive lower bound.
     at_least : float, optional
         Inclusive lower bound.
+    below : float, optional
+        Exclusive upper bound.
+    at_most : float, optional
+        Inclusive upper bound.
 
     Returns
     -------
@@ -34,19 +44,27 @@ def check_real(
     ValueError
         If it is not finite or out of bounds.
     """
-    if above is not None:
-        expected = f"a finite number above {above:g}"
-    elif at_least is not None:
-        expected = f"a finite number of at least {at_least:g}"
-    else:
-        expected = "a finite number"
+    bounds = [
+        f"{word} {bound:g}"
+        for word, bound in (
+            ("above", above),
+            ("of at least", at_least),
+            ("below", below),
+            ("of at most", at_most),
+        )
+        if bound is not None
+    ]
+    expected = " ".join(["a finite number", " and ".join(bounds)]).rstrip()
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}; expected {expected}.")
     number = float(value)
-    too_low = (above is not None and number <= above) or (
-        at_least is not None and number < at_least
+    outside = (
+        (above is not None and number <= above)
+        or (at_least is not None and number < at_least)
+        or (below is not None and number >= below)
+        or (at_most is not None and number > at_most)
     )
-    if not isfinite(number) or too_low:
+    if not isfinite(number) or outside:
         raise ValueError(f"{name} is {value!r}; expected {expected}.")
     return number
 

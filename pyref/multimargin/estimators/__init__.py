@@ -1,5 +1,9 @@
 """The scikit-learn estimators."""
 
+from multimargin.estimators.mlodm import MLODM
+from multimargin.estimators.rank_cvm import RankCVM
+from multimargin.estimators.rank_hlapsvm import RankHLapSVM
+from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 
-__all__ = ["RankSVM"]
+__all__ = ["MLODM", "RankCVM", "RankHLapSVM", "RankLSVM", "RankSVM"]

@@ -1,8 +1,7 @@
 """What the pairwise estimators share: data in, one solver call, a threshold, attributes."""
 
 import warnings
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,12 +12,10 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.estimators.progress import (
-    CallbackSupportMixin,
-    EpochCallback,
-    Progress,
-    with_callbacks,
-)
+from multimargin.estimators.engine import solve
+from multimargin.estimators.exact import solve_exactly
+from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_pairs, check_targets
 from multimargin.kernels import (
     Kernel,
@@ -28,94 +25,29 @@ from multimargin.kernels import (
     make_kernel,
     same_kind,
 )
-from multimargin.parameters import check_integer, check_real
+from multimargin.parameters import check_choice, check_integer, check_real
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, make_threshold
-
-Matrix = NDArray[np.float64]
 
 # Kernels that need not be positive semidefinite.
 _POSSIBLY_INDEFINITE = ("sigmoid", "precomputed")
 
 
-@dataclass(frozen=True)
-class Fit:
-    """What a solver returns: the model, and how far it is from the optimum.
-
-    Parameters
-    ----------
-    dual : ndarray of shape (n, q)
-        Dual matrix B.
-    bias : ndarray of shape (q,)
-        Bias b.
-    scores : ndarray of shape (n, q)
-        Scores of the training rows without the bias.
-    weights : ndarray of shape (d, q) or None
-        Weights W of a linear kernel on features.
-    status : str
-        Why the solver ended.
-    n_iter : int
-        Epochs made.
-    primal, dual_objective, gap : float
-        Objectives and relative duality gap.
-    history : dict of ndarray
-        Columns "epoch", "seconds", "primal" and "dual".
-    """
-
-    dual: Matrix
-    bias: Matrix
-    scores: Matrix
-    weights: Matrix | None
-    status: str
-    n_iter: int
-    primal: float
-    dual_objective: float
-    gap: float
-    history: dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A training problem, ready for a solver.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features, or the kernel matrix for a precomputed kernel.
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    kernel : Kernel
-        The kernel; its name is "precomputed" when `X` is the kernel matrix.
-    start : ndarray of shape (n, q) or None
-        Dual matrix to start from.
-    seed : int
-        Seed of the random permutations.
-    threads : int
-        Number of threads.
-    callback : callable or None
-        Called after each epoch.
-    """
-
-    X: Any
-    indicator: NDArray[np.uint8]
-    kernel: Kernel
-    start: Matrix | None
-    seed: int
-    threads: int
-    callback: EpochCallback | None
-
-
 class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators of the pairwise family.
 
-    A method derives from it, declares its constructor parameters (those below under their names),
-    and implements `_solve`, which takes a `Problem` to a `Fit`.
+    A method derives from it and names its `Model`, which the engine solves. A method with further
+    parameters, or with other defaults, repeats the signature of the constructor, as scikit-learn
+    asks for, and hands it on; one whose problem takes more than the engine overrides `_solve`.
     """
+
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
 
     C: float
     kernel: str | KernelFunction
     gamma: float | str
     degree: int
     coef0: float
+    solver: str
     threshold: str | float
     tol: float
     max_iter: int
@@ -125,8 +57,37 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     verbose: int
     warm_start: bool
 
-    def _solve(self, problem: Problem) -> Fit:
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "bcd",
+        threshold: str | float = "scores",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        cache_size: float = 1000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def _keep(self, arguments: dict[str, Any]) -> None:
+        """Keep the arguments of a constructor as attributes of the same names."""
+        for name in arguments.keys() - {"self"}:
+            setattr(self, name, arguments[name])
+
+    def _model(self) -> Model:
         raise NotImplementedError
+
+    def _solve(self, problem: Problem) -> Fit:
+        if self.solver == "exact":
+            return solve_exactly(problem, self._model())
+        return solve(problem, self._model(), self.solver)
 
     def _check_parameters(self) -> None:
         check_real("C", self.C, above=0.0)
@@ -135,6 +96,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         check_real("cache_size", self.cache_size, at_least=0.0)
         verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
         check_integer("verbose", verbose, at_least=0)
+        check_choice("solver", self.solver, self._solvers)
         threshold = make_threshold(self.threshold)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
@@ -193,12 +155,19 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         gram = self._gram(X, kernel, threads)
         indefinite = gram is not None and is_indefinite(gram)
 
+        start = self._start(X.shape[0], targets) if self.warm_start else None
         progress = Progress(self, self.max_iter, self.verbose)
         problem = Problem(
             X=X if gram is None else gram,
+            features=X,
             indicator=targets.indicator,
             kernel=kernel if gram is None else Kernel("precomputed"),
-            start=self._start(X.shape[0], targets) if self.warm_start else None,
+            C=float(self.C),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            cache_bytes=int(1e6 * self.cache_size),
+            start=start,
+            start_bias=None if start is None else self.intercept_,
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             threads=threads,
             callback=progress.epoch_callback(),
@@ -348,9 +317,10 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             self.label_names_in_ = targets.label_names
         elif hasattr(self, "label_names_in_"):
             del self.label_names_in_
-        self.support_ = np.flatnonzero(fit.dual.any(axis=1))
-        whole = self.support_.size == fit.dual.shape[0]
-        self.dual_coef_ = fit.dual if whole else _compressed(fit.dual, self.support_)
+        expansion = fit.dual if fit.expansion is None else fit.expansion
+        self.support_ = np.flatnonzero(expansion.any(axis=1))
+        whole = self.support_.size == expansion.shape[0]
+        self.dual_coef_ = expansion if whole else _compressed(expansion, self.support_)
         if self.kernel == "precomputed":
             self.support_vectors_ = np.empty((self.support_.size, 0))
         else:
@@ -378,7 +348,19 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         threshold = make_threshold(self.threshold, random_state=self.random_state)
         scores = fit.scores
         scores += fit.bias
+        unit = self._threshold_unit(fit)
+        if unit == 1.0 or unit <= 0.0 or isinstance(threshold, ConstantThreshold):
+            self.threshold_ = threshold.fit(scores, targets.indicator, X)
+            return
+        scores /= unit
         self.threshold_ = threshold.fit(scores, targets.indicator, X)
+        self.threshold_.intercept_ *= unit
+        if isinstance(threshold, FeaturesThreshold):
+            self.threshold_.coef_ *= unit
+
+    def _threshold_unit(self, fit: Fit) -> float:
+        """Return the scale of the scores: a threshold is learned where their margins are near 1."""
+        return 1.0
 
     def _label_scores(self, X: Any) -> Matrix:
         if hasattr(self, "coef_"):

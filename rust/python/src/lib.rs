@@ -5,6 +5,7 @@ mod kernels;
 mod losses;
 mod monitor;
 mod pairwise;
+mod simplex;
 
 use pyo3::prelude::*;
 
@@ -17,4 +18,6 @@ mod _rust {
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]
     use super::pairwise::{PairwiseSolution, solve_pairwise};
+    #[pymodule_export]
+    use super::simplex::{SimplexSolution, solve_simplex};
 }

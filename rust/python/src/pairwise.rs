@@ -10,7 +10,7 @@ use multimargin_solvers::frank_wolfe::{self, Bias};
 use multimargin_solvers::free_bias;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::report::{Report, Settings, Solution, SolverError, Status};
+use multimargin_solvers::report::{Record, Report, Settings, Solution, SolverError, Status};
 use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
 use multimargin_solvers::threads::Threads;
 use numpy::{
@@ -170,6 +170,20 @@ fn interrupted(n: usize, q: usize) -> Outcome {
     }
 }
 
+/// The columns (epoch, seconds, primal, dual) of a history, shape (4, records).
+pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArray2<f64>>> {
+    let columns: [fn(&Record) -> f64; 4] =
+        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
+    let values: Vec<f64> = columns
+        .iter()
+        .flat_map(|column| history.iter().map(column))
+        .collect();
+    values
+        .into_pyarray(py)
+        .reshape([4, history.len()])
+        .map(Bound::unbind)
+}
+
 /// Solves a pairwise problem. See `multimargin.estimators` for the meaning of the arguments.
 #[pyfunction]
 #[pyo3(signature = (
@@ -322,12 +336,6 @@ pub fn solve_pairwise<'py>(
         weights,
     } = outcome;
     let report = solution.report;
-    let columns: [fn(&multimargin_solvers::report::Record) -> f64; 4] =
-        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let history: Vec<f64> = columns
-        .iter()
-        .flat_map(|column| report.history.iter().map(column))
-        .collect();
     let matrix = |values: Vec<f64>, rows: usize, columns: usize| {
         values
             .into_pyarray(py)
@@ -347,6 +355,6 @@ pub fn solve_pairwise<'py>(
         primal: report.primal,
         dual_objective: report.dual,
         gap: multimargin_solvers::report::relative_gap(report.primal, report.dual),
-        history: matrix(history, 4, report.history.len())?,
+        history: history_columns(py, &report.history)?,
     })
 }

@@ -3,6 +3,10 @@
 //! | method | loss | scores | loop |
 //! |---|---|---|---|
 //! | Rank-SVM (Elisseeff & Weston) | [`loss::Hinge`] | any of [`scores`], bias free, penalized or none | [`bcd`], [`dcd`], [`frank_wolfe`] |
+//! | Rank-LSVM | [`loss::SquaredHinge`] | any, bias penalized | [`bcd`], [`dcd`] |
+//! | Rank-CVM (000) | [`loss::SquaredHinge`], the solution divided by its sum | any, bias penalized | [`bcd`]; as published: [`simplex_frank_wolfe`] |
+//! | mlODM (003) | [`loss::OptimalMargin`] | any, no bias | [`bcd`], [`dcd`] |
+//! | Rank-HLapSVM (002) | [`loss::Hinge`] | linear on whitened features, or the kernel of 002 (27), no bias | [`bcd`], [`dcd`] |
 //!
 //! A pairwise method is a [`loss::Loss`] (value and proximal map), a [`scores::Scores`] (a kernel or linear features) and
 //! the engine of [`bcd`]; a further method is a row of this table. This crate knows nothing of Python.
@@ -21,5 +25,6 @@ pub mod matmul;
 pub mod report;
 pub mod routing;
 pub mod scores;
+pub mod simplex_frank_wolfe;
 pub mod threads;
 pub mod vector;

@@ -1,0 +1,80 @@
+"""``solver="exact"``: the same problem, taken to the reference's interior-point models."""
+
+import time
+
+import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
+
+from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.kernels import Kernel
+from multimargin.reference import mlodm, rank_lsvm, rank_svm
+
+
+def solve_exactly(problem: Problem, model: Model) -> Fit:
+    """Solve a small problem of the pairwise family with an interior-point solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        The training problem. Its start, seed and callback are ignored.
+    model : Model
+        Loss and bias.
+
+    Returns
+    -------
+    Fit
+        The model, certified by both objectives at the point found; ``status`` is "converged" when
+        the gap is within the tolerance, else "stalled".
+
+    Raises
+    ------
+    ValueError
+        If the kernel is indefinite.
+    ImportError
+        If CVXPY is not installed.
+    RuntimeError
+        If the solver does not reach its tolerances.
+    """
+    began = time.perf_counter()
+    K, Y, C = kernel_matrix(problem), problem.indicator, problem.C
+    # Each dual model returns its value at a feasible point, which bounds the optimum from below.
+    solution: rank_svm.Solution
+    if model.loss == "hinge":
+        solution = rank_svm.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
+        primal = rank_svm.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
+    elif model.loss == "squared_hinge":
+        solution = rank_lsvm.dual(K, Y, C)
+        primal = rank_lsvm.primal_objective(K, Y, C, solution.B)
+    else:
+        solution = mlodm.dual(K, Y, C, model.theta, model.mu)
+        primal = mlodm.primal_objective(K, Y, C, model.theta, model.mu, solution.B)
+    dual = solution.objective
+    gap = (primal - dual) / primal if primal > 0.0 else 0.0
+    linear = problem.kernel.name == "linear"
+    return Fit(
+        dual=solution.B,
+        bias=solution.b,
+        scores=np.ascontiguousarray(solution.F - solution.b),
+        weights=safe_sparse_dot(problem.X.T, solution.B) if linear else None,
+        status="converged" if gap <= problem.tol else "stalled",
+        n_iter=1,
+        primal=primal,
+        dual_objective=dual,
+        gap=gap,
+        history={
+            "epoch": np.array([1]),
+            "seconds": np.array([time.perf_counter() - began]),
+            "primal": np.array([primal]),
+            "dual": np.array([dual]),
+        },
+    )
+
+
+def kernel_matrix(problem: Problem) -> Matrix:
+    """Return the kernel matrix of a problem's training rows, exactly symmetric."""
+    kernel: Kernel = problem.kernel
+    if kernel.name == "precomputed":
+        K: Matrix = problem.X
+    else:
+        K = kernel.matrix(problem.X, threads=problem.threads)
+    return (K + K.T) / 2.0

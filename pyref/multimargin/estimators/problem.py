@@ -1,0 +1,120 @@
+"""What passes between an estimator and a solver: a problem, the kind of model, and a fit."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.estimators.progress import EpochCallback
+from multimargin.kernels import Kernel
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a solver returns: the model, and how far it is from the optimum.
+
+    Parameters
+    ----------
+    dual : ndarray of shape (n, q)
+        Dual matrix B.
+    bias : ndarray of shape (q,)
+        Bias b.
+    scores : ndarray of shape (n, q)
+        Scores of the training rows without the bias.
+    weights : ndarray of shape (d, q) or None
+        Weights W of a linear kernel on features.
+    status : str
+        Why the solver ended.
+    n_iter : int
+        Epochs made.
+    primal, dual_objective, gap : float
+        Objectives and relative duality gap.
+    history : dict of ndarray
+        Columns "epoch", "seconds", "primal" and "dual".
+    expansion : ndarray of shape (n, q), default=None
+        Coefficients of the kernel expansion of the scores, where they are not `dual` itself.
+    """
+
+    dual: Matrix
+    bias: Matrix
+    scores: Matrix
+    weights: Matrix | None
+    status: str
+    n_iter: int
+    primal: float
+    dual_objective: float
+    gap: float
+    history: dict[str, NDArray[Any]]
+    expansion: Matrix | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A training problem, ready for a solver.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features, or the kernel matrix for a precomputed kernel.
+    features : ndarray or CSR matrix of shape (n, d)
+        What `fit` was given as X: `X` unless a kernel matrix was computed from it.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    kernel : Kernel
+        The kernel; its name is "precomputed" when `X` is the kernel matrix.
+    C : float
+        Weight of the loss.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int
+        Largest number of epochs.
+    cache_bytes : int
+        Memory for kernel rows.
+    start : ndarray of shape (n, q) or None
+        Dual matrix to start from.
+    start_bias : ndarray of shape (q,) or None
+        Bias to start from, when it is free.
+    seed : int
+        Seed of the random permutations.
+    threads : int
+        Number of threads.
+    callback : callable or None
+        Called after each epoch.
+    """
+
+    X: Any
+    features: Any
+    indicator: NDArray[np.uint8]
+    kernel: Kernel
+    C: float
+    tol: float
+    max_iter: int
+    cache_bytes: int
+    start: Matrix | None
+    start_bias: Matrix | None
+    seed: int
+    threads: int
+    callback: EpochCallback | None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A member of the pairwise family: its loss and its bias.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "optimal_margin"}
+        Loss of the margin of a label pair.
+    bias : {"free", "penalized", "none"}
+        Treatment of the bias.
+    theta, mu : float
+        Parameters of the optimal margin loss.
+    """
+
+    loss: str
+    bias: str
+    theta: float = 0.0
+    mu: float = 1.0

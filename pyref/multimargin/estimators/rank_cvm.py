@@ -1,0 +1,207 @@
+"""Rank-CVM: the pairwise squared hinge whose margin is rewarded instead of fixed."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+
+from multimargin import _rust
+from multimargin.estimators.base import PairwiseClassifier
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.engine import fit_of
+from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.kernels import KernelFunction, rust_features
+from multimargin.parameters import check_real
+
+_Support = tuple[NDArray[np.uint32], Matrix]
+
+_FRANK_WOLFE = ("frank-wolfe", "pairwise-frank-wolfe")
+
+
+@with_shared_paragraphs
+class RankCVM(PairwiseClassifier):
+    """Rank-CVM: label ranking by a multi-label core vector machine.
+
+    Ranks the relevant labels of an instance above its irrelevant ones by a margin rho that is
+    itself maximised. The solution is that of `RankLSVM` divided by a number, which is how the
+    default solver finds it.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the ranking loss against the regularisation, positive.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel, as in `sklearn.svm.SVC`.
+    <kernel_parameters>
+    solver : {"bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"}, default="bcd"
+        "bcd" solves the equivalent problem of `RankLSVM`, one instance exactly at a time, and "dcd"
+        one pair at a time; "frank-wolfe" is the published loop on the problem itself, and
+        "pairwise-frank-wolfe" a variant with linear convergence; "exact" an interior-point solver
+        (needs the extra ``multimargin[exact]``), for small problems.
+    <threshold>
+    tol : float, default=1e-3
+        Relative duality gap at which to stop, positive.
+    fw_tol : float or None, default=None
+        For the two Frank-Wolfe solvers: the published stop rule instead, an absolute bound on the
+        distance of the objective to the optimum (the paper's epsilon, 1e-3 there, often more than
+        the optimum itself). None stops by `tol`.
+    max_iter : int, default=1000
+        Largest number of epochs: passes over the instances, or as many Frank-Wolfe iterations as
+        there are label pairs (the paper's M, 50 there).
+    <run_parameters>
+
+    Attributes
+    ----------
+    <model_attributes>
+        For the two Frank-Wolfe solvers, iterations, also in `history_`.
+    rho_ : float
+        The margin rho.
+    objective_ : float
+        Objective of problem 37 of the paper, with nu = 1: half the squared norm of the weights and
+        the bias, plus the sum over pairs of alpha^2 p_i r_i / (2 C).
+    <certificate>
+
+    Notes
+    -----
+    The problem is eq. 30, and its dual eq. 37, of the Rank-CVM paper. The primal optimum is minus
+    the dual one; both objectives are given in the sign of eq. 37.
+
+    Examples
+    --------
+    >>> from multimargin import RankCVM
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> model = RankCVM(C=10.0, random_state=0).fit(X, Y)
+    >>> model.status_
+    'converged'
+    """
+
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", *_FRANK_WOLFE, "exact")
+
+    fw_tol: float | None
+    _simplex_support: _Support | None = None
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: str | KernelFunction = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "bcd",
+        threshold: str | float = "scores",
+        tol: float = 1e-3,
+        fw_tol: float | None = None,
+        max_iter: int = 1000,
+        cache_size: float = 1000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def _model(self) -> Model:
+        return Model("squared_hinge", "penalized")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.fw_tol is not None:
+            check_real("fw_tol", self.fw_tol, above=0.0)
+
+    def _solve(self, problem: Problem) -> Fit:
+        if self.solver in _FRANK_WOLFE:
+            return self._solve_by_frank_wolfe(problem)
+        tell = problem.callback
+        if tell is not None:
+            problem = replace(
+                problem,
+                callback=lambda epoch, seconds, primal, dual, active: tell(
+                    epoch, seconds, *_simplex_bounds(primal, dual), active
+                ),
+            )
+        self._simplex_support = None
+        fit = super()._solve(problem)
+        total = float(fit.dual[problem.indicator == 1].sum())
+        self.rho_ = 1.0 / total if total > 0.0 else 0.0
+        return _divided(fit, total)
+
+    def _solve_by_frank_wolfe(self, problem: Problem) -> Fit:
+        kernel = problem.kernel
+        solution = _rust.solve_simplex(
+            problem.indicator,
+            rust_features(problem.X),
+            c=problem.C,
+            kernel_name=kernel.name,
+            gamma=kernel.gamma,
+            degree=kernel.degree,
+            coef0=kernel.coef0,
+            pairwise=self.solver == "pairwise-frank-wolfe",
+            absolute=self.fw_tol is not None,
+            tolerance=problem.tol if self.fw_tol is None else float(self.fw_tol),
+            max_epochs=problem.max_iter,
+            recorded_steps=0,
+            start=None if problem.start is None else self._support_among(problem.indicator),
+            cache_bytes=problem.cache_bytes,
+            callback=problem.callback,
+        )
+        self._simplex_support = solution.support
+        self.rho_ = solution.rho
+        linear = kernel.name == "linear"
+        return fit_of(
+            solution, weights=safe_sparse_dot(problem.X.T, solution.dual) if linear else None
+        )
+
+    def _threshold_unit(self, fit: Fit) -> float:
+        # The margin, so that the threshold is that of `RankLSVM`, scaled.
+        return self.rho_
+
+    def _start(self, n: int, targets: Any) -> Matrix | None:
+        start = super()._start(n, targets)
+        return start / self.rho_ if start is not None and self.rho_ > 0.0 else None
+
+    def _support_among(self, indicator: NDArray[np.uint8]) -> _Support | None:
+        """Return the previous Frank-Wolfe support, as far as its pairs are pairs still."""
+        if self._simplex_support is None:
+            return None
+        pairs, alpha = self._simplex_support
+        i, m, n = pairs.T
+        kept = (indicator[i, m] == 1) & (indicator[i, n] == 0)
+        return (pairs[kept], alpha[kept]) if kept.any() else None
+
+
+def _divided(fit: Fit, total: float) -> Fit:
+    """Return the solution of problem 37 that belongs to one of the squared hinge at margin 1.
+
+    With S the sum of all dual variables, B/S is feasible for problem 37, and its value is
+    (S - D)/S^2 where D is the dual objective of `fit`.
+    """
+    scale = 1.0 / total if total > 0.0 else 0.0
+    objective = (total - fit.dual_objective) * scale**2 if total > 0.0 else np.inf
+    _, bound = _simplex_bounds(fit.primal, fit.dual_objective)
+    upper, lower = np.vectorize(_simplex_bounds, otypes=[float, float])(
+        fit.history["primal"], fit.history["dual"]
+    )
+    for array in (fit.dual, fit.bias, fit.scores, fit.weights):
+        if array is not None:
+            array *= scale
+    return replace(
+        fit,
+        primal=objective,
+        dual_objective=bound,
+        gap=(objective - bound) / objective if np.isfinite(objective) else np.inf,
+        history={**fit.history, "primal": upper, "dual": lower},
+    )
+
+
+def _simplex_bounds(primal: float, dual: float) -> tuple[float, float]:
+    """Bounds of the optimum W of problem 37 from those of the squared hinge at margin 1.
+
+    The optimum of the latter is S/2, that of the former 1/(2 S).
+    """
+    return (
+        1.0 / (4.0 * dual) if dual > 0.0 else np.inf,
+        1.0 / (4.0 * primal) if primal > 0.0 else 0.0,
+    )

@@ -1,0 +1,278 @@
+"""Rank-HLapSVM: Rank-SVM with a hypergraph Laplacian of the label sets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from multimargin.estimators.base import PairwiseClassifier
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.exact import kernel_matrix
+from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.kernels import Kernel, KernelFunction
+from multimargin.parameters import check_choice, check_real
+
+# A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
+# features, the n x n kernel form (27) is used.
+_MOST_WHITENED_FEATURES = 5000
+
+
+@with_shared_paragraphs
+class RankHLapSVM(PairwiseClassifier):
+    """Rank-HLapSVM: Rank-SVM with hypergraph regularisation.
+
+    `RankSVM` with a penalized bias and a further regulariser: instances that share labels, most of
+    all labels whose instances lie close together, are drawn to similar scores.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the ranking loss against the regularisation, positive.
+    lam : float, default=0.25
+        Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. Where
+        it dwarfs the loss, the scores of an accurate solution differ by little: decrease `tol`.
+    nu : float or "scale", default="scale"
+        How fast a label's weight falls with the mean squared distance between its instances, at
+        least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
+        rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
+        number, every weight underflows to 0 on features of large scale, and the regulariser is
+        gone.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
+        The kernel, as in `sklearn.svm.SVC`.
+    <kernel_parameters>
+    <solver>
+    threshold : {"scores", "features"} or float, default="features"
+        How the threshold is learned: from the features (linear support vector regression, as in
+        the paper), from the scores (linear least squares), or a constant.
+    <stopping>
+    <run_parameters>
+
+    Attributes
+    ----------
+    <model_attributes>
+    hyperedge_weights_ : ndarray of shape (q,)
+        Weight of each label's hyperedge: exp(-nu times the mean squared distance between its
+        instances); 0 for a label without instances.
+    objective_ : float
+        Primal objective 1/2 sum_k (||w_k||^2 + b_k^2) + lam/2 trace(F^T Lap F) +
+        sum_i C/(p_i r_i) sum over pairs of the hinge.
+    <certificate>
+
+    Notes
+    -----
+    The problem is eq. 10 of the Rank-HLapSVM paper with the combinatorial Laplacian of eq. 5, the
+    weights of eq. 29 and 30 and the appended feature of eq. 8. The n x n Laplacian is never formed.
+    With a linear kernel, up to 5000 features and at least as many rows as features, the features
+    are whitened by a Cholesky factor (d x d); otherwise the kernel form of eq. 27 is used (n x n).
+
+    Examples
+    --------
+    >>> from multimargin import RankHLapSVM
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> model = RankHLapSVM(C=10.0, random_state=0).fit(X, Y)
+    >>> model.status_
+    'converged'
+    """
+
+    lam: float
+    nu: float | str
+    # The dual matrix B, which is not the expansion that `dual_coef_` holds.
+    _dual: Matrix | None
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        lam: float = 0.25,
+        nu: float | str = "scale",
+        kernel: str | KernelFunction = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: str = "bcd",
+        threshold: str | float = "features",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        cache_size: float = 1000,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self._keep(locals())
+
+    def _model(self) -> Model:
+        return Model("hinge", "penalized" if self.lam == 0.0 else "none")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_real("lam", self.lam, at_least=0.0)
+        if isinstance(self.nu, str):
+            check_choice("nu", self.nu, ("scale",))
+        else:
+            check_real("nu", self.nu, at_least=0.0)
+
+    def _solve(self, problem: Problem) -> Fit:
+        Y = problem.indicator.astype(np.float64)
+        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        weights = _weights_by_kernel if precomputed else _weights_by_features
+        self.hyperedge_weights_ = weights(problem.features, Y, self.nu)
+        if self.lam == 0.0:
+            self._dual = None
+            return super()._solve(problem)
+        laplacian = Laplacian(Y, self.hyperedge_weights_)
+        n, d = problem.X.shape
+        if problem.kernel.name == "linear" and d < min(n, _MOST_WHITENED_FEATURES + 1):
+            fit = self._solve_whitened(problem, laplacian)
+        else:
+            fit = self._solve_kernel_form(problem, laplacian)
+        self._dual = fit.dual
+        return fit
+
+    def _solve_whitened(self, problem: Problem, laplacian: "Laplacian") -> Fit:
+        """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X, and X ends with a 1."""
+        X = _with_ones(problem.X)
+        R = laplacian.gram(X)
+        R *= self.lam
+        R.flat[:: R.shape[0] + 1] += 1.0
+        R = linalg.cholesky(R, overwrite_a=True, check_finite=False)
+        # I + lam X^T Lap X is at least I: the inverse of its factor is no larger than 1.
+        inverse, _ = linalg.lapack.dtrtri(R, overwrite_c=True)
+        inverse = np.ascontiguousarray(np.triu(inverse))
+        whitened = np.ascontiguousarray(safe_sparse_dot(X, inverse, dense_output=True))
+        fit = super()._solve(replace(problem, X=whitened))
+        assert fit.weights is not None
+        W = inverse @ fit.weights
+        return replace(
+            fit,
+            weights=np.ascontiguousarray(W[:-1]),
+            bias=W[-1].copy(),
+            scores=np.ascontiguousarray(fit.scores - W[-1]),
+            expansion=fit.dual - self.lam * laplacian.product(fit.scores),
+        )
+
+    def _solve_kernel_form(self, problem: Problem, laplacian: "Laplacian") -> Fit:
+        """Solve Rank-SVM on K1 (I + lam Lap K1)^-1, eq. 27, where K1 = K + 1."""
+        K1 = kernel_matrix(problem)
+        K1 += 1.0
+        n = K1.shape[0]
+        inner = laplacian.product(K1)
+        inner *= self.lam
+        inner.flat[:: n + 1] += 1.0
+        # The transpose of (27): (I + lam K1 Lap)^-1 K1.
+        Kt = linalg.solve(inner.T, K1, overwrite_a=True, overwrite_b=True, check_finite=False)
+        Kt = np.ascontiguousarray((Kt + Kt.T) / 2.0)
+        fit = super()._solve(replace(problem, X=Kt, kernel=Kernel("precomputed")))
+        expansion = fit.dual - self.lam * laplacian.product(fit.scores)
+        bias = expansion.sum(axis=0)
+        linear = problem.kernel.name == "linear"
+        return replace(
+            fit,
+            weights=safe_sparse_dot(problem.X.T, expansion) if linear else None,
+            bias=bias,
+            scores=fit.scores - bias,
+            expansion=expansion,
+        )
+
+    def _threshold_unit(self, fit: Fit) -> float:
+        # A strong regulariser makes the margins small; their spread takes the place of the 1.
+        return 1.0 if self.lam == 0.0 else float(fit.scores.std(axis=1).mean())
+
+    def _start(self, n: int, targets: Any) -> Matrix | None:
+        start = super()._start(n, targets)
+        if start is None or self._dual is None:
+            return start
+        return self._dual * (self.C / self._fit_C)
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """The Laplacian D_c - Y diag(w) Y^T of the label hypergraph, eq. 5, by its factors.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, q)
+        Label indicator: row i lies in hyperedge k when label k is relevant.
+    weights : ndarray of shape (q,)
+        Hyperedge weights w.
+    """
+
+    Y: Matrix
+    weights: Matrix
+
+    @property
+    def degrees(self) -> Matrix:
+        """The diagonal of D_c, self-loops included: they cancel in the Laplacian."""
+        degrees: Matrix = self.Y @ (self.weights * self.Y.sum(axis=0))
+        return degrees
+
+    def product(self, F: Matrix) -> Matrix:
+        """Return Lap F."""
+        product: Matrix = self.degrees[:, None] * F
+        product -= self.Y @ (self.weights[:, None] * (self.Y.T @ F))
+        return product
+
+    def gram(self, X: Any) -> Matrix:
+        """Return X^T Lap X, d x d, in O(n d^2 + n d q) operations."""
+        if sparse.issparse(X):
+            scaled = sparse.diags_array(np.sqrt(self.degrees)) @ X
+            gram = (scaled.T @ scaled).toarray()
+        else:
+            scaled = np.sqrt(self.degrees)[:, None] * X
+            gram = scaled.T @ scaled
+        sums = safe_sparse_dot(X.T, self.Y, dense_output=True) * np.sqrt(self.weights)
+        gram -= sums @ sums.T
+        return np.asfortranarray(gram)
+
+
+def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:
+    """Return the hyperedge weights for the distances of the rows of X."""
+
+    def norm_of_sum(groups: Matrix) -> Matrix:
+        sums: Matrix = (np.asarray(safe_sparse_dot(X.T, groups)) ** 2).sum(axis=0)
+        return sums
+
+    return _weights(row_norms(X, squared=True), norm_of_sum, Y, nu)
+
+
+def _weights_by_kernel(K: Matrix, Y: Matrix, nu: float | str) -> Matrix:
+    """Return the hyperedge weights for the distances that a kernel matrix implies."""
+
+    def norm_of_sum(groups: Matrix) -> Matrix:
+        sums: Matrix = np.einsum("ik,ik->k", groups, K @ groups)
+        return sums
+
+    return _weights(np.diagonal(K), norm_of_sum, Y, nu)
+
+
+def _weights(
+    squares: Matrix, norm_of_sum: Callable[[Matrix], Matrix], Y: Matrix, nu: float | str
+) -> Matrix:
+    """Return exp(-nu dbar), eq. 29 and 30, where dbar averages over ordered pairs of two rows.
+
+    The sum of ||x_u - x_v||^2 over all u and v of a group is 2 delta sum ||x||^2 - 2 ||sum x||^2.
+    """
+
+    def mean_distance(groups: Matrix) -> Matrix:
+        delta = groups.sum(axis=0)
+        total = 2.0 * delta * (squares @ groups) - 2.0 * norm_of_sum(groups)
+        distance: Matrix = np.maximum(total, 0.0) / np.maximum(delta * (delta - 1.0), 1.0)
+        return distance
+
+    if isinstance(nu, str):
+        spread = float(mean_distance(np.ones((Y.shape[0], 1)))[0])
+        nu = 1.0 / spread if spread > 0.0 else 1.0
+    # A label without instances has no hyperedge.
+    weights: Matrix = np.where(Y.any(axis=0), np.exp(-nu * mean_distance(Y)), 0.0)
+    return weights
+
+
+def _with_ones(X: Any) -> Any:
+    """Append the feature 1 (eq. 8)."""
+    ones = np.ones((X.shape[0], 1))
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(ones)], format="csr")
+    return np.column_stack([X, ones])

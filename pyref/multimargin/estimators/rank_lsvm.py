@@ -1,0 +1,51 @@
+"""Rank-LSVM: the pairwise squared hinge with a penalized bias."""
+
+from multimargin.estimators.base import PairwiseClassifier
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.problem import Model
+
+
+@with_shared_paragraphs
+class RankLSVM(PairwiseClassifier):
+    """Rank-LSVM: label ranking with the squared hinge.
+
+    Like `RankSVM`, but a label pair that misses the margin of 1 pays the square of what it lacks:
+    the dual problem is strictly convex, without upper bounds, and quick to solve.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the ranking loss against the regularisation, positive.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel, as in `sklearn.svm.SVC`.
+    <kernel_parameters>
+    <solver>
+    <threshold>
+    <stopping>
+    <run_parameters>
+
+    Attributes
+    ----------
+    <model_attributes>
+    objective_ : float
+        Primal objective 1/2 sum_k (||w_k||^2 + b_k^2) + sum_i C/(2 p_i r_i) sum over pairs of the
+        squared hinge.
+    <certificate>
+
+    Notes
+    -----
+    Named after the method of Xu (2016) that the mlODM paper compares with; it is the problem of
+    `RankCVM` with the margin fixed at 1 instead of rewarded, and has the same ranking.
+
+    Examples
+    --------
+    >>> from multimargin import RankLSVM
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> model = RankLSVM(C=10.0, random_state=0).fit(X, Y)
+    >>> model.status_
+    'converged'
+    """
+
+    def _model(self) -> Model:
+        return Model("squared_hinge", "penalized")

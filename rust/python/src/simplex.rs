@@ -1,0 +1,165 @@
+//! Rank-CVM by the Frank-Wolfe method: one entry, `solve_simplex`.
+
+use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::monitor::PythonMonitor;
+use crate::pairwise::history_columns;
+use multimargin_solvers::features::Features;
+use multimargin_solvers::gram::Gram;
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::report::relative_gap;
+use multimargin_solvers::scores::KernelRows;
+use multimargin_solvers::simplex_frank_wolfe::{self, Direction, Options, StopRule, WeightedPair};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Pairs as columns (instance, relevant label, irrelevant label), and their weights.
+type PairArrays = (Py<PyArray2<u32>>, Py<PyArray1<f64>>);
+
+/// The answer of the Frank-Wolfe method.
+#[pyclass(frozen, get_all, module = "multimargin._rust")]
+pub struct SimplexSolution {
+    /// Dual matrix B, shape (n, q).
+    dual: Py<PyArray2<f64>>,
+    /// Bias b, shape (q,).
+    bias: Py<PyArray1<f64>>,
+    /// Scores of the training rows without the bias, shape (n, q).
+    scores: Py<PyArray2<f64>>,
+    /// Pairs of the support, shape (k, 3), and their dual variables, shape (k,).
+    support: PairArrays,
+    /// Pairs of the first steps, shape (k, 3), and the step lengths, shape (k,).
+    steps: PairArrays,
+    /// The margin.
+    rho: f64,
+    /// Why the loop ended.
+    status: &'static str,
+    /// Iterations made.
+    epochs: usize,
+    /// Objective W.
+    primal: f64,
+    /// Lower bound of the optimum.
+    dual_objective: f64,
+    /// Relative duality gap.
+    gap: f64,
+    /// Columns (iteration, seconds, primal, dual), shape (4, records).
+    history: Py<PyArray2<f64>>,
+}
+
+fn pair_arrays(py: Python<'_>, pairs: &[WeightedPair]) -> PyResult<PairArrays> {
+    let indices: Vec<u32> = pairs
+        .iter()
+        .flat_map(|pair| [pair.instance, pair.relevant, pair.irrelevant])
+        .collect();
+    let weights: Vec<f64> = pairs.iter().map(|pair| pair.weight).collect();
+    Ok((
+        indices
+            .into_pyarray(py)
+            .reshape([pairs.len(), 3])
+            .map(Bound::unbind)?,
+        weights.into_pyarray(py).unbind(),
+    ))
+}
+
+/// Solves Rank-CVM by Frank-Wolfe steps. See `multimargin.estimators` for the meaning of the arguments.
+#[pyfunction]
+#[pyo3(signature = (
+    indicator, features, *, c, kernel_name, gamma, degree, coef0, pairwise, absolute, tolerance, max_epochs,
+    recorded_steps, start, cache_bytes, callback
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments of a private Python function"
+)]
+pub fn solve_simplex<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    c: f64,
+    kernel_name: &str,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+    pairwise: bool,
+    absolute: bool,
+    tolerance: f64,
+    max_epochs: usize,
+    recorded_steps: usize,
+    start: Option<(PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, f64>)>,
+    cache_bytes: usize,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<SimplexSolution> {
+    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+    let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
+    let arrays = features.features()?;
+    if arrays.rows() != n {
+        return Err(PyValueError::new_err(format!(
+            "Y has {n} rows, expected {} as in X",
+            arrays.rows()
+        )));
+    }
+    let mut rows = match (kernel_name, arrays) {
+        ("precomputed", Features::Dense(matrix)) if matrix.data().len() == n * n => {
+            KernelRows::stored(matrix.data(), n)
+        }
+        ("precomputed", _) => {
+            return Err(PyValueError::new_err(
+                "X is no square dense matrix, expected one for a precomputed kernel",
+            ));
+        }
+        (name, x) => KernelRows::computed(
+            Gram::of(kernel(name, gamma, degree, coef0)?, x),
+            cache_bytes,
+        ),
+    };
+    let start = match &start {
+        None => Vec::new(),
+        Some((pairs, weights)) => row_major("start", pairs)?
+            .chunks_exact(3)
+            .zip(weights.as_slice()?)
+            .map(|(pair, &weight)| WeightedPair {
+                instance: pair[0],
+                relevant: pair[1],
+                irrelevant: pair[2],
+                weight,
+            })
+            .collect(),
+    };
+    let options = Options {
+        direction: if pairwise {
+            Direction::Pairwise
+        } else {
+            Direction::Vertex
+        },
+        stop: if absolute {
+            StopRule::Absolute(tolerance)
+        } else {
+            StopRule::Relative(tolerance)
+        },
+        max_epochs,
+        recorded_steps,
+    };
+    let mut monitor = PythonMonitor::new(callback);
+    let solution = py
+        .detach(|| simplex_frank_wolfe::solve(&labels, &mut rows, &start, &options, &mut monitor))
+        .map_err(value_error)?;
+    monitor.finish()?;
+    let matrix = |values: Vec<f64>| values.into_pyarray(py).reshape([n, q]).map(Bound::unbind);
+    let report = solution.report;
+    Ok(SimplexSolution {
+        dual: matrix(solution.dual)?,
+        bias: solution.bias.into_pyarray(py).unbind(),
+        scores: matrix(solution.scores)?,
+        support: pair_arrays(py, &solution.support)?,
+        steps: pair_arrays(py, &solution.steps)?,
+        rho: solution.rho,
+        status: report.status.name(),
+        epochs: report.epochs,
+        primal: report.primal,
+        dual_objective: report.dual,
+        gap: relative_gap(report.primal, report.dual),
+        history: history_columns(py, &report.history)?,
+    })
+}

@@ -1,0 +1,794 @@
+//! The Frank-Wolfe method for Rank-CVM (000, section 7.4), and its pairwise variant.
+//!
+//! ```text
+//! min over alpha  W(alpha) = 1/2 alpha^T Theta alpha,   u^T alpha = 1,   alpha >= 0                  (000, eq. 37)
+//! Theta = (H^T H) o (K + 1) + D,   D = diag(1/c_i)                                                    (000, eq. 38)
+//! ```
+//!
+//! | here | 000 |
+//! |---|---|
+//! | `scale * score`, the entries of `F = (K + 1) B` | `f_k(x_i)` |
+//! | `F_im - F_in + alpha_imn / c_i` | the gradient `g_imn` (59) |
+//! | [`Vertex::diagonal`] | `Theta_ss` (54) |
+//! | `objective` | `W(alpha)` by the recursion (68) |
+//! | `slope` | `z` (62) |
+//!
+//! The paper keeps and updates one gradient entry a pair, `O((3q + 7) L)` operations a step. But a gradient entry is a
+//! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: an instance's best pair
+//! is its lowest relevant score against its highest irrelevant one, unless that pair is in the support, and a step
+//! changes two labels' scores by one kernel row. That is `O(n)` a step, a scan of one bound an instance, and a closer
+//! look at those instances of the support whose bound is below the best value so far. Shrinking all scores by
+//! `1 - lambda` (67) is left to one common factor.
+//!
+//! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
+//! linearly where the published step zigzags at a sublinear rate.
+//!
+//! Where we deviate: nothing but the bookkeeping in the published steps. Besides the published stop rule, `|z| < eps`,
+//! there is a relative one, `-z <= tol W`; `-z` is the duality gap to 000 (30) at `rho = min g`.
+
+use crate::labels::Labels;
+use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace};
+use crate::scores::KernelRows;
+
+/// Below this common factor the scores are multiplied out, long before anything over- or underflows.
+const SMALLEST_SCALE: f64 = 1e-100;
+
+/// Steps between two questions to the monitor.
+const STEPS_PER_QUESTION: usize = 16;
+
+/// How often the loop goes on after rounding turned out to have feigned convergence.
+const RESTARTS: usize = 20;
+
+/// A pair `(i, m, n)` and its dual variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightedPair {
+    /// The instance `i`.
+    pub instance: u32,
+    /// The relevant label `m`.
+    pub relevant: u32,
+    /// The irrelevant label `n`.
+    pub irrelevant: u32,
+    /// The dual variable `alpha_imn`, or the length of a step towards this pair.
+    pub weight: f64,
+}
+
+/// How to step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From everywhere to the best pair, as published (64).
+    Vertex,
+    /// From the worst pair of the support to the best pair.
+    Pairwise,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopRule {
+    /// `|z| < eps`, as published.
+    Absolute(f64),
+    /// `-z <= tol W`.
+    Relative(f64),
+}
+
+/// The options of [`solve`].
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How to step.
+    pub direction: Direction,
+    /// When to stop.
+    pub stop: StopRule,
+    /// Number of epochs `M`, of as many iterations as there are pairs.
+    pub max_epochs: usize,
+    /// How many of the first steps to record.
+    pub recorded_steps: usize,
+}
+
+/// The solution of Rank-CVM.
+#[derive(Clone, Debug)]
+pub struct SimplexSolution {
+    /// The dual matrix `B`, `n x q` row-major.
+    pub dual: Vec<f64>,
+    /// The bias, the column sums of `B`.
+    pub bias: Vec<f64>,
+    /// Scores of the training instances without the bias, `n x q` row-major.
+    pub scores: Vec<f64>,
+    /// The support: the pairs with a positive dual variable.
+    pub support: Vec<WeightedPair>,
+    /// The margin `rho`, the smallest gradient entry.
+    pub rho: f64,
+    /// The first steps: the pair and the step length.
+    pub steps: Vec<WeightedPair>,
+    /// The certificate: `primal` is `W`, and `dual` the lower bound `W + z`.
+    pub report: Report,
+}
+
+/// A pair of the support, with its dual variable in units of the common factor.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    relevant: u32,
+    irrelevant: u32,
+    weight: f64,
+}
+
+/// The lowest relevant and the highest irrelevant score of an instance, and where they are in its row.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extremes {
+    low: f64,
+    high: f64,
+    low_at: u32,
+    high_at: u32,
+}
+
+/// A pair and its gradient entry.
+#[derive(Clone, Copy, Debug)]
+struct Vertex {
+    instance: usize,
+    relevant: u32,
+    irrelevant: u32,
+    gradient: f64,
+}
+
+struct State<'a, 'k> {
+    labels: &'a Labels,
+    kernel: &'a mut KernelRows<'k>,
+    /// Scores, the relevant labels of each row first.
+    scores: Vec<f64>,
+    /// Where each label is in its row, and which label is at each place.
+    position: Vec<u32>,
+    label: Vec<u32>,
+    extremes: Vec<Extremes>,
+    support: Vec<Vec<Entry>>,
+    /// The common factor of scores, extremes and support.
+    scale: f64,
+}
+
+impl<'a, 'k> State<'a, 'k> {
+    fn new(labels: &'a Labels, kernel: &'a mut KernelRows<'k>) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        let (mut position, mut label) = (vec![0; n * q], vec![0; n * q]);
+        for i in 0..n {
+            let places = labels
+                .relevant(i)
+                .iter()
+                .copied()
+                .chain(labels.irrelevant(i).map(|k| k as u32));
+            for (place, k) in places.enumerate() {
+                label[i * q + place] = k;
+                position[i * q + k as usize] = place as u32;
+            }
+        }
+        Self {
+            labels,
+            kernel,
+            scores: vec![0.0; n * q],
+            position,
+            label,
+            extremes: vec![Extremes::default(); n],
+            support: vec![Vec::new(); n],
+            scale: 1.0,
+        }
+    }
+
+    /// `Theta_ss` for every pair of the instance (54).
+    fn diagonal(&self, i: usize) -> f64 {
+        2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.weight(i)
+    }
+
+    fn find_low(row: &[f64], relevant: usize, extremes: &mut Extremes) {
+        (extremes.low, extremes.low_at) = (f64::INFINITY, 0);
+        for (place, &score) in row[..relevant].iter().enumerate() {
+            if score < extremes.low {
+                (extremes.low, extremes.low_at) = (score, place as u32);
+            }
+        }
+    }
+
+    fn find_high(row: &[f64], relevant: usize, extremes: &mut Extremes) {
+        (extremes.high, extremes.high_at) = (f64::NEG_INFINITY, relevant as u32);
+        for (place, &score) in row.iter().enumerate().skip(relevant) {
+            if score > extremes.high {
+                (extremes.high, extremes.high_at) = (score, place as u32);
+            }
+        }
+    }
+
+    /// Brings the extremes up to date after the score at one place has changed.
+    fn touch(row: &[f64], relevant: usize, place: u32, extremes: &mut Extremes) {
+        let score = row[place as usize];
+        if (place as usize) < relevant {
+            let first = place < extremes.low_at;
+            if place == extremes.low_at {
+                if score > extremes.low {
+                    Self::find_low(row, relevant, extremes);
+                } else {
+                    extremes.low = score;
+                }
+            } else if score < extremes.low || (score == extremes.low && first) {
+                (extremes.low, extremes.low_at) = (score, place);
+            }
+        } else {
+            let first = place < extremes.high_at;
+            if place == extremes.high_at {
+                if score < extremes.high {
+                    Self::find_high(row, relevant, extremes);
+                } else {
+                    extremes.high = score;
+                }
+            } else if score > extremes.high || (score == extremes.high && first) {
+                (extremes.high, extremes.high_at) = (score, place);
+            }
+        }
+    }
+
+    /// Adds a multiple of a vertex to the scores: `O(n)`.
+    fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
+        let q = self.labels.count();
+        let row = self.kernel.row(i);
+        for (j, (&k, extremes)) in row.iter().zip(&mut self.extremes).enumerate() {
+            if !self.labels.has_pairs(j) {
+                continue;
+            }
+            let change = weight * (k + 1.0);
+            let relevant = self.labels.relevant(j).len();
+            let places = &self.position[j * q..(j + 1) * q];
+            let (at_m, at_n) = (places[m as usize], places[n as usize]);
+            let scores = &mut self.scores[j * q..(j + 1) * q];
+            scores[at_m as usize] += change;
+            scores[at_n as usize] -= change;
+            Self::touch(scores, relevant, at_m, extremes);
+            Self::touch(scores, relevant, at_n, extremes);
+        }
+    }
+
+    fn find(&self, i: usize, m: u32, n: u32) -> Result<usize, usize> {
+        self.support[i].binary_search_by_key(&(m, n), |entry| (entry.relevant, entry.irrelevant))
+    }
+
+    /// Adds to a dual variable, in units of the common factor.
+    fn add_weight(&mut self, i: usize, m: u32, n: u32, weight: f64) {
+        match self.find(i, m, n) {
+            Ok(k) => self.support[i][k].weight += weight,
+            Err(k) => self.support[i].insert(
+                k,
+                Entry {
+                    relevant: m,
+                    irrelevant: n,
+                    weight,
+                },
+            ),
+        }
+    }
+
+    /// Multiplies the common factor out.
+    fn normalise(&mut self) {
+        let scale = std::mem::replace(&mut self.scale, 1.0);
+        self.scores.iter_mut().for_each(|score| *score *= scale);
+        for extremes in &mut self.extremes {
+            extremes.low *= scale;
+            extremes.high *= scale;
+        }
+        for entry in self.support.iter_mut().flatten() {
+            entry.weight *= scale;
+        }
+    }
+
+    /// Computes the scores anew from the support.
+    fn rebuild(&mut self) {
+        self.normalise();
+        let q = self.labels.count();
+        self.scores.fill(0.0);
+        for i in 0..self.support.len() {
+            if self.support[i].is_empty() {
+                continue;
+            }
+            let row = self.kernel.row(i);
+            for (j, &k) in row.iter().enumerate() {
+                for entry in &self.support[i] {
+                    let change = entry.weight * (k + 1.0);
+                    let at_m = self.position[j * q + entry.relevant as usize] as usize;
+                    let at_n = self.position[j * q + entry.irrelevant as usize] as usize;
+                    self.scores[j * q + at_m] += change;
+                    self.scores[j * q + at_n] -= change;
+                }
+            }
+        }
+        for (j, extremes) in self.extremes.iter_mut().enumerate() {
+            if self.labels.has_pairs(j) {
+                let (row, relevant) = (
+                    &self.scores[j * q..(j + 1) * q],
+                    self.labels.relevant(j).len(),
+                );
+                Self::find_low(row, relevant, extremes);
+                Self::find_high(row, relevant, extremes);
+            }
+        }
+    }
+
+    /// The score difference of a pair, in units of the common factor.
+    fn difference(&self, i: usize, entry: &Entry) -> f64 {
+        let q = self.labels.count();
+        let places = &self.position[i * q..(i + 1) * q];
+        let row = &self.scores[i * q..(i + 1) * q];
+        row[places[entry.relevant as usize] as usize]
+            - row[places[entry.irrelevant as usize] as usize]
+    }
+
+    /// The objective `W`, computed anew.
+    fn objective(&self) -> f64 {
+        let mut total = 0.0;
+        for (i, entries) in self.support.iter().enumerate() {
+            for entry in entries {
+                total += entry.weight
+                    * (self.difference(i, entry) + entry.weight / self.labels.weight(i));
+            }
+        }
+        0.5 * self.scale * self.scale * total
+    }
+
+    /// The pair with the smallest gradient entry (46); the first one of several.
+    fn best(&self) -> Vertex {
+        let q = self.labels.count();
+        let (mut value, mut found) = (f64::INFINITY, (0, 0, 0));
+        for (i, extremes) in self.extremes.iter().enumerate() {
+            // Bounds are exact where no pair of the instance is in the support.
+            if !self.labels.has_pairs(i) || extremes.low - extremes.high >= value {
+                continue;
+            }
+            if self.support[i].is_empty() {
+                value = extremes.low - extremes.high;
+                found = (i, extremes.low_at, extremes.high_at);
+                continue;
+            }
+            let row = &self.scores[i * q..(i + 1) * q];
+            let label = &self.label[i * q..(i + 1) * q];
+            let relevant = self.labels.relevant(i).len();
+            for (a, &top) in row[..relevant].iter().enumerate() {
+                if top - extremes.high >= value {
+                    continue;
+                }
+                for (b, &bottom) in row.iter().enumerate().skip(relevant) {
+                    if top - bottom >= value {
+                        continue;
+                    }
+                    let own = self
+                        .find(i, label[a], label[b])
+                        .map_or(0.0, |k| self.support[i][k].weight / self.labels.weight(i));
+                    if top - bottom + own < value {
+                        value = top - bottom + own;
+                        found = (i, a as u32, b as u32);
+                    }
+                }
+            }
+        }
+        let (instance, a, b) = found;
+        Vertex {
+            instance,
+            relevant: self.label[instance * q + a as usize],
+            irrelevant: self.label[instance * q + b as usize],
+            gradient: self.scale * value,
+        }
+    }
+
+    /// The pair of the support with the largest gradient entry, and its dual variable.
+    fn worst(&self) -> (Vertex, f64) {
+        let mut worst = Vertex {
+            instance: 0,
+            relevant: 0,
+            irrelevant: 0,
+            gradient: f64::NEG_INFINITY,
+        };
+        let mut weight = 0.0;
+        for (i, entries) in self.support.iter().enumerate() {
+            for entry in entries {
+                let gradient =
+                    self.scale * (self.difference(i, entry) + entry.weight / self.labels.weight(i));
+                if gradient > worst.gradient {
+                    worst = Vertex {
+                        instance: i,
+                        relevant: entry.relevant,
+                        irrelevant: entry.irrelevant,
+                        gradient,
+                    };
+                    weight = self.scale * entry.weight;
+                }
+            }
+        }
+        (worst, weight)
+    }
+
+    /// `Theta` between two pairs (53).
+    fn theta(&mut self, s: &Vertex, t: &Vertex) -> f64 {
+        let sign = |equal: bool| f64::from(u8::from(equal));
+        let h = sign(s.relevant == t.relevant) + sign(s.irrelevant == t.irrelevant)
+            - sign(s.relevant == t.irrelevant)
+            - sign(s.irrelevant == t.relevant);
+        let same =
+            s.instance == t.instance && s.relevant == t.relevant && s.irrelevant == t.irrelevant;
+        let own = sign(same) / self.labels.weight(s.instance);
+        let k = if s.instance == t.instance {
+            self.kernel.diagonal()[s.instance]
+        } else {
+            self.kernel.row(s.instance)[t.instance]
+        };
+        h * (k + 1.0) + own
+    }
+
+    /// The published step to a vertex (64) to (69): its length, and the new objective.
+    fn vertex_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
+        let Vertex {
+            instance: i,
+            relevant: m,
+            irrelevant: n,
+            gradient,
+        } = *best;
+        let diagonal = self.diagonal(i);
+        let slope = gradient - 2.0 * objective;
+        let step = (-slope / (diagonal - 2.0 * gradient + 2.0 * objective)).min(1.0);
+        let kept = 1.0 - step;
+        if kept == 0.0 {
+            self.support.iter_mut().for_each(Vec::clear);
+            self.add_weight(i, m, n, 1.0);
+            self.scale = 1.0;
+            self.rebuild();
+        } else {
+            self.scale *= kept;
+            if self.scale < SMALLEST_SCALE {
+                self.normalise();
+            }
+            let weight = step / self.scale;
+            self.add_weight(i, m, n, weight);
+            self.add_scores(i, m, n, weight);
+        }
+        let objective =
+            kept * kept * objective + step * kept * gradient + 0.5 * step * step * diagonal;
+        (step, objective)
+    }
+
+    /// The pairwise step: its length, and the new objective.
+    fn pairwise_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
+        let (worst, available) = self.worst();
+        let slope = best.gradient - worst.gradient;
+        let curvature = self.diagonal(best.instance) + self.diagonal(worst.instance)
+            - 2.0 * self.theta(best, &worst);
+        if slope >= 0.0 || curvature <= 0.0 {
+            return (0.0, objective);
+        }
+        let step = (-slope / curvature).min(available);
+        let weight = step / self.scale;
+        self.add_weight(best.instance, best.relevant, best.irrelevant, weight);
+        self.add_scores(best.instance, best.relevant, best.irrelevant, weight);
+        if let Ok(k) = self.find(worst.instance, worst.relevant, worst.irrelevant) {
+            if step >= available {
+                self.support[worst.instance].remove(k);
+            } else {
+                self.support[worst.instance][k].weight -= weight;
+            }
+        }
+        self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
+        (
+            step,
+            objective + step * slope + 0.5 * step * step * curvature,
+        )
+    }
+}
+
+impl StopRule {
+    fn satisfied(self, slope: f64, objective: f64) -> bool {
+        match self {
+            Self::Absolute(eps) => slope.abs() < eps,
+            Self::Relative(tol) => -slope <= tol * objective,
+        }
+    }
+}
+
+/// Solves Rank-CVM from the published start (55), (56), or from a given support.
+///
+/// # Errors
+/// When the arguments are out of range or do not fit together, or when there is no pair.
+pub fn solve(
+    labels: &Labels,
+    kernel: &mut KernelRows<'_>,
+    start: &[WeightedPair],
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<SimplexSolution, SolverError> {
+    let (StopRule::Absolute(tolerance) | StopRule::Relative(tolerance)) = options.stop;
+    Settings {
+        tolerance,
+        max_epochs: options.max_epochs,
+        ..Settings::default()
+    }
+    .validate()?;
+    let (n, q) = (labels.instances(), labels.count());
+    let with_pairs: Vec<usize> = (0..n).filter(|&i| labels.has_pairs(i)).collect();
+    let pairs: usize = with_pairs.iter().map(|&i| labels.pairs(i)).sum();
+    let mut state = State::new(labels, kernel);
+    let first = with_pairs
+        .iter()
+        .copied()
+        .min_by(|&i, &j| state.diagonal(i).total_cmp(&state.diagonal(j)));
+    let Some(first) = first else {
+        return Err(SolverError::Argument {
+            name: "Y",
+            found: "without label pairs".into(),
+            expected: "a row with both a relevant and an irrelevant label",
+        });
+    };
+    let total: f64 = start.iter().map(|pair| pair.weight).sum();
+    for pair in start {
+        let Ok(i) = check_start(labels, pair, total) else {
+            return Err(SolverError::Argument {
+                name: "start",
+                found: format!("{pair:?}"),
+                expected: "pairs of a relevant and an irrelevant label with positive weights",
+            });
+        };
+        state.add_weight(i, pair.relevant, pair.irrelevant, pair.weight / total);
+    }
+    if start.is_empty() {
+        let (m, n) = (
+            state.label[first * q],
+            state.label[first * q + labels.relevant(first).len()],
+        );
+        state.add_weight(first, m, n, 1.0);
+    }
+    state.rebuild();
+
+    let last = options.max_epochs.saturating_mul(pairs);
+    let mut trace = Trace::default();
+    let mut steps = Vec::new();
+    let (mut iteration, mut next_record, mut restarts) = (1, 1, 0);
+    let mut objective = state.objective();
+    let (status, rho) = loop {
+        let best = state.best();
+        let slope = best.gradient - 2.0 * objective;
+        if iteration >= next_record {
+            trace.record(iteration, objective, objective + slope, n, monitor);
+            next_record = iteration + iteration.min(n);
+        }
+        let status = if iteration % STEPS_PER_QUESTION == 0 && monitor.interrupted() {
+            Some(Status::Interrupted)
+        } else if options.stop.satisfied(slope, objective) {
+            Some(Status::Converged)
+        } else if iteration >= last {
+            Some(Status::MaxIterations)
+        } else {
+            None
+        };
+        if let Some(status) = status {
+            // The recursions have gathered rounding: look again at the point itself.
+            state.rebuild();
+            objective = state.objective();
+            let rho = state.best().gradient;
+            let satisfied = options.stop.satisfied(rho - 2.0 * objective, objective);
+            if status == Status::Converged && !satisfied {
+                restarts += 1;
+                if restarts > RESTARTS {
+                    break (Status::Stalled, rho);
+                }
+                continue;
+            }
+            break (status, rho);
+        }
+        let (step, new_objective) = match options.direction {
+            Direction::Vertex => state.vertex_step(&best, objective),
+            Direction::Pairwise => state.pairwise_step(&best, objective),
+        };
+        if steps.len() < options.recorded_steps {
+            steps.push(WeightedPair {
+                instance: best.instance as u32,
+                relevant: best.relevant,
+                irrelevant: best.irrelevant,
+                weight: step,
+            });
+        }
+        objective = new_objective;
+        iteration += 1;
+        if step <= 0.0 {
+            state.rebuild();
+            objective = state.objective();
+            restarts += 1;
+            if restarts > RESTARTS {
+                break (Status::Stalled, state.best().gradient);
+            }
+        }
+    };
+    let slope = rho - 2.0 * objective;
+    trace.record(iteration, objective, objective + slope, n, monitor);
+    Ok(solution(
+        &state, objective, rho, status, iteration, steps, trace,
+    ))
+}
+
+fn check_start(labels: &Labels, pair: &WeightedPair, total: f64) -> Result<usize, ()> {
+    let (i, n) = (pair.instance as usize, pair.irrelevant as usize);
+    let valid = i < labels.instances()
+        && n < labels.count()
+        && labels.relevant(i).contains(&pair.relevant)
+        && !labels.relevant(i).contains(&pair.irrelevant)
+        && pair.weight > 0.0
+        && total.is_finite();
+    if valid { Ok(i) } else { Err(()) }
+}
+
+fn solution(
+    state: &State<'_, '_>,
+    objective: f64,
+    rho: f64,
+    status: Status,
+    epochs: usize,
+    steps: Vec<WeightedPair>,
+    trace: Trace,
+) -> SimplexSolution {
+    let (n, q) = (state.labels.instances(), state.labels.count());
+    let (mut dual, mut bias, mut scores) = (vec![0.0; n * q], vec![0.0; q], vec![0.0; n * q]);
+    let mut support = Vec::new();
+    for (i, entries) in state.support.iter().enumerate() {
+        for entry in entries {
+            let weight = state.scale * entry.weight;
+            let (m, k) = (entry.relevant as usize, entry.irrelevant as usize);
+            dual[i * q + m] += weight;
+            dual[i * q + k] -= weight;
+            bias[m] += weight;
+            bias[k] -= weight;
+            support.push(WeightedPair {
+                instance: i as u32,
+                relevant: entry.relevant,
+                irrelevant: entry.irrelevant,
+                weight,
+            });
+        }
+    }
+    for i in 0..n {
+        state.labels.scatter(
+            i,
+            &state.scores[i * q..(i + 1) * q],
+            &mut scores[i * q..(i + 1) * q],
+        );
+        for (score, b) in scores[i * q..(i + 1) * q].iter_mut().zip(&bias) {
+            *score = state.scale * *score - b;
+        }
+    }
+    SimplexSolution {
+        dual,
+        bias,
+        scores,
+        support,
+        rho,
+        steps,
+        report: Report {
+            status,
+            epochs,
+            primal: objective,
+            dual: rho - objective,
+            history: trace.history,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random_problem(seed: u64, n: usize, q: usize) -> (Vec<f64>, Labels) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let x: Vec<f64> = (0..n * 3).map(|_| random.f64() - 0.5).collect();
+        let mut kernel = vec![0.0; n * n];
+        for i in 0..n {
+            for j in 0..n {
+                kernel[i * n + j] = (0..3).map(|k| x[i * 3 + k] * x[j * 3 + k]).sum();
+            }
+        }
+        let mut indicator: Vec<u8> = (0..n * q).map(|_| u8::from(random.f64() < 0.4)).collect();
+        (indicator[0], indicator[1]) = (1, 0);
+        (kernel, Labels::new(&indicator, q, 2.0).unwrap())
+    }
+
+    fn options(direction: Direction, tolerance: f64) -> Options {
+        Options {
+            direction,
+            stop: StopRule::Relative(tolerance),
+            max_epochs: 1000,
+            recorded_steps: 0,
+        }
+    }
+
+    /// The gradient entries of all pairs at a support.
+    fn smallest_gradient(kernel: &[f64], labels: &Labels, support: &[WeightedPair]) -> f64 {
+        let (n, q) = (labels.instances(), labels.count());
+        let mut f = vec![0.0; n * q];
+        for pair in support {
+            for j in 0..n {
+                let k = pair.weight * (kernel[pair.instance as usize * n + j] + 1.0);
+                f[j * q + pair.relevant as usize] += k;
+                f[j * q + pair.irrelevant as usize] -= k;
+            }
+        }
+        let mut smallest = f64::INFINITY;
+        for i in (0..n).filter(|&i| labels.has_pairs(i)) {
+            for &m in labels.relevant(i) {
+                for l in labels.irrelevant(i) {
+                    let own = support
+                        .iter()
+                        .filter(|p| {
+                            (p.instance as usize, p.relevant, p.irrelevant as usize) == (i, m, l)
+                        })
+                        .map(|p| p.weight / labels.weight(i))
+                        .sum::<f64>();
+                    smallest = smallest.min(f[i * q + m as usize] - f[i * q + l] + own);
+                }
+            }
+        }
+        smallest
+    }
+
+    #[test]
+    fn the_margin_is_the_smallest_of_all_gradient_entries() {
+        for seed in 0..20 {
+            let (kernel, labels) = random_problem(seed, 9, 4);
+            let mut rows = KernelRows::stored(&kernel, 9);
+            for direction in [Direction::Vertex, Direction::Pairwise] {
+                let options = options(direction, 1e-2);
+                let answer = solve(&labels, &mut rows, &[], &options, &mut ()).unwrap();
+                let expected = smallest_gradient(&kernel, &labels, &answer.support);
+                assert!((answer.rho - expected).abs() < 1e-12, "{seed}");
+                let total: f64 = answer.support.iter().map(|p| p.weight).sum();
+                assert!((total - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn pairwise_steps_reach_the_limit_of_double_precision() {
+        for seed in 0..20 {
+            let (kernel, labels) = random_problem(seed, 12, 4);
+            let mut rows = KernelRows::stored(&kernel, 12);
+            let exact = solve(
+                &labels,
+                &mut rows,
+                &[],
+                &options(Direction::Pairwise, 1e-11),
+                &mut (),
+            )
+            .unwrap();
+            assert_eq!(exact.report.status, Status::Converged, "{seed}");
+            let rough = solve(
+                &labels,
+                &mut rows,
+                &[],
+                &options(Direction::Vertex, 1e-2),
+                &mut (),
+            )
+            .unwrap();
+            assert!(rough.report.primal >= exact.report.dual);
+            assert!(rough.report.dual <= exact.report.primal);
+            // Going on from the optimum stops at once.
+            let again = solve(
+                &labels,
+                &mut rows,
+                &exact.support,
+                &options(Direction::Pairwise, 1e-10),
+                &mut (),
+            )
+            .unwrap();
+            assert_eq!(again.report.epochs, 1);
+        }
+    }
+
+    #[test]
+    fn labels_without_pairs_and_malformed_starts_are_errors() {
+        let kernel = [1.0, 0.0, 0.0, 1.0];
+        let mut rows = KernelRows::stored(&kernel, 2);
+        let options = options(Direction::Vertex, 1e-2);
+        let without = Labels::new(&[1, 1, 0, 0], 2, 1.0).unwrap();
+        assert!(solve(&without, &mut rows, &[], &options, &mut ()).is_err());
+        let labels = Labels::new(&[1, 0, 0, 1], 2, 1.0).unwrap();
+        let wrong = WeightedPair {
+            instance: 1,
+            relevant: 0,
+            irrelevant: 1,
+            weight: 1.0,
+        };
+        assert!(solve(&labels, &mut rows, &[wrong], &options, &mut ()).is_err());
+    }
+}

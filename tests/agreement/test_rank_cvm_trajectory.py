@@ -1,0 +1,67 @@
+"""The compiled Frank-Wolfe loop makes the steps of the plain one."""
+
+import numpy as np
+import pytest
+
+from multimargin import _rust
+from multimargin.reference import rank_cvm
+
+
+def run(K, Y, C, recorded, tolerance=1e-300, absolute=True, max_epochs=50):
+    return _rust.solve_simplex(
+        Y.astype(np.uint8),
+        np.ascontiguousarray(K),
+        c=C,
+        kernel_name="precomputed",
+        gamma=1.0,
+        degree=3,
+        coef0=0.0,
+        pairwise=False,
+        absolute=absolute,
+        tolerance=tolerance,
+        max_epochs=max_epochs,
+        recorded_steps=recorded,
+        start=None,
+        cache_bytes=0,
+        callback=None,
+    )
+
+
+@pytest.mark.parametrize("kind", ["linear", "rbf"])
+@pytest.mark.parametrize("seed", range(5))
+def test_first_200_iterations_have_the_same_pairs_and_steps(seed, kind):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(25, 4))
+    Y = (rng.random((25, 5)) < 0.4).astype(int)
+    squares = ((X[:, None] - X) ** 2).sum(axis=2)
+    K = X @ X.T if kind == "linear" else np.exp(-squares / 4)
+    plain = rank_cvm.frank_wolfe(K, Y, 2.0, eps=1e-300, max_epochs=50, max_iter=201)
+    pairs, steps = run(K, Y, 2.0, 200).steps
+    chosen = plain.pair[:200]
+    of = plain.solution.pairs
+    expected = np.column_stack([of.i[chosen], of.m[chosen], of.n[chosen]])
+    np.testing.assert_array_equal(pairs, expected)
+    np.testing.assert_allclose(steps, plain.step[:200], rtol=1e-9)
+
+
+def test_both_stop_at_the_same_iteration_and_point():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(20, 3))
+    Y = (rng.random((20, 4)) < 0.5).astype(int)
+    K = X @ X.T
+    plain = rank_cvm.frank_wolfe(K, Y, 2.0, eps=0.02)
+    compiled = run(K, Y, 2.0, 0, tolerance=0.02)
+    assert compiled.status == "converged"
+    assert compiled.epochs == len(plain.step)
+    assert compiled.primal == pytest.approx(plain.solution.objective, rel=1e-10)
+    np.testing.assert_allclose(compiled.dual, plain.solution.B, atol=1e-12)
+    np.testing.assert_allclose(compiled.scores + compiled.bias, plain.solution.F, atol=1e-12)
+
+
+def test_the_maximum_number_of_epochs_is_as_published():
+    rng = np.random.default_rng(8)
+    K = np.eye(4)
+    Y = (rng.random((4, 3)) < 0.5).astype(int)
+    L = int((Y.sum(axis=1) * (3 - Y.sum(axis=1))).sum())
+    compiled = run(K, Y, 2.0, 0, max_epochs=3)
+    assert (compiled.status, compiled.epochs) == ("max_iterations", 3 * L)

@@ -1,0 +1,159 @@
+"""What all estimators of the family have in common."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM
+
+ESTIMATORS = [
+    RankLSVM(),
+    MLODM(),
+    RankCVM(),
+    RankCVM(solver="frank-wolfe", tol=0.05),
+    RankCVM(solver="pairwise-frank-wolfe"),
+    RankHLapSVM(),
+    RankHLapSVM(kernel="rbf"),
+]
+
+
+def name(estimator):
+    return f"{type(estimator).__name__}-{estimator.solver}-{estimator.kernel}"
+
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name)
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5))
+    Y = (X @ rng.normal(size=(5, 4)) + 0.5 * rng.normal(size=(40, 4)) > 0.3).astype(int)
+    Y[3], Y[7] = 0, 1
+    return X, Y
+
+
+def scores(estimator, X, Y, X_test=None, **parameters):
+    model = clone(estimator).set_params(tol=1e-6, max_iter=10**5, random_state=0, **parameters)
+    if model.solver == "frank-wolfe":
+        model.set_params(tol=1e-2)
+    return model.fit(X, Y).label_scores(X if X_test is None else X_test)
+
+
+@every_estimator
+def test_certificate_holds_at_the_returned_point(estimator, problem):
+    X, Y = problem
+    model = clone(estimator).set_params(random_state=0).fit(X, Y)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= model.tol
+    gap = (model.objective_ - model.dual_objective_) / model.objective_
+    assert model.dual_gap_ == pytest.approx(gap, rel=1e-6, abs=1e-12)
+    for column in ("epoch", "seconds", "primal", "dual"):
+        assert len(model.history_[column]) == len(model.history_["epoch"]) > 0
+
+
+@every_estimator
+def test_sparse_features_give_the_same_model(estimator, problem):
+    X, Y = problem
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense, of_sparse = (scores(estimator, Z, Y, X_test=X) for Z in (X, sparse.csr_array(X)))
+    assert_allclose(of_sparse, dense, atol=2e-3 * np.abs(dense).max())
+
+
+@every_estimator
+def test_callable_and_precomputed_kernels_give_the_same_model(estimator, problem):
+    X, Y = problem
+    gamma = 0.2
+    threshold = {"threshold": "scores"}
+    if isinstance(estimator, RankHLapSVM):
+        threshold["nu"] = 0.0  # the hyperedges' distances would be those of the kernel
+    named = scores(estimator, X, Y, kernel="rbf", gamma=gamma, **threshold)
+    called = scores(estimator, X, Y, kernel=lambda a, b: rbf_kernel(a, b, gamma=gamma), **threshold)
+    computed = scores(estimator, rbf_kernel(X, gamma=gamma), Y, kernel="precomputed", **threshold)
+    assert_allclose(called, named, atol=2e-3 * np.abs(named).max())
+    assert_allclose(computed, named, atol=2e-3 * np.abs(named).max())
+
+
+@every_estimator
+def test_linear_kernel_has_weights_that_give_the_scores(estimator, problem):
+    X, Y = problem
+    model = clone(estimator).set_params(kernel="linear").fit(X, Y)
+    assert model.coef_.shape == (4, 5)
+    assert_allclose(model.label_scores(X), X @ model.coef_.T + model.intercept_, atol=1e-12)
+    # The kernel expansion is the same model.
+    expanded = X @ X[model.support_].T @ model.dual_coef_ + model.intercept_
+    assert_allclose(expanded, model.label_scores(X), atol=1e-8)
+
+
+@every_estimator
+def test_warm_start_ends_at_once_at_the_solution(estimator, problem):
+    X, Y = problem
+    model = clone(estimator).set_params(warm_start=True, random_state=0).fit(X, Y)
+    first, objective = model.n_iter_, model.objective_
+    model.fit(X, Y)
+    assert model.n_iter_ < first or first == 1
+    assert model.objective_ == pytest.approx(objective, rel=2 * model.tol)
+    model.set_params(C=1.5).fit(X, 1 - Y)  # other labels, other C: merely a start
+    assert model.status_ == "converged"
+
+
+@every_estimator
+def test_fit_repeats_itself_and_changes_nothing_it_was_given(estimator, problem):
+    X, Y = problem
+    X_before, Y_before = X.copy(), Y.copy()
+    one, two = (clone(estimator).set_params(random_state=3).fit(X, Y) for _ in range(2))
+    assert_array_equal(one.label_scores(X), two.label_scores(X))
+    assert_array_equal(X, X_before)
+    assert_array_equal(Y, Y_before)
+    again = pickle.loads(pickle.dumps(one))
+    assert_array_equal(again.predict(X), one.predict(X))
+
+
+@every_estimator
+def test_data_frames_name_the_labels(estimator, problem):
+    X, Y = problem
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    labels = pd.DataFrame(Y, columns=["w", "x", "y", "z"])
+    model = clone(estimator).fit(frame, labels)
+    assert list(model.label_names_in_) == ["w", "x", "y", "z"]
+    assert model.predict(frame).shape == (40, 4)
+
+
+@every_estimator
+def test_callback_sees_each_record_of_the_history(estimator, problem, capsys):
+    X, Y = problem
+    model = clone(estimator).set_params(verbose=1, random_state=0).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(model.history_["epoch"])
+    assert f"primal {model.history_['primal'][0]:.8g}" in lines[0]
+
+
+@every_estimator
+def test_too_few_epochs_warn(estimator, problem):
+    X, Y = problem
+    model = clone(estimator).set_params(max_iter=1, tol=1e-12, C=100.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 epochs"):
+        model.fit(X, Y)
+    assert model.status_ == "max_iterations"
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("solver", "smo"), ("C", 0.0), ("tol", -1.0), ("max_iter", 0)]
+)
+def test_parameters_outside_their_range_are_named(estimator, problem, parameter, value):
+    with pytest.raises(ValueError, match=f"{parameter} is {value!r}; expected"):
+        clone(estimator).set_params(**{parameter: value}).fit(*problem)

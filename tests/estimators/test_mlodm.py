@@ -1,0 +1,85 @@
+"""MLODM by itself: its limits, and its margins."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from multimargin import MLODM
+from multimargin.reference import exact, mlodm
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(25, 4))
+    Y = (rng.random((25, 4)) < 0.4).astype(int)
+    Y[0] = 0
+    return X, Y
+
+
+def fitted(X, Y, **parameters):
+    return MLODM(kernel="linear", tol=1e-10, max_iter=10**5, **parameters).fit(X, Y)
+
+
+def test_scores_are_those_of_the_exact_solution(problem):
+    X, Y = problem
+    exactly = mlodm.dual(X @ X.T, Y, 2.0, 0.3, 0.6)
+    model = fitted(X, Y, C=2.0, theta=0.3, mu=0.6)
+    assert_allclose(model.label_scores(X), exactly.F, atol=1e-4)
+    assert not model.intercept_.any()
+
+
+def test_theta_zero_and_mu_one_is_least_squares(problem):
+    X, Y = problem
+    pairs = exact.pairs(Y)
+    c = exact.pair_weights(pairs, 3.0)
+    H = exact.block_pair_matrix(pairs, *Y.shape).toarray()
+    Z = H.T @ np.kron(X, np.eye(4))  # margins = Z vec(W)
+    w = np.linalg.solve(np.eye(Z.shape[1]) + Z.T @ (c[:, None] * Z), Z.T @ c)
+    model = fitted(X, Y, C=3.0, theta=0.0, mu=1.0)
+    assert_allclose(model.coef_.T, w.reshape(4, 4), atol=1e-5)
+
+
+def test_as_theta_goes_to_one_the_model_shrinks_in_proportion(problem):
+    X, Y = problem
+    # Where no margin exceeds 1 + theta, the loss is the squared hinge at the margin
+    # 1 - theta: the model is proportional to 1 - theta.
+    reference = mlodm.dual(X @ X.T, Y, 0.5, 0.9)
+    for theta in (0.9, 0.99, 1 - 1e-6):
+        model = fitted(X, Y, C=0.5, theta=theta)
+        assert model.margins(X, Y).max() <= 1 + theta
+        scale = (1 - theta) / (1 - 0.9)
+        assert model.objective_ == pytest.approx(scale**2 * reference.objective, rel=1e-6)
+        assert_allclose(model.label_scores(X), scale * reference.F, atol=1e-4 * scale)
+
+
+def test_margins_are_those_of_all_pairs_in_order(problem):
+    X, Y = problem
+    model = MLODM().fit(X, Y)
+    F, pairs = model.label_scores(X), exact.pairs(Y)
+    expected = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    assert_allclose(model.margins(X, Y), expected, rtol=1e-14)
+    with pytest.raises(ValueError, match="Y has 3 labels; expected 4"):
+        model.margins(X, Y[:, :3])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.margins(X, Y[1:])
+
+
+def test_margins_vary_less_than_those_of_a_loose_fit(problem):
+    X, Y = problem
+    tight, loose = (MLODM(C=10.0, theta=0.1, mu=mu).fit(X, Y).margins(X, Y) for mu in (1.0, 0.01))
+    assert tight.std() < loose.std()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"theta": 1.0}, "theta is 1.0; expected a finite number of at least 0 and below 1"),
+        ({"theta": -0.1}, "theta is -0.1; expected"),
+        ({"mu": 0.0}, "mu is 0.0; expected a finite number above 0 and of at most 1"),
+        ({"mu": 1.5}, "mu is 1.5; expected"),
+    ],
+)
+def test_parameters_outside_their_range_are_named(problem, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MLODM(**parameters).fit(*problem)

@@ -1,0 +1,84 @@
+"""RankCVM by itself: problem 37, its scale, and the published stop rule."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from multimargin import RankCVM, RankLSVM
+from multimargin.reference import rank_cvm
+
+SOLVERS = ["bcd", "dcd", "pairwise-frank-wolfe", "exact"]
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(25, 4))
+    Y = (rng.random((25, 4)) < 0.4).astype(int)
+    return X, Y
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_everything_is_that_of_problem_37(problem, solver):
+    X, Y = problem
+    exactly = rank_cvm.dual(X @ X.T, Y, 2.0)
+    model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=1e-9).fit(X, Y)
+    assert model.objective_ == pytest.approx(exactly.objective, rel=1e-8)
+    assert model.dual_objective_ == pytest.approx(exactly.objective, rel=1e-8)
+    assert model.rho_ == pytest.approx(exactly.rho, rel=1e-4)
+    assert_allclose(model.label_scores(X), exactly.F, atol=1e-4 * np.abs(exactly.F).max())
+    assert_allclose(model.intercept_, exactly.b, atol=1e-4 * np.abs(exactly.F).max())
+    assert_allclose(model.coef_.T, X.T @ exactly.B, atol=1e-4 * np.abs(exactly.F).max())
+
+
+def test_objective_is_w_at_the_returned_point(problem):
+    """W(alpha) = 1/2 <B, (K + 1) B> + 1/2 sum alpha^2 / C_i, alpha by Frank-Wolfe."""
+    X, Y = problem
+    model = RankCVM(C=2.0, kernel="linear", solver="frank-wolfe", tol=0.1).fit(X, Y)
+    pairs, alpha = model._simplex_support
+    weights = 2.0 / (Y.sum(axis=1) * (1 - Y).sum(axis=1))[pairs[:, 0]]
+    B = np.zeros(Y.shape)
+    np.add.at(B, (pairs[:, 0], pairs[:, 1]), alpha)
+    np.add.at(B, (pairs[:, 0], pairs[:, 2]), -alpha)
+    W = 0.5 * np.sum(B * ((X @ X.T + 1) @ B)) + 0.5 * np.sum(alpha**2 / weights)
+    assert model.objective_ == pytest.approx(W, rel=1e-12)
+    assert alpha.sum() == pytest.approx(1.0)
+
+
+def test_it_is_rank_lsvm_divided_by_the_sum_of_its_dual_variables(problem):
+    X, Y = problem
+    lsvm = RankLSVM(C=2.0, tol=1e-8, random_state=0).fit(X, Y)
+    cvm = RankCVM(C=2.0, tol=1e-8, random_state=0).fit(X, Y)
+    assert_allclose(cvm.label_scores(X), cvm.rho_ * lsvm.label_scores(X), rtol=1e-9)
+    assert cvm.objective_ == pytest.approx(1.0 / (4.0 * lsvm.objective_), rel=1e-7)
+    assert cvm.dual_gap_ <= lsvm.dual_gap_ * (1 + 1e-6)
+    assert_array_equal(cvm.predict(X), lsvm.predict(X))
+    for threshold in ("scores", "features"):
+        models = [
+            estimator(C=2.0, tol=1e-8, threshold=threshold, random_state=0).fit(X, Y)
+            for estimator in (RankCVM, RankLSVM)
+        ]
+        decisions = [model.decision_function(X) for model in models]
+        assert_allclose(decisions[0], models[0].rho_ * decisions[1], rtol=1e-6, atol=1e-12)
+
+
+def test_published_stop_rule_is_an_absolute_bound(problem):
+    X, Y = problem
+    model = RankCVM(C=2.0, solver="frank-wolfe", fw_tol=1e-2).fit(X, Y)
+    assert model.status_ == "converged"
+    assert model.objective_ - model.dual_objective_ < 1e-2
+    # ... and says little about the relative gap, which is reported all the same.
+    assert model.dual_gap_ == pytest.approx(
+        (model.objective_ - model.dual_objective_) / model.objective_
+    )
+    with pytest.raises(ValueError, match="fw_tol is 0; expected a finite number above 0"):
+        RankCVM(solver="frank-wolfe", fw_tol=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", SOLVERS[:3])
+def test_history_brackets_the_optimum(problem, solver):
+    X, Y = problem
+    optimum = RankCVM(C=2.0, tol=1e-9).fit(X, Y).objective_
+    model = RankCVM(C=2.0, solver=solver, tol=1e-6).fit(X, Y)
+    assert (model.history_["primal"] >= optimum * (1 - 1e-8)).all()
+    assert (model.history_["dual"] <= optimum * (1 + 1e-8)).all()

@@ -1,0 +1,139 @@
+"""RankHLapSVM by itself: hypergraph, whitening against the kernel form, many features."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from multimargin import RankHLapSVM, RankSVM
+from multimargin.reference import rank_hlapsvm
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 4))
+    Y = (rng.random((30, 5)) < 0.4).astype(int)
+    Y[:, 4] = 0  # a label without instances
+    Y[:, 3] = 0
+    Y[5, 3] = 1  # and one with a single instance
+    return X, Y
+
+
+def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem):
+    X, Y = problem
+    for kernel in ("linear", "rbf"):
+        ours = RankHLapSVM(lam=0.0, kernel=kernel, random_state=0).fit(X, Y)
+        theirs = RankSVM(bias="penalized", threshold="features", kernel=kernel, random_state=0)
+        theirs.fit(X, Y)
+        assert_array_equal(ours.label_scores(X), theirs.label_scores(X))
+        assert_array_equal(ours.predict(X), theirs.predict(X))
+        assert ours.objective_ == theirs.objective_
+
+
+def test_scores_and_expansion_are_those_of_the_exact_solution(problem):
+    X, Y = problem
+    exactly = rank_hlapsvm.dual(X @ X.T, Y, 2.0, 0.5, 0.3)
+    parameters = {"C": 2.0, "lam": 0.5, "nu": 0.3, "tol": 1e-9, "max_iter": 10**5}
+    for solver in ("bcd", "dcd", "exact"):
+        model = RankHLapSVM(solver=solver, **parameters).fit(X, Y)
+        assert model.objective_ == pytest.approx(exactly.objective, rel=1e-8)
+        assert_allclose(model.label_scores(X), exactly.F, atol=1e-4)
+        assert_allclose(model.intercept_, exactly.b, atol=1e-4)
+
+
+def test_whitening_and_kernel_form_are_one_model(problem):
+    X, Y = problem
+    parameters = {"lam": 0.5, "nu": 0.3, "tol": 1e-9, "max_iter": 10**5}
+    whitened = RankHLapSVM(**parameters).fit(X, Y)
+    # Features of zero change nothing but the number of features, and with it the form.
+    padded = np.hstack([X, np.zeros((30, 40))])
+    by_kernel = RankHLapSVM(**parameters).fit(padded, Y)
+    assert by_kernel.objective_ == pytest.approx(whitened.objective_, rel=1e-8)
+    assert_allclose(by_kernel.coef_[:, :4], whitened.coef_, atol=1e-4)
+    assert_allclose(by_kernel.intercept_, whitened.intercept_, atol=1e-4)
+
+
+def test_hyperedge_weights(problem):
+    X, Y = problem
+    expected = rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.3)
+    model = RankHLapSVM(nu=0.3).fit(X, Y)
+    assert_allclose(model.hyperedge_weights_, expected, rtol=1e-12)
+    assert model.hyperedge_weights_[3] == 1.0
+    assert model.hyperedge_weights_[4] == 0.0
+    of_kernel = RankHLapSVM(nu=0.3, kernel="precomputed", threshold=0.0).fit(X @ X.T, Y)
+    assert_allclose(of_kernel.hyperedge_weights_, expected, rtol=1e-10)
+    of_sparse = RankHLapSVM(nu=0.3).fit(sparse.csr_array(X), Y)
+    assert_allclose(of_sparse.hyperedge_weights_, expected, rtol=1e-12)
+
+
+def test_on_unscaled_features_weights_underflow_unless_nu_is_scaled(problem):
+    X, Y = problem
+    model = RankHLapSVM(C=1e-6, nu=1.0, threshold=0.0)
+    assert not model.fit(1e3 * X, Y).hyperedge_weights_[:3].any()
+    scaled = model.set_params(nu="scale").fit(1e3 * X, Y).hyperedge_weights_
+    assert (scaled[:3] > 0.05).all()
+    assert_allclose(scaled, model.fit(X, Y).hyperedge_weights_, rtol=1e-9)
+
+
+def test_laplacian_draws_instances_of_a_label_together(problem):
+    X, Y = problem
+    Lap = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.1))
+    roughness = []
+    for lam in (0.0, 0.1, 1.0):
+        F = RankHLapSVM(lam=lam, nu=0.1, tol=1e-6).fit(X, Y).label_scores(X)
+        roughness.append(np.trace(F.T @ Lap @ F))
+    assert roughness[0] > roughness[1] > roughness[2]
+
+
+def test_many_sparse_features_need_no_square_matrix_of_them():
+    rng = np.random.default_rng(4)
+    X = sparse.random_array((60, 20_000), density=2e-3, rng=rng, format="csr")
+    Y = (rng.random((60, 4)) < 0.4).astype(int)
+    tracemalloc.start()
+    model = RankHLapSVM(nu="scale").fit(X, Y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30e6  # 20000 x 20000 would be 3.2 GB
+    exactly = rank_hlapsvm.dual((X @ X.T).toarray(), Y, 1.0, 0.25, _scaled_nu(X))
+    assert model.objective_ == pytest.approx(exactly.objective, rel=2e-3)
+    assert model.coef_.shape == (4, 20_000)
+
+
+def test_few_features_need_no_square_matrix_of_instances():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(3000, 5))
+    Y = (rng.random((3000, 3)) < 0.4).astype(int)
+    tracemalloc.start()
+    RankHLapSVM(tol=1e-2, threshold=0.0).fit(X, Y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10e6  # 3000 x 3000 would be 72 MB
+
+
+def test_precomputed_kernels_cannot_have_a_threshold_of_the_features(problem):
+    X, Y = problem
+    with pytest.raises(ValueError, match="threshold is 'features'"):
+        RankHLapSVM(kernel="precomputed").fit(X @ X.T, Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lam": -1.0}, "lam is -1.0; expected a finite number of at least 0"),
+        ({"nu": -1.0}, "nu is -1.0; expected a finite number of at least 0"),
+        ({"nu": "auto"}, "nu is 'auto'; expected one of 'scale'"),
+    ],
+)
+def test_parameters_outside_their_range_are_named(problem, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        RankHLapSVM(**parameters).fit(*problem)
+
+
+def _scaled_nu(X):
+    dense = X.toarray()
+    n = len(dense)
+    squares = (dense**2).sum()
+    return n * (n - 1) / (2 * n * squares - 2 * (dense.sum(axis=0) ** 2).sum())
