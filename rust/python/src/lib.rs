@@ -5,6 +5,7 @@ mod kernels;
 mod losses;
 mod monitor;
 mod pairwise;
+mod relationships;
 
 use pyo3::prelude::*;
 
@@ -17,4 +18,6 @@ mod _rust {
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]
     use super::pairwise::{PairwiseSolution, solve_pairwise};
+    #[pymodule_export]
+    use super::relationships::{RelationshipSolution, solve_mlrl};
 }
