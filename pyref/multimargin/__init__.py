@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
-from multimargin.estimators import RankSVM
+from multimargin.estimators import MLRL, SSMLRL, RankSVM
 
 __version__ = version("multimargin")
 
-__all__ = ["RankSVM", "__version__"]
+__all__ = ["MLRL", "SSMLRL", "RankSVM", "__version__"]

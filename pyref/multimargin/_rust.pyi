@@ -70,6 +70,7 @@ def solve_pairwise(
     threads: int,
     callback: Callable[[int, float, float, float, int], bool] | None,
 ) -> PairwiseSolution: ...
+
 @final
 class RelationshipSolution:
     @property
