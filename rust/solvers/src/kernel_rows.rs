@@ -21,7 +21,7 @@ pub struct KernelRows<'a> {
 #[derive(Debug)]
 enum Source<'a> {
     Stored(&'a [f64]),
-    Computed(Gram<'a>, Mutex<Cache>),
+    Computed(Box<Gram<'a>>, Mutex<Cache>),
 }
 
 /// The rows used last, as many as fit.
@@ -88,7 +88,7 @@ impl<'a> KernelRows<'a> {
         };
         Self {
             diagonal: gram.diagonal(),
-            source: Source::Computed(gram, Mutex::new(cache)),
+            source: Source::Computed(Box::new(gram), Mutex::new(cache)),
         }
     }
 
@@ -117,10 +117,7 @@ impl<'a> KernelRows<'a> {
         match &self.source {
             Source::Stored(matrix) => Row::Borrowed(&matrix[i * n..(i + 1) * n]),
             Source::Computed(gram, cache) => {
-                let found = cache
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .find(i);
+                let found = cache.lock().unwrap_or_else(PoisonError::into_inner).find(i);
                 if let Some(row) = found {
                     return Row::Shared(row);
                 }
@@ -164,7 +161,14 @@ impl<'a> KernelRows<'a> {
                 let (first, length) = (index * slab + chunk * CHUNK, out.len() / columns);
                 let left = View::rows(&matrix[first * n..(first + length) * n], n);
                 let shape = (length, n, columns);
-                multiply(shape, left, View::rows(factor, columns), out, columns, false);
+                multiply(
+                    shape,
+                    left,
+                    View::rows(factor, columns),
+                    out,
+                    columns,
+                    false,
+                );
             });
         }
         Some(result)
@@ -214,7 +218,9 @@ mod tests {
         let matrix = gram.matrix(&Threads::default(), &mut ()).unwrap();
         let stored = KernelRows::stored(&matrix, n).unwrap();
         let factor: Vec<f64> = (0..n * 3).map(|_| random.f64()).collect();
-        let expected = stored.product(&factor, 3, &Threads::default(), &mut ()).unwrap();
+        let expected = stored
+            .product(&factor, 3, &Threads::default(), &mut ())
+            .unwrap();
         for cache_bytes in [0, 8 * n * 5, 8 * n * n] {
             let computed = KernelRows::computed(gram.clone(), cache_bytes);
             for _ in 0..200 {
@@ -223,7 +229,9 @@ mod tests {
                     assert!((a - b).abs() < 1e-14);
                 }
             }
-            let product = computed.product(&factor, 3, &Threads::default(), &mut ()).unwrap();
+            let product = computed
+                .product(&factor, 3, &Threads::default(), &mut ())
+                .unwrap();
             for (a, b) in product.iter().zip(&expected) {
                 assert!((a - b).abs() < 1e-12);
             }

@@ -123,7 +123,11 @@ pub fn solve_label(
             let all = run.all;
             run.write_back(dual, gradient);
             if all || !optimal && steps >= limits.steps {
-                let (low, up) = if all { (low, up) } else { run.extremes(dual, gradient) };
+                let (low, up) = if all {
+                    (low, up)
+                } else {
+                    run.extremes(dual, gradient)
+                };
                 repair(problem, dual);
                 return Outcome { steps, low, up };
             }
@@ -200,7 +204,12 @@ impl<'a> Run<'a, '_> {
         }
         if self.work.rows[j].is_none() {
             let whole = self.problem.kernel.row(instance);
-            let restricted = self.work.active.iter().map(|&i| whole[i as usize]).collect();
+            let restricted = self
+                .work
+                .active
+                .iter()
+                .map(|&i| whole[i as usize])
+                .collect();
             self.work.rows[j] = Some(restricted);
         }
         None
@@ -234,13 +243,35 @@ impl<'a> Run<'a, '_> {
         let (room_j, room_k) = (work.dual[j] - lower, upper - work.dual[k]);
         let move_ = wanted.min(room_j).min(room_k);
         // A variable that reaches its bound is set to it: the sets A and B compare exactly.
-        work.dual[j] = if move_ == room_j { lower } else { work.dual[j] - move_ };
-        work.dual[k] = if move_ == room_k { upper } else { work.dual[k] + move_ };
-        work.shrinks[j] = if work.dual[j] > lower { 0.0 } else { f64::NEG_INFINITY };
-        work.grows[k] = if work.dual[k] < upper { 0.0 } else { f64::INFINITY };
+        work.dual[j] = if move_ == room_j {
+            lower
+        } else {
+            work.dual[j] - move_
+        };
+        work.dual[k] = if move_ == room_k {
+            upper
+        } else {
+            work.dual[k] + move_
+        };
+        work.shrinks[j] = if work.dual[j] > lower {
+            0.0
+        } else {
+            f64::NEG_INFINITY
+        };
+        work.grows[k] = if work.dual[k] < upper {
+            0.0
+        } else {
+            f64::INFINITY
+        };
         work.grows[j] = 0.0;
         work.shrinks[k] = 0.0;
-        advance(&mut work.gradient, row_j, row_k, scale * move_, &work.shrinks)
+        advance(
+            &mut work.gradient,
+            row_j,
+            row_k,
+            scale * move_,
+            &work.shrinks,
+        )
     }
 
     /// Puts the active part back, and brings the gradient of the others up to date.
@@ -302,7 +333,11 @@ impl<'a> Run<'a, '_> {
 
 /// `[0, C]` or `[-C, 0]`.
 fn bounds(sign: f64, bound: f64) -> (f64, f64) {
-    if sign > 0.0 { (0.0, bound) } else { (-bound, 0.0) }
+    if sign > 0.0 {
+        (0.0, bound)
+    } else {
+        (-bound, 0.0)
+    }
 }
 
 /// `(F_low, F_up)` of a label.
@@ -327,10 +362,19 @@ fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
         if excess == 0.0 {
             return;
         }
-        let roomiest = dual.iter().zip(problem.signs).enumerate().map(|(i, (&z, &sign))| {
-            let (lower, upper) = bounds(sign, problem.bound);
-            (if excess > 0.0 { z - lower } else { upper - z }, i, lower, upper)
-        });
+        let roomiest = dual
+            .iter()
+            .zip(problem.signs)
+            .enumerate()
+            .map(|(i, (&z, &sign))| {
+                let (lower, upper) = bounds(sign, problem.bound);
+                (
+                    if excess > 0.0 { z - lower } else { upper - z },
+                    i,
+                    lower,
+                    upper,
+                )
+            });
         if let Some((_, i, lower, upper)) = roomiest
             .filter(|&(room, _, lower, upper)| room > 0.0 && room < upper - lower)
             .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -501,4 +545,167 @@ fn advance(
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Data {
+        n: usize,
+        matrix: Vec<f64>,
+        signs: Vec<f64>,
+        target: Vec<f64>,
+        scale: f64,
+        bound: f64,
+    }
+
+    fn data(seed: u64, n: usize) -> Data {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let d = random.usize(1..6);
+        let x: Vec<f64> = (0..n * d).map(|_| 2.0 * random.f64() - 1.0).collect();
+        let matrix = (0..n * n)
+            .map(|at| (0..d).map(|f| x[at / n * d + f] * x[at % n * d + f]).sum())
+            .collect();
+        let mut signs: Vec<f64> = (0..n)
+            .map(|_| if random.f64() < 0.4 { 1.0 } else { -1.0 })
+            .collect();
+        (signs[0], signs[1]) = (1.0, -1.0);
+        let target = signs.iter().map(|y| y + random.f64() - 0.5).collect();
+        Data {
+            n,
+            matrix,
+            signs,
+            target,
+            scale: 10f64.powf(4.0 * random.f64() - 2.0),
+            bound: 1.0 / n as f64,
+        }
+    }
+
+    /// `c K z - p` from nothing.
+    fn gradient(data: &Data, dual: &[f64]) -> Vec<f64> {
+        data.matrix
+            .chunks_exact(data.n)
+            .zip(&data.target)
+            .map(|(row, p)| data.scale * row.iter().zip(dual).map(|(k, z)| k * z).sum::<f64>() - p)
+            .collect()
+    }
+
+    fn objective(data: &Data, dual: &[f64]) -> f64 {
+        let products = gradient(data, dual);
+        (0..data.n)
+            .map(|i| 0.5 * dual[i] * (products[i] - data.target[i]))
+            .sum()
+    }
+
+    fn solve(data: &Data, limits: Limits, calls: usize) -> (Vec<f64>, Outcome) {
+        let kernel = KernelRows::stored(&data.matrix, data.n).unwrap();
+        let problem = LabelProblem {
+            kernel: &kernel,
+            signs: &data.signs,
+            bound: data.bound,
+            scale: data.scale,
+        };
+        let mut dual = vec![0.0; data.n];
+        let mut f: Vec<f64> = data.target.iter().map(|p| -p).collect();
+        let mut workspace = Workspace::default();
+        let mut outcome = solve_label(&problem, &mut dual, &mut f, limits, &mut workspace);
+        for _ in 1..calls {
+            outcome = solve_label(&problem, &mut dual, &mut f, limits, &mut workspace);
+        }
+        for (a, b) in f.iter().zip(gradient(data, &dual)) {
+            assert!((a - b).abs() < 1e-9);
+        }
+        (dual, outcome)
+    }
+
+    #[test]
+    fn the_optimality_conditions_hold_with_and_without_shrinking() {
+        for seed in 0..60 {
+            let data = data(
+                seed,
+                if seed % 3 == 0 {
+                    400
+                } else {
+                    5 + seed as usize
+                },
+            );
+            let mut values = Vec::new();
+            for shrinking in [true, false] {
+                let limits = Limits {
+                    tolerance: 1e-6,
+                    steps: 1_000_000,
+                    shrinking,
+                };
+                let (dual, outcome) = solve(&data, limits, 1);
+                assert!(dual.iter().sum::<f64>().abs() < 1e-15);
+                for (z, y) in dual.iter().zip(&data.signs) {
+                    assert!((0.0..=data.bound).contains(&(z * y)));
+                }
+                let (low, up) = extremes(&data.signs, data.bound, &dual, &gradient(&data, &dual));
+                assert!(low <= up + 1.1e-6, "seed {seed}");
+                assert!((outcome.low - low).abs() < 1e-9 && (outcome.up - up).abs() < 1e-9);
+                values.push(objective(&data, &dual));
+            }
+            // Both violate the conditions by 1e-6 at most, and the sum of |z| is at most 1.
+            assert!((values[0] - values[1]).abs() < 1e-6, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_solve_in_parts_ends_where_one_solve_does() {
+        let data = data(5, 200);
+        let whole = Limits {
+            tolerance: 1e-8,
+            steps: 1_000_000,
+            shrinking: true,
+        };
+        let parts = Limits { steps: 50, ..whole };
+        let (a, b) = (solve(&data, whole, 1).0, solve(&data, parts, 400).0);
+        assert!((objective(&data, &a) - objective(&data, &b)).abs() < 1e-8);
+    }
+
+    #[test]
+    fn a_kernel_of_zeros_moves_everything_to_its_bound() {
+        let n = 10;
+        let data = Data {
+            n,
+            matrix: vec![0.0; n * n],
+            signs: (0..n).map(|i| if i < 3 { 1.0 } else { -1.0 }).collect(),
+            target: (0..n).map(|i| if i < 3 { 1.0 } else { -1.0 }).collect(),
+            scale: 1.0,
+            bound: 0.1,
+        };
+        let limits = Limits {
+            tolerance: 1e-3,
+            steps: 1000,
+            shrinking: true,
+        };
+        let (dual, _) = solve(&data, limits, 1);
+        assert!(dual[..3].iter().all(|&z| z == 0.1));
+        assert!((dual.iter().sum::<f64>()).abs() < 1e-16);
+    }
+
+    #[test]
+    fn vector_scans_agree_with_plain_ones() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for n in [1, 7, 8, 9, 31, 64] {
+            let values: Vec<f64> = (0..n).map(|_| f64::from(random.i32(0..5))).collect();
+            let penalties: Vec<f64> = (0..n)
+                .map(|_| {
+                    if random.bool() {
+                        0.0
+                    } else {
+                        f64::NEG_INFINITY
+                    }
+                })
+                .collect();
+            let found = largest(&values, &penalties);
+            let expected = (0..n)
+                .filter(|&i| penalties[i] == 0.0)
+                .rev()
+                .max_by(|&a, &b| values[a].total_cmp(&values[b]));
+            assert_eq!(found.index, expected);
+        }
+    }
 }

@@ -13,11 +13,13 @@
 
 use super::certificate::{joint_bound, loss_and_bias};
 use super::columns::{Column, duals, solve_one};
+use super::splitting::{Regulariser, split};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, StopRule};
 use crate::matmul::{View, multiply};
-use crate::report::{Monitor, Report, SolverError, Status, Trace, relative_gap};
+use crate::report::{Monitor, Record, Report, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
+use crate::vector::{axpy, dot};
 
 /// A diagonal entry of Omega below this share of the mean one says too little about `K z` to divide by it.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -30,6 +32,8 @@ const TIGHTENING: f64 = 0.1;
 const SHARE: f64 = 0.1;
 /// Their relative gap when the change of Omega decides.
 const SUB_GAP: f64 = 1e-4;
+/// A fixed covariance that is not solved after this many visits to all labels couples them too strongly to go on so.
+const PATIENCE: usize = 100;
 /// Largest number of visits to all labels in one sub-problem of the alternation.
 const MOST_SWEEPS: usize = 1000;
 
@@ -37,6 +41,8 @@ const MOST_SWEEPS: usize = 1000;
 struct State {
     columns: Vec<Column>,
     products: Vec<f64>,
+    /// Where the last sweep began.
+    before: (Vec<f64>, Vec<f64>),
     /// Of F_low <= F_up.
     tolerance: f64,
     steps: usize,
@@ -63,6 +69,7 @@ impl State {
         Self {
             columns: vec![Column::zero(n); q],
             products: vec![0.0; n * q],
+            before: (vec![0.0; n * q], vec![0.0; n * q]),
             tolerance: LOOSEST,
             steps: 0,
         }
@@ -79,6 +86,7 @@ impl State {
     ) -> bool {
         let (n, q) = (problem.instances(), problem.labels());
         let before = self.steps;
+        self.before = (duals(&self.columns), self.products.clone());
         let mut scores = vec![0.0; n];
         for label in 0..q {
             let row: Vec<f64> = omega[label * q..(label + 1) * q]
@@ -86,7 +94,14 @@ impl State {
                 .map(|o| o / problem.lambda)
                 .collect();
             let products = View::rows(&self.products, n);
-            multiply((1, q, n), View::rows(&row, q), products, &mut scores, n, false);
+            multiply(
+                (1, q, n),
+                View::rows(&row, q),
+                products,
+                &mut scores,
+                n,
+                false,
+            );
             let column = &mut self.columns[label];
             let parts = scores.iter().zip(problem.sign(label));
             for (f, (score, y)) in column.gradient.iter_mut().zip(parts) {
@@ -113,6 +128,52 @@ impl State {
         true
     }
 
+    /// Goes on in the direction of the last sweep as far as the dual grows and the bounds allow: where Omega couples labels
+    /// strongly, one label after another makes many small moves of one kind.
+    fn extrapolate(&mut self, problem: &Problem<'_>, omega: &[f64]) {
+        let (n, bound) = (problem.instances(), problem.bound());
+        let dual = duals(&self.columns);
+        let subtract =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+        let direction = subtract(&dual, &self.before.0);
+        let product = subtract(&self.products, &self.before.1);
+        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        let curvature = dot(&direction, &mix(&scaled, &product, n));
+        let slope =
+            dot(&direction, problem.signs) - dot(&direction, &mix(&scaled, &self.products, n));
+        let room = direction
+            .iter()
+            .zip(&dual)
+            .zip(problem.signs)
+            .filter(|((d, _), _)| **d != 0.0)
+            .map(|((d, z), y)| {
+                if d * y > 0.0 {
+                    (bound - z * y) / d.abs()
+                } else {
+                    z * y / d.abs()
+                }
+            })
+            .fold(f64::INFINITY, f64::min);
+        let step = if curvature > 0.0 {
+            (slope / curvature).min(room)
+        } else {
+            room
+        };
+        if !(slope > 0.0 && step > 0.0 && step.is_finite()) {
+            return;
+        }
+        for (column, (direction, signs)) in self
+            .columns
+            .iter_mut()
+            .zip(direction.chunks_exact(n).zip(problem.signs.chunks_exact(n)))
+        {
+            for (z, (d, y)) in column.dual.iter_mut().zip(direction.iter().zip(signs)) {
+                *z = y * (y * (*z + step * d)).clamp(0.0, bound);
+            }
+        }
+        axpy(step, &product, &mut self.products);
+    }
+
     /// Visits the labels until the relative gap of (10) is at most `tolerance`; `false` when interrupted.
     fn solve(
         &mut self,
@@ -130,6 +191,7 @@ impl State {
             if self.value(problem, omega).gap() <= tolerance {
                 break;
             }
+            self.extrapolate(problem, omega);
         }
         true
     }
@@ -227,6 +289,18 @@ pub fn fixed(
         if last {
             break (Status::MaxIterations, value);
         }
+        if rounds == PATIENCE {
+            return go_on_by_splitting(
+                problem,
+                covariance,
+                settings,
+                threads,
+                monitor,
+                state.steps,
+                trace,
+            );
+        }
+        state.extrapolate(problem, covariance);
     };
     Ok(Solution {
         expansion: state.expansion(problem, covariance),
@@ -243,6 +317,64 @@ pub fn fixed(
             history: trace.history,
         },
     })
+}
+
+/// Solves the rest of a fixed covariance's rounds by splitting.
+fn go_on_by_splitting(
+    problem: &Problem<'_>,
+    covariance: &[f64],
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+    steps: usize,
+    mut trace: Trace,
+) -> Result<Solution, SolverError> {
+    let regulariser = Regulariser::fixed(covariance, problem.labels())?;
+    let settings = Settings {
+        rounds: settings.rounds - PATIENCE,
+        ..*settings
+    };
+    let mut later = Later {
+        monitor,
+        seconds: trace.history.last().map_or(0.0, |record| record.seconds),
+    };
+    let mut solution = split(problem, &regulariser, &settings, threads, &mut later)?;
+    let records = &solution.report.history;
+    trace
+        .history
+        .extend(records.iter().map(|record| later.shifted(record)));
+    solution.report.history = trace.history;
+    solution.report.epochs += PATIENCE;
+    solution.steps += steps;
+    Ok(solution)
+}
+
+/// Watches rounds that follow [`PATIENCE`] others.
+struct Later<'a> {
+    monitor: &'a mut dyn Monitor,
+    /// What the others took.
+    seconds: f64,
+}
+
+impl Later<'_> {
+    fn shifted(&self, record: &Record) -> Record {
+        Record {
+            epoch: record.epoch + PATIENCE,
+            seconds: record.seconds + self.seconds,
+            ..*record
+        }
+    }
+}
+
+impl Monitor for Later<'_> {
+    fn interrupted(&mut self) -> bool {
+        self.monitor.interrupted()
+    }
+
+    fn epoch(&mut self, record: &Record) {
+        let shifted = self.shifted(record);
+        self.monitor.epoch(&shifted);
+    }
 }
 
 /// The published alternation, started at Omega = I/q. Each sub-problem is solved with `(1 - ridge) Omega + ridge I/q`:
@@ -304,7 +436,11 @@ pub fn alternating(
             .zip(independent(q))
             .map(|(o, i)| (1.0 - ridge) * o + ridge * i)
             .collect();
-        let change = next.iter().zip(&omega).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        let change = next
+            .iter()
+            .zip(&omega)
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum::<f64>();
         let gap = relative_gap(primal, bound);
         let enough = match settings.stop {
             StopRule::Gap(tolerance) => gap <= tolerance,

@@ -21,7 +21,9 @@ pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<
         }
         let positive = signs.iter().filter(|&&y| y > 0.0).count();
         let (_, &mut right, _) = points.select_nth_unstable_by(positive, f64::total_cmp);
-        let left = points[..positive].iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        let left = points[..positive]
+            .iter()
+            .fold(f64::NEG_INFINITY, |a, &b| a.max(b));
         let bias = 0.5 * (left + right);
         let sum: f64 = signs
             .iter()
@@ -43,8 +45,17 @@ pub(super) fn joint_bound(
 ) -> Result<(f64, f64), SolverError> {
     let matrix = gram(dual, products, problem.instances());
     let largest = Eigen::new(&matrix, problem.labels())?.values[0];
+    Ok(best_multiple(problem, dual, largest))
+}
+
+/// The largest `t sum alpha - t^2/(2 lambda) quadratic` over `0 <= t <= 1`, and its `t`.
+pub(super) fn best_multiple(problem: &Problem<'_>, dual: &[f64], quadratic: f64) -> (f64, f64) {
     let sum: f64 = dual.iter().map(|z| z.abs()).sum();
-    let curvature = largest / problem.lambda;
-    let t = if curvature > sum { sum / curvature } else { 1.0 };
-    Ok((t * sum - 0.5 * t * t * curvature, t))
+    let curvature = quadratic / problem.lambda;
+    let t = if curvature > sum {
+        sum / curvature
+    } else {
+        1.0
+    };
+    (t * sum - 0.5 * t * t * curvature, t)
 }

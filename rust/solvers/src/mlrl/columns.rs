@@ -28,7 +28,10 @@ impl Column {
 
 /// All columns of `Z`, one below the other.
 pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
-    columns.iter().flat_map(|column| column.dual.iter().copied()).collect()
+    columns
+        .iter()
+        .flat_map(|column| column.dual.iter().copied())
+        .collect()
 }
 
 /// Solves one label to the tolerance: the pair steps made, `None` when interrupted (the column is feasible all the same).
@@ -47,7 +50,14 @@ pub(super) fn solve_one(
         if monitor.interrupted() {
             return None;
         }
-        part(problem, label, scale, (tolerance, shrinking), column, &mut workspace);
+        part(
+            problem,
+            label,
+            scale,
+            (tolerance, shrinking),
+            column,
+            &mut workspace,
+        );
     }
     Some(column.steps)
 }

@@ -48,7 +48,7 @@ impl<'a> Problem<'a> {
         lambda: f64,
     ) -> Result<Self, SolverError> {
         let n = kernel.instances();
-        if n == 0 || signs.is_empty() || signs.len() % n != 0 {
+        if n == 0 || signs.is_empty() || !signs.len().is_multiple_of(n) {
             return Err(SolverError::Argument {
                 name: "Y",
                 found: format!("{} signs for {n} instances", signs.len()),
@@ -69,7 +69,10 @@ impl<'a> Problem<'a> {
                 expected: "the signs 1 and -1",
             });
         }
-        if signs.chunks_exact(n).any(|label| label.iter().all(|&sign| sign == label[0])) {
+        if signs
+            .chunks_exact(n)
+            .any(|label| label.iter().all(|&sign| sign == label[0]))
+        {
             return Err(SolverError::Argument {
                 name: "Y",
                 found: "a matrix with a label of one class".into(),

@@ -16,14 +16,18 @@
 //!
 //! All three are `phi(X)^T A` for some `A`, so only `A` and the scores `K A` are kept; a round costs no kernel product.
 //!
+//! With another regulariser only the step of `V` and the bound change, so a fixed Omega is solved the same way where one
+//! label after another is slow: [`Regulariser`].
+//!
 //! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
 
-use super::certificate::{joint_bound, loss_and_bias};
+use super::certificate::{best_multiple, loss_and_bias};
 use super::columns::{Column, duals, solve_all};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, StopRule};
 use crate::report::{Monitor, Report, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
+use crate::vector::dot;
 
 /// The first penalty over `lambda q`, which is the factor of the regulariser at Omega = I/q.
 const FIRST_PENALTY: f64 = 0.3;
@@ -38,6 +42,8 @@ const FIRST_ACCURACY: f64 = 1.0;
 /// ... within these limits.
 const LOOSEST: f64 = 1e-2;
 const TIGHTEST: f64 = 1e-12;
+/// Eigenvalues of a fixed Omega below this share of the largest one are 0.
+const SMALLEST_SHARE: f64 = 1e-14;
 
 /// `phi(X)^T A` as `A` and the scores `K A`, both by label.
 #[derive(Clone, Debug)]
@@ -100,6 +106,17 @@ pub fn splitting(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
+    split(problem, &Regulariser::TraceNorm, settings, threads, monitor)
+}
+
+/// The same for either regulariser.
+pub(super) fn split(
+    problem: &Problem<'_>,
+    regulariser: &Regulariser,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
     settings.validate()?;
     let (n, q) = (problem.instances(), problem.labels());
     let mut trace = Trace::default();
@@ -125,7 +142,12 @@ pub fn splitting(
         for (label, column) in columns.iter_mut().enumerate() {
             let range = label * n..(label + 1) * n;
             let parts = products[range.clone()].iter().zip(&offset.scores[range]);
-            for ((f, (g, d)), y) in column.gradient.iter_mut().zip(parts).zip(problem.sign(label)) {
+            for ((f, (g, d)), y) in column
+                .gradient
+                .iter_mut()
+                .zip(parts)
+                .zip(problem.sign(label))
+            {
                 *f = g / rho + d - y;
             }
         }
@@ -135,12 +157,14 @@ pub fn splitting(
         let dual = duals(&columns);
         for (label, column) in columns.iter().enumerate() {
             let range = label * n..(label + 1) * n;
-            let parts = products[range.clone()].iter_mut().zip(&offset.scores[range]);
+            let parts = products[range.clone()]
+                .iter_mut()
+                .zip(&offset.scores[range]);
             for (((g, d), f), y) in parts.zip(&column.gradient).zip(problem.sign(label)) {
                 *g = rho * (f - d + y);
             }
         }
-        let (bound, t) = joint_bound(problem, &dual, &products)?;
+        let (bound, t) = regulariser.bound(problem, &dual, &products)?;
         if bound > best.bound {
             best.bound = bound;
             best.dual = dual.iter().map(|z| t * z).collect();
@@ -153,14 +177,13 @@ pub fn splitting(
         let sum = Weights::combine([&w, &v, &u], |[w, v, u]| {
             RELAXATION * w + (1.0 - RELAXATION) * v + u
         });
-        let shrunk = shrink(&Eigen::new(&sum.gram(n), q)?, problem.lambda / rho);
+        let shrunk = regulariser.shrink(&sum.gram(n), q, problem.lambda / rho)?;
         let next = sum.mixed(&shrunk.mixing, n);
         u = Weights::combine([&sum, &next], |[sum, v]| sum - v);
         let moved = Weights::combine([&next, &v], |[new, old]| new - old).norm();
         let apart = Weights::combine([&w, &next], |[w, v]| w - v).norm();
         v = next;
-        let primal = loss_and_bias(problem, &v.scores).0
-            + 0.5 * problem.lambda * shrunk.trace_norm * shrunk.trace_norm;
+        let primal = loss_and_bias(problem, &v.scores).0 + 0.5 * problem.lambda * shrunk.penalty;
         if primal < best.primal {
             best.primal = primal;
             best.expansion.clone_from(&v.expansion);
@@ -184,7 +207,7 @@ pub fn splitting(
             StopRule::Covariance(tolerance) => rounds > 1 && change <= tolerance,
         };
         if enough || rounds == settings.rounds || gap < -1e-9 {
-            certified = best.certify(problem, threads, monitor)?;
+            certified = best.certify(problem, regulariser, threads, monitor)?;
             status = match (&certified, settings.stop) {
                 (None, _) => Status::Interrupted,
                 (Some(point), _) if point.gap() < -1e-9 => Status::IndefiniteKernel,
@@ -207,9 +230,9 @@ pub fn splitting(
     }
     let point = match certified {
         Some(point) => point,
-        None => best.certify(problem, threads, &mut ())?.ok_or(SolverError::Unsupported(
-            "the certificate was interrupted",
-        ))?,
+        None => best
+            .certify(problem, regulariser, threads, &mut ())?
+            .ok_or(SolverError::Unsupported("the certificate was interrupted"))?,
     };
     if let Some(last) = trace.history.last_mut() {
         (last.primal, last.dual) = (point.primal, point.bound);
@@ -244,18 +267,109 @@ fn balance(apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
 }
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b) * (a - b))
+        .sum::<f64>()
+        .sqrt()
 }
 
-/// What `argmin over V of  ratio/2 ||V||_*^2 + 1/2 ||T - V||^2` does to `T`.
+/// `R` in the problem `L(W) + lambda/2 R(W)`.
+#[derive(Clone, Debug)]
+pub(super) enum Regulariser {
+    /// `||W||_*^2`: Omega is learned.
+    TraceNorm,
+    /// `tr(W Omega^-1 W^T)`
+    Fixed {
+        /// Omega.
+        covariance: Vec<f64>,
+        /// Its eigenvalues and eigenvectors.
+        eigen: Eigen,
+    },
+}
+
+impl Regulariser {
+    /// Takes a symmetric positive semidefinite `q x q` matrix.
+    pub fn fixed(covariance: &[f64], q: usize) -> Result<Self, SolverError> {
+        Ok(Self::Fixed {
+            covariance: covariance.to_vec(),
+            eigen: Eigen::new(covariance, q)?,
+        })
+    }
+
+    /// The dual value that bounds the problem, at the best multiple `t Z`, and `t`. `products` are `K Z`.
+    fn bound(
+        &self,
+        problem: &Problem<'_>,
+        dual: &[f64],
+        products: &[f64],
+    ) -> Result<(f64, f64), SolverError> {
+        let matrix = gram(dual, products, problem.instances());
+        let quadratic = match self {
+            Self::TraceNorm => Eigen::new(&matrix, problem.labels())?.values[0],
+            Self::Fixed { covariance, .. } => dot(&matrix, covariance),
+        };
+        Ok(best_multiple(problem, dual, quadratic))
+    }
+
+    /// `argmin over V of  ratio/2 R(V) + 1/2 ||T - V||^2` for `gram = T^T T`.
+    fn shrink(&self, gram: &[f64], q: usize, ratio: f64) -> Result<Shrunk, SolverError> {
+        match self {
+            Self::TraceNorm => Ok(shrink(&Eigen::new(gram, q)?, ratio)),
+            Self::Fixed { covariance, eigen } => {
+                let shares: Vec<f64> = eigen.values.iter().map(|o| o.max(0.0)).collect();
+                let factors: Vec<f64> = shares.iter().map(|o| o / (o + ratio)).collect();
+                // V^T V = M T^T T M for V = T M, and M Omega^-1 M has these eigenvalues.
+                let weights: Vec<f64> = shares.iter().map(|o| o / (o + ratio).powi(2)).collect();
+                Ok(Shrunk {
+                    mixing: eigen.compose(&factors),
+                    penalty: dot(gram, &eigen.compose(&weights)),
+                    covariance: covariance.clone(),
+                })
+            }
+        }
+    }
+
+    /// `R` of weights given by expansion and scores, and Omega.
+    fn evaluate(
+        &self,
+        expansion: &[f64],
+        scores: &[f64],
+        n: usize,
+    ) -> Result<(f64, Vec<f64>), SolverError> {
+        match self {
+            Self::TraceNorm => {
+                let eigen = Eigen::new(&gram(expansion, scores, n), expansion.len() / n)?;
+                let (covariance, trace_norm) = covariance_step(&eigen);
+                Ok((trace_norm * trace_norm, covariance))
+            }
+            Self::Fixed { covariance, eigen } => {
+                // In the basis of Omega, where each part of W is as small as its eigenvalue asks for.
+                let (parts, products) = (eigen.rotate(expansion, n), eigen.rotate(scores, n));
+                let penalty = parts
+                    .chunks_exact(n)
+                    .zip(products.chunks_exact(n))
+                    .zip(&eigen.values)
+                    .filter(|(_, o)| **o > SMALLEST_SHARE * eigen.values[0])
+                    .map(|((part, product), o)| dot(part, product) / o)
+                    .sum();
+                Ok((penalty, covariance.clone()))
+            }
+        }
+    }
+}
+
+/// What a step of `V` does to `T`.
+#[derive(Debug)]
 struct Shrunk {
     /// `V = T mixing`
     mixing: Vec<f64>,
-    trace_norm: f64,
+    /// `R(V)`
+    penalty: f64,
     covariance: Vec<f64>,
 }
 
-/// `eigen` is that of `T^T T`. The singular values become `max(0, s - theta)` with `theta = ratio sum of the results`,
+/// The step for the trace norm; `eigen` is that of `T^T T`. The singular values become `max(0, s - theta)` with `theta = ratio sum of the results`,
 /// which is `ratio / (1 + r ratio)` times the sum of the `r` largest ones, for the number `r` that stays positive.
 fn shrink(eigen: &Eigen, ratio: f64) -> Shrunk {
     let singular: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
@@ -282,7 +396,7 @@ fn shrink(eigen: &Eigen, ratio: f64) -> Shrunk {
     };
     Shrunk {
         mixing: eigen.compose(&factors),
-        trace_norm,
+        penalty: trace_norm * trace_norm,
         covariance,
     }
 }
@@ -314,6 +428,7 @@ impl Best {
     fn certify(
         &self,
         problem: &Problem<'_>,
+        regulariser: &Regulariser,
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Result<Option<Point>, SolverError> {
@@ -325,12 +440,11 @@ impl Best {
         };
         let mut scores = transpose(&products, 2 * q);
         let products = scores.split_off(n * q);
-        let eigen = Eigen::new(&gram(&self.expansion, &scores, n), q)?;
-        let (covariance, trace_norm) = covariance_step(&eigen);
+        let (penalty, covariance) = regulariser.evaluate(&self.expansion, &scores, n)?;
         let (loss, bias) = loss_and_bias(problem, &scores);
         Ok(Some(Point {
-            primal: loss + 0.5 * problem.lambda * trace_norm * trace_norm,
-            bound: joint_bound(problem, &self.dual, &products)?.0,
+            primal: loss + 0.5 * problem.lambda * penalty,
+            bound: regulariser.bound(problem, &self.dual, &products)?.0,
             bias,
             covariance,
             scores,
@@ -356,11 +470,17 @@ mod tests {
                 0.5 * ratio * sum * sum + 0.5 * apart
             };
             let matrix: Vec<f64> = (0..16)
-                .map(|at| if at / 4 == at % 4 { s[at / 4] * s[at / 4] } else { 0.0 })
+                .map(|at| {
+                    if at / 4 == at % 4 {
+                        s[at / 4] * s[at / 4]
+                    } else {
+                        0.0
+                    }
+                })
                 .collect();
             let shrunk = shrink(&Eigen::new(&matrix, 4).unwrap(), ratio);
             let results: Vec<f64> = (0..4).map(|k| s[k] * shrunk.mixing[5 * k]).collect();
-            assert!((results.iter().sum::<f64>() - shrunk.trace_norm).abs() < 1e-12);
+            assert!((results.iter().sum::<f64>() - shrunk.penalty.sqrt()).abs() < 1e-12);
             let best = (0..=2000)
                 .map(|step| {
                     let theta = s[0] * step as f64 / 2000.0;

@@ -2,7 +2,10 @@
 
 use crate::matmul::{View, multiply};
 use crate::report::SolverError;
-use faer::{MatRef, Side};
+use nalgebra::{DMatrix, SymmetricEigen};
+
+/// Iterations of the eigenvalue algorithm that each eigenvalue may take.
+const MOST_SWEEPS: usize = 1000;
 
 /// `M = P diag(values) P^T`, eigenvalues in descending order.
 #[derive(Clone, Debug)]
@@ -15,19 +18,26 @@ pub(super) struct Eigen {
 impl Eigen {
     /// Decomposes the symmetric part of a matrix.
     pub fn new(matrix: &[f64], q: usize) -> Result<Self, SolverError> {
-        let symmetric: Vec<f64> = (0..q * q)
-            .map(|at| 0.5 * (matrix[at] + matrix[at % q * q + at / q]))
-            .collect();
-        let decomposed = MatRef::from_row_major_slice(&symmetric, q, q)
-            .self_adjoint_eigen(Side::Lower)
-            .map_err(|_| {
-                SolverError::Unsupported("a q x q matrix has no eigenvalues: it is not finite")
-            })?;
-        let (values, vectors) = (decomposed.S(), decomposed.U());
+        if matrix.iter().any(|value| !value.is_finite()) {
+            return Err(SolverError::Unsupported(
+                "the scores are not finite, expected a kernel of moderate numbers",
+            ));
+        }
+        let symmetric =
+            DMatrix::from_fn(q, q, |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]));
+        let Some(decomposed) = SymmetricEigen::try_new(symmetric, f64::EPSILON, MOST_SWEEPS * q)
+        else {
+            return Err(SolverError::Unsupported(
+                "the eigenvalues of a q x q matrix did not converge",
+            ));
+        };
+        let found = &decomposed.eigenvalues;
+        let mut order: Vec<usize> = (0..q).collect();
+        order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));
         Ok(Self {
-            values: (0..q).rev().map(|k| values[k]).collect(),
+            values: order.iter().map(|&k| found[k]).collect(),
             vectors: (0..q * q)
-                .map(|at| vectors[(at / q, q - 1 - at % q)])
+                .map(|at| decomposed.eigenvectors[(at / q, order[at % q])])
                 .collect(),
         })
     }
@@ -42,8 +52,24 @@ impl Eigen {
             .collect();
         let mut composed = vec![0.0; q * q];
         let right = View::rows(&self.vectors, q).transposed();
-        multiply((q, q, q), View::rows(&scaled, q), right, &mut composed, q, false);
+        multiply(
+            (q, q, q),
+            View::rows(&scaled, q),
+            right,
+            &mut composed,
+            q,
+            false,
+        );
         composed
+    }
+
+    /// `P^T rows` for `q` rows of `n` numbers.
+    pub fn rotate(&self, rows: &[f64], n: usize) -> Vec<f64> {
+        let q = self.values.len();
+        let mut rotated = vec![0.0; q * n];
+        let left = View::rows(&self.vectors, q).transposed();
+        multiply((q, q, n), left, View::rows(rows, n), &mut rotated, n, false);
+        rotated
     }
 }
 
@@ -52,7 +78,14 @@ pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
     let (p, q) = (left.len() / n, right.len() / n);
     let mut product = vec![0.0; p * q];
     let right = View::rows(right, n).transposed();
-    multiply((p, n, q), View::rows(left, n), right, &mut product, q, false);
+    multiply(
+        (p, n, q),
+        View::rows(left, n),
+        right,
+        &mut product,
+        q,
+        false,
+    );
     product
 }
 
@@ -60,7 +93,14 @@ pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
 pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
     let q = rows.len() / n;
     let mut mixed = vec![0.0; q * n];
-    multiply((q, q, n), View::rows(mixing, q), View::rows(rows, n), &mut mixed, n, false);
+    multiply(
+        (q, q, n),
+        View::rows(mixing, q),
+        View::rows(rows, n),
+        &mut mixed,
+        n,
+        false,
+    );
     mixed
 }
 
@@ -93,7 +133,13 @@ pub(super) fn covariance_step(eigen: &Eigen) -> (Vec<f64>, f64) {
 /// `I/q`
 pub(super) fn independent(q: usize) -> Vec<f64> {
     (0..q * q)
-        .map(|at| if at / q == at % q { 1.0 / q as f64 } else { 0.0 })
+        .map(|at| {
+            if at / q == at % q {
+                1.0 / q as f64
+            } else {
+                0.0
+            }
+        })
         .collect()
 }
 
@@ -124,7 +170,10 @@ mod tests {
         for (a, b) in square.iter().zip(&matrix) {
             assert!((a * trace_norm * trace_norm - b).abs() < 1e-13);
         }
-        assert_eq!(covariance_step(&Eigen::new(&[0.0; 4], 2).unwrap()).0, independent(2));
+        assert_eq!(
+            covariance_step(&Eigen::new(&[0.0; 4], 2).unwrap()).0,
+            independent(2)
+        );
     }
 
     #[test]
