@@ -218,7 +218,7 @@ def joint(K: npt.ArrayLike, Y: npt.ArrayLike, lam: float, solver: Solver = "clar
     xi = cp.Variable((n, q))
     margins = cp.multiply(y, G @ W + np.ones((n, 1)) @ b) >= 1 - xi
     objective = cp.sum(xi) / n + lam / 2 * cp.square(cp.normNuc(W))
-    exact.solve_qp(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
+    solve_trace_norm(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
     F = G @ W.value + b.value
     value = hinge(F, y) + lam / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
     return Solution(
@@ -533,7 +533,8 @@ def semi_supervised_primal(
     stacked = cp.vstack([np.sqrt(lam1) * V, np.sqrt(lam2) * U])
     penalty = cp.square(cp.normNuc(stacked)) if Omega is None else cp.sum_squares(stacked)
     objective = cp.sum(xi) / labelled + penalty / 2  # (14), (15)
-    exact.solve_qp(cp.Problem(cp.Minimize(objective), constraints), solver)
+    problem = cp.Problem(cp.Minimize(objective), constraints)
+    (solve_trace_norm if Omega is None else exact.solve_qp)(problem, solver)
 
     F = G @ V.value @ S.T + b.value
     both = np.vstack([np.sqrt(lam1) * V.value, np.sqrt(lam2) * G[labelled:] @ V.value])
@@ -580,6 +581,35 @@ def hinge(F: Array, y: Array) -> float:
     float
     """
     return float(np.maximum(0.0, 1.0 - y * F).sum() / len(y))
+
+
+def solve_trace_norm(problem: Any, solver: Solver) -> None:
+    """Solve a CVXPY problem with a semidefinite cone.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Solved in place.
+    solver : {"clarabel", "scs"}
+
+    Raises
+    ------
+    RuntimeError
+        If the solver does not reach its tolerances.
+
+    Notes
+    -----
+    The tolerances of `exact.solve_qp` are those of quadratic programmes. Where Clarabel cannot reach
+    them on a semidefinite cone, its own tolerances (1e-8) are used.
+    """
+    try:
+        exact.solve_qp(problem, solver)
+    except RuntimeError:
+        if solver != "clarabel":
+            raise
+        problem.solve(solver="CLARABEL")
+        if problem.status != "optimal":
+            raise
 
 
 def expansion(G: Array, W: Array) -> Array:
