@@ -28,6 +28,10 @@ const LOOSEST: f64 = 1e-2;
 const TIGHTEST: f64 = 1e-12;
 /// The tolerance of F_low <= F_up shrinks by this factor when no label moves.
 const TIGHTENING: f64 = 0.1;
+/// Labels are solved to F_low <= F_up + this share of the relative gap.
+const SUB_SHARE: f64 = 0.3;
+/// A sweep that leaves more than this share of the gap is followed by an extrapolation.
+const SLOW: f64 = 0.5;
 /// Sub-problems of the alternation are solved to this share of the joint tolerance.
 const SHARE: f64 = 0.1;
 /// Their relative gap when the change of Omega decides.
@@ -45,6 +49,8 @@ struct State {
     before: (Vec<f64>, Vec<f64>),
     /// Of F_low <= F_up.
     tolerance: f64,
+    /// After the last sweep.
+    gap: f64,
     steps: usize,
 }
 
@@ -71,6 +77,7 @@ impl State {
             products: vec![0.0; n * q],
             before: (vec![0.0; n * q], vec![0.0; n * q]),
             tolerance: LOOSEST,
+            gap: f64::INFINITY,
             steps: 0,
         }
     }
@@ -126,6 +133,15 @@ impl State {
             self.tolerance = (TIGHTENING * self.tolerance).max(TIGHTEST);
         }
         true
+    }
+
+    /// Makes ready for the next sweep: a tolerance that suits the gap, and a longer step where the last one was short.
+    fn prepare(&mut self, problem: &Problem<'_>, omega: &[f64], gap: f64) {
+        self.tolerance = self.tolerance.min((SUB_SHARE * gap).max(TIGHTEST));
+        if gap > SLOW * self.gap {
+            self.extrapolate(problem, omega);
+        }
+        self.gap = gap;
     }
 
     /// Goes on in the direction of the last sweep as far as the dual grows and the bounds allow: where Omega couples labels
@@ -188,10 +204,11 @@ impl State {
             if !self.sweep(problem, omega, shrinking, threads, monitor) {
                 return false;
             }
-            if self.value(problem, omega).gap() <= tolerance {
+            let gap = self.value(problem, omega).gap();
+            if gap <= tolerance {
                 break;
             }
-            self.extrapolate(problem, omega);
+            self.prepare(problem, omega, gap);
         }
         true
     }
@@ -300,7 +317,7 @@ pub fn fixed(
                 trace,
             );
         }
-        state.extrapolate(problem, covariance);
+        state.prepare(problem, covariance, value.gap());
     };
     Ok(Solution {
         expansion: state.expansion(problem, covariance),
