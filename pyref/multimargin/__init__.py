@@ -2,8 +2,25 @@
 
 from importlib.metadata import version
 
-from multimargin.estimators import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.estimators import (
+    MLODM,
+    MLRL,
+    SSMLRL,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+)
 
 __version__ = version("multimargin")
 
-__all__ = ["MLODM", "RankCVM", "RankHLapSVM", "RankLSVM", "RankSVM", "__version__"]
+__all__ = [
+    "MLODM",
+    "MLRL",
+    "SSMLRL",
+    "RankCVM",
+    "RankHLapSVM",
+    "RankLSVM",
+    "RankSVM",
+    "__version__",
+]

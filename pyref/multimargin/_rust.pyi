@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 __all__ = [
     "PairwiseSolution",
+    "RelationshipSolution",
     "SimplexSolution",
     "kernel_matrix",
     "kernel_product",
     "loss_prox",
     "loss_value",
+    "solve_mlrl",
     "solve_pairwise",
     "solve_simplex",
 ]
@@ -118,6 +120,54 @@ def solve_simplex(
     cache_bytes: int,
     callback: Callable[[int, float, float, float, int], bool] | None,
 ) -> SimplexSolution: ...
+
+@final
+class RelationshipSolution:
+    @property
+    def expansion(self) -> _Matrix: ...
+    @property
+    def bias(self) -> _Matrix: ...
+    @property
+    def dual(self) -> _Matrix: ...
+    @property
+    def covariance(self) -> _Matrix: ...
+    @property
+    def scores(self) -> _Matrix: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual_objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def history(self) -> _Matrix: ...
+
+def solve_mlrl(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    *,
+    lam: float,
+    kernel_name: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    solver: str,
+    covariance: _Matrix | None,
+    ridge: float,
+    stop: str,
+    tolerance: float,
+    max_rounds: int,
+    shrinking: bool,
+    cache_bytes: int,
+    threads: int,
+    callback: Callable[[int, float, float, float, int], bool] | None,
+) -> RelationshipSolution: ...
 def kernel_matrix(
     left: _Features,
     right: _Features | None,

@@ -5,6 +5,7 @@ mod kernels;
 mod losses;
 mod monitor;
 mod pairwise;
+mod relationships;
 mod simplex;
 
 use pyo3::prelude::*;
@@ -18,6 +19,8 @@ mod _rust {
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]
     use super::pairwise::{PairwiseSolution, solve_pairwise};
+    #[pymodule_export]
+    use super::relationships::{RelationshipSolution, solve_mlrl};
     #[pymodule_export]
     use super::simplex::{SimplexSolution, solve_simplex};
 }
