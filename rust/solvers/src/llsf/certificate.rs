@@ -123,10 +123,7 @@ pub(super) fn certify(problem: &Problem<'_>, weights: &[f64], gradient: &[f64]) 
 }
 
 /// The certificate of all labels from the sums of each.
-pub(super) fn combine(
-    problem: &Problem<'_>,
-    of_labels: impl Iterator<Item = Sums>,
-) -> Certificate {
+pub(super) fn combine(problem: &Problem<'_>, of_labels: impl Iterator<Item = Sums>) -> Certificate {
     let mut total = Sums::default();
     let mut separate = 0.0;
     for sums in of_labels {

@@ -1,21 +1,20 @@
 //! Coordinate descent over working sets, one label after another.
 //!
-//! A label's working set holds its nonzero coefficients and the zeros that violate optimality. Cyclic descent solves the
-//! lasso on this set (the other labels fixed) to a tenth of the label's violation; with a stored `X^T X` on a gathered
-//! block that stays in the processor's cache, else on the residuals. Then the label's full gradient and the other
-//! labels' coupling terms are brought up to date. An epoch visits every label whose violation counts.
+//! A label's working set holds its nonzero coefficients and the zeros that violate optimality. The lasso on this set
+//! (the other labels fixed) is solved to a tenth of the label's violation, on a block of `X^T X` that stays in the
+//! processor's cache. Then the label's full gradient and the other labels' coupling terms are brought up to date. An
+//! epoch visits every label whose violation counts.
 //!
 //! Labels without coupling are separate lassos: each stops at its own duality gap, and threads share them.
 
 use super::certificate::{Certificate, Sums, combine, violation};
+use super::lasso::Lasso;
 use super::quadratic::{Columns, Quadratic};
 use super::{Problem, Solution};
 use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
 use crate::vector::axpy;
 
-/// Passes over one working set before the gradient outside it is looked at again.
-const MAX_PASSES: usize = 200;
 /// How far below the violation at the start of a visit the working set is solved.
 const INNER_ACCURACY: f64 = 0.1;
 /// Labels whose violation is below this fraction of the largest are left for later.
@@ -78,22 +77,6 @@ impl Label {
     }
 }
 
-/// The minimiser along one coordinate.
-fn coordinate(w: f64, gradient: f64, curvature: f64, beta: f64) -> f64 {
-    if curvature <= 0.0 {
-        return 0.0;
-    }
-    let centre = w - gradient / curvature;
-    let threshold = beta / curvature;
-    if centre > threshold {
-        centre - threshold
-    } else if centre < -threshold {
-        centre + threshold
-    } else {
-        0.0
-    }
-}
-
 /// What all visits share.
 struct Visit<'a> {
     problem: &'a Problem<'a>,
@@ -107,14 +90,16 @@ impl Visit<'_> {
     fn solve(&self, label: &mut Label, ridge: f64) -> Vec<(usize, f64)> {
         let beta = self.problem.beta;
         let set = label.working_set(beta);
-        let tolerance = INNER_ACCURACY * label.violation;
         let before: Vec<f64> = set.iter().map(|&j| label.weights[j]).collect();
-        match (self.quadratic, self.columns) {
-            (Quadratic::Stored(gram), _) => self.on_gram(gram, label, &set, ridge, tolerance),
-            (Quadratic::Implicit, Some(columns)) => {
-                self.on_residuals(columns, label, &set, ridge, tolerance);
-            }
-            (Quadratic::Implicit, None) => {}
+        let mut lasso = Lasso {
+            form: self.form(&set, ridge),
+            weights: before.clone(),
+            gradient: set.iter().map(|&j| label.gradient(j)).collect(),
+            beta,
+        };
+        lasso.solve(INNER_ACCURACY * label.violation);
+        for (&j, &w) in set.iter().zip(&lasso.weights) {
+            label.weights[j] = w;
         }
         let changes: Vec<(usize, f64)> = set
             .iter()
@@ -130,6 +115,9 @@ impl Visit<'_> {
                 }
             }
             (Quadratic::Implicit, Some(columns)) => {
+                for &(j, change) in &changes {
+                    columns.axpy(change, j, &mut label.residual);
+                }
                 for (j, error) in label.error.iter_mut().enumerate() {
                     *error = columns.dot(j, &label.residual);
                 }
@@ -139,73 +127,40 @@ impl Visit<'_> {
         changes
     }
 
-    fn on_gram(&self, gram: &[f64], label: &mut Label, set: &[usize], ridge: f64, tolerance: f64) {
-        let (d, m, beta) = (self.problem.dimension(), set.len(), self.problem.beta);
-        let mut block = Vec::with_capacity(m * m);
-        for &j in set {
-            let row = &gram[j * d..(j + 1) * d];
-            block.extend(set.iter().map(|&other| row[other]));
+    /// The quadratic form on a working set.
+    fn form(&self, set: &[usize], ridge: f64) -> Vec<f64> {
+        let (n, d, m) = (
+            self.problem.features.rows(),
+            self.problem.dimension(),
+            set.len(),
+        );
+        let mut form = Vec::with_capacity(m * m);
+        match (self.quadratic, self.columns) {
+            (Quadratic::Stored(gram), _) => {
+                for &j in set {
+                    let row = &gram[j * d..(j + 1) * d];
+                    form.extend(set.iter().map(|&other| row[other]));
+                }
+            }
+            (Quadratic::Implicit, Some(columns)) => {
+                form.resize(m * m, 0.0);
+                let mut column = vec![0.0; n];
+                for (k, &j) in set.iter().enumerate() {
+                    columns.axpy(1.0, j, &mut column);
+                    for (l, &other) in set[..=k].iter().enumerate() {
+                        let product = columns.dot(other, &column);
+                        form[k * m + l] = product;
+                        form[l * m + k] = product;
+                    }
+                    columns.axpy(-1.0, j, &mut column);
+                }
+            }
+            (Quadratic::Implicit, None) => {}
         }
         for k in 0..m {
-            block[k * m + k] += ridge;
+            form[k * m + k] += ridge;
         }
-        let mut weights: Vec<f64> = set.iter().map(|&j| label.weights[j]).collect();
-        let mut gradient: Vec<f64> = set.iter().map(|&j| label.gradient(j)).collect();
-        for _ in 0..MAX_PASSES {
-            let mut largest = 0.0_f64;
-            for k in 0..m {
-                let curvature = block[k * m + k];
-                let new = coordinate(weights[k], gradient[k], curvature, beta);
-                let change = new - weights[k];
-                if change != 0.0 {
-                    weights[k] = new;
-                    axpy(change, &block[k * m..(k + 1) * m], &mut gradient);
-                    largest = largest.max(change.abs() * curvature);
-                }
-            }
-            if largest <= tolerance {
-                break;
-            }
-        }
-        for (&j, &w) in set.iter().zip(&weights) {
-            label.weights[j] = w;
-        }
-    }
-
-    fn on_residuals(
-        &self,
-        columns: &Columns,
-        label: &mut Label,
-        set: &[usize],
-        ridge: f64,
-        tolerance: f64,
-    ) {
-        let (n, beta) = (self.problem.features.rows(), self.problem.beta);
-        let fixed: Vec<f64> = set
-            .iter()
-            .map(|&j| label.mixture.get(j).copied().unwrap_or(0.0) - ridge * label.weights[j])
-            .collect();
-        let curvatures: Vec<f64> = set
-            .iter()
-            .map(|&j| columns.squared_norm(j, n) + ridge)
-            .collect();
-        for _ in 0..MAX_PASSES {
-            let mut largest = 0.0_f64;
-            for (k, &j) in set.iter().enumerate() {
-                let w = label.weights[j];
-                let gradient = columns.dot(j, &label.residual) + fixed[k] + ridge * w;
-                let new = coordinate(w, gradient, curvatures[k], beta);
-                let change = new - w;
-                if change != 0.0 {
-                    label.weights[j] = new;
-                    columns.axpy(change, j, &mut label.residual);
-                    largest = largest.max(change.abs() * curvatures[k]);
-                }
-            }
-            if largest <= tolerance {
-                break;
-            }
-        }
+        form
     }
 }
 
@@ -230,15 +185,21 @@ pub fn solve(
     let mut trace = Trace::default();
     let (d, q, beta) = (problem.dimension(), problem.labels, problem.beta);
     let quadratic = Quadratic::for_coordinates(problem.features);
-    let columns =
-        matches!(quadratic, Quadratic::Implicit).then(|| Columns::of(problem.features));
+    let columns = matches!(quadratic, Quadratic::Implicit).then(|| Columns::of(problem.features));
     let visit = Visit {
         problem,
         quadratic: &quadratic,
         columns: columns.as_ref(),
     };
     let weights = problem.start(start)?;
-    let mut labels = initial_labels(problem, indicator, &quadratic, columns.as_ref(), weights, threads);
+    let mut labels = initial_labels(
+        problem,
+        indicator,
+        &quadratic,
+        columns.as_ref(),
+        weights,
+        threads,
+    );
 
     let scale = problem.scale();
     let converged = |certificate: &Certificate| {

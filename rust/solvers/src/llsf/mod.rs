@@ -22,6 +22,7 @@
 pub mod apg;
 pub mod certificate;
 pub mod descent;
+mod lasso;
 pub mod quadratic;
 
 use crate::features::Features;

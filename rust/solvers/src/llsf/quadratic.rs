@@ -110,17 +110,6 @@ impl Columns {
             }
         }
     }
-
-    /// `||x_j||^2`, for `n` rows.
-    pub fn squared_norm(&self, j: usize, n: usize) -> f64 {
-        match self {
-            Self::Dense(columns) => dot(&columns[j * n..(j + 1) * n], &columns[j * n..(j + 1) * n]),
-            Self::Sparse { starts, values, .. } => values[starts[j]..starts[j + 1]]
-                .iter()
-                .map(|x| x * x)
-                .sum(),
-        }
-    }
 }
 
 /// The quadratic form of the squared error.
