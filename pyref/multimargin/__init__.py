@@ -2,8 +2,23 @@
 
 from importlib.metadata import version
 
-from multimargin.estimators import RankSVM
+from multimargin.estimators import (
+    LLSF,
+    LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
+    RankSVM,
+    beta_max,
+    llsf_path,
+)
 
 __version__ = version("multimargin")
 
-__all__ = ["RankSVM", "__version__"]
+__all__ = [
+    "LLSF",
+    "LabelSpecificBinaryRelevance",
+    "LabelSpecificClassifierChain",
+    "RankSVM",
+    "__version__",
+    "beta_max",
+    "llsf_path",
+]

@@ -7,9 +7,10 @@
 //! is at most `sqrt(2)` below (15); it is estimated by power iteration, and a step that proves it too small is repeated
 //! with a larger one. The momentum restarts when it points uphill (O'Donoghue and Candes).
 
+use super::descent::soft_threshold;
 use super::quadratic::Quadratic;
 use super::{Problem, Solution};
-use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace, relative_gap};
+use crate::report::{Monitor, Settings, SolverError, Status, Trace};
 use crate::threads::Threads;
 use crate::vector::dot;
 
@@ -35,16 +36,6 @@ pub enum Variant {
     },
     /// As printed.
     Printed(Published),
-}
-
-fn soft_threshold(value: f64, threshold: f64) -> f64 {
-    if value > threshold {
-        value - threshold
-    } else if value < -threshold {
-        value + threshold
-    } else {
-        0.0
-    }
 }
 
 /// Solves a problem from `start` (`q x d`, default 0).
@@ -78,12 +69,8 @@ pub fn solve(
     let (mut b_previous, mut b) = (1.0_f64, 1.0_f64);
     let mut certificate = problem.certificate(&weights, &gradient);
     let mut iteration = 0;
-    let scale = problem.scale();
     let status = loop {
-        if problem.convex
-            && relative_gap(certificate.primal, certificate.dual) <= settings.tolerance
-            && certificate.kkt_residual <= settings.tolerance * scale
-        {
+        if problem.certified(&certificate, settings) {
             break Status::Converged;
         }
         if iteration == settings.max_epochs {
@@ -155,18 +142,9 @@ pub fn solve(
             (b, 0.5 * (1.0 + (4.0 * b * b + 1.0).sqrt()))
         };
     };
-    let gradient = problem.gradient(&quadratic, &weights, threads);
-    let certificate = problem.certificate(&weights, &gradient);
-    Ok(Solution {
-        weights,
-        kkt_residual: certificate.kkt_residual,
-        lipschitz: Some(lipschitz),
-        report: Report {
-            status,
-            epochs: iteration,
-            primal: certificate.primal,
-            dual: certificate.dual,
-            history: trace.history,
-        },
-    })
+    let mut solution = problem.solution(
+        &quadratic, weights, status, iteration, trace, settings, threads,
+    );
+    solution.lipschitz = Some(lipschitz);
+    Ok(solution)
 }

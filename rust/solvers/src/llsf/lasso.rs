@@ -6,6 +6,7 @@
 //! sign, so that the objective always falls.
 
 use super::certificate::violation;
+use super::descent::coordinate;
 use crate::vector::{axpy, dot};
 
 /// Bursts of passes, each with a Newton step, before giving up.
@@ -28,22 +29,6 @@ pub struct Lasso {
     pub gradient: Vec<f64>,
     /// Weight of the l1 norm.
     pub beta: f64,
-}
-
-/// The minimiser along one coordinate.
-fn coordinate(w: f64, gradient: f64, curvature: f64, beta: f64) -> f64 {
-    if curvature <= 0.0 {
-        return 0.0;
-    }
-    let centre = w - gradient / curvature;
-    let threshold = beta / curvature;
-    if centre > threshold {
-        centre - threshold
-    } else if centre < -threshold {
-        centre + threshold
-    } else {
-        0.0
-    }
 }
 
 impl Lasso {

@@ -16,17 +16,20 @@
 //! Where we deviate: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal
 //! of `R` (see the Python module) or asks for the published loop, which stops before its numbers overflow.
 //!
-//! [`descent`] (coordinate descent over working sets) is the fast loop, [`apg`] the accelerated proximal gradient of
+//! [`descent`] (coordinate descent over working sets) holds the fast loops, [`apg`] the accelerated proximal gradient of
 //! the paper, with adaptive restart or as published. Both certify the point they return in [`certificate`].
 
 pub mod apg;
 pub mod certificate;
 pub mod descent;
+mod extrapolation;
+mod label_descent;
 mod lasso;
 pub mod quadratic;
+mod row_descent;
 
 use crate::features::Features;
-use crate::report::{Report, SolverError};
+use crate::report::{Report, Settings, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
 use certificate::Certificate;
 use quadratic::Quadratic;
@@ -137,10 +140,21 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// `X^T (X W - Y)` at `weights`, computed afresh.
+    fn error(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
+        let mut error = vec![0.0; self.size()];
+        if weights.iter().any(|&w| w != 0.0) {
+            quadratic.products(self.features, weights, &mut error, threads);
+        }
+        for (e, c) in error.iter_mut().zip(&self.correlation) {
+            *e -= c;
+        }
+        error
+    }
+
     /// The gradient of the smooth part at `weights`, computed afresh.
     fn gradient(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
-        let mut gradient = vec![0.0; self.size()];
-        quadratic.products(self.features, weights, &mut gradient, threads);
+        let mut gradient = self.error(quadratic, weights, threads);
         if let Some(coupling) = self.coupling {
             quadratic::add_coupled(
                 coupling,
@@ -151,10 +165,51 @@ impl<'a> Problem<'a> {
                 threads,
             );
         }
-        for (g, c) in gradient.iter_mut().zip(&self.correlation) {
-            *g -= c;
-        }
         gradient
+    }
+
+    /// Whether gap and KKT residual are within the tolerance.
+    fn certified(&self, certificate: &Certificate, settings: &Settings) -> bool {
+        self.convex
+            && relative_gap(certificate.primal, certificate.dual) <= settings.tolerance
+            && certificate.kkt_residual <= settings.tolerance * self.scale()
+    }
+
+    /// Certifies the point that a loop returns, computed afresh.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything that a finished loop knows"
+    )]
+    fn solution(
+        &self,
+        quadratic: &Quadratic,
+        weights: Vec<f64>,
+        status: Status,
+        epochs: usize,
+        trace: Trace,
+        settings: &Settings,
+        threads: &Threads,
+    ) -> Solution {
+        let gradient = self.gradient(quadratic, &weights, threads);
+        let certificate = self.certificate(&weights, &gradient);
+        // Rounding in the updates may have hidden what is left of the gap, or that nothing is left.
+        let status = match (status, self.certified(&certificate, settings)) {
+            (Status::Converged, false) => Status::Stalled,
+            (Status::Stalled, true) => Status::Converged,
+            (status, _) => status,
+        };
+        Solution {
+            weights,
+            kkt_residual: certificate.kkt_residual,
+            lipschitz: None,
+            report: Report {
+                status,
+                epochs,
+                primal: certificate.primal,
+                dual: certificate.dual,
+                history: trace.history,
+            },
+        }
     }
 
     fn certificate(&self, weights: &[f64], gradient: &[f64]) -> Certificate {

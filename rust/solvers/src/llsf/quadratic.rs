@@ -94,6 +94,27 @@ impl Columns {
         }
     }
 
+    /// Calls `meet(i, x_ij)` for the entries of column `j` of `n` rows.
+    pub fn for_each(&self, j: usize, n: usize, mut meet: impl FnMut(usize, f64)) {
+        match self {
+            Self::Dense(columns) => {
+                for (i, &x) in columns[j * n..(j + 1) * n].iter().enumerate() {
+                    meet(i, x);
+                }
+            }
+            Self::Sparse {
+                starts,
+                rows,
+                values,
+            } => {
+                let range = starts[j]..starts[j + 1];
+                for (&i, &x) in rows[range.clone()].iter().zip(&values[range]) {
+                    meet(i as usize, x);
+                }
+            }
+        }
+    }
+
     /// `v += a x_j`.
     pub fn axpy(&self, a: f64, j: usize, v: &mut [f64]) {
         match self {
