@@ -388,15 +388,17 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
                 raise ValueError(
                     f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
                 )
-            self.order_ = check_random_state(self.random_state).permutation(q)
-            return self.order_
+            drawn: NDArray[np.intp] = check_random_state(self.random_state).permutation(q)
+            self.order_ = drawn
+            return drawn
         order = np.asarray(self.order)
         if order.shape != (q,) or not np.array_equal(np.sort(order), np.arange(q)):
             raise ValueError(
                 f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
             )
-        self.order_ = order.astype(np.intp)
-        return self.order_
+        given: NDArray[np.intp] = order.astype(np.intp)
+        self.order_ = given
+        return given
 
 
 def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:

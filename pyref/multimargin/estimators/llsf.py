@@ -34,9 +34,7 @@ _PUBLISHED_ITERATIONS = 100
 _DEFAULT_ITERATIONS = 1000
 
 
-class LLSF(  # type: ignore[misc]
-    SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator
-):
+class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Label-specific features: sparse linear models that share features between similar labels.
 
     Minimises 1/2 ||X W - Y||_F^2 + alpha/2 tr((R + shift I) W^T W) + beta ||W||_1 with R one minus
@@ -238,7 +236,8 @@ class LLSF(  # type: ignore[misc]
     def _start(self, X: Any, targets: Targets) -> Matrix | None:
         shape = (targets.indicator.shape[1], X.shape[1])
         if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape:
-            return self.coef_
+            coef: Matrix = self.coef_
+            return coef
         return None if self.convexify else ridge_start(X, targets.indicator, float(self.gamma))
 
     def _store(self, targets: Targets, convexity: Convexity, solution: Any) -> None:
