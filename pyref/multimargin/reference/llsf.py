@@ -252,8 +252,8 @@ def ridge_start(X: Array, Y: Array, gamma: float) -> Array:
     -------
     ndarray, shape (d, q)
     """
-    W: Array = np.linalg.solve(X.T @ X + gamma * np.eye(X.shape[1]), X.T @ Y)
-    return W
+    W = np.linalg.solve(X.T @ X + gamma * np.eye(X.shape[1]), X.T @ Y)
+    return np.asarray(W, dtype=np.float64)
 
 
 def algorithm_1(
