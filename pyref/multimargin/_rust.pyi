@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "LabelFeaturesSolution",
     "PairwiseSolution",
     "RelationshipSolution",
     "SimplexSolution",
@@ -14,6 +15,7 @@ __all__ = [
     "kernel_product",
     "loss_prox",
     "loss_value",
+    "solve_label_features",
     "solve_mlrl",
     "solve_pairwise",
     "solve_simplex",
@@ -201,3 +203,41 @@ def loss_prox(
 def loss_value(
     scores: _Matrix, relevant: int, *, loss: str, theta: float = 0.0, mu: float = 1.0
 ) -> float: ...
+
+@final
+class LabelFeaturesSolution:
+    @property
+    def weights(self) -> _Matrix: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual_objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def kkt_residual(self) -> float: ...
+    @property
+    def lipschitz(self) -> float | None: ...
+    @property
+    def history(self) -> _Matrix: ...
+
+def solve_label_features(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    *,
+    coupling: _Matrix | None,
+    beta: float,
+    anchor: float | None,
+    convex: bool,
+    solver: str,
+    lipschitz: float,
+    start: _Matrix | None,
+    tolerance: float,
+    max_epochs: int,
+    threads: int,
+    callback: Callable[[int, float, float, float, int], bool] | None,
+) -> LabelFeaturesSolution: ...

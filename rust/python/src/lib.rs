@@ -2,6 +2,7 @@
 
 mod arguments;
 mod kernels;
+mod label_features;
 mod losses;
 mod monitor;
 mod pairwise;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 mod _rust {
     #[pymodule_export]
     use super::kernels::{kernel_matrix, kernel_product};
+    #[pymodule_export]
+    use super::label_features::{LabelFeaturesSolution, solve_label_features};
     #[pymodule_export]
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]

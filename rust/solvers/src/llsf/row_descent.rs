@@ -1,0 +1,350 @@
+//! Coordinate descent over the rows of `W`, for labels that are coupled.
+//!
+//! A visit takes one feature and minimises along its coefficients for all labels in turn; the coupling only mixes
+//! coefficients of the same feature, so a visit needs one row of the gradient. An epoch visits the working set: the
+//! features with a nonzero coefficient or a violated condition.
+//!
+//! With a stored `X^T X` the updates of a block of features are delayed: inside the block the gradients are kept current
+//! through the block of `X^T X`, then one matrix product brings all others up to date. The iterates are those of the
+//! plain method. Otherwise the residuals `X W - Y` are kept, and one column of `X` is met twice in a visit.
+//!
+//! Every few epochs Anderson's extrapolation of the iterates is tried: it is kept when it lowers the objective. On nearly
+//! dependent features it saves most of the epochs.
+
+use super::certificate::Certificate;
+use super::descent::coordinate;
+use super::extrapolation::extrapolate;
+use super::quadratic::{Columns, Quadratic, add_coupled};
+use super::{Problem, Solution};
+use crate::matmul::{View, multiply};
+use crate::report::{Monitor, Settings, SolverError, Status, Trace};
+use crate::threads::Threads;
+use crate::vector::axpy;
+
+/// Features whose updates are applied to the others at once.
+const BLOCK: usize = 64;
+/// Features that one task of the delayed update brings up to date.
+const ROWS_PER_TASK: usize = 128;
+/// Epochs from which one extrapolation is made.
+const EXTRAPOLATED: usize = 8;
+/// Columns of `X` met between two questions to the monitor.
+const BATCH: usize = 256;
+
+/// `q x d` to `d x q`, or back.
+fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.len()];
+    for i in 0..rows {
+        for j in 0..columns {
+            out[j * rows + i] = matrix[i * columns + j];
+        }
+    }
+    out
+}
+
+/// Everything feature after feature (`d x q`).
+struct State<'a> {
+    problem: &'a Problem<'a>,
+    coupling: &'a [f64],
+    weights: Vec<f64>,
+    /// `X^T (X W - Y)`: always current with a stored `X^T X`, else refreshed once an epoch.
+    error: Vec<f64>,
+    /// `alpha W M`.
+    mixture: Vec<f64>,
+}
+
+impl State<'_> {
+    /// Minimises along the coefficients of feature `j`, whose part of the gradient without the coupling is `error`.
+    /// Writes the changes and returns whether there are any.
+    fn visit(&mut self, j: usize, error: &[f64], squared_norm: f64, changes: &mut [f64]) -> bool {
+        let (q, beta) = (self.problem.labels, self.problem.beta);
+        let range = j * q..(j + 1) * q;
+        let weights = &mut self.weights[range.clone()];
+        let mixture = &mut self.mixture[range];
+        let mut moved = false;
+        for k in 0..q {
+            let row = &self.coupling[k * q..(k + 1) * q];
+            let new = coordinate(
+                weights[k],
+                error[k] + mixture[k],
+                squared_norm + row[k],
+                beta,
+            );
+            changes[k] = new - weights[k];
+            if changes[k] != 0.0 {
+                moved = true;
+                weights[k] = new;
+                axpy(changes[k], row, mixture);
+            }
+        }
+        moved
+    }
+
+    /// The features with a nonzero coefficient or a violated condition.
+    fn working_set(&self) -> Vec<usize> {
+        let (q, beta) = (self.problem.labels, self.problem.beta);
+        (0..self.problem.dimension())
+            .filter(|&j| {
+                (j * q..(j + 1) * q).any(|at| {
+                    self.weights[at] != 0.0 || (self.error[at] + self.mixture[at]).abs() > beta
+                })
+            })
+            .collect()
+    }
+
+    fn certificate(&self) -> Certificate {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let gradient: Vec<f64> = self
+            .error
+            .iter()
+            .zip(&self.mixture)
+            .map(|(e, m)| e + m)
+            .collect();
+        self.problem.certificate(
+            &transposed(&self.weights, d, q),
+            &transposed(&gradient, d, q),
+        )
+    }
+}
+
+/// One epoch with a stored `X^T X`. Returns whether anything moved, or `None` when the monitor stops it.
+fn epoch_on_gram(
+    state: &mut State<'_>,
+    gram: &[f64],
+    set: &[usize],
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<bool> {
+    let (q, d) = (state.problem.labels, state.problem.dimension());
+    let mut error = vec![0.0; q];
+    let mut changes = vec![0.0; BLOCK * q];
+    let mut panel = Vec::with_capacity(BLOCK * d);
+    let mut moved = false;
+    for block in set.chunks(BLOCK) {
+        if monitor.interrupted() {
+            return None;
+        }
+        let mut changed = Vec::with_capacity(block.len());
+        for &j in block {
+            let row = &gram[j * d..(j + 1) * d];
+            error.copy_from_slice(&state.error[j * q..(j + 1) * q]);
+            for (place, &other) in changed.iter().enumerate() {
+                axpy(row[other], &changes[place * q..(place + 1) * q], &mut error);
+            }
+            let place = changed.len();
+            if state.visit(j, &error, row[j], &mut changes[place * q..(place + 1) * q]) {
+                changed.push(j);
+            }
+        }
+        if changed.is_empty() {
+            continue;
+        }
+        moved = true;
+        panel.clear();
+        for &j in &changed {
+            panel.extend_from_slice(&gram[j * d..(j + 1) * d]);
+        }
+        threads.for_each_chunk(&mut state.error, ROWS_PER_TASK * q, |index, rows| {
+            let left = View {
+                data: &panel[index * ROWS_PER_TASK..],
+                row_stride: 1,
+                column_stride: d,
+            };
+            multiply(
+                (rows.len() / q, changed.len(), q),
+                left,
+                View::rows(&changes, q),
+                rows,
+                q,
+                true,
+            );
+        });
+    }
+    Some(moved)
+}
+
+/// The residuals `X W - Y` (`n x q`) and the columns that meet them.
+struct Residuals {
+    columns: Columns,
+    values: Vec<f64>,
+    squared_norms: Vec<f64>,
+}
+
+impl Residuals {
+    fn new(problem: &Problem<'_>, indicator: &[u8], weights: &[f64]) -> Self {
+        let (n, d, q) = (problem.features.rows(), problem.dimension(), problem.labels);
+        let columns = Columns::of(problem.features);
+        let mut values: Vec<f64> = indicator.iter().map(|&y| -f64::from(y)).collect();
+        let mut squared_norms = vec![0.0; d];
+        for j in 0..d {
+            let row = &weights[j * q..(j + 1) * q];
+            let used = row.iter().any(|&w| w != 0.0);
+            columns.for_each(j, n, |i, x| {
+                squared_norms[j] += x * x;
+                if used {
+                    axpy(x, row, &mut values[i * q..(i + 1) * q]);
+                }
+            });
+        }
+        Self {
+            columns,
+            values,
+            squared_norms,
+        }
+    }
+
+    /// Row `j` of `X^T (X W - Y)`.
+    fn error(&self, j: usize, n: usize, q: usize, error: &mut [f64]) {
+        error.fill(0.0);
+        self.columns.for_each(j, n, |i, x| {
+            axpy(x, &self.values[i * q..(i + 1) * q], error)
+        });
+    }
+
+    /// One epoch. Returns whether anything moved, or `None` when the monitor stops it.
+    fn epoch(
+        &mut self,
+        state: &mut State<'_>,
+        set: &[usize],
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<bool> {
+        let (n, q) = (state.problem.features.rows(), state.problem.labels);
+        let mut error = vec![0.0; q];
+        let mut changes = vec![0.0; q];
+        let mut moved = false;
+        for batch in set.chunks(BATCH) {
+            if monitor.interrupted() {
+                return None;
+            }
+            for &j in batch {
+                self.error(j, n, q, &mut error);
+                if state.visit(j, &error, self.squared_norms[j], &mut changes) {
+                    moved = true;
+                    let values = &mut self.values;
+                    self.columns.for_each(j, n, |i, x| {
+                        axpy(x, &changes, &mut values[i * q..(i + 1) * q])
+                    });
+                }
+            }
+        }
+        let this = &*self;
+        threads.for_each_chunk(&mut state.error, q, |j, row| this.error(j, n, q, row));
+        Some(moved)
+    }
+}
+
+/// What a state is made from.
+struct Form<'a> {
+    problem: &'a Problem<'a>,
+    coupling: &'a [f64],
+    indicator: &'a [u8],
+    quadratic: Quadratic,
+    threads: &'a Threads,
+}
+
+impl<'a> Form<'a> {
+    /// The state at `weights` (`d x q`), and the residuals where they are kept.
+    fn state(&self, weights: Vec<f64>) -> (State<'a>, Option<Residuals>) {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let by_label = transposed(&weights, d, q);
+        let error = self.problem.error(&self.quadratic, &by_label, self.threads);
+        let mut mixture = vec![0.0; q * d];
+        add_coupled(self.coupling, q, &by_label, d, &mut mixture, self.threads);
+        let residuals = matches!(self.quadratic, Quadratic::Implicit)
+            .then(|| Residuals::new(self.problem, self.indicator, &weights));
+        let state = State {
+            problem: self.problem,
+            coupling: self.coupling,
+            error: transposed(&error, q, d),
+            mixture: transposed(&mixture, q, d),
+            weights,
+        };
+        (state, residuals)
+    }
+}
+
+/// Solves a convex problem from `start` (`q x d`, default 0).
+///
+/// # Errors
+/// When an argument is out of range.
+pub(super) fn solve(
+    problem: &Problem<'_>,
+    coupling: &[f64],
+    indicator: &[u8],
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let mut trace = Trace::default();
+    let (q, d) = (problem.labels, problem.dimension());
+    let quadratic = Quadratic::for_coordinates(problem.features);
+    let form = Form {
+        problem,
+        coupling,
+        indicator,
+        quadratic,
+        threads,
+    };
+    let (mut state, mut residuals) = form.state(transposed(&problem.start(start)?, q, d));
+    let mut iterates: Vec<Vec<f64>> = Vec::with_capacity(EXTRAPOLATED + 1);
+
+    let mut epoch = 0;
+    let status = loop {
+        let mut certificate = state.certificate();
+        iterates.push(state.weights.clone());
+        if iterates.len() == EXTRAPOLATED + 1 {
+            if let Some(weights) = extrapolate(&iterates) {
+                let (candidate, candidate_residuals) = form.state(weights);
+                let candidate_certificate = candidate.certificate();
+                if candidate_certificate.primal < certificate.primal {
+                    certificate = candidate_certificate;
+                    state = candidate;
+                    residuals = candidate_residuals;
+                }
+            }
+            iterates.clear();
+            iterates.push(state.weights.clone());
+        }
+        let set = state.working_set();
+        if epoch > 0 {
+            trace.record(
+                epoch,
+                certificate.primal,
+                certificate.dual,
+                set.len(),
+                monitor,
+            );
+        }
+        if problem.certified(&certificate, settings) {
+            break Status::Converged;
+        }
+        if epoch == settings.max_epochs {
+            break Status::MaxIterations;
+        }
+        epoch += 1;
+        let moved = match (&form.quadratic, &mut residuals) {
+            (Quadratic::Stored(gram), _) => epoch_on_gram(&mut state, gram, &set, threads, monitor),
+            (Quadratic::Implicit, Some(residuals)) => {
+                residuals.epoch(&mut state, &set, threads, monitor)
+            }
+            (Quadratic::Implicit, None) => Some(false),
+        };
+        match moved {
+            None => break Status::Interrupted,
+            Some(false) => break Status::Stalled,
+            Some(true) => {}
+        }
+    };
+
+    let weights = transposed(&state.weights, d, q);
+    Ok(problem.solution(
+        &form.quadratic,
+        weights,
+        status,
+        epoch,
+        trace,
+        settings,
+        threads,
+    ))
+}
