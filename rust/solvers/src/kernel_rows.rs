@@ -1,6 +1,5 @@
 //! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
 
-use crate::features::Panel;
 use crate::gram::Gram;
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
@@ -123,9 +122,7 @@ impl<'a> KernelRows<'a> {
                 }
                 // Computed without the lock: another thread may compute the same row, with the same result.
                 let mut row = vec![0.0; n];
-                let mut panel = Panel::default();
-                gram.panel(&[i as u32], &mut panel);
-                gram.block(&[i as u32], &panel, 0..n, &mut row);
+                gram.rows_into(&[i as u32], &mut row);
                 row[i] = self.diagonal[i];
                 let row: Arc<[f64]> = row.into();
                 cache

@@ -5,13 +5,11 @@
 //! tells everybody else at matrix-product speed. The iterates are those of the plain method.
 
 mod kernel_blocks;
-mod kernel_rows;
 mod linear_dense;
 mod linear_sparse;
 mod stored_kernel;
 
 pub use kernel_blocks::KernelBlocks;
-pub use kernel_rows::KernelRows;
 pub use linear_dense::LinearDense;
 pub use linear_sparse::LinearSparse;
 pub use stored_kernel::StoredKernel;
