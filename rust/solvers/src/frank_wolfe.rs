@@ -257,7 +257,8 @@ pub fn solve<S: Scores>(
         iterations += 1;
     };
     // The weights of a linear model are those of B, not those of the last direction.
-    scores.recompute(&dual, threads, &mut ());
+    let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
+    scores.recompute(&dual, threads, watcher);
     let report = Report {
         status,
         epochs: iterations,

@@ -384,7 +384,8 @@ pub fn solve<S: Scores, T: Step>(
             break;
         }
     }
-    if total.status != Status::Interrupted && !scores.recompute(&dual, threads, monitor) {
+    let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
+    if !scores.recompute(&dual, threads, watcher) {
         total.status = Status::Interrupted;
     }
     lift_components(&component_of, &capacity, &image, &mut bias);

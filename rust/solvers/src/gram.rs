@@ -70,6 +70,12 @@ thread_local! {
     static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
+/// How many chunks of work to do between two questions to the monitor: about 5e8 operations keep an interruption
+/// prompt, and a few chunks keep the threads busy.
+pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
+    (500_000_000 / operations_a_chunk.max(1)).clamp(4, 64)
+}
+
 /// Calls `work` with a buffer of the given length that the thread keeps for the next call.
 pub(crate) fn with_scratch<R>(length: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
     SCRATCH.with_borrow_mut(|scratch| {
@@ -269,8 +275,7 @@ impl<'a> Gram<'a> {
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
         let mut matrix = vec![0.0; n * m];
-        // About 2e8 operations between two questions keep an interruption prompt.
-        let slab = (200_000_000 / (m * (self.features() + 8)).max(1)).clamp(1, 64) * ROWS;
+        let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
             if monitor.interrupted() {
                 return None;
@@ -297,7 +302,7 @@ impl<'a> Gram<'a> {
     ) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
         let mut result = vec![0.0; n * q];
-        let slab = (200_000_000 / (m * (self.features() + q + 8)).max(1)).clamp(1, 64) * ROWS;
+        let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
         for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
             if monitor.interrupted() {
                 return None;

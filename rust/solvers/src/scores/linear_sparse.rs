@@ -83,6 +83,8 @@ impl<'a> LinearSparse<'a> {
 }
 
 impl Scores for LinearSparse<'_> {
+    const WEIGHTS: bool = true;
+
     fn fresh(&self, labels: usize) -> Self {
         Self::new(self.features, labels)
     }

@@ -29,6 +29,9 @@ pub struct Moved<'a> {
 
 /// Training scores of one geometry: a kernel or linear features.
 pub trait Scores: Sync {
+    /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
+    const WEIGHTS: bool = false;
+
     /// The same instances with another number of labels, at `B = 0`.
     fn fresh(&self, labels: usize) -> Self;
 
