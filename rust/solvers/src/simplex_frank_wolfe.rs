@@ -16,9 +16,10 @@
 //! The paper keeps and updates one gradient entry a pair, `O((3q + 7) L)` operations a step. But a gradient entry is a
 //! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: an instance's best pair
 //! is its lowest relevant score against its highest irrelevant one, unless that pair is in the support, and a step
-//! changes two labels' scores by one kernel row. That is `O(n)` a step, a scan of one bound an instance, and a closer
-//! look at those instances of the support whose bound is below the best value so far. Shrinking all scores by
-//! `1 - lambda` (67) is left to one common factor.
+//! changes two labels' scores by one kernel row. A step also tells by how much an instance's smallest gradient entry
+//! can have fallen since it was last looked at. That is `O(n)` a step, a scan of one bound an instance, and a closer
+//! look, `O(q)` at least, at those few whose bound is below the smallest entry. Shrinking all scores by `1 - lambda`
+//! (67) is left to one common factor.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
@@ -35,6 +36,9 @@ const SMALLEST_SCALE: f64 = 1e-100;
 
 /// Steps between two questions to the monitor.
 const STEPS_PER_QUESTION: usize = 16;
+
+/// Makes up for the rounding of the bounds.
+const ROUNDING: f64 = 1.0 + 1e-12;
 
 /// How often the loop goes on after rounding turned out to have feigned convergence.
 const RESTARTS: usize = 20;
@@ -110,15 +114,6 @@ struct Entry {
     weight: f64,
 }
 
-/// The lowest relevant and the highest irrelevant score of an instance, and where they are in its row.
-#[derive(Clone, Copy, Debug, Default)]
-struct Extremes {
-    low: f64,
-    high: f64,
-    low_at: u32,
-    high_at: u32,
-}
-
 /// A pair and its gradient entry.
 #[derive(Clone, Copy, Debug)]
 struct Vertex {
@@ -136,9 +131,10 @@ struct State<'a, 'k> {
     /// Where each label is in its row, and which label is at each place.
     position: Vec<u32>,
     label: Vec<u32>,
-    extremes: Vec<Extremes>,
+    /// Lower bounds of each instance's smallest gradient entry.
+    bounds: Vec<f64>,
     support: Vec<Vec<Entry>>,
-    /// The common factor of scores, extremes and support.
+    /// The common factor of scores, bounds and support.
     scale: f64,
 }
 
@@ -163,7 +159,7 @@ impl<'a, 'k> State<'a, 'k> {
             scores: vec![0.0; n * q],
             position,
             label,
-            extremes: vec![Extremes::default(); n],
+            bounds: vec![f64::NEG_INFINITY; n],
             support: vec![Vec::new(); n],
             scale: 1.0,
         }
@@ -174,69 +170,26 @@ impl<'a, 'k> State<'a, 'k> {
         2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.weight(i)
     }
 
-    fn find_low(row: &[f64], relevant: usize, extremes: &mut Extremes) {
-        (extremes.low, extremes.low_at) = (f64::INFINITY, 0);
-        for (place, &score) in row[..relevant].iter().enumerate() {
-            if score < extremes.low {
-                (extremes.low, extremes.low_at) = (score, place as u32);
-            }
-        }
-    }
-
-    fn find_high(row: &[f64], relevant: usize, extremes: &mut Extremes) {
-        (extremes.high, extremes.high_at) = (f64::NEG_INFINITY, relevant as u32);
-        for (place, &score) in row.iter().enumerate().skip(relevant) {
-            if score > extremes.high {
-                (extremes.high, extremes.high_at) = (score, place as u32);
-            }
-        }
-    }
-
-    /// Brings the extremes up to date after the score at one place has changed.
-    fn touch(row: &[f64], relevant: usize, place: u32, extremes: &mut Extremes) {
-        let score = row[place as usize];
-        if (place as usize) < relevant {
-            let first = place < extremes.low_at;
-            if place == extremes.low_at {
-                if score > extremes.low {
-                    Self::find_low(row, relevant, extremes);
-                } else {
-                    extremes.low = score;
-                }
-            } else if score < extremes.low || (score == extremes.low && first) {
-                (extremes.low, extremes.low_at) = (score, place);
-            }
-        } else {
-            let first = place < extremes.high_at;
-            if place == extremes.high_at {
-                if score < extremes.high {
-                    Self::find_high(row, relevant, extremes);
-                } else {
-                    extremes.high = score;
-                }
-            } else if score > extremes.high || (score == extremes.high && first) {
-                (extremes.high, extremes.high_at) = (score, place);
-            }
-        }
-    }
-
-    /// Adds a multiple of a vertex to the scores: `O(n)`.
+    /// Adds a multiple of a vertex to the scores, and lowers the bounds by what that can lower a gradient entry: `O(n)`.
     fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
         let q = self.labels.count();
         let row = self.kernel.row(i);
-        for (j, (&k, extremes)) in row.iter().zip(&mut self.extremes).enumerate() {
-            if !self.labels.has_pairs(j) {
-                continue;
-            }
+        // Entries fall where the label whose score falls is relevant, and where the one whose score rises is not.
+        let (falling, rising) = if weight > 0.0 { (n, m) } else { (m, n) };
+        for (j, (&k, bound)) in row.iter().zip(&mut self.bounds).enumerate() {
             let change = weight * (k + 1.0);
-            let relevant = self.labels.relevant(j).len();
+            let relevant = self.labels.relevant(j).len() as u32;
             let places = &self.position[j * q..(j + 1) * q];
-            let (at_m, at_n) = (places[m as usize], places[n as usize]);
             let scores = &mut self.scores[j * q..(j + 1) * q];
-            scores[at_m as usize] += change;
-            scores[at_n as usize] -= change;
-            Self::touch(scores, relevant, at_m, extremes);
-            Self::touch(scores, relevant, at_n, extremes);
+            scores[places[m as usize] as usize] += change;
+            scores[places[n as usize] as usize] -= change;
+            let fall = if k >= -1.0 {
+                u8::from(places[falling as usize] < relevant)
+                    + u8::from(places[rising as usize] >= relevant)
+            } else {
+                2
+            };
+            *bound -= f64::from(fall) * change.abs() * ROUNDING;
         }
     }
 
@@ -263,10 +216,7 @@ impl<'a, 'k> State<'a, 'k> {
     fn normalise(&mut self) {
         let scale = std::mem::replace(&mut self.scale, 1.0);
         self.scores.iter_mut().for_each(|score| *score *= scale);
-        for extremes in &mut self.extremes {
-            extremes.low *= scale;
-            extremes.high *= scale;
-        }
+        self.bounds.iter_mut().for_each(|bound| *bound *= scale);
         for entry in self.support.iter_mut().flatten() {
             entry.weight *= scale;
         }
@@ -292,15 +242,12 @@ impl<'a, 'k> State<'a, 'k> {
                 }
             }
         }
-        for (j, extremes) in self.extremes.iter_mut().enumerate() {
-            if self.labels.has_pairs(j) {
-                let (row, relevant) = (
-                    &self.scores[j * q..(j + 1) * q],
-                    self.labels.relevant(j).len(),
-                );
-                Self::find_low(row, relevant, extremes);
-                Self::find_high(row, relevant, extremes);
-            }
+        for (j, bound) in self.bounds.iter_mut().enumerate() {
+            *bound = if self.labels.has_pairs(j) {
+                f64::NEG_INFINITY
+            } else {
+                f64::INFINITY
+            };
         }
     }
 
@@ -325,47 +272,81 @@ impl<'a, 'k> State<'a, 'k> {
         0.5 * self.scale * self.scale * total
     }
 
-    /// The pair with the smallest gradient entry (46); the first one of several.
-    fn best(&self) -> Vertex {
+    /// An instance's pair with the smallest gradient entry, the first one of several: its value, in units of the common
+    /// factor, and its places.
+    fn best_of(&self, i: usize) -> (f64, usize, usize) {
         let q = self.labels.count();
-        let (mut value, mut found) = (f64::INFINITY, (0, 0, 0));
-        for (i, extremes) in self.extremes.iter().enumerate() {
-            // Bounds are exact where no pair of the instance is in the support.
-            if !self.labels.has_pairs(i) || extremes.low - extremes.high >= value {
+        let row = &self.scores[i * q..(i + 1) * q];
+        let (positive, negative) = row.split_at(self.labels.relevant(i).len());
+        let (mut low, mut low_at) = (f64::INFINITY, 0);
+        for (a, &score) in positive.iter().enumerate() {
+            if score < low {
+                (low, low_at) = (score, a);
+            }
+        }
+        let (mut high, mut high_at) = (f64::NEG_INFINITY, 0);
+        for (b, &score) in negative.iter().enumerate() {
+            if score > high {
+                (high, high_at) = (score, b);
+            }
+        }
+        let support = &self.support[i];
+        if support.is_empty() {
+            return (low - high, low_at, high_at);
+        }
+        let (label, weight) = (&self.label[i * q..(i + 1) * q], self.labels.weight(i));
+        let own = |a: usize, b: usize| {
+            let (m, n) = (label[a], label[positive.len() + b]);
+            support
+                .iter()
+                .find(|entry| (entry.relevant, entry.irrelevant) == (m, n))
+                .map_or(0.0, |entry| entry.weight / weight)
+        };
+        let mut best = (low - high + own(low_at, high_at), low_at, high_at);
+        for (a, &top) in positive.iter().enumerate() {
+            if top - high > best.0 {
                 continue;
             }
-            if self.support[i].is_empty() {
-                value = extremes.low - extremes.high;
-                found = (i, extremes.low_at, extremes.high_at);
-                continue;
-            }
-            let row = &self.scores[i * q..(i + 1) * q];
-            let label = &self.label[i * q..(i + 1) * q];
-            let relevant = self.labels.relevant(i).len();
-            for (a, &top) in row[..relevant].iter().enumerate() {
-                if top - extremes.high >= value {
-                    continue;
-                }
-                for (b, &bottom) in row.iter().enumerate().skip(relevant) {
-                    if top - bottom >= value {
-                        continue;
-                    }
-                    let own = self
-                        .find(i, label[a], label[b])
-                        .map_or(0.0, |k| self.support[i][k].weight / self.labels.weight(i));
-                    if top - bottom + own < value {
-                        value = top - bottom + own;
-                        found = (i, a as u32, b as u32);
+            for (b, &bottom) in negative.iter().enumerate() {
+                if top - bottom <= best.0 {
+                    let value = top - bottom + own(a, b);
+                    if value < best.0 || (value == best.0 && (a, b) < (best.1, best.2)) {
+                        best = (value, a, b);
                     }
                 }
             }
         }
-        let (instance, a, b) = found;
+        best
+    }
+
+    /// The pair with the smallest gradient entry (46); the first one of several.
+    fn best(&mut self) -> Vertex {
+        // The instance with the lowest bound is a good guess, which spares the others the closer look.
+        let mut found = 0;
+        for (i, bound) in self.bounds.iter().enumerate() {
+            if *bound < self.bounds[found] {
+                found = i;
+            }
+        }
+        let mut best = self.best_of(found);
+        self.bounds[found] = best.0;
+        for i in 0..self.bounds.len() {
+            let bound = self.bounds[i];
+            if bound > best.0 || (bound == best.0 && i >= found) {
+                continue;
+            }
+            let candidate = self.best_of(i);
+            self.bounds[i] = candidate.0;
+            if candidate.0 < best.0 || (candidate.0 == best.0 && i < found) {
+                (best, found) = (candidate, i);
+            }
+        }
+        let row = found * self.labels.count();
         Vertex {
-            instance,
-            relevant: self.label[instance * q + a as usize],
-            irrelevant: self.label[instance * q + b as usize],
-            gradient: self.scale * value,
+            instance: found,
+            relevant: self.label[row + best.1],
+            irrelevant: self.label[row + self.labels.relevant(found).len() + best.2],
+            gradient: self.scale * best.0,
         }
     }
 
@@ -465,6 +446,7 @@ impl<'a, 'k> State<'a, 'k> {
             }
         }
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
+        self.bounds[worst.instance] = f64::NEG_INFINITY;
         (
             step,
             objective + step * slope + 0.5 * step * step * curvature,
