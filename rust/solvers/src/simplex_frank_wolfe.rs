@@ -16,10 +16,10 @@
 //! The paper keeps and updates one gradient entry a pair, `O((3q + 7) L)` operations a step. But a gradient entry is a
 //! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: an instance's best pair
 //! is its lowest relevant score against its highest irrelevant one, unless that pair is in the support, and a step
-//! changes two labels' scores by one kernel row. A step also tells by how much an instance's smallest gradient entry
-//! can have fallen since it was last looked at. That is `O(n)` a step, a scan of one bound an instance, and a closer
-//! look, `O(q)` at least, at those few whose bound is below the smallest entry. Shrinking all scores by `1 - lambda`
-//! (67) is left to one common factor.
+//! changes two labels' scores by one kernel row. That is `O(n)` a step. For instances of the support a lower bound is
+//! kept: a step can lower only those entries of which one label's score fell or the other's rose. So finding the
+//! smallest entry is a scan of one bound an instance and a closer look at the few whose bound is too low. Shrinking all
+//! scores by `1 - lambda` (67) is left to one common factor.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
@@ -36,9 +36,6 @@ const SMALLEST_SCALE: f64 = 1e-100;
 
 /// Steps between two questions to the monitor.
 const STEPS_PER_QUESTION: usize = 16;
-
-/// Makes up for the rounding of the bounds.
-const ROUNDING: f64 = 1.0 + 1e-12;
 
 /// How often the loop goes on after rounding turned out to have feigned convergence.
 const RESTARTS: usize = 20;
@@ -114,6 +111,64 @@ struct Entry {
     weight: f64,
 }
 
+/// What an instance remembers of its row of scores.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extremes {
+    /// The lowest relevant and the highest irrelevant score.
+    low: f64,
+    high: f64,
+    /// Where they are.
+    low_at: u32,
+    high_at: u32,
+    /// A lower bound of the instance's gradient entries; the smallest one where the support has none of its pairs.
+    bound: f64,
+    supported: bool,
+}
+
+impl Extremes {
+    fn find_low(&mut self, positive: &[f64]) {
+        (self.low, self.low_at) = (f64::INFINITY, 0);
+        for (place, &score) in positive.iter().enumerate() {
+            if score < self.low {
+                (self.low, self.low_at) = (score, place as u32);
+            }
+        }
+    }
+
+    fn find_high(&mut self, row: &[f64], relevant: usize) {
+        (self.high, self.high_at) = (f64::NEG_INFINITY, relevant as u32);
+        for (place, &score) in row.iter().enumerate().skip(relevant) {
+            if score > self.high {
+                (self.high, self.high_at) = (score, place as u32);
+            }
+        }
+    }
+
+    /// Follows a change of the score at one place.
+    fn follow(&mut self, row: &[f64], relevant: usize, place: u32) {
+        let score = row[place as usize];
+        if (place as usize) < relevant {
+            if place == self.low_at {
+                if score > self.low {
+                    self.find_low(&row[..relevant]);
+                } else {
+                    self.low = score;
+                }
+            } else if score < self.low || (score == self.low && place < self.low_at) {
+                (self.low, self.low_at) = (score, place);
+            }
+        } else if place == self.high_at {
+            if score < self.high {
+                self.find_high(row, relevant);
+            } else {
+                self.high = score;
+            }
+        } else if score > self.high || (score == self.high && place < self.high_at) {
+            (self.high, self.high_at) = (score, place);
+        }
+    }
+}
+
 /// A pair and its gradient entry.
 #[derive(Clone, Copy, Debug)]
 struct Vertex {
@@ -131,10 +186,9 @@ struct State<'a, 'k> {
     /// Where each label is in its row, and which label is at each place.
     position: Vec<u32>,
     label: Vec<u32>,
-    /// Lower bounds of each instance's smallest gradient entry.
-    bounds: Vec<f64>,
+    extremes: Vec<Extremes>,
     support: Vec<Vec<Entry>>,
-    /// The common factor of scores, bounds and support.
+    /// The common factor of scores, extremes and support.
     scale: f64,
 }
 
@@ -159,7 +213,7 @@ impl<'a, 'k> State<'a, 'k> {
             scores: vec![0.0; n * q],
             position,
             label,
-            bounds: vec![f64::NEG_INFINITY; n],
+            extremes: vec![Extremes::default(); n],
             support: vec![Vec::new(); n],
             scale: 1.0,
         }
@@ -170,26 +224,35 @@ impl<'a, 'k> State<'a, 'k> {
         2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.weight(i)
     }
 
-    /// Adds a multiple of a vertex to the scores, and lowers the bounds by what that can lower a gradient entry: `O(n)`.
+    /// Adds a multiple of a vertex to the scores: `O(n)`.
     fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
         let q = self.labels.count();
         let row = self.kernel.row(i);
-        // Entries fall where the label whose score falls is relevant, and where the one whose score rises is not.
-        let (falling, rising) = if weight > 0.0 { (n, m) } else { (m, n) };
-        for (j, (&k, bound)) in row.iter().zip(&mut self.bounds).enumerate() {
+        for (j, (&k, extremes)) in row.iter().zip(&mut self.extremes).enumerate() {
             let change = weight * (k + 1.0);
-            let relevant = self.labels.relevant(j).len() as u32;
+            let relevant = self.labels.relevant(j).len();
             let places = &self.position[j * q..(j + 1) * q];
+            let (at_m, at_n) = (places[m as usize], places[n as usize]);
             let scores = &mut self.scores[j * q..(j + 1) * q];
-            scores[places[m as usize] as usize] += change;
-            scores[places[n as usize] as usize] -= change;
-            let fall = if k >= -1.0 {
-                u8::from(places[falling as usize] < relevant)
-                    + u8::from(places[rising as usize] >= relevant)
+            scores[at_m as usize] += change;
+            scores[at_n as usize] -= change;
+            extremes.follow(scores, relevant, at_m);
+            extremes.follow(scores, relevant, at_n);
+            if !extremes.supported {
+                extremes.bound = extremes.low - extremes.high;
+                continue;
+            }
+            let (falling, rising) = if change > 0.0 {
+                (at_n, at_m)
             } else {
-                2
+                (at_m, at_n)
             };
-            *bound -= f64::from(fall) * change.abs() * ROUNDING;
+            if (falling as usize) < relevant {
+                extremes.bound = extremes.bound.min(scores[falling as usize] - extremes.high);
+            }
+            if (rising as usize) >= relevant {
+                extremes.bound = extremes.bound.min(extremes.low - scores[rising as usize]);
+            }
         }
     }
 
@@ -210,13 +273,18 @@ impl<'a, 'k> State<'a, 'k> {
                 },
             ),
         }
+        self.extremes[i].supported = true;
     }
 
     /// Multiplies the common factor out.
     fn normalise(&mut self) {
         let scale = std::mem::replace(&mut self.scale, 1.0);
         self.scores.iter_mut().for_each(|score| *score *= scale);
-        self.bounds.iter_mut().for_each(|bound| *bound *= scale);
+        for extremes in &mut self.extremes {
+            extremes.low *= scale;
+            extremes.high *= scale;
+            extremes.bound *= scale;
+        }
         for entry in self.support.iter_mut().flatten() {
             entry.weight *= scale;
         }
@@ -242,12 +310,16 @@ impl<'a, 'k> State<'a, 'k> {
                 }
             }
         }
-        for (j, bound) in self.bounds.iter_mut().enumerate() {
-            *bound = if self.labels.has_pairs(j) {
-                f64::NEG_INFINITY
-            } else {
-                f64::INFINITY
-            };
+        for (j, extremes) in self.extremes.iter_mut().enumerate() {
+            let (row, relevant) = (
+                &self.scores[j * q..(j + 1) * q],
+                self.labels.relevant(j).len(),
+            );
+            extremes.find_low(&row[..relevant]);
+            extremes.find_high(row, relevant);
+            // An instance without pairs has an infinite difference.
+            extremes.bound = extremes.low - extremes.high;
+            extremes.supported = !self.support[j].is_empty();
         }
     }
 
@@ -278,22 +350,15 @@ impl<'a, 'k> State<'a, 'k> {
         let q = self.labels.count();
         let row = &self.scores[i * q..(i + 1) * q];
         let (positive, negative) = row.split_at(self.labels.relevant(i).len());
-        let (mut low, mut low_at) = (f64::INFINITY, 0);
-        for (a, &score) in positive.iter().enumerate() {
-            if score < low {
-                (low, low_at) = (score, a);
-            }
-        }
-        let (mut high, mut high_at) = (f64::NEG_INFINITY, 0);
-        for (b, &score) in negative.iter().enumerate() {
-            if score > high {
-                (high, high_at) = (score, b);
-            }
-        }
+        let Extremes {
+            low,
+            high,
+            low_at,
+            high_at,
+            ..
+        } = self.extremes[i];
+        let (low_at, high_at) = (low_at as usize, high_at as usize - positive.len());
         let support = &self.support[i];
-        if support.is_empty() {
-            return (low - high, low_at, high_at);
-        }
         let (label, weight) = (&self.label[i * q..(i + 1) * q], self.labels.weight(i));
         let own = |a: usize, b: usize| {
             let (m, n) = (label[a], label[positive.len() + b]);
@@ -323,20 +388,20 @@ impl<'a, 'k> State<'a, 'k> {
     fn best(&mut self) -> Vertex {
         // The instance with the lowest bound is a good guess, which spares the others the closer look.
         let mut found = 0;
-        for (i, bound) in self.bounds.iter().enumerate() {
-            if *bound < self.bounds[found] {
+        for (i, extremes) in self.extremes.iter().enumerate() {
+            if extremes.bound < self.extremes[found].bound {
                 found = i;
             }
         }
         let mut best = self.best_of(found);
-        self.bounds[found] = best.0;
-        for i in 0..self.bounds.len() {
-            let bound = self.bounds[i];
+        self.extremes[found].bound = best.0;
+        for i in 0..self.extremes.len() {
+            let bound = self.extremes[i].bound;
             if bound > best.0 || (bound == best.0 && i >= found) {
                 continue;
             }
             let candidate = self.best_of(i);
-            self.bounds[i] = candidate.0;
+            self.extremes[i].bound = candidate.0;
             if candidate.0 < best.0 || (candidate.0 == best.0 && i < found) {
                 (best, found) = (candidate, i);
             }
@@ -446,7 +511,9 @@ impl<'a, 'k> State<'a, 'k> {
             }
         }
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
-        self.bounds[worst.instance] = f64::NEG_INFINITY;
+        let changed = &mut self.extremes[worst.instance];
+        changed.bound = changed.low - changed.high;
+        changed.supported = !self.support[worst.instance].is_empty();
         (
             step,
             objective + step * slope + 0.5 * step * step * curvature,
