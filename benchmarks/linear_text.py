@@ -38,9 +38,12 @@ def training_part(name: str) -> tuple[Any, Any]:
     if not file.is_file():
         sys.exit(f"{file} not found.")
     parts = np.load(file)
-    X = sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
+    X = sparse.csr_matrix((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
     train = parts["train_idx"]
-    return X[train].astype(np.float64), parts["Y"][train]
+    # liblinear takes 32-bit indices only.
+    X = X[train].astype(np.float64)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X, parts["Y"][train]
 
 
 def lines(name: str) -> list[tuple[str, ...]]:

@@ -30,7 +30,7 @@ PUBLISHED = {
 def tuned_mlodm(X, Y):
     """Choose C and gamma by the ranking loss in five folds."""
     grid = {"C": [1, 2, 4, 8], "gamma": [0.125, 0.25, 0.5, 1.0]}
-    scorer = measures.get_scorer("ranking_loss")
+    scorer = measures.get_scorer("neg_ranking_loss")
     search = GridSearchCV(MLODM(theta=0.2, mu=0.4, random_state=0), grid, scoring=scorer, cv=5)
     return search.fit(X, Y).best_estimator_
 

@@ -16,9 +16,10 @@
 //! The paper keeps and updates one gradient entry a pair, `O((3q + 7) L)` operations a step. But a gradient entry is a
 //! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: an instance's best pair
 //! is its lowest relevant score against its highest irrelevant one, unless that pair is in the support, and a step
-//! changes two labels' scores by one kernel row. That is `O(n)` a step, a scan of one bound an instance, and a closer
-//! look at those instances of the support whose bound is below the best value so far. Shrinking all scores by
-//! `1 - lambda` (67) is left to one common factor.
+//! changes two labels' scores by one kernel row. That is `O(n)` a step. For instances of the support a lower bound is
+//! kept: a step can lower only those entries of which one label's score fell or the other's rose. So finding the
+//! smallest entry is a scan of one bound an instance and a closer look at the few whose bound is too low. Shrinking all
+//! scores by `1 - lambda` (67) is left to one common factor.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
@@ -110,13 +111,62 @@ struct Entry {
     weight: f64,
 }
 
-/// The lowest relevant and the highest irrelevant score of an instance, and where they are in its row.
+/// What an instance remembers of its row of scores.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extremes {
+    /// The lowest relevant and the highest irrelevant score.
     low: f64,
     high: f64,
+    /// Where they are.
     low_at: u32,
     high_at: u32,
+    /// A lower bound of the instance's gradient entries; the smallest one where the support has none of its pairs.
+    bound: f64,
+    supported: bool,
+}
+
+impl Extremes {
+    fn find_low(&mut self, positive: &[f64]) {
+        (self.low, self.low_at) = (f64::INFINITY, 0);
+        for (place, &score) in positive.iter().enumerate() {
+            if score < self.low {
+                (self.low, self.low_at) = (score, place as u32);
+            }
+        }
+    }
+
+    fn find_high(&mut self, row: &[f64], relevant: usize) {
+        (self.high, self.high_at) = (f64::NEG_INFINITY, relevant as u32);
+        for (place, &score) in row.iter().enumerate().skip(relevant) {
+            if score > self.high {
+                (self.high, self.high_at) = (score, place as u32);
+            }
+        }
+    }
+
+    /// Follows a change of the score at one place.
+    fn follow(&mut self, row: &[f64], relevant: usize, place: u32) {
+        let score = row[place as usize];
+        if (place as usize) < relevant {
+            if place == self.low_at {
+                if score > self.low {
+                    self.find_low(&row[..relevant]);
+                } else {
+                    self.low = score;
+                }
+            } else if score < self.low || (score == self.low && place < self.low_at) {
+                (self.low, self.low_at) = (score, place);
+            }
+        } else if place == self.high_at {
+            if score < self.high {
+                self.find_high(row, relevant);
+            } else {
+                self.high = score;
+            }
+        } else if score > self.high || (score == self.high && place < self.high_at) {
+            (self.high, self.high_at) = (score, place);
+        }
+    }
 }
 
 /// A pair and its gradient entry.
@@ -174,60 +224,11 @@ impl<'a, 'k> State<'a, 'k> {
         2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.weight(i)
     }
 
-    fn find_low(row: &[f64], relevant: usize, extremes: &mut Extremes) {
-        (extremes.low, extremes.low_at) = (f64::INFINITY, 0);
-        for (place, &score) in row[..relevant].iter().enumerate() {
-            if score < extremes.low {
-                (extremes.low, extremes.low_at) = (score, place as u32);
-            }
-        }
-    }
-
-    fn find_high(row: &[f64], relevant: usize, extremes: &mut Extremes) {
-        (extremes.high, extremes.high_at) = (f64::NEG_INFINITY, relevant as u32);
-        for (place, &score) in row.iter().enumerate().skip(relevant) {
-            if score > extremes.high {
-                (extremes.high, extremes.high_at) = (score, place as u32);
-            }
-        }
-    }
-
-    /// Brings the extremes up to date after the score at one place has changed.
-    fn touch(row: &[f64], relevant: usize, place: u32, extremes: &mut Extremes) {
-        let score = row[place as usize];
-        if (place as usize) < relevant {
-            let first = place < extremes.low_at;
-            if place == extremes.low_at {
-                if score > extremes.low {
-                    Self::find_low(row, relevant, extremes);
-                } else {
-                    extremes.low = score;
-                }
-            } else if score < extremes.low || (score == extremes.low && first) {
-                (extremes.low, extremes.low_at) = (score, place);
-            }
-        } else {
-            let first = place < extremes.high_at;
-            if place == extremes.high_at {
-                if score < extremes.high {
-                    Self::find_high(row, relevant, extremes);
-                } else {
-                    extremes.high = score;
-                }
-            } else if score > extremes.high || (score == extremes.high && first) {
-                (extremes.high, extremes.high_at) = (score, place);
-            }
-        }
-    }
-
     /// Adds a multiple of a vertex to the scores: `O(n)`.
     fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
         let q = self.labels.count();
         let row = self.kernel.row(i);
         for (j, (&k, extremes)) in row.iter().zip(&mut self.extremes).enumerate() {
-            if !self.labels.has_pairs(j) {
-                continue;
-            }
             let change = weight * (k + 1.0);
             let relevant = self.labels.relevant(j).len();
             let places = &self.position[j * q..(j + 1) * q];
@@ -235,8 +236,23 @@ impl<'a, 'k> State<'a, 'k> {
             let scores = &mut self.scores[j * q..(j + 1) * q];
             scores[at_m as usize] += change;
             scores[at_n as usize] -= change;
-            Self::touch(scores, relevant, at_m, extremes);
-            Self::touch(scores, relevant, at_n, extremes);
+            extremes.follow(scores, relevant, at_m);
+            extremes.follow(scores, relevant, at_n);
+            if !extremes.supported {
+                extremes.bound = extremes.low - extremes.high;
+                continue;
+            }
+            let (falling, rising) = if change > 0.0 {
+                (at_n, at_m)
+            } else {
+                (at_m, at_n)
+            };
+            if (falling as usize) < relevant {
+                extremes.bound = extremes.bound.min(scores[falling as usize] - extremes.high);
+            }
+            if (rising as usize) >= relevant {
+                extremes.bound = extremes.bound.min(extremes.low - scores[rising as usize]);
+            }
         }
     }
 
@@ -257,6 +273,7 @@ impl<'a, 'k> State<'a, 'k> {
                 },
             ),
         }
+        self.extremes[i].supported = true;
     }
 
     /// Multiplies the common factor out.
@@ -266,6 +283,7 @@ impl<'a, 'k> State<'a, 'k> {
         for extremes in &mut self.extremes {
             extremes.low *= scale;
             extremes.high *= scale;
+            extremes.bound *= scale;
         }
         for entry in self.support.iter_mut().flatten() {
             entry.weight *= scale;
@@ -293,14 +311,15 @@ impl<'a, 'k> State<'a, 'k> {
             }
         }
         for (j, extremes) in self.extremes.iter_mut().enumerate() {
-            if self.labels.has_pairs(j) {
-                let (row, relevant) = (
-                    &self.scores[j * q..(j + 1) * q],
-                    self.labels.relevant(j).len(),
-                );
-                Self::find_low(row, relevant, extremes);
-                Self::find_high(row, relevant, extremes);
-            }
+            let (row, relevant) = (
+                &self.scores[j * q..(j + 1) * q],
+                self.labels.relevant(j).len(),
+            );
+            extremes.find_low(&row[..relevant]);
+            extremes.find_high(row, relevant);
+            // An instance without pairs has an infinite difference.
+            extremes.bound = extremes.low - extremes.high;
+            extremes.supported = !self.support[j].is_empty();
         }
     }
 
@@ -325,47 +344,74 @@ impl<'a, 'k> State<'a, 'k> {
         0.5 * self.scale * self.scale * total
     }
 
-    /// The pair with the smallest gradient entry (46); the first one of several.
-    fn best(&self) -> Vertex {
+    /// An instance's pair with the smallest gradient entry, the first one of several: its value, in units of the common
+    /// factor, and its places.
+    fn best_of(&self, i: usize) -> (f64, usize, usize) {
         let q = self.labels.count();
-        let (mut value, mut found) = (f64::INFINITY, (0, 0, 0));
-        for (i, extremes) in self.extremes.iter().enumerate() {
-            // Bounds are exact where no pair of the instance is in the support.
-            if !self.labels.has_pairs(i) || extremes.low - extremes.high >= value {
+        let row = &self.scores[i * q..(i + 1) * q];
+        let (positive, negative) = row.split_at(self.labels.relevant(i).len());
+        let Extremes {
+            low,
+            high,
+            low_at,
+            high_at,
+            ..
+        } = self.extremes[i];
+        let (low_at, high_at) = (low_at as usize, high_at as usize - positive.len());
+        let support = &self.support[i];
+        let (label, weight) = (&self.label[i * q..(i + 1) * q], self.labels.weight(i));
+        let own = |a: usize, b: usize| {
+            let (m, n) = (label[a], label[positive.len() + b]);
+            support
+                .iter()
+                .find(|entry| (entry.relevant, entry.irrelevant) == (m, n))
+                .map_or(0.0, |entry| entry.weight / weight)
+        };
+        let mut best = (low - high + own(low_at, high_at), low_at, high_at);
+        for (a, &top) in positive.iter().enumerate() {
+            if top - high > best.0 {
                 continue;
             }
-            if self.support[i].is_empty() {
-                value = extremes.low - extremes.high;
-                found = (i, extremes.low_at, extremes.high_at);
-                continue;
-            }
-            let row = &self.scores[i * q..(i + 1) * q];
-            let label = &self.label[i * q..(i + 1) * q];
-            let relevant = self.labels.relevant(i).len();
-            for (a, &top) in row[..relevant].iter().enumerate() {
-                if top - extremes.high >= value {
-                    continue;
-                }
-                for (b, &bottom) in row.iter().enumerate().skip(relevant) {
-                    if top - bottom >= value {
-                        continue;
-                    }
-                    let own = self
-                        .find(i, label[a], label[b])
-                        .map_or(0.0, |k| self.support[i][k].weight / self.labels.weight(i));
-                    if top - bottom + own < value {
-                        value = top - bottom + own;
-                        found = (i, a as u32, b as u32);
+            for (b, &bottom) in negative.iter().enumerate() {
+                if top - bottom <= best.0 {
+                    let value = top - bottom + own(a, b);
+                    if value < best.0 || (value == best.0 && (a, b) < (best.1, best.2)) {
+                        best = (value, a, b);
                     }
                 }
             }
         }
-        let (instance, a, b) = found;
+        best
+    }
+
+    /// The pair with the smallest gradient entry (46); the first one of several.
+    fn best(&mut self) -> Vertex {
+        // The instance with the lowest bound is a good guess, which spares the others the closer look.
+        let mut found = 0;
+        for (i, extremes) in self.extremes.iter().enumerate() {
+            if extremes.bound < self.extremes[found].bound {
+                found = i;
+            }
+        }
+        let mut best = self.best_of(found);
+        self.extremes[found].bound = best.0;
+        for i in 0..self.extremes.len() {
+            let bound = self.extremes[i].bound;
+            if bound > best.0 || (bound == best.0 && i >= found) {
+                continue;
+            }
+            let candidate = self.best_of(i);
+            self.extremes[i].bound = candidate.0;
+            if candidate.0 < best.0 || (candidate.0 == best.0 && i < found) {
+                (best, found) = (candidate, i);
+            }
+        }
+        let row = found * self.labels.count();
         Vertex {
-            instance,
-            relevant: self.label[instance * q + a as usize],
-            irrelevant: self.label[instance * q + b as usize],
-            gradient: self.scale * value,
+            instance: found,
+            relevant: self.label[row + best.1],
+            irrelevant: self.label[row + self.labels.relevant(found).len() + best.2],
+            gradient: self.scale * best.0,
         }
     }
 
@@ -465,6 +511,9 @@ impl<'a, 'k> State<'a, 'k> {
             }
         }
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
+        let changed = &mut self.extremes[worst.instance];
+        changed.bound = changed.low - changed.high;
+        changed.supported = !self.support[worst.instance].is_empty();
         (
             step,
             objective + step * slope + 0.5 * step * step * curvature,
