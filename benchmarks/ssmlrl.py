@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import MinMaxScaler
+from threadpoolctl import threadpool_limits
 
 from common import load_official, print_table
 from multimargin import MLRL, SSMLRL, measures
@@ -108,4 +109,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # The problems are small: more threads would only wait for each other.
+    with threadpool_limits(1):
+        main()
