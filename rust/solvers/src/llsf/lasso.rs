@@ -7,6 +7,7 @@
 
 use super::certificate::violation;
 use super::descent::coordinate;
+use super::line_search::{Step, search};
 use crate::vector::{axpy, dot};
 
 /// Bursts of passes, each with a Newton step, before giving up.
@@ -82,7 +83,7 @@ impl Lasso {
             .iter()
             .map(|&k| -(self.gradient[k] + self.beta.copysign(self.weights[k])))
             .collect();
-        // The slope along the direction at its start is minus this, its curvature this.
+        // The slope along the direction at its start is minus the curvature: the minimum is at 1.
         let right = direction.clone();
         solve_factored(&lower, &mut direction);
         let curvature = dot(&right, &direction);
@@ -90,37 +91,14 @@ impl Lasso {
             return;
         }
 
-        let mut crossings: Vec<(f64, usize)> = (0..rows.len())
-            .filter_map(|place| {
-                let t = -self.weights[rows[place]] / direction[place];
-                (t > 0.0 && t < 1.0).then_some((t, place))
-            })
-            .collect();
-        crossings.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut step, mut kink) = (1.0, 0.0);
-        let mut stopped_at = None;
-        for &(t, place) in &crossings {
-            // Where the slope vanishes with the kinks passed so far.
-            let vanishing = 1.0 - kink / curvature;
-            if vanishing <= t {
-                break;
-            }
-            kink += 2.0 * self.beta * direction[place].abs();
-            if 1.0 - kink / curvature <= t {
-                stopped_at = Some((t, place));
-                break;
-            }
-        }
-        match stopped_at {
-            Some((t, _)) => step = t,
-            None => step -= kink / curvature,
-        }
+        let weights: Vec<f64> = rows.iter().map(|&k| self.weights[k]).collect();
+        let Step { length, vanishing } = search(&weights, &direction, curvature, self.beta);
         for (place, &k) in rows.iter().enumerate() {
-            let zero = stopped_at.is_some_and(|(_, at)| at == place);
+            let zero = vanishing == Some(place);
             let change = if zero {
                 -self.weights[k]
             } else {
-                step * direction[place]
+                length * direction[place]
             };
             self.weights[k] = if zero { 0.0 } else { self.weights[k] + change };
             axpy(change, &self.form[k * m..(k + 1) * m], &mut self.gradient);

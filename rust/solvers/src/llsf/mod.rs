@@ -22,9 +22,9 @@
 pub mod apg;
 pub mod certificate;
 pub mod descent;
-mod extrapolation;
 mod label_descent;
 mod lasso;
+mod line_search;
 pub mod quadratic;
 mod row_descent;
 

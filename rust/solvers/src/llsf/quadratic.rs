@@ -278,6 +278,27 @@ impl Quadratic {
     }
 }
 
+/// `||x_j||^2` of every column.
+pub fn squared_column_norms(features: Features<'_>) -> Vec<f64> {
+    let mut norms = vec![0.0; features.columns()];
+    for i in 0..features.rows() {
+        match features {
+            Features::Dense(x) => {
+                for (norm, value) in norms.iter_mut().zip(x.row(i)) {
+                    *norm += value * value;
+                }
+            }
+            Features::Sparse(x) => {
+                let (indices, values) = x.row(i);
+                for (&j, value) in indices.iter().zip(values) {
+                    norms[j as usize] += value * value;
+                }
+            }
+        }
+    }
+    norms
+}
+
 /// `X^T X`, `d x d`.
 fn gram(features: Features<'_>) -> Vec<f64> {
     let (n, d) = (features.rows(), features.columns());

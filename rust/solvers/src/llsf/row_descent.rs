@@ -8,25 +8,28 @@
 //! through the block of `X^T X`, then one matrix product brings all others up to date. The iterates are those of the
 //! plain method. Otherwise the residuals `X W - Y` are kept, and one column of `X` is met twice in a visit.
 //!
-//! Every few epochs Anderson's extrapolation of the iterates is tried: it is kept when it lowers the objective. On nearly
-//! dependent features it saves most of the epochs.
+//! Descent settles the signs quickly and crawls along nearly dependent features. So every few epochs take a Newton step
+//! on the present support, by preconditioned conjugate gradients, with an exact search over the kinks on the way.
 
 use super::certificate::Certificate;
 use super::descent::coordinate;
-use super::extrapolation::extrapolate;
-use super::quadratic::{Columns, Quadratic, add_coupled};
+use super::line_search::{Step, search};
+use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
 use super::{Problem, Solution};
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, Settings, SolverError, Status, Trace};
 use crate::threads::Threads;
-use crate::vector::axpy;
+use crate::vector::{axpy, dot};
 
 /// Features whose updates are applied to the others at once.
 const BLOCK: usize = 64;
 /// Features that one task of the delayed update brings up to date.
 const ROWS_PER_TASK: usize = 128;
-/// Epochs from which one extrapolation is made.
-const EXTRAPOLATED: usize = 8;
+/// Epochs between two Newton steps.
+const EPOCHS_PER_NEWTON_STEP: usize = 8;
+/// Conjugate-gradient iterations in a Newton step, and the reduction of the residual at which they end.
+const MAX_CONJUGATE_GRADIENTS: usize = 50;
+const NEWTON_ACCURACY: f64 = 0.03;
 /// Columns of `X` met between two questions to the monitor.
 const BATCH: usize = 256;
 
@@ -166,7 +169,6 @@ fn epoch_on_gram(
 struct Residuals {
     columns: Columns,
     values: Vec<f64>,
-    squared_norms: Vec<f64>,
 }
 
 impl Residuals {
@@ -174,22 +176,13 @@ impl Residuals {
         let (n, d, q) = (problem.features.rows(), problem.dimension(), problem.labels);
         let columns = Columns::of(problem.features);
         let mut values: Vec<f64> = indicator.iter().map(|&y| -f64::from(y)).collect();
-        let mut squared_norms = vec![0.0; d];
         for j in 0..d {
             let row = &weights[j * q..(j + 1) * q];
-            let used = row.iter().any(|&w| w != 0.0);
-            columns.for_each(j, n, |i, x| {
-                squared_norms[j] += x * x;
-                if used {
-                    axpy(x, row, &mut values[i * q..(i + 1) * q]);
-                }
-            });
+            if row.iter().any(|&w| w != 0.0) {
+                columns.for_each(j, n, |i, x| axpy(x, row, &mut values[i * q..(i + 1) * q]));
+            }
         }
-        Self {
-            columns,
-            values,
-            squared_norms,
-        }
+        Self { columns, values }
     }
 
     /// Row `j` of `X^T (X W - Y)`.
@@ -205,6 +198,7 @@ impl Residuals {
         &mut self,
         state: &mut State<'_>,
         set: &[usize],
+        squared_norms: &[f64],
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Option<bool> {
@@ -218,7 +212,7 @@ impl Residuals {
             }
             for &j in batch {
                 self.error(j, n, q, &mut error);
-                if state.visit(j, &error, self.squared_norms[j], &mut changes) {
+                if state.visit(j, &error, squared_norms[j], &mut changes) {
                     moved = true;
                     let values = &mut self.values;
                     self.columns.for_each(j, n, |i, x| {
@@ -239,6 +233,7 @@ struct Form<'a> {
     coupling: &'a [f64],
     indicator: &'a [u8],
     quadratic: Quadratic,
+    squared_norms: Vec<f64>,
     threads: &'a Threads,
 }
 
@@ -263,6 +258,92 @@ impl<'a> Form<'a> {
     }
 }
 
+impl Form<'_> {
+    /// The quadratic form times a `d x q` matrix.
+    fn product(&self, matrix: &[f64]) -> Vec<f64> {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let by_label = transposed(matrix, d, q);
+        let mut product = vec![0.0; q * d];
+        self.quadratic
+            .products(self.problem.features, &by_label, &mut product, self.threads);
+        add_coupled(self.coupling, q, &by_label, d, &mut product, self.threads);
+        transposed(&product, q, d)
+    }
+
+    /// The point that a Newton step on the support leads to; `None` when there is no way down, or the monitor stops it.
+    fn newton(&self, state: &State<'_>, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let (q, beta) = (self.problem.labels, self.problem.beta);
+        let support: Vec<usize> = (0..state.weights.len())
+            .filter(|&at| state.weights[at] != 0.0)
+            .collect();
+        let gather =
+            |matrix: &[f64]| -> Vec<f64> { support.iter().map(|&at| matrix[at]).collect() };
+        let weights = gather(&state.weights);
+        let curvatures: Vec<f64> = support
+            .iter()
+            .map(|&at| self.squared_norms[at / q] + self.coupling[at % q * (q + 1)])
+            .collect();
+
+        let mut residual: Vec<f64> = support
+            .iter()
+            .map(|&at| -(state.error[at] + state.mixture[at] + beta.copysign(state.weights[at])))
+            .collect();
+        let precondition = |residual: &[f64]| -> Vec<f64> {
+            residual
+                .iter()
+                .zip(&curvatures)
+                .map(|(r, c)| r / c.max(f64::MIN_POSITIVE))
+                .collect()
+        };
+        let goal = NEWTON_ACCURACY * dot(&residual, &residual).sqrt();
+        let mut preconditioned = precondition(&residual);
+        let mut search_direction = preconditioned.clone();
+        let mut direction = vec![0.0; support.len()];
+        let mut strength = dot(&residual, &preconditioned);
+        let mut curvature = 0.0;
+        let mut full = vec![0.0; state.weights.len()];
+        for _ in 0..MAX_CONJUGATE_GRADIENTS {
+            if monitor.interrupted() {
+                return None;
+            }
+            for (&at, &value) in support.iter().zip(&search_direction) {
+                full[at] = value;
+            }
+            let product = gather(&self.product(&full));
+            let bend = dot(&search_direction, &product);
+            if !(bend > 0.0 && strength > 0.0) {
+                break;
+            }
+            let length = strength / bend;
+            axpy(length, &search_direction, &mut direction);
+            axpy(-length, &product, &mut residual);
+            // Conjugate steps add up their curvatures.
+            curvature += length * length * bend;
+            if dot(&residual, &residual).sqrt() <= goal {
+                break;
+            }
+            preconditioned = precondition(&residual);
+            let next = dot(&residual, &preconditioned);
+            for (p, z) in search_direction.iter_mut().zip(&preconditioned) {
+                *p = z + next / strength * *p;
+            }
+            strength = next;
+        }
+        if !(curvature > 0.0 && curvature.is_finite()) {
+            return None;
+        }
+        let Step { length, vanishing } = search(&weights, &direction, curvature, beta);
+        let mut point = state.weights.clone();
+        for (&at, &change) in support.iter().zip(&direction) {
+            point[at] += length * change;
+        }
+        if let Some(place) = vanishing {
+            point[support[place]] = 0.0;
+        }
+        Some(point)
+    }
+}
+
 /// Solves a convex problem from `start` (`q x d`, default 0).
 ///
 /// # Errors
@@ -284,28 +365,14 @@ pub(super) fn solve(
         coupling,
         indicator,
         quadratic,
+        squared_norms: squared_column_norms(problem.features),
         threads,
     };
     let (mut state, mut residuals) = form.state(transposed(&problem.start(start)?, q, d));
-    let mut iterates: Vec<Vec<f64>> = Vec::with_capacity(EXTRAPOLATED + 1);
 
     let mut epoch = 0;
     let status = loop {
-        let mut certificate = state.certificate();
-        iterates.push(state.weights.clone());
-        if iterates.len() == EXTRAPOLATED + 1 {
-            if let Some(weights) = extrapolate(&iterates) {
-                let (candidate, candidate_residuals) = form.state(weights);
-                let candidate_certificate = candidate.certificate();
-                if candidate_certificate.primal < certificate.primal {
-                    certificate = candidate_certificate;
-                    state = candidate;
-                    residuals = candidate_residuals;
-                }
-            }
-            iterates.clear();
-            iterates.push(state.weights.clone());
-        }
+        let certificate = state.certificate();
         let set = state.working_set();
         if epoch > 0 {
             trace.record(
@@ -326,7 +393,7 @@ pub(super) fn solve(
         let moved = match (&form.quadratic, &mut residuals) {
             (Quadratic::Stored(gram), _) => epoch_on_gram(&mut state, gram, &set, threads, monitor),
             (Quadratic::Implicit, Some(residuals)) => {
-                residuals.epoch(&mut state, &set, threads, monitor)
+                residuals.epoch(&mut state, &set, &form.squared_norms, threads, monitor)
             }
             (Quadratic::Implicit, None) => Some(false),
         };
@@ -334,6 +401,11 @@ pub(super) fn solve(
             None => break Status::Interrupted,
             Some(false) => break Status::Stalled,
             Some(true) => {}
+        }
+        if epoch % EPOCHS_PER_NEWTON_STEP == 0
+            && let Some(weights) = form.newton(&state, monitor)
+        {
+            (state, residuals) = form.state(weights);
         }
     };
 
