@@ -9,6 +9,7 @@ variance, kernels of every rank, lam from 1e-3 to 10.
 
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +24,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     differences: dict[str, list[float]] = {name: [] for name in REQUIRED}
+    unsolved: list[str] = []
     for seed in range(count):
         random = np.random.default_rng(seed)
         n, u, q = random.integers(4, 13), random.integers(1, 8), random.integers(2, 5)
@@ -37,26 +39,39 @@ def main() -> None:
         targets = np.vstack([Y, np.full((u, q), -1)])
         shared = {"kernel": "precomputed", "max_outer": 50_000}
 
-        def compare(name: str, model: MLRL | SSMLRL, expected: float) -> None:
+        semi = partial(mlrl.semi_supervised_primal, K, Y, lam, lam2)
+        cases = (
+            (
+                MLRL(lam, fixed_covariance=Omega, tol=1e-8, **shared).fit(labelled, Y),
+                partial(mlrl.primal, labelled, Y, lam, Omega),
+            ),
+            (
+                MLRL(lam, tol=1e-5, **shared).fit(labelled, Y),
+                partial(mlrl.joint, labelled, Y, lam),
+            ),
+            (
+                SSMLRL(lam, lam2, fixed_covariance=Omega, tol=1e-8, **shared).fit(K, targets),
+                partial(semi, Omega),
+            ),
+            (SSMLRL(lam, lam2, tol=1e-5, **shared).fit(K, targets), semi),
+        )
+        for name, (model, exact) in zip(REQUIRED, cases, strict=True):
+            try:
+                expected = exact()[0]
+            except RuntimeError:
+                unsolved.append(f"{name} {seed}")
+                continue
             apart = max(abs(model.objective_ - expected), abs(model.dual_objective_ - expected))
             differences[name].append(apart / expected)
-
-        fixed = MLRL(lam, fixed_covariance=Omega, tol=1e-8, **shared).fit(labelled, Y)
-        compare("fixed covariance", fixed, mlrl.primal(labelled, Y, lam, Omega).objective)
-        joint = MLRL(lam, tol=1e-5, **shared).fit(labelled, Y)
-        compare("joint", joint, mlrl.joint(labelled, Y, lam).objective)
-        fixed = SSMLRL(lam, lam2, fixed_covariance=Omega, tol=1e-8, **shared).fit(K, targets)
-        expected = mlrl.semi_supervised_primal(K, Y, lam, lam2, Omega)[0]
-        compare("SSMLRL (15)", fixed, expected)
-        joint = SSMLRL(lam, lam2, tol=1e-5, **shared).fit(K, targets)
-        compare("SSMLRL (14)", joint, mlrl.semi_supervised_primal(K, Y, lam, lam2)[0])
     failed = 0
+    if unsolved:
+        print(f"not solved by the interior-point solver: {', '.join(unsolved)}")
     for name, values in differences.items():
         agree = sum(d <= REQUIRED[name] for d in values)
-        failed += count - agree
+        failed += len(values) - agree
         print(
-            f"{name}: {agree} of {count} agree to {REQUIRED[name]:g}; worst {max(values):.1e}, "
-            f"median {np.median(values):.1e}"
+            f"{name}: {agree} of {len(values)} agree to {REQUIRED[name]:g}; "
+            f"worst {max(values):.1e}, median {np.median(values):.1e}"
         )
     sys.exit(failed > 0)
 

@@ -73,7 +73,7 @@ class MLRL(RelationshipClassifier):
     n_features_in_ : int
         Number of features d.
     dual_coef_ : ndarray of shape (n_support, q)
-        The nonzero rows of the expansion A: f(x) = k(x, support_vectors_) A + b.
+        The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``.
     support_ : ndarray of shape (n_support,)
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
@@ -91,7 +91,7 @@ class MLRL(RelationshipClassifier):
     dual_objective_ : float
         A lower bound of the optimum of (6), or of (8) for a fixed covariance.
     dual_gap_ : float
-        (objective_ - dual_objective_) / objective_, recomputed at the returned point.
+        ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
         "converged", "max_iterations", "indefinite_kernel" or "interrupted".
     history_ : dict of ndarray

@@ -79,7 +79,8 @@ class SSMLRL(RelationshipClassifier):
     labelled_ : ndarray of shape (l,)
         The labelled training rows.
     dual_coef_ : ndarray of shape (n_support, q)
-        Nonzero rows of the expansion, labelled and unlabelled: f(x) = k(x, support_vectors_) A + b.
+        Nonzero rows of the expansion A, labelled and unlabelled:
+        ``f(x) = k(x, support_vectors_) A + b``.
     support_ : ndarray of shape (n_support,)
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
@@ -97,7 +98,7 @@ class SSMLRL(RelationshipClassifier):
     dual_objective_ : float
         A lower bound of its optimum, or of that of (15) for a fixed covariance.
     dual_gap_ : float
-        (objective_ - dual_objective_) / objective_, recomputed at the returned point.
+        ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
         "converged", "max_iterations", "indefinite_kernel" or "interrupted".
     history_ : dict of ndarray
