@@ -1,5 +1,10 @@
 //! The loops against each other through the public interface: all biases, all kinds of scores, any number of threads.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, where a failure is a panic"
+)]
+
 use multimargin_solvers::bcd::{self, Proximal, Step};
 use multimargin_solvers::dcd::OnePair;
 use multimargin_solvers::features::{Dense, Features, Sparse};
