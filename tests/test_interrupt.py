@@ -65,19 +65,21 @@ FITS = {
 
 def interrupt(program, delay):
     """Run a program, interrupt it `delay` seconds after it says "start"; seconds to the answer."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert child.stdout.readline() == "start\n", child.stderr.read()
-        time.sleep(delay)
-        sent = time.perf_counter()
-        os.kill(child.pid, signal.SIGINT)
-        answer = child.stdout.readline()
-        seconds = time.perf_counter() - sent
-        output, errors = child.communicate(timeout=60)
-    finally:
-        child.kill()
+    command = [sys.executable, "-c", program]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as child:
+        try:
+            assert child.stdout.readline() == "start\n", child.stderr.read()
+            time.sleep(delay)
+            sent = time.perf_counter()
+            os.kill(child.pid, signal.SIGINT)
+            answer = child.stdout.readline()
+            seconds = time.perf_counter() - sent
+            # Not communicate(): it would miss what the line above has left in the buffer.
+            output, errors = child.stdout.read(), child.stderr.read()
+            child.wait()
+        finally:
+            child.kill()
     assert answer == "interrupted\n", errors
     assert child.returncode == 0, errors
     assert output == "kept\n"

@@ -1,10 +1,8 @@
 //! The loops against each other through the public interface: all biases, all kinds of scores, any number of threads.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a failing test panics"
+    reason = "helpers of tests, where a failure is a panic"
 )]
 
 use multimargin_solvers::bcd::{self, Proximal, Step};
