@@ -143,7 +143,14 @@ pub fn solve(
         };
     };
     let mut solution = problem.solution(
-        &quadratic, weights, status, iteration, trace, settings, threads,
+        &quadratic,
+        weights,
+        f64::NEG_INFINITY,
+        status,
+        iteration,
+        trace,
+        settings,
+        threads,
     );
     solution.lipschitz = Some(lipschitz);
     Ok(solution)

@@ -240,5 +240,14 @@ pub(super) fn solve(
     };
 
     let weights: Vec<f64> = labels.into_iter().flat_map(|label| label.weights).collect();
-    Ok(problem.solution(&quadratic, weights, status, epoch, trace, settings, threads))
+    Ok(problem.solution(
+        &quadratic,
+        weights,
+        f64::NEG_INFINITY,
+        status,
+        epoch,
+        trace,
+        settings,
+        threads,
+    ))
 }

@@ -251,8 +251,8 @@ mod tests {
             let (mut lasso, b) = random_lasso(&mut random);
             let m = b.len();
             lasso.solve(1e-12);
-            for (k, product) in b.iter().enumerate() {
-                let gradient = dot(&lasso.form[k * m..(k + 1) * m], &lasso.weights) - product;
+            for (k, b) in b.iter().enumerate() {
+                let gradient = dot(&lasso.form[k * m..(k + 1) * m], &lasso.weights) - b;
                 let violation = violation(lasso.weights[k], gradient, lasso.beta);
                 assert!(violation < 1e-10, "{violation}");
             }
@@ -276,8 +276,8 @@ mod tests {
             lasso.newton();
             let after = objective(&lasso.form, &b, lasso.beta, &lasso.weights);
             assert!(after <= before + 1e-12, "{before} -> {after}");
-            for (k, product) in b.iter().enumerate() {
-                let gradient = dot(&lasso.form[k * m..(k + 1) * m], &lasso.weights) - product;
+            for (k, b) in b.iter().enumerate() {
+                let gradient = dot(&lasso.form[k * m..(k + 1) * m], &lasso.weights) - b;
                 assert!((gradient - lasso.gradient[k]).abs() < 1e-10);
             }
         }

@@ -175,7 +175,7 @@ impl<'a> Problem<'a> {
             && certificate.kkt_residual <= settings.tolerance * self.scale()
     }
 
-    /// Certifies the point that a loop returns, computed afresh.
+    /// Certifies the point that a loop returns, computed afresh; `bound` is a lower bound that the loop knows besides.
     #[expect(
         clippy::too_many_arguments,
         reason = "everything that a finished loop knows"
@@ -184,6 +184,7 @@ impl<'a> Problem<'a> {
         &self,
         quadratic: &Quadratic,
         weights: Vec<f64>,
+        bound: f64,
         status: Status,
         epochs: usize,
         trace: Trace,
@@ -191,7 +192,8 @@ impl<'a> Problem<'a> {
         threads: &Threads,
     ) -> Solution {
         let gradient = self.gradient(quadratic, &weights, threads);
-        let certificate = self.certificate(&weights, &gradient);
+        let mut certificate = self.certificate(&weights, &gradient);
+        certificate.dual = certificate.dual.max(bound);
         // Rounding in the updates may have hidden what is left of the gap, or that nothing is left.
         let status = match (status, self.certified(&certificate, settings)) {
             (Status::Converged, false) => Status::Stalled,

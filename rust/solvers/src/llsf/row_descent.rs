@@ -9,7 +9,8 @@
 //! plain method. Otherwise the residuals `X W - Y` are kept, and one column of `X` is met twice in a visit.
 //!
 //! Descent settles the signs quickly and crawls along nearly dependent features. So every few epochs take a Newton step
-//! on the present support, by preconditioned conjugate gradients, with an exact search over the kinks on the way.
+//! on the present support, by preconditioned conjugate gradients, with an exact search over the kinks on the way; and
+//! the lower bound comes from a point of its own.
 
 use super::certificate::Certificate;
 use super::descent::coordinate;
@@ -30,6 +31,9 @@ const EPOCHS_PER_NEWTON_STEP: usize = 8;
 /// Conjugate-gradient iterations in a Newton step, and the reduction of the residual at which they end.
 const MAX_CONJUGATE_GRADIENTS: usize = 50;
 const NEWTON_ACCURACY: f64 = 0.03;
+/// Solves that one lower bound may take, and the part of the tolerance that may remain of the excess over `beta`.
+const BOUND_ROUNDS: usize = 4;
+const NEGLIGIBLE_EXCESS: f64 = 0.1;
 /// Columns of `X` met between two questions to the monitor.
 const BATCH: usize = 256;
 
@@ -270,23 +274,19 @@ impl Form<'_> {
         transposed(&product, q, d)
     }
 
-    /// The point that a Newton step on the support leads to; `None` when there is no way down, or the monitor stops it.
-    fn newton(&self, state: &State<'_>, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
-        let (q, beta) = (self.problem.labels, self.problem.beta);
-        let support: Vec<usize> = (0..state.weights.len())
-            .filter(|&at| state.weights[at] != 0.0)
-            .collect();
-        let gather =
-            |matrix: &[f64]| -> Vec<f64> { support.iter().map(|&at| matrix[at]).collect() };
-        let weights = gather(&state.weights);
-        let curvatures: Vec<f64> = support
+    /// Solves with the quadratic form on some entries of a `d x q` matrix, approximately. Returns the solution and its
+    /// curvature; `None` when there is none, or the monitor stops it.
+    fn conjugate_gradients(
+        &self,
+        entries: &[usize],
+        mut residual: Vec<f64>,
+        accuracy: f64,
+        monitor: &mut dyn Monitor,
+    ) -> Option<(Vec<f64>, f64)> {
+        let q = self.problem.labels;
+        let curvatures: Vec<f64> = entries
             .iter()
             .map(|&at| self.squared_norms[at / q] + self.coupling[at % q * (q + 1)])
-            .collect();
-
-        let mut residual: Vec<f64> = support
-            .iter()
-            .map(|&at| -(state.error[at] + state.mixture[at] + beta.copysign(state.weights[at])))
             .collect();
         let precondition = |residual: &[f64]| -> Vec<f64> {
             residual
@@ -295,27 +295,28 @@ impl Form<'_> {
                 .map(|(r, c)| r / c.max(f64::MIN_POSITIVE))
                 .collect()
         };
-        let goal = NEWTON_ACCURACY * dot(&residual, &residual).sqrt();
+        let goal = accuracy * dot(&residual, &residual).sqrt();
         let mut preconditioned = precondition(&residual);
-        let mut search_direction = preconditioned.clone();
-        let mut direction = vec![0.0; support.len()];
+        let mut direction = preconditioned.clone();
+        let mut solution = vec![0.0; entries.len()];
         let mut strength = dot(&residual, &preconditioned);
         let mut curvature = 0.0;
-        let mut full = vec![0.0; state.weights.len()];
+        let mut full = vec![0.0; self.problem.size()];
         for _ in 0..MAX_CONJUGATE_GRADIENTS {
             if monitor.interrupted() {
                 return None;
             }
-            for (&at, &value) in support.iter().zip(&search_direction) {
+            for (&at, &value) in entries.iter().zip(&direction) {
                 full[at] = value;
             }
-            let product = gather(&self.product(&full));
-            let bend = dot(&search_direction, &product);
+            let product = self.product(&full);
+            let product: Vec<f64> = entries.iter().map(|&at| product[at]).collect();
+            let bend = dot(&direction, &product);
             if !(bend > 0.0 && strength > 0.0) {
                 break;
             }
             let length = strength / bend;
-            axpy(length, &search_direction, &mut direction);
+            axpy(length, &direction, &mut solution);
             axpy(-length, &product, &mut residual);
             // Conjugate steps add up their curvatures.
             curvature += length * length * bend;
@@ -324,14 +325,27 @@ impl Form<'_> {
             }
             preconditioned = precondition(&residual);
             let next = dot(&residual, &preconditioned);
-            for (p, z) in search_direction.iter_mut().zip(&preconditioned) {
+            for (p, z) in direction.iter_mut().zip(&preconditioned) {
                 *p = z + next / strength * *p;
             }
             strength = next;
         }
-        if !(curvature > 0.0 && curvature.is_finite()) {
-            return None;
-        }
+        (curvature > 0.0 && curvature.is_finite()).then_some((solution, curvature))
+    }
+
+    /// The point that a Newton step on the support leads to.
+    fn newton(&self, state: &State<'_>, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let beta = self.problem.beta;
+        let support: Vec<usize> = (0..state.weights.len())
+            .filter(|&at| state.weights[at] != 0.0)
+            .collect();
+        let weights: Vec<f64> = support.iter().map(|&at| state.weights[at]).collect();
+        let descent = support
+            .iter()
+            .map(|&at| -(state.error[at] + state.mixture[at] + beta.copysign(state.weights[at])))
+            .collect();
+        let (direction, curvature) =
+            self.conjugate_gradients(&support, descent, NEWTON_ACCURACY, monitor)?;
         let Step { length, vanishing } = search(&weights, &direction, curvature, beta);
         let mut point = state.weights.clone();
         for (&at, &change) in support.iter().zip(&direction) {
@@ -341,6 +355,47 @@ impl Form<'_> {
             point[support[place]] = 0.0;
         }
         Some(point)
+    }
+
+    /// A lower bound of the optimum from a point whose gradient is nearly that of this state, cut off at `beta`: less is
+    /// lost by this than by scaling the whole gradient down to its largest entry.
+    fn lower_bound(&self, state: &State<'_>, tolerance: f64, monitor: &mut dyn Monitor) -> f64 {
+        let (q, d, beta) = (
+            self.problem.labels,
+            self.problem.dimension(),
+            self.problem.beta,
+        );
+        let entries: Vec<usize> = (0..state.weights.len()).collect();
+        let mut point = state.weights.clone();
+        let mut gradient: Vec<f64> = state
+            .error
+            .iter()
+            .zip(&state.mixture)
+            .map(|(e, m)| e + m)
+            .collect();
+        let mut bound = f64::NEG_INFINITY;
+        for _ in 0..BOUND_ROUNDS {
+            let excess: Vec<f64> = gradient.iter().map(|g| g.clamp(-beta, beta) - g).collect();
+            if excess
+                .iter()
+                .all(|e| e.abs() <= NEGLIGIBLE_EXCESS * tolerance * beta)
+            {
+                break;
+            }
+            let Some((correction, _)) =
+                self.conjugate_gradients(&entries, excess, NEWTON_ACCURACY, monitor)
+            else {
+                break;
+            };
+            axpy(1.0, &correction, &mut point);
+            let by_label = transposed(&point, d, q);
+            let fresh = self
+                .problem
+                .gradient(&self.quadratic, &by_label, self.threads);
+            bound = bound.max(self.problem.certificate(&by_label, &fresh).dual);
+            gradient = transposed(&fresh, q, d);
+        }
+        bound
     }
 }
 
@@ -370,9 +425,12 @@ pub(super) fn solve(
     };
     let (mut state, mut residuals) = form.state(transposed(&problem.start(start)?, q, d));
 
+    let mut bound = f64::NEG_INFINITY;
+    let mut settled_primal = f64::INFINITY;
     let mut epoch = 0;
     let status = loop {
-        let certificate = state.certificate();
+        let mut certificate = state.certificate();
+        certificate.dual = certificate.dual.max(bound);
         let set = state.working_set();
         if epoch > 0 {
             trace.record(
@@ -402,10 +460,17 @@ pub(super) fn solve(
             Some(false) => break Status::Stalled,
             Some(true) => {}
         }
-        if epoch % EPOCHS_PER_NEWTON_STEP == 0
-            && let Some(weights) = form.newton(&state, monitor)
-        {
-            (state, residuals) = form.state(weights);
+        if epoch % EPOCHS_PER_NEWTON_STEP == 0 {
+            if let Some(weights) = form.newton(&state, monitor) {
+                (state, residuals) = form.state(weights);
+            }
+            // The bound that the gradient gives by itself is poor for long after the objective has settled.
+            let settled = settled_primal - certificate.primal
+                <= settings.tolerance * certificate.primal.abs();
+            settled_primal = certificate.primal;
+            if settled {
+                bound = bound.max(form.lower_bound(&state, settings.tolerance, monitor));
+            }
         }
     };
 
@@ -413,6 +478,7 @@ pub(super) fn solve(
     Ok(problem.solution(
         &form.quadratic,
         weights,
+        bound,
         status,
         epoch,
         trace,
