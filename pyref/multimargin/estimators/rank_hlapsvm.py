@@ -19,6 +19,9 @@ from multimargin.parameters import check_choice, check_real
 # features, the n x n kernel form (27) is used.
 _MOST_WHITENED_FEATURES = 5000
 
+# Rows whose product is added to X^T Lap X at once.
+_CHUNK = 512
+
 
 @with_shared_paragraphs
 class RankHLapSVM(PairwiseClassifier):
@@ -135,17 +138,15 @@ class RankHLapSVM(PairwiseClassifier):
     def _solve_whitened(self, problem: Problem, laplacian: "Laplacian") -> Fit:
         """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X, and X ends with a 1."""
         X = _with_ones(problem.X)
-        R = laplacian.gram(X)
-        R *= self.lam
-        R.flat[:: R.shape[0] + 1] += 1.0
-        R = linalg.cholesky(R, overwrite_a=True, check_finite=False)
-        # I + lam X^T Lap X is at least I: the inverse of its factor is no larger than 1.
-        inverse, _ = linalg.lapack.dtrtri(R, overwrite_c=True)
-        inverse = np.ascontiguousarray(np.triu(inverse))
-        whitened = np.ascontiguousarray(safe_sparse_dot(X, inverse, dense_output=True))
-        fit = super()._solve(replace(problem, X=whitened))
+        A = laplacian.gram(X)
+        A *= self.lam
+        A.flat[:: A.shape[0] + 1] += 1.0
+        R = linalg.cholesky(A, overwrite_a=True, check_finite=False)
+        # R^T Z = X^T, solved in place: Z^T = X R^-1.
+        linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
+        fit = super()._solve(replace(problem, X=X))
         assert fit.weights is not None
-        W = inverse @ fit.weights
+        W = linalg.solve_triangular(R, fit.weights, check_finite=False)
         return replace(
             fit,
             weights=np.ascontiguousarray(W[:-1]),
@@ -215,17 +216,17 @@ class Laplacian:
         product -= self.Y @ (self.weights[:, None] * (self.Y.T @ F))
         return product
 
-    def gram(self, X: Any) -> Matrix:
-        """Return X^T Lap X, d x d, in O(n d^2 + n d q) operations."""
-        if sparse.issparse(X):
-            scaled = sparse.diags_array(np.sqrt(self.degrees)) @ X
-            gram = (scaled.T @ scaled).toarray()
-        else:
-            scaled = np.sqrt(self.degrees)[:, None] * X
-            gram = scaled.T @ scaled
-        sums = safe_sparse_dot(X.T, self.Y, dense_output=True) * np.sqrt(self.weights)
-        gram -= sums @ sums.T
-        return np.asfortranarray(gram)
+    def gram(self, X: Matrix) -> Matrix:
+        """Return the upper triangle of X^T Lap X, d x d, in O(n d^2 + n d q) operations."""
+        d = X.shape[1]
+        roots = np.sqrt(self.degrees)[:, None]
+        gram = np.zeros((d, d), order="F")
+        for start in range(0, X.shape[0], _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            linalg.blas.dsyrk(1.0, (roots[rows] * X[rows]).T, beta=1.0, c=gram, overwrite_c=1)
+        sums = (X.T @ self.Y) * np.sqrt(self.weights)
+        linalg.blas.dsyrk(-1.0, np.asfortranarray(sums), beta=1.0, c=gram, overwrite_c=1)
+        return gram
 
 
 def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:
@@ -270,9 +271,8 @@ def _weights(
     return weights
 
 
-def _with_ones(X: Any) -> Any:
-    """Append the feature 1 (eq. 8)."""
-    ones = np.ones((X.shape[0], 1))
-    if sparse.issparse(X):
-        return sparse.hstack([X, sparse.csr_array(ones)], format="csr")
-    return np.column_stack([X, ones])
+def _with_ones(X: Any) -> Matrix:
+    """Return a dense copy of X with the feature 1 appended (eq. 8)."""
+    extended = np.ones((X.shape[0], X.shape[1] + 1))
+    extended[:, :-1] = X.toarray() if sparse.issparse(X) else X
+    return extended

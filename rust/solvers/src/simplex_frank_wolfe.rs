@@ -30,6 +30,7 @@
 use crate::kernel_rows::KernelRows;
 use crate::labels::Labels;
 use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace};
+use multiversion::multiversion;
 
 /// Below this common factor the scores are multiplied out, long before anything over- or underflows.
 const SMALLEST_SCALE: f64 = 1e-100;
@@ -101,14 +102,6 @@ pub struct SimplexSolution {
     pub steps: Vec<WeightedPair>,
     /// The certificate: `primal` is `W`, and `dual` the lower bound `W + z`.
     pub report: Report,
-}
-
-/// A pair of the support, with its dual variable in units of the common factor.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    relevant: u32,
-    irrelevant: u32,
-    weight: f64,
 }
 
 /// What an instance remembers of its row of scores.
@@ -187,7 +180,8 @@ struct State<'a, 'k> {
     position: Vec<u32>,
     label: Vec<u32>,
     extremes: Vec<Extremes>,
-    support: Vec<Vec<Entry>>,
+    /// The dual variables of the instances of the support, in units of the common factor: `p_i x r_i`, by place.
+    support: Vec<Vec<f64>>,
     /// The common factor of scores, extremes and support.
     scale: f64,
 }
@@ -256,24 +250,49 @@ impl<'a, 'k> State<'a, 'k> {
         }
     }
 
-    fn find(&self, i: usize, m: u32, n: u32) -> Result<usize, usize> {
-        self.support[i].binary_search_by_key(&(m, n), |entry| (entry.relevant, entry.irrelevant))
+    /// Where a pair is in its instance's table.
+    fn entry(&self, i: usize, m: u32, n: u32) -> usize {
+        let q = self.labels.count();
+        let relevant = self.labels.relevant(i).len();
+        let places = &self.position[i * q..(i + 1) * q];
+        places[m as usize] as usize * (q - relevant) + places[n as usize] as usize - relevant
     }
 
     /// Adds to a dual variable, in units of the common factor.
     fn add_weight(&mut self, i: usize, m: u32, n: u32, weight: f64) {
-        match self.find(i, m, n) {
-            Ok(k) => self.support[i][k].weight += weight,
-            Err(k) => self.support[i].insert(
-                k,
-                Entry {
-                    relevant: m,
-                    irrelevant: n,
-                    weight,
-                },
-            ),
+        if self.support[i].is_empty() {
+            self.support[i].resize(self.labels.pairs(i), 0.0);
+            self.extremes[i].supported = true;
         }
-        self.extremes[i].supported = true;
+        let entry = self.entry(i, m, n);
+        self.support[i][entry] += weight;
+    }
+
+    /// Calls `visit(i, m, n, alpha, g)` for every pair of the support: its dual variable and its gradient entry.
+    fn for_each_of_support(&self, mut visit: impl FnMut(usize, u32, u32, f64, f64)) {
+        let q = self.labels.count();
+        for (i, table) in self.support.iter().enumerate() {
+            let relevant = self.labels.relevant(i).len();
+            let (row, label) = (
+                &self.scores[i * q..(i + 1) * q],
+                &self.label[i * q..(i + 1) * q],
+            );
+            for (k, &weight) in table
+                .iter()
+                .enumerate()
+                .filter(|(_, weight)| **weight > 0.0)
+            {
+                let (a, b) = (k / (q - relevant), relevant + k % (q - relevant));
+                let gradient = row[a] - row[b] + weight / self.labels.weight(i);
+                visit(
+                    i,
+                    label[a],
+                    label[b],
+                    self.scale * weight,
+                    self.scale * gradient,
+                );
+            }
+        }
     }
 
     /// Multiplies the common factor out.
@@ -285,8 +304,8 @@ impl<'a, 'k> State<'a, 'k> {
             extremes.high *= scale;
             extremes.bound *= scale;
         }
-        for entry in self.support.iter_mut().flatten() {
-            entry.weight *= scale;
+        for weight in self.support.iter_mut().flatten() {
+            *weight *= scale;
         }
     }
 
@@ -295,18 +314,22 @@ impl<'a, 'k> State<'a, 'k> {
         self.normalise();
         let q = self.labels.count();
         self.scores.fill(0.0);
+        let mut beta = vec![0.0; q];
         for i in 0..self.support.len() {
             if self.support[i].is_empty() {
                 continue;
             }
-            let row = self.kernel.row(i);
-            for (j, &k) in row.iter().enumerate() {
-                for entry in &self.support[i] {
-                    let change = entry.weight * (k + 1.0);
-                    let at_m = self.position[j * q + entry.relevant as usize] as usize;
-                    let at_n = self.position[j * q + entry.irrelevant as usize] as usize;
-                    self.scores[j * q + at_m] += change;
-                    self.scores[j * q + at_n] -= change;
+            let relevant = self.labels.relevant(i).len();
+            beta.fill(0.0);
+            for (k, weight) in self.support[i].iter().enumerate() {
+                beta[k / (q - relevant)] += weight;
+                beta[relevant + k % (q - relevant)] -= weight;
+            }
+            let label = &self.label[i * q..(i + 1) * q];
+            for (j, &k) in self.kernel.row(i).iter().enumerate() {
+                for (&m, &beta) in label.iter().zip(&beta) {
+                    self.scores[j * q + self.position[j * q + m as usize] as usize] +=
+                        beta * (k + 1.0);
                 }
             }
         }
@@ -323,25 +346,11 @@ impl<'a, 'k> State<'a, 'k> {
         }
     }
 
-    /// The score difference of a pair, in units of the common factor.
-    fn difference(&self, i: usize, entry: &Entry) -> f64 {
-        let q = self.labels.count();
-        let places = &self.position[i * q..(i + 1) * q];
-        let row = &self.scores[i * q..(i + 1) * q];
-        row[places[entry.relevant as usize] as usize]
-            - row[places[entry.irrelevant as usize] as usize]
-    }
-
     /// The objective `W`, computed anew.
     fn objective(&self) -> f64 {
         let mut total = 0.0;
-        for (i, entries) in self.support.iter().enumerate() {
-            for entry in entries {
-                total += entry.weight
-                    * (self.difference(i, entry) + entry.weight / self.labels.weight(i));
-            }
-        }
-        0.5 * self.scale * self.scale * total
+        self.for_each_of_support(|_, _, _, weight, gradient| total += weight * gradient);
+        0.5 * total
     }
 
     /// An instance's pair with the smallest gradient entry, the first one of several: its value, in units of the common
@@ -359,29 +368,10 @@ impl<'a, 'k> State<'a, 'k> {
         } = self.extremes[i];
         let (low_at, high_at) = (low_at as usize, high_at as usize - positive.len());
         let support = &self.support[i];
-        let (label, weight) = (&self.label[i * q..(i + 1) * q], self.labels.weight(i));
-        let own = |a: usize, b: usize| {
-            let (m, n) = (label[a], label[positive.len() + b]);
-            support
-                .iter()
-                .find(|entry| (entry.relevant, entry.irrelevant) == (m, n))
-                .map_or(0.0, |entry| entry.weight / weight)
-        };
-        let mut best = (low - high + own(low_at, high_at), low_at, high_at);
-        for (a, &top) in positive.iter().enumerate() {
-            if top - high > best.0 {
-                continue;
-            }
-            for (b, &bottom) in negative.iter().enumerate() {
-                if top - bottom <= best.0 {
-                    let value = top - bottom + own(a, b);
-                    if value < best.0 || (value == best.0 && (a, b) < (best.1, best.2)) {
-                        best = (value, a, b);
-                    }
-                }
-            }
+        if support.is_empty() {
+            return (low - high, low_at, high_at);
         }
-        best
+        smallest_entry(positive, negative, support, 1.0 / self.labels.weight(i))
     }
 
     /// The pair with the smallest gradient entry (46); the first one of several.
@@ -424,21 +414,17 @@ impl<'a, 'k> State<'a, 'k> {
             gradient: f64::NEG_INFINITY,
         };
         let mut weight = 0.0;
-        for (i, entries) in self.support.iter().enumerate() {
-            for entry in entries {
-                let gradient =
-                    self.scale * (self.difference(i, entry) + entry.weight / self.labels.weight(i));
-                if gradient > worst.gradient {
-                    worst = Vertex {
-                        instance: i,
-                        relevant: entry.relevant,
-                        irrelevant: entry.irrelevant,
-                        gradient,
-                    };
-                    weight = self.scale * entry.weight;
-                }
+        self.for_each_of_support(|i, m, n, alpha, gradient| {
+            if gradient > worst.gradient {
+                worst = Vertex {
+                    instance: i,
+                    relevant: m,
+                    irrelevant: n,
+                    gradient,
+                };
+                weight = alpha;
             }
-        }
+        });
         (worst, weight)
     }
 
@@ -503,22 +489,59 @@ impl<'a, 'k> State<'a, 'k> {
         let weight = step / self.scale;
         self.add_weight(best.instance, best.relevant, best.irrelevant, weight);
         self.add_scores(best.instance, best.relevant, best.irrelevant, weight);
-        if let Ok(k) = self.find(worst.instance, worst.relevant, worst.irrelevant) {
-            if step >= available {
-                self.support[worst.instance].remove(k);
-            } else {
-                self.support[worst.instance][k].weight -= weight;
-            }
-        }
+        let entry = self.entry(worst.instance, worst.relevant, worst.irrelevant);
+        let alpha = &mut self.support[worst.instance][entry];
+        *alpha = if step >= available {
+            0.0
+        } else {
+            *alpha - weight
+        };
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
         let changed = &mut self.extremes[worst.instance];
         changed.bound = changed.low - changed.high;
-        changed.supported = !self.support[worst.instance].is_empty();
         (
             step,
             objective + step * slope + 0.5 * step * step * curvature,
         )
     }
+}
+
+/// The smallest of `top - bottom + alpha / c` over all pairs of an instance, the first one of several, and its places.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn smallest_entry(
+    positive: &[f64],
+    negative: &[f64],
+    table: &[f64],
+    inverse_weight: f64,
+) -> (f64, usize, usize) {
+    let mut best = (f64::INFINITY, 0, 0);
+    for (a, (&top, row)) in positive
+        .iter()
+        .zip(table.chunks_exact(negative.len()))
+        .enumerate()
+    {
+        let value = |bottom: f64, alpha: f64| (top - bottom) + alpha * inverse_weight;
+        let mut lanes = [f64::INFINITY; 4];
+        let (bottoms, alphas) = (negative.chunks_exact(4), row.chunks_exact(4));
+        let mut lowest = f64::INFINITY;
+        for (&bottom, &alpha) in bottoms.remainder().iter().zip(alphas.remainder()) {
+            lowest = lowest.min(value(bottom, alpha));
+        }
+        for (bottoms, alphas) in bottoms.zip(alphas) {
+            for lane in 0..4 {
+                lanes[lane] = lanes[lane].min(value(bottoms[lane], alphas[lane]));
+            }
+        }
+        lowest = lanes.into_iter().fold(lowest, f64::min);
+        if lowest < best.0 {
+            let b = negative
+                .iter()
+                .zip(row)
+                .position(|(&bottom, &alpha)| value(bottom, alpha) == lowest);
+            best = (lowest, a, b.unwrap_or(0));
+        }
+    }
+    best
 }
 
 impl StopRule {
@@ -672,22 +695,19 @@ fn solution(
     let (n, q) = (state.labels.instances(), state.labels.count());
     let (mut dual, mut bias, mut scores) = (vec![0.0; n * q], vec![0.0; q], vec![0.0; n * q]);
     let mut support = Vec::new();
-    for (i, entries) in state.support.iter().enumerate() {
-        for entry in entries {
-            let weight = state.scale * entry.weight;
-            let (m, k) = (entry.relevant as usize, entry.irrelevant as usize);
-            dual[i * q + m] += weight;
-            dual[i * q + k] -= weight;
-            bias[m] += weight;
-            bias[k] -= weight;
-            support.push(WeightedPair {
-                instance: i as u32,
-                relevant: entry.relevant,
-                irrelevant: entry.irrelevant,
-                weight,
-            });
-        }
-    }
+    state.for_each_of_support(|i, relevant, irrelevant, weight, _| {
+        let (m, k) = (relevant as usize, irrelevant as usize);
+        dual[i * q + m] += weight;
+        dual[i * q + k] -= weight;
+        bias[m] += weight;
+        bias[k] -= weight;
+        support.push(WeightedPair {
+            instance: i as u32,
+            relevant,
+            irrelevant,
+            weight,
+        });
+    });
     for i in 0..n {
         state.labels.scatter(
             i,
