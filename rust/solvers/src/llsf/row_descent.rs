@@ -31,6 +31,8 @@ const EPOCHS_PER_NEWTON_STEP: usize = 8;
 /// Conjugate-gradient iterations in a Newton step, and the reduction of the residual at which they end.
 const MAX_CONJUGATE_GRADIENTS: usize = 50;
 const NEWTON_ACCURACY: f64 = 0.03;
+/// The relative size of what sums of products lose, with a margin of a hundred.
+const ROUNDING: f64 = 100.0 * f64::EPSILON;
 /// Solves that one lower bound may take, and the part of the tolerance that may remain of the excess over `beta`.
 const BOUND_ROUNDS: usize = 4;
 const NEGLIGIBLE_EXCESS: f64 = 0.1;
@@ -274,6 +276,16 @@ impl Form<'_> {
         transposed(&product, q, d)
     }
 
+    /// An upper bound of the quadratic form's largest eigenvalue: the trace of one part, and the size of the other's
+    /// entries times their number in a row.
+    fn largest_curvature(&self) -> f64 {
+        let entry = self
+            .coupling
+            .iter()
+            .fold(0.0_f64, |most, c| most.max(c.abs()));
+        self.squared_norms.iter().sum::<f64>() + entry * self.problem.labels as f64
+    }
+
     /// Solves with the quadratic form on some entries of a `d x q` matrix, approximately. Returns the solution and its
     /// curvature; `None` when there is none, or the monitor stops it.
     fn conjugate_gradients(
@@ -312,7 +324,8 @@ impl Form<'_> {
             let product = self.product(&full);
             let product: Vec<f64> = entries.iter().map(|&at| product[at]).collect();
             let bend = dot(&direction, &product);
-            if !(bend > 0.0 && strength > 0.0) {
+            let flat = ROUNDING * self.largest_curvature() * dot(&direction, &direction);
+            if !(bend > flat && strength > 0.0) {
                 break;
             }
             let length = strength / bend;
@@ -392,7 +405,9 @@ impl Form<'_> {
             let fresh = self
                 .problem
                 .gradient(&self.quadratic, &by_label, self.threads);
-            bound = bound.max(self.problem.certificate(&by_label, &fresh).dual);
+            // A point far out along a direction without curvature would turn rounding into a false bound.
+            let rounding = ROUNDING * self.largest_curvature() * dot(&point, &point);
+            bound = bound.max(self.problem.certificate(&by_label, &fresh).dual - rounding);
             gradient = transposed(&fresh, q, d);
         }
         bound
