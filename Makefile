@@ -11,7 +11,7 @@ demo: $(VENV)/.package
 
 test: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check .
