@@ -2,8 +2,35 @@
 
 from importlib.metadata import version
 
-from multimargin.estimators import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.estimators import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    beta_max,
+    llsf_path,
+)
 
 __version__ = version("multimargin")
 
-__all__ = ["MLODM", "RankCVM", "RankHLapSVM", "RankLSVM", "RankSVM", "__version__"]
+__all__ = [
+    "LLSF",
+    "MLODM",
+    "MLRL",
+    "SSMLRL",
+    "LabelSpecificBinaryRelevance",
+    "LabelSpecificClassifierChain",
+    "RankCVM",
+    "RankHLapSVM",
+    "RankLSVM",
+    "RankSVM",
+    "__version__",
+    "beta_max",
+    "llsf_path",
+]

@@ -7,12 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "LabelFeaturesSolution",
     "PairwiseSolution",
+    "RelationshipSolution",
     "SimplexSolution",
     "kernel_matrix",
     "kernel_product",
     "loss_prox",
     "loss_value",
+    "solve_label_features",
+    "solve_mlrl",
     "solve_pairwise",
     "solve_simplex",
 ]
@@ -70,6 +74,7 @@ def solve_pairwise(
     cache_bytes: int,
     threads: int,
     callback: Callable[[int, float, float, float, int], bool] | None,
+    start_bias: _Matrix | None = None,
 ) -> PairwiseSolution: ...
 
 @final
@@ -117,6 +122,54 @@ def solve_simplex(
     cache_bytes: int,
     callback: Callable[[int, float, float, float, int], bool] | None,
 ) -> SimplexSolution: ...
+
+@final
+class RelationshipSolution:
+    @property
+    def expansion(self) -> _Matrix: ...
+    @property
+    def bias(self) -> _Matrix: ...
+    @property
+    def dual(self) -> _Matrix: ...
+    @property
+    def covariance(self) -> _Matrix: ...
+    @property
+    def scores(self) -> _Matrix: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual_objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def history(self) -> _Matrix: ...
+
+def solve_mlrl(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    *,
+    lam: float,
+    kernel_name: str,
+    gamma: float,
+    degree: int,
+    coef0: float,
+    solver: str,
+    covariance: _Matrix | None,
+    ridge: float,
+    stop: str,
+    tolerance: float,
+    max_rounds: int,
+    shrinking: bool,
+    cache_bytes: int,
+    threads: int,
+    callback: Callable[[int, float, float, float, int], bool] | None,
+) -> RelationshipSolution: ...
 def kernel_matrix(
     left: _Features,
     right: _Features | None,
@@ -150,3 +203,41 @@ def loss_prox(
 def loss_value(
     scores: _Matrix, relevant: int, *, loss: str, theta: float = 0.0, mu: float = 1.0
 ) -> float: ...
+
+@final
+class LabelFeaturesSolution:
+    @property
+    def weights(self) -> _Matrix: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def primal(self) -> float: ...
+    @property
+    def dual_objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def kkt_residual(self) -> float: ...
+    @property
+    def lipschitz(self) -> float | None: ...
+    @property
+    def history(self) -> _Matrix: ...
+
+def solve_label_features(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    *,
+    coupling: _Matrix | None,
+    beta: float,
+    anchor: float | None,
+    convex: bool,
+    solver: str,
+    lipschitz: float,
+    start: _Matrix | None,
+    tolerance: float,
+    max_epochs: int,
+    threads: int,
+    callback: Callable[[int, float, float, float, int], bool] | None,
+) -> LabelFeaturesSolution: ...

@@ -213,12 +213,16 @@ def kernel_matrix(
             order="C",
             input_name="Y",
         )
+        if Y.shape[1] != X.shape[1]:
+            raise ValueError(f"Y has {Y.shape[1]} features; expected {X.shape[1]}, as X.")
         Y = same_kind(Y, X)
     return settled.matrix(X, Y, threads=effective_n_jobs(n_jobs))
 
 
 def rust_features(X: Any) -> Any:
-    """Return features as the Rust core takes them, without a copy (but of 64-bit indices).
+    """Return features as the Rust core takes them, without a copy where the format allows it.
+
+    64-bit indices are copied, and so are rows with unsorted or repeated entries.
 
     Parameters
     ----------
@@ -241,6 +245,7 @@ def rust_features(X: Any) -> Any:
         raise ValueError(
             f"X has shape {X.shape} and {X.nnz} nonzeros; expected no more than 2^31 - 1 of each."
         )
+    X = _canonical(X)
     indices, indptr = (a.astype(np.int32, copy=False) for a in (X.indices, X.indptr))
     return (X.data, indices, indptr, X.shape[1])
 
@@ -296,9 +301,12 @@ def is_indefinite(K: Matrix) -> bool:
     Returns
     -------
     bool
-        True when the Cholesky factorisation of K + 1e-8 max_i |K_ii| I fails.
+        True when the Cholesky factorisation of K + 1e-8 max_i |K_ii| I fails, or the diagonal is
+        all zero and K is not.
     """
     scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
+    if scale == 0.0:
+        return bool(K.any())
     shifted = K + _INDEFINITE_TOLERANCE * scale * np.eye(K.shape[0])
     try:
         linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
@@ -317,8 +325,18 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
     return values
 
 
+def _canonical(X: Any) -> Any:
+    """Return a CSR matrix with one entry for each position: squares of parts are no parts."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
 def _variance(X: Any) -> float:
     if not sparse.issparse(X):
         return float(X.var())
+    X = _canonical(X)
     entries = X.shape[0] * X.shape[1]
     return float((X.data**2).sum() / entries - (X.data.sum() / entries) ** 2)

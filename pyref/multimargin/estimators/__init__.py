@@ -1,9 +1,29 @@
 """The scikit-learn estimators."""
 
+from multimargin.estimators.label_specific import (
+    LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
+)
+from multimargin.estimators.llsf import LLSF, beta_max, llsf_path
 from multimargin.estimators.mlodm import MLODM
+from multimargin.estimators.mlrl import MLRL
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
+from multimargin.estimators.ssmlrl import SSMLRL
 
-__all__ = ["MLODM", "RankCVM", "RankHLapSVM", "RankLSVM", "RankSVM"]
+__all__ = [
+    "LLSF",
+    "MLODM",
+    "MLRL",
+    "SSMLRL",
+    "LabelSpecificBinaryRelevance",
+    "LabelSpecificClassifierChain",
+    "RankCVM",
+    "RankHLapSVM",
+    "RankLSVM",
+    "RankSVM",
+    "beta_max",
+    "llsf_path",
+]

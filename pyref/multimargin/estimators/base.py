@@ -94,7 +94,8 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         check_real("tol", self.tol, above=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_real("cache_size", self.cache_size, at_least=0.0)
-        check_integer("verbose", int(self.verbose), at_least=0)
+        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
+        check_integer("verbose", verbose, at_least=0)
         check_choice("solver", self.solver, self._solvers)
         threshold = make_threshold(self.threshold)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
@@ -154,6 +155,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         gram = self._gram(X, kernel, threads)
         indefinite = gram is not None and is_indefinite(gram)
 
+        start = self._start(X.shape[0], targets) if self.warm_start else None
         progress = Progress(self, self.max_iter, self.verbose)
         problem = Problem(
             X=X if gram is None else gram,
@@ -164,7 +166,8 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             cache_bytes=int(1e6 * self.cache_size),
-            start=self._start(X.shape[0], targets) if self.warm_start else None,
+            start=start,
+            start_bias=None if start is None else self.intercept_,
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             threads=threads,
             callback=progress.epoch_callback(),

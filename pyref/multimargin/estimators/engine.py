@@ -54,6 +54,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         cache_bytes=problem.cache_bytes,
         threads=problem.threads,
         callback=problem.callback,
+        start_bias=problem.start_bias,
     )
     return fit_of(solution, solution.weights)
 

@@ -75,6 +75,8 @@ class Problem:
         Memory for kernel rows.
     start : ndarray of shape (n, q) or None
         Dual matrix to start from.
+    start_bias : ndarray of shape (q,) or None
+        Bias to start from, when it is free.
     seed : int
         Seed of the random permutations.
     threads : int
@@ -92,6 +94,7 @@ class Problem:
     max_iter: int
     cache_bytes: int
     start: Matrix | None
+    start_bias: Matrix | None
     seed: int
     threads: int
     callback: EpochCallback | None

@@ -2,9 +2,11 @@
 
 mod arguments;
 mod kernels;
+mod label_features;
 mod losses;
 mod monitor;
 mod pairwise;
+mod relationships;
 mod simplex;
 
 use pyo3::prelude::*;
@@ -15,9 +17,13 @@ mod _rust {
     #[pymodule_export]
     use super::kernels::{kernel_matrix, kernel_product};
     #[pymodule_export]
+    use super::label_features::{LabelFeaturesSolution, solve_label_features};
+    #[pymodule_export]
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]
     use super::pairwise::{PairwiseSolution, solve_pairwise};
+    #[pymodule_export]
+    use super::relationships::{RelationshipSolution, solve_mlrl};
     #[pymodule_export]
     use super::simplex::{SimplexSolution, solve_simplex};
 }

@@ -74,6 +74,13 @@ pub fn loss_prox<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let centre = centre.as_slice()?;
     check(centre, relevant).map_err(value_error)?;
+    if !(lam > 0.0 && lam.is_finite()) {
+        return Err(value_error(SolverError::Argument {
+            name: "lam",
+            found: lam.to_string(),
+            expected: "a positive number",
+        }));
+    }
     let displacement = match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
         AnyLoss::Hinge(loss) => prox(&loss, centre, relevant, lam),
         AnyLoss::SquaredHinge(loss) => prox(&loss, centre, relevant, lam),

@@ -14,7 +14,8 @@ use multimargin_solvers::report::{Record, Report, Settings, Solution, SolverErro
 use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
 use multimargin_solvers::threads::Threads;
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -51,6 +52,7 @@ struct Request<'a> {
     bias: Bias,
     solver: &'a str,
     start: Option<Vec<f64>>,
+    start_bias: Option<Vec<f64>>,
     settings: Settings,
     threads: Threads,
 }
@@ -109,7 +111,10 @@ impl Request<'_> {
         } = self;
         let start = self.start.clone();
         if *bias == Bias::Free {
-            return free_bias::solve(labels, scores, step, start, settings, threads, monitor);
+            let start_bias = self.start_bias.clone();
+            return free_bias::solve(
+                labels, scores, step, start, start_bias, settings, threads, monitor,
+            );
         }
         let penalized = *bias == Bias::Penalized;
         let mut step = step(labels)?;
@@ -183,7 +188,7 @@ pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArra
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
-    max_epochs, seed, shuffle, shrinking, acceleration, block_size, cache_bytes, threads, callback
+    max_epochs, seed, shuffle, shrinking, acceleration, block_size, cache_bytes, threads, callback, start_bias=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -214,6 +219,7 @@ pub fn solve_pairwise<'py>(
     cache_bytes: usize,
     threads: usize,
     callback: Option<Py<PyAny>>,
+    start_bias: Option<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<PairwiseSolution> {
     let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
     let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
@@ -224,15 +230,26 @@ pub fn solve_pairwise<'py>(
             arrays.rows()
         )));
     }
-    let start = start
-        .map(|start| start.as_slice().map(<[f64]>::to_vec))
-        .transpose()?;
+    let start = match &start {
+        Some(start) if start.shape() != [n, q] => {
+            return Err(PyValueError::new_err(format!(
+                "start has shape {:?}, expected [{n}, {q}]",
+                start.shape()
+            )));
+        }
+        Some(start) => Some(row_major("start", start)?.to_vec()),
+        None => None,
+    };
     let request = Request {
         labels,
         loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
         bias: parse_bias(bias).map_err(value_error)?,
         solver,
         start,
+        start_bias: match &start_bias {
+            Some(bias) => Some(bias.as_slice()?.to_vec()),
+            None => None,
+        },
         settings: Settings {
             tolerance,
             max_epochs,

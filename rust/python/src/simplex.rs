@@ -5,9 +5,9 @@ use crate::monitor::PythonMonitor;
 use crate::pairwise::history_columns;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
+use multimargin_solvers::kernel_rows::KernelRows;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::report::relative_gap;
-use multimargin_solvers::scores::KernelRows;
 use multimargin_solvers::simplex_frank_wolfe::{self, Direction, Options, StopRule, WeightedPair};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -100,9 +100,9 @@ pub fn solve_simplex<'py>(
             arrays.rows()
         )));
     }
-    let mut rows = match (kernel_name, arrays) {
+    let rows = match (kernel_name, arrays) {
         ("precomputed", Features::Dense(matrix)) if matrix.data().len() == n * n => {
-            KernelRows::stored(matrix.data(), n)
+            KernelRows::stored(matrix.data(), n).map_err(value_error)?
         }
         ("precomputed", _) => {
             return Err(PyValueError::new_err(
@@ -143,7 +143,7 @@ pub fn solve_simplex<'py>(
     };
     let mut monitor = PythonMonitor::new(callback);
     let solution = py
-        .detach(|| simplex_frank_wolfe::solve(&labels, &mut rows, &start, &options, &mut monitor))
+        .detach(|| simplex_frank_wolfe::solve(&labels, &rows, &start, &options, &mut monitor))
         .map_err(value_error)?;
     monitor.finish()?;
     let matrix = |values: Vec<f64>| values.into_pyarray(py).reshape([n, q]).map(Bound::unbind);

@@ -536,6 +536,9 @@ pub fn solve<S: Scores, T: Step>(
         if epochs == settings.max_epochs {
             break;
         }
+        if monitor.interrupted() {
+            break status = Status::Interrupted;
+        }
         if outcome == Epoch::Still || engine.active() == 0 {
             // Nothing moved: either the skipped ones must, or rounding has the last word.
             let all = labels_with_pairs(labels);

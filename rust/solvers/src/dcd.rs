@@ -70,6 +70,12 @@ impl PairLoss for OptimalMargin {
     }
 }
 
+/// Passes over a given start's pairs that look for dual variables that belong to it.
+const PASSES_AT_START: usize = 1000;
+
+/// These passes end when no dual variable changes by more than this share of the largest one.
+const SETTLED: f64 = 1e-14;
+
 /// One pass over the pairs of an instance.
 #[derive(Clone, Debug)]
 pub struct OnePair<L: PairLoss> {
@@ -77,6 +83,8 @@ pub struct OnePair<L: PairLoss> {
     starts: Vec<usize>,
     /// One dual variable a pair.
     alpha: Vec<f64>,
+    /// Whether `alpha` of an instance is known, and not only the given sums `beta_i`.
+    visited: Vec<bool>,
     scores: Vec<f64>,
 }
 
@@ -109,8 +117,48 @@ impl<L: PairLoss> OnePair<L> {
             loss,
             starts,
             alpha,
+            visited: vec![false; labels.instances()],
             scores: Vec::new(),
         })
+    }
+}
+
+impl<L: PairLoss> OnePair<L> {
+    /// Minimises over each pair of an instance in turn, with the scores at `self.scores`. Returns the largest change
+    /// of a dual variable and the largest dual variable.
+    fn pass(&mut self, block: &Block<'_>) -> (f64, f64) {
+        let alpha = &mut self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
+        let (mut pair, mut largest_change, mut largest) = (0, 0.0_f64, 0.0_f64);
+        for m in 0..block.relevant {
+            for n in block.relevant..self.scores.len() {
+                let z = self.scores[m] - self.scores[n];
+                let new = self
+                    .loss
+                    .pair_step(alpha[pair], z, block.kappa, block.weight);
+                let change = new - alpha[pair];
+                self.scores[m] += block.kappa * change;
+                self.scores[n] -= block.kappa * change;
+                alpha[pair] = new;
+                largest_change = largest_change.max(change.abs());
+                largest = largest.max(new.abs());
+                pair += 1;
+            }
+        }
+        (largest_change, largest)
+    }
+
+    /// Finds dual variables of the pairs for a start of which only `beta_i` is known: the block is solved from 0, so
+    /// that a solution stays where it is.
+    fn settle_start(&mut self, block: &Block<'_>) {
+        for (score, beta) in self.scores.iter_mut().zip(block.dual) {
+            *score -= block.kappa * beta;
+        }
+        for _ in 0..PASSES_AT_START {
+            let (change, largest) = self.pass(block);
+            if change <= SETTLED * largest {
+                break;
+            }
+        }
     }
 }
 
@@ -122,31 +170,23 @@ impl<L: PairLoss> Step for OnePair<L> {
     }
 
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
-        let Block {
-            instance,
-            relevant,
-            weight,
-            kappa,
-            scores,
-            ..
-        } = block;
-        let alpha = &mut self.alpha[self.starts[instance]..self.starts[instance + 1]];
         self.scores.clear();
-        self.scores.extend_from_slice(scores);
+        self.scores.extend_from_slice(block.scores);
+        if !self.visited[block.instance] {
+            self.visited[block.instance] = true;
+            if block.dual.iter().any(|&beta| beta != 0.0) {
+                self.settle_start(&block);
+            }
+        }
+        self.pass(&block);
         dual.fill(0.0);
-        let mut total = 0.0;
-        let mut pair = 0;
-        for m in 0..relevant {
-            for n in relevant..scores.len() {
-                let z = self.scores[m] - self.scores[n];
-                let new = self.loss.pair_step(alpha[pair], z, kappa, weight);
-                let change = kappa * (new - alpha[pair]);
-                self.scores[m] += change;
-                self.scores[n] -= change;
-                alpha[pair] = new;
-                dual[m] += new;
-                dual[n] -= new;
-                total += self.loss.pair_dual(new, weight);
+        let alpha = &self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
+        let (mut total, mut pair) = (0.0, 0);
+        for m in 0..block.relevant {
+            for n in block.relevant..dual.len() {
+                dual[m] += alpha[pair];
+                dual[n] -= alpha[pair];
+                total += self.loss.pair_dual(alpha[pair], block.weight);
                 pair += 1;
             }
         }

@@ -1,6 +1,5 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
-use crate::matmul::{View, multiply};
 use crate::report::SolverError;
 use crate::vector::dot;
 use std::ops::Range;
@@ -136,6 +135,24 @@ impl<'a> Sparse<'a> {
     }
 }
 
+impl Sparse<'_> {
+    /// Inner products among the chosen rows, row-major. `dense` is a feature vector of zeros, and is so again after.
+    pub fn square(&self, rows: &[u32], dense: &mut [f64], out: &mut [f64]) {
+        let count = rows.len();
+        for (k, &i) in rows.iter().enumerate() {
+            self.scatter(i as usize, 1.0, dense);
+            for (l, &j) in rows.iter().enumerate().skip(k) {
+                let value = self.dot(j as usize, dense);
+                out[k * count + l] = value;
+                out[l * count + k] = value;
+            }
+            for &f in self.row(i as usize).0 {
+                dense[f as usize] = 0.0;
+            }
+        }
+    }
+}
+
 /// Dense or sparse features.
 #[derive(Clone, Copy, Debug)]
 pub enum Features<'a> {
@@ -145,11 +162,68 @@ pub enum Features<'a> {
     Sparse(Sparse<'a>),
 }
 
-/// Chosen rows laid out for inner products with many other rows.
-#[derive(Clone, Debug, Default)]
-pub struct Panel {
-    count: usize,
+/// A sparse matrix by columns: which rows have a feature, and its values there.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    starts: Vec<usize>,
+    rows: Vec<u32>,
     values: Vec<f64>,
+}
+
+impl Columns {
+    /// Sorts the nonzeros of a matrix by column, rows ascending within each: 12 bytes a nonzero.
+    pub fn of(matrix: &Sparse<'_>) -> Self {
+        let mut starts = vec![0; matrix.columns + 1];
+        for &f in matrix.indices {
+            starts[f as usize + 1] += 1;
+        }
+        for f in 0..matrix.columns {
+            starts[f + 1] += starts[f];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0; matrix.indices.len()];
+        let mut values = vec![0.0; matrix.indices.len()];
+        for i in 0..matrix.rows() {
+            let (indices, row_values) = matrix.row(i);
+            for (&f, &value) in indices.iter().zip(row_values) {
+                let position = &mut next[f as usize];
+                rows[*position] = i as u32;
+                values[*position] = value;
+                *position += 1;
+            }
+        }
+        Self {
+            starts,
+            rows,
+            values,
+        }
+    }
+
+    /// Adds `scale` times the part of a column within the rows `range` to `target[row - range.start]`.
+    fn add(&self, column: usize, range: &Range<usize>, scale: f64, target: &mut [f64]) {
+        let (start, end) = (self.starts[column], self.starts[column + 1]);
+        let rows = &self.rows[start..end];
+        let first = rows.partition_point(|&row| (row as usize) < range.start);
+        for (&row, &value) in rows[first..].iter().zip(&self.values[start + first..end]) {
+            if row as usize >= range.end {
+                break;
+            }
+            target[row as usize - range.start] += scale * value;
+        }
+    }
+
+    /// Inner products of a sparse row with the rows `range` of this matrix.
+    pub fn products(
+        &self,
+        (indices, values): (&[i32], &[f64]),
+        range: Range<usize>,
+        out: &mut [f64],
+    ) {
+        out.fill(0.0);
+        for (&f, &value) in indices.iter().zip(values) {
+            self.add(f as usize, &range, value, out);
+        }
+    }
 }
 
 impl Features<'_> {
@@ -177,91 +251,5 @@ impl Features<'_> {
                 Self::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
             })
             .collect()
-    }
-
-    /// Lays the chosen rows out: dense ones as rows, sparse ones as dense columns, so that one nonzero of another row
-    /// meets all of them at once.
-    pub fn panel(&self, rows: &[u32], panel: &mut Panel) {
-        panel.count = rows.len();
-        match self {
-            Self::Dense(x) => x.gather(rows, &mut panel.values),
-            Self::Sparse(x) => {
-                panel.values.clear();
-                panel.values.resize(x.columns() * rows.len(), 0.0);
-                for (k, &i) in rows.iter().enumerate() {
-                    let (indices, values) = x.row(i as usize);
-                    for (&f, &value) in indices.iter().zip(values) {
-                        panel.values[f as usize * rows.len() + k] += value;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Inner products of the panel's rows with the rows `range` of these features: `out[k, j - range.start]`,
-    /// row-major, `panel rows x range`.
-    pub fn products(&self, panel: &Panel, range: Range<usize>, out: &mut [f64]) {
-        let (count, length) = (panel.count, range.len());
-        match self {
-            Self::Dense(x) => {
-                let d = x.columns();
-                let right = View::rows(&x.data[range.start * d..range.end * d], d);
-                multiply(
-                    (count, d, length),
-                    View::rows(&panel.values, d),
-                    right.transposed(),
-                    out,
-                    length,
-                    false,
-                );
-            }
-            Self::Sparse(x) => {
-                let mut sums = vec![0.0; count];
-                for (position, j) in range.enumerate() {
-                    sums.fill(0.0);
-                    let (indices, values) = x.row(j);
-                    for (&f, &value) in indices.iter().zip(values) {
-                        let column = &panel.values[f as usize * count..(f as usize + 1) * count];
-                        for (sum, &other) in sums.iter_mut().zip(column) {
-                            *sum += value * other;
-                        }
-                    }
-                    for (k, &sum) in sums.iter().enumerate() {
-                        out[k * length + position] = sum;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Inner products among the chosen rows, row-major.
-    pub fn square(&self, rows: &[u32], panel: &Panel, out: &mut [f64]) {
-        let count = rows.len();
-        match self {
-            Self::Dense(x) => {
-                let view = View::rows(&panel.values, x.columns());
-                multiply(
-                    (count, x.columns(), count),
-                    view,
-                    view.transposed(),
-                    out,
-                    count,
-                    false,
-                );
-            }
-            Self::Sparse(x) => {
-                out.fill(0.0);
-                for (k, &i) in rows.iter().enumerate() {
-                    let (indices, values) = x.row(i as usize);
-                    let sums = &mut out[k * count..(k + 1) * count];
-                    for (&f, &value) in indices.iter().zip(values) {
-                        let column = &panel.values[f as usize * count..(f as usize + 1) * count];
-                        for (sum, &other) in sums.iter_mut().zip(column) {
-                            *sum += value * other;
-                        }
-                    }
-                }
-            }
-        }
     }
 }

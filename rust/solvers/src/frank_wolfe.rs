@@ -9,12 +9,14 @@
 //! least cost on a graph with one node a label and one arc a pair ([`crate::circulation`]); its potentials are the
 //! best biases, so that `-z` is the duality gap at them. Without, each pair decides for itself.
 //!
+//! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices.
+//!
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
 use crate::bcd::prepare;
 use crate::circulation::Circulation;
-use crate::free_bias::centred;
+use crate::free_bias::{centred, feasible};
 use crate::labels::Labels;
 use crate::loss::{Hinge, HingeWorkspace, Loss};
 use crate::report::{
@@ -146,7 +148,7 @@ impl<'a> Oracle<'a> {
 }
 
 /// `sum_i phi_i(s_i + b)`
-fn hinge_sum(labels: &Labels, scores: &[f64], bias: &[f64]) -> f64 {
+pub(crate) fn hinge_sum(labels: &Labels, scores: &[f64], bias: &[f64]) -> f64 {
     let q = labels.count();
     let (mut row, mut gathered) = (vec![0.0; q], vec![0.0; q]);
     let mut workspace = HingeWorkspace::default();
@@ -196,6 +198,7 @@ pub fn solve<S: Scores>(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     let q = labels.count();
+    let start = start.map(|start| feasible(labels, start, bias == Bias::Free, monitor));
     let mut dual = prepare(labels, scores, start, settings, threads, monitor)?;
     let mut trace = Trace::default();
     let mut oracle = Oracle::new(labels, bias)?;
@@ -254,7 +257,8 @@ pub fn solve<S: Scores>(
         iterations += 1;
     };
     // The weights of a linear model are those of B, not those of the last direction.
-    scores.recompute(&dual, threads, &mut ());
+    let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
+    scores.recompute(&dual, threads, watcher);
     let report = Report {
         status,
         epochs: iterations,

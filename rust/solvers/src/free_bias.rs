@@ -15,6 +15,7 @@
 //! components are lifted apart by their biases.
 
 use crate::bcd::{Certificate, Engine, Epoch, Step, prepare};
+use crate::frank_wolfe::hinge_sum;
 use crate::labels::Labels;
 use crate::loss::Loss;
 use crate::report::{
@@ -23,6 +24,8 @@ use crate::report::{
 use crate::routing::{largest_routing, strongly_connected_components};
 use crate::scores::Scores;
 use crate::threads::Threads;
+use crate::vector::{axpy, dot};
+use std::time::Instant;
 
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
 const AUGMENTATION: f64 = 0.3;
@@ -35,6 +38,9 @@ const LARGEST_GROWTH: f64 = 1e12;
 
 /// Steps of the biases below this share of the largest one are rounding.
 const SETTLED: f64 = 1e-14;
+
+/// A start may leave the feasible set by this share of an instance's weights: rounding.
+const SLACK: f64 = 1e-12;
 
 /// Routings beyond this multiple repair nothing that a double can hold.
 const LARGEST_ROUTING: f64 = 1e15;
@@ -135,11 +141,90 @@ fn repaired(
     Some(repaired)
 }
 
+/// Whether some dual variables in the boxes `[0, c_i]` of the pairs sum to the block `beta_i`, given with the relevant
+/// labels first: the `s` largest supplies are at most the `t` smallest demands and the capacity to the others.
+fn in_box(block: &mut [f64], relevant: usize, weight: f64) -> bool {
+    let (supplies, demands) = block.split_at_mut(relevant);
+    demands.iter_mut().for_each(|beta| *beta = -*beta);
+    supplies.sort_unstable_by(|x, y| y.total_cmp(x));
+    demands.sort_unstable_by(f64::total_cmp);
+    let pairs = (supplies.len() * demands.len()) as f64;
+    let slack = SLACK * weight * pairs;
+    let total: f64 = supplies.iter().sum::<f64>() - demands.iter().sum::<f64>();
+    let mut inside = total.abs() <= slack && demands[0] >= -slack;
+    inside &= supplies[supplies.len() - 1] >= -slack;
+    let mut supply = 0.0;
+    for (s, largest) in supplies.iter().enumerate() {
+        supply += largest;
+        let capacity = weight * (s + 1) as f64;
+        let most: f64 = demands.iter().map(|demand| demand.min(capacity)).sum();
+        inside &= supply <= most + slack;
+    }
+    inside
+}
+
+/// A start for a hinge problem, moved into its feasible set: rows outside their box become 0, and with a free bias the
+/// sum of the rows is routed away, or the start given up.
+pub(crate) fn feasible(
+    labels: &Labels,
+    mut start: Vec<f64>,
+    free_bias: bool,
+    monitor: &mut dyn Monitor,
+) -> Vec<f64> {
+    let q = labels.count();
+    if start.len() != labels.instances() * q {
+        return start;
+    }
+    let mut gathered = vec![0.0; q];
+    let mut sum = vec![0.0; q];
+    for (i, row) in start.chunks_exact_mut(q).enumerate() {
+        labels.gather(i, row, &mut gathered);
+        let relevant = labels.relevant(i).len();
+        if !(labels.has_pairs(i) && in_box(&mut gathered, relevant, labels.weight(i))) {
+            row.fill(0.0);
+        }
+        axpy(1.0, row, &mut sum);
+    }
+    if !free_bias {
+        return start;
+    }
+    repaired(labels, &capacities(labels), &start, &sum, monitor)
+        .unwrap_or_else(|| vec![0.0; start.len()])
+}
+
 /// Subtracts the mean: a constant added to all biases changes nothing.
 pub(crate) fn centred(mut bias: Vec<f64>) -> Vec<f64> {
     let mean = bias.iter().sum::<f64>() / bias.len().max(1) as f64;
     bias.iter_mut().for_each(|b| *b -= mean);
     bias
+}
+
+/// Passes the records of one component on as those of the whole problem.
+struct Shifted<'a> {
+    inner: &'a mut dyn Monitor,
+    total: &'a mut Report,
+    epochs: usize,
+    seconds: f64,
+    primal: f64,
+    dual: f64,
+}
+
+impl Monitor for Shifted<'_> {
+    fn interrupted(&mut self) -> bool {
+        self.inner.interrupted()
+    }
+
+    fn epoch(&mut self, record: &Record) {
+        let record = Record {
+            epoch: self.epochs + record.epoch,
+            seconds: self.seconds + record.seconds,
+            primal: self.primal + record.primal,
+            dual: self.dual + record.dual,
+            active: record.active,
+        };
+        self.total.history.push(record);
+        self.inner.epoch(&record);
+    }
 }
 
 /// One strongly connected component's solution.
@@ -149,15 +234,21 @@ struct Component {
     report: Report,
 }
 
-/// Solves a pairwise hinge problem with a free bias. `step` makes the block step for given labels.
+/// Solves a pairwise hinge problem with a free bias. `step` makes the block step for given labels. `start` and
+/// `start_bias` are a dual matrix and biases to start from, else 0.
 ///
 /// # Errors
 /// When the loss is not the hinge, or settings, labels and scores do not fit together.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the signature that the loops share, and the start of the bias"
+)]
 pub fn solve<S: Scores, T: Step>(
     labels: &Labels,
     scores: &mut S,
     step: impl Fn(&Labels) -> Result<T, SolverError>,
     start: Option<Vec<f64>>,
+    start_bias: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -169,18 +260,31 @@ pub fn solve<S: Scores, T: Step>(
     }
     let start = prepare(labels, scores, start, settings, threads, monitor)?;
     let q = labels.count();
+    let mut bias = start_bias.unwrap_or_else(|| vec![0.0; q]);
+    if bias.len() != q {
+        return Err(SolverError::Argument {
+            name: "start_bias",
+            found: format!("{} numbers", bias.len()),
+            expected: "one number for each label",
+        });
+    }
     let capacity = capacities(labels);
     let component_of = strongly_connected_components(q, &capacity);
     let count = component_of.iter().max().map_or(0, |&last| last + 1);
     if count <= 1 {
         let mut step = step(labels)?;
         let Component { dual, bias, report } = solve_component(
-            labels, &capacity, scores, &mut step, start, settings, threads, monitor,
+            labels, &capacity, scores, &mut step, start, bias, settings, threads, monitor,
         );
         return Ok(Solution { dual, bias, report });
     }
 
-    let (n, mut dual, mut bias) = (labels.instances(), vec![0.0; start.len()], vec![0.0; q]);
+    let clock = Instant::now();
+    let n = labels.instances();
+    // A component that an interruption keeps from its turn stays at the start.
+    let mut image = vec![0.0; n * q];
+    scores.rows(0..n, &mut image);
+    let mut dual = start;
     let mut total = Report {
         status: Status::Converged,
         epochs: 0,
@@ -188,69 +292,113 @@ pub fn solve<S: Scores, T: Step>(
         dual: 0.0,
         history: Vec::new(),
     };
-    for component in 0..count {
-        let subset: Vec<usize> = (0..q).filter(|&k| component_of[k] == component).collect();
-        if subset.len() < 2 {
-            continue;
+    let mut subsets: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (k, &component) in component_of.iter().enumerate() {
+        subsets[component].push(k);
+    }
+    // No circulation passes through a label alone in its component.
+    for alone in subsets.iter().filter(|subset| subset.len() == 1) {
+        for row in dual.chunks_exact_mut(q).chain(image.chunks_exact_mut(q)) {
+            row[alone[0]] = 0.0;
         }
-        let restricted = labels.restricted(&subset);
-        let columns = |matrix: &[f64], width: usize| -> Vec<f64> {
-            matrix
-                .chunks_exact(width)
-                .flat_map(|row| subset.iter().map(|&k| row[k]))
-                .collect()
-        };
+    }
+    subsets.retain(|subset| subset.len() > 1);
+    for (index, subset) in subsets.iter().enumerate() {
+        let width = subset.len();
+        let restricted = labels.restricted(subset);
+        let part_start: Vec<f64> = dual
+            .chunks_exact(q)
+            .flat_map(|row| subset.iter().map(|&k| row[k]))
+            .collect();
         let part_capacity: Vec<f64> = subset
             .iter()
             .flat_map(|&m| subset.iter().map(move |&l| (m, l)))
             .map(|(m, l)| capacity[m * q + l])
             .collect();
-        let mut part_scores = scores.fresh(subset.len());
-        let part_start = columns(&start, q);
-        if part_start.iter().any(|&beta| beta != 0.0) {
-            part_scores.recompute(&part_start, threads, monitor);
-        }
+        let mut part_scores = scores.fresh(width);
         let mut part_step = step(&restricted)?;
+        // Each later component is left one epoch at least.
+        let others = subsets.len() - 1 - index;
+        let part_settings = Settings {
+            max_epochs: settings
+                .max_epochs
+                .saturating_sub(total.epochs + others)
+                .max(1),
+            ..settings.clone()
+        };
+        let (epochs, primal, dual_objective) = (total.epochs, total.primal, total.dual);
+        let mut shifted = Shifted {
+            inner: &mut *monitor,
+            total: &mut total,
+            epochs,
+            seconds: clock.elapsed().as_secs_f64(),
+            primal,
+            dual: dual_objective,
+        };
+        let part_start = prepare(
+            &restricted,
+            &mut part_scores,
+            part_start
+                .iter()
+                .any(|&beta| beta != 0.0)
+                .then_some(part_start),
+            &part_settings,
+            threads,
+            &mut shifted,
+        )?;
         let part = solve_component(
             &restricted,
             &part_capacity,
             &mut part_scores,
             &mut part_step,
             part_start,
-            settings,
+            subset.iter().map(|&k| bias[k]).collect(),
+            &part_settings,
             threads,
-            monitor,
+            &mut shifted,
         );
-        for i in 0..n {
-            for (position, &k) in subset.iter().enumerate() {
-                dual[i * q + k] = part.dual[i * subset.len() + position];
+        let mut part_image = vec![0.0; n * width];
+        part_scores.rows(0..n, &mut part_image);
+        for (position, &k) in subset.iter().enumerate() {
+            for i in 0..n {
+                dual[i * q + k] = part.dual[i * width + position];
+                image[i * q + k] = part_image[i * width + position];
             }
+            bias[k] = part.bias[position];
         }
-        subset
-            .iter()
-            .zip(&part.bias)
-            .for_each(|(&k, b)| bias[k] = *b);
-        let report = part.report;
-        total
-            .history
-            .extend(report.history.iter().map(|record| Record {
-                epoch: total.epochs + record.epoch,
-                primal: total.primal + record.primal,
-                dual: total.dual + record.dual,
-                ..*record
-            }));
-        total.epochs += report.epochs;
-        total.primal += report.primal;
-        total.dual += report.dual;
-        if report.status != Status::Converged {
-            total.status = report.status;
+        let Report {
+            status,
+            epochs,
+            primal,
+            dual: dual_objective,
+            ..
+        } = part.report;
+        total.epochs += epochs;
+        total.primal += primal;
+        total.dual += dual_objective;
+        if status != Status::Converged && total.status != Status::IndefiniteKernel {
+            total.status = status;
         }
-        if report.status == Status::Interrupted {
+        if status == Status::Interrupted {
+            total.status = status;
             break;
         }
     }
-    if total.status != Status::Interrupted && scores.recompute(&dual, threads, monitor) {
-        lift_components(&component_of, &capacity, scores, &mut bias);
+    let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
+    if !scores.recompute(&dual, threads, watcher) {
+        total.status = Status::Interrupted;
+    }
+    lift_components(&component_of, &capacity, &image, &mut bias);
+    let quadratic: f64 = dot(&dual, &image);
+    total.primal = 0.5 * quadratic + hinge_sum(labels, &image, &bias);
+    if total.status != Status::Interrupted
+        && total.status != Status::IndefiniteKernel
+        && total.gap() <= settings.tolerance
+    {
+        total.status = Status::Converged;
+    }
+    if let Some(last) = total.history.last_mut() {
+        (last.primal, last.dual) = (total.primal, total.dual);
     }
     Ok(Solution {
         dual,
@@ -260,12 +408,7 @@ pub fn solve<S: Scores, T: Step>(
 }
 
 /// Moves the biases of whole components apart until no pair across components suffers any loss on the training rows.
-fn lift_components<S: Scores>(
-    component_of: &[usize],
-    capacity: &[f64],
-    scores: &S,
-    bias: &mut [f64],
-) {
+fn lift_components(component_of: &[usize], capacity: &[f64], scores: &[f64], bias: &mut [f64]) {
     let q = bias.len();
     let count = component_of.iter().max().map_or(0, |&last| last + 1);
     // Components are numbered so that arcs lead from larger to smaller numbers.
@@ -277,10 +420,8 @@ fn lift_components<S: Scores>(
             }
         }
     }
-    let mut row = vec![0.0; q];
     let mut widest: f64 = 0.0;
-    for i in 0..scores.instances() {
-        scores.rows(i..i + 1, &mut row);
+    for row in scores.chunks_exact(q) {
         let shifted = row.iter().zip(bias.iter()).map(|(f, b)| f + b);
         let (low, high) = shifted.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), s| {
             (s.min(low), s.max(high))
@@ -303,6 +444,7 @@ fn solve_component<S: Scores, T: Step>(
     scores: &mut S,
     step: &mut T,
     start: Vec<f64>,
+    start_bias: Vec<f64>,
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -316,6 +458,7 @@ fn solve_component<S: Scores, T: Step>(
         .sum();
     let sigma = AUGMENTATION * mean.max(0.0) + 1.0 / weight;
     let mut engine = Engine::new(labels, scores, step, start, sigma, threads, settings);
+    engine.offset = centred(start_bias);
     let (mut epochs, mut next_attempt) = (0, 0);
     let all = engine.active();
     let (status, primal, dual);
@@ -391,6 +534,15 @@ fn solve_component<S: Scores, T: Step>(
             engine.active(),
             monitor,
         );
+        if monitor.interrupted() {
+            if let Some(last) = trace.history.last_mut() {
+                last.dual = 0.0;
+            }
+            (status, primal, dual) = (Status::Interrupted, held_primal, 0.0);
+            engine.offset = bias;
+            engine.sigma = 0.0;
+            break;
+        }
         if outcome == Epoch::Still || engine.active() == 0 {
             engine.wake_all();
         } else {

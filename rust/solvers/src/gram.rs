@@ -1,6 +1,6 @@
 //! Kernel functions and blocks of kernel rows.
 
-use crate::features::{Features, Panel};
+use crate::features::{Columns, Features};
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
@@ -9,7 +9,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 /// Columns of a kernel block that are computed together: they stay in the second-level cache.
-const CHUNK: usize = 256;
+const DENSE_CHUNK: usize = 256;
+
+/// The same for sparse features, where finding the start of each column has its price.
+const SPARSE_CHUNK: usize = 2048;
+
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
 
@@ -49,12 +53,27 @@ pub struct Gram<'a> {
     right: Features<'a>,
     left_norms: Vec<f64>,
     right_norms: Vec<f64>,
+    /// The right features by columns, when they are sparse.
+    right_columns: Option<Columns>,
     /// Whether both sides are one matrix, so that the diagonal is `k(x_i, x_i)`.
     same: bool,
 }
 
+fn columns_of(features: &Features<'_>) -> Option<Columns> {
+    match features {
+        Features::Dense(_) => None,
+        Features::Sparse(matrix) => Some(Columns::of(matrix)),
+    }
+}
+
 thread_local! {
     static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many chunks of work to do between two questions to the monitor: about 5e8 operations keep an interruption
+/// prompt, and a few chunks keep the threads busy.
+pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
+    (500_000_000 / operations_a_chunk.max(1)).clamp(4, 64)
 }
 
 /// Calls `work` with a buffer of the given length that the thread keeps for the next call.
@@ -98,6 +117,7 @@ impl<'a> Gram<'a> {
             right,
             left_norms: norms(&left),
             right_norms: norms(&right),
+            right_columns: columns_of(&right),
             same: false,
         })
     }
@@ -114,6 +134,7 @@ impl<'a> Gram<'a> {
             right: features,
             left_norms: norms.clone(),
             right_norms: norms,
+            right_columns: columns_of(&features),
             same: true,
         }
     }
@@ -161,27 +182,77 @@ impl<'a> Gram<'a> {
         self.left_norms.get(i as usize).copied().unwrap_or(0.0)
     }
 
-    /// Lays the chosen left rows out for [`Self::block`] and [`Self::square`].
-    pub fn panel(&self, rows: &[u32], panel: &mut Panel) {
-        self.left.panel(rows, panel);
-    }
-
-    /// Kernel values of the chosen left rows with the right rows `range`, row-major `rows x range`.
-    pub fn block(&self, rows: &[u32], panel: &Panel, range: Range<usize>, out: &mut [f64]) {
-        let length = range.len();
-        self.right.products(panel, range.clone(), out);
-        let norms = self.right_norms.get(range.clone()).unwrap_or(&[]);
-        for (k, &i) in rows.iter().enumerate() {
-            let values = &mut out[k * length..(k + 1) * length];
-            self.apply(values, self.left_norm(i), norms);
+    /// How many right rows to ask [`Self::block`] for at once.
+    pub fn chunk(&self) -> usize {
+        match self.right {
+            Features::Dense(_) => DENSE_CHUNK,
+            Features::Sparse(_) => SPARSE_CHUNK,
         }
     }
 
-    /// Kernel values among the chosen left rows, row-major. Only for [`Gram::of`].
-    pub fn square(&self, rows: &[u32], panel: &Panel, out: &mut [f64]) {
-        self.left.square(rows, panel, out);
+    /// Copies the chosen left rows, one below the other, when they are dense.
+    pub fn panel(&self, rows: &[u32], panel: &mut Vec<f64>) {
+        if let Features::Dense(left) = &self.left {
+            left.gather(rows, panel);
+        }
+    }
+
+    /// Kernel values of the chosen left rows (with their panel) with the right rows `range`: a row-major matrix whose
+    /// rows are `stride` apart.
+    pub fn block(
+        &self,
+        rows: &[u32],
+        panel: &[f64],
+        range: Range<usize>,
+        out: &mut [f64],
+        stride: usize,
+    ) {
+        let length = range.len();
+        match (&self.left, &self.right, &self.right_columns) {
+            (Features::Sparse(left), _, Some(columns)) => {
+                for (&i, products) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
+                    let products = &mut products[..length];
+                    columns.products(left.row(i as usize), range.clone(), products);
+                }
+            }
+            (_, Features::Dense(right), _) => {
+                let d = right.columns();
+                let right = View::rows(&right.data()[range.start * d..range.end * d], d);
+                let shape = (rows.len(), d, length);
+                multiply(
+                    shape,
+                    View::rows(panel, d),
+                    right.transposed(),
+                    out,
+                    stride,
+                    false,
+                );
+            }
+            // The constructors admit no other combination.
+            _ => out.fill(0.0),
+        }
+        let norms = self.right_norms.get(range).unwrap_or(&[]);
+        for (&i, values) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
+            self.apply(&mut values[..length], self.left_norm(i), norms);
+        }
+    }
+
+    /// Kernel values among the chosen left rows (with their panel), row-major. Only for [`Gram::of`].
+    pub fn square(&self, rows: &[u32], panel: &[f64], out: &mut [f64]) {
+        let count = rows.len();
+        match &self.left {
+            Features::Dense(left) => {
+                let view = View::rows(panel, left.columns());
+                let shape = (count, left.columns(), count);
+                multiply(shape, view, view.transposed(), out, count, false);
+            }
+            Features::Sparse(left) => with_scratch(left.columns(), |dense| {
+                dense.fill(0.0);
+                left.square(rows, dense, out);
+            }),
+        }
         let norms: Vec<f64> = rows.iter().map(|&i| self.left_norm(i)).collect();
-        for (k, values) in out.chunks_exact_mut(rows.len().max(1)).enumerate() {
+        for (k, values) in out.chunks_exact_mut(count.max(1)).enumerate() {
             self.apply(values, self.left_norm(rows[k]), &norms);
             if let Kernel::Rbf { .. } = self.kernel {
                 values[k] = 1.0;
@@ -192,16 +263,11 @@ impl<'a> Gram<'a> {
     /// Kernel values of the chosen left rows with all right rows, row-major.
     pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
         let m = self.columns();
-        let mut panel = Panel::default();
+        let mut panel = Vec::new();
         self.panel(rows, &mut panel);
-        for start in (0..m).step_by(CHUNK) {
-            let range = start..(start + CHUNK).min(m);
-            with_scratch(rows.len() * range.len(), |values| {
-                self.block(rows, &panel, range.clone(), values);
-                for (k, row) in values.chunks_exact(range.len()).enumerate() {
-                    out[k * m + range.start..k * m + range.end].copy_from_slice(row);
-                }
-            });
+        for start in (0..m).step_by(self.chunk()) {
+            let range = start..(start + self.chunk()).min(m);
+            self.block(rows, &panel, range, &mut out[start..], m);
         }
     }
 
@@ -209,8 +275,7 @@ impl<'a> Gram<'a> {
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
         let mut matrix = vec![0.0; n * m];
-        // About 2e8 operations between two questions keep an interruption prompt.
-        let slab = (200_000_000 / (m * (self.features() + 8)).max(1)).clamp(1, 64) * ROWS;
+        let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
             if monitor.interrupted() {
                 return None;
@@ -237,7 +302,7 @@ impl<'a> Gram<'a> {
     ) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
         let mut result = vec![0.0; n * q];
-        let slab = (200_000_000 / (m * (self.features() + q + 8)).max(1)).clamp(1, 64) * ROWS;
+        let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
         for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
             if monitor.interrupted() {
                 return None;
@@ -245,12 +310,12 @@ impl<'a> Gram<'a> {
             threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
                 let first = index * slab + chunk * ROWS;
                 let rows: Vec<u32> = (first as u32..(first + out.len() / q) as u32).collect();
-                let mut panel = Panel::default();
+                let mut panel = Vec::new();
                 self.panel(&rows, &mut panel);
-                for start in (0..m).step_by(CHUNK) {
-                    let range = start..(start + CHUNK).min(m);
+                for start in (0..m).step_by(self.chunk()) {
+                    let range = start..(start + self.chunk()).min(m);
                     with_scratch(rows.len() * range.len(), |values| {
-                        self.block(&rows, &panel, range.clone(), values);
+                        self.block(&rows, &panel, range.clone(), values, range.len());
                         let right = View::rows(&factor[range.start * q..range.end * q], q);
                         multiply(
                             (rows.len(), range.len(), q),

@@ -7,6 +7,7 @@
 //! | Rank-CVM (000) | [`loss::SquaredHinge`], the solution divided by its sum | any, bias penalized | [`bcd`]; as published: [`simplex_frank_wolfe`] |
 //! | mlODM (003) | [`loss::OptimalMargin`] | any, no bias | [`bcd`], [`dcd`] |
 //! | Rank-HLapSVM (002) | [`loss::Hinge`] | linear on whitened features, or the kernel of 002 (27), no bias | [`bcd`], [`dcd`] |
+//! | LLSF | squared error, l1 | features | [`llsf::descent`], [`llsf::apg`] |
 //!
 //! A pairwise method is a [`loss::Loss`] (value and proximal map), a [`scores::Scores`] (a kernel or linear features) and
 //! the engine of [`bcd`]; a further method is a row of this table. This crate knows nothing of Python.
@@ -19,12 +20,16 @@ pub mod features;
 pub mod frank_wolfe;
 pub mod free_bias;
 pub mod gram;
+pub mod kernel_rows;
 pub mod labels;
+pub mod llsf;
 pub mod loss;
 pub mod matmul;
+pub mod mlrl;
 pub mod report;
 pub mod routing;
 pub mod scores;
 pub mod simplex_frank_wolfe;
+pub mod smo;
 pub mod threads;
 pub mod vector;

@@ -39,6 +39,8 @@ pub enum Status {
     Stalled,
     /// The kernel is not positive semidefinite: the point is stationary at best, and the gap bounds nothing.
     IndefiniteKernel,
+    /// The problem is not convex and the iterates grow without bound: the loop stopped before they overflow.
+    Diverged,
 }
 
 impl Status {
@@ -50,6 +52,7 @@ impl Status {
             Self::Interrupted => "interrupted",
             Self::Stalled => "stalled",
             Self::IndefiniteKernel => "indefinite_kernel",
+            Self::Diverged => "diverged",
         }
     }
 }

@@ -27,9 +27,9 @@
 //! Where we deviate: nothing but the bookkeeping in the published steps. Besides the published stop rule, `|z| < eps`,
 //! there is a relative one, `-z <= tol W`; `-z` is the duality gap to 000 (30) at `rho = min g`.
 
+use crate::kernel_rows::KernelRows;
 use crate::labels::Labels;
 use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace};
-use crate::scores::KernelRows;
 use multiversion::multiversion;
 
 /// Below this common factor the scores are multiplied out, long before anything over- or underflows.
@@ -173,7 +173,7 @@ struct Vertex {
 
 struct State<'a, 'k> {
     labels: &'a Labels,
-    kernel: &'a mut KernelRows<'k>,
+    kernel: &'a KernelRows<'k>,
     /// Scores, the relevant labels of each row first.
     scores: Vec<f64>,
     /// Where each label is in its row, and which label is at each place.
@@ -187,7 +187,7 @@ struct State<'a, 'k> {
 }
 
 impl<'a, 'k> State<'a, 'k> {
-    fn new(labels: &'a Labels, kernel: &'a mut KernelRows<'k>) -> Self {
+    fn new(labels: &'a Labels, kernel: &'a KernelRows<'k>) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         let (mut position, mut label) = (vec![0; n * q], vec![0; n * q]);
         for i in 0..n {
@@ -559,7 +559,7 @@ impl StopRule {
 /// When the arguments are out of range or do not fit together, or when there is no pair.
 pub fn solve(
     labels: &Labels,
-    kernel: &mut KernelRows<'_>,
+    kernel: &KernelRows<'_>,
     start: &[WeightedPair],
     options: &Options,
     monitor: &mut dyn Monitor,
@@ -795,10 +795,10 @@ mod tests {
     fn the_margin_is_the_smallest_of_all_gradient_entries() {
         for seed in 0..20 {
             let (kernel, labels) = random_problem(seed, 9, 4);
-            let mut rows = KernelRows::stored(&kernel, 9);
+            let rows = KernelRows::stored(&kernel, 9).unwrap();
             for direction in [Direction::Vertex, Direction::Pairwise] {
                 let options = options(direction, 1e-2);
-                let answer = solve(&labels, &mut rows, &[], &options, &mut ()).unwrap();
+                let answer = solve(&labels, &rows, &[], &options, &mut ()).unwrap();
                 let expected = smallest_gradient(&kernel, &labels, &answer.support);
                 assert!((answer.rho - expected).abs() < 1e-12, "{seed}");
                 let total: f64 = answer.support.iter().map(|p| p.weight).sum();
@@ -811,10 +811,10 @@ mod tests {
     fn pairwise_steps_reach_the_limit_of_double_precision() {
         for seed in 0..20 {
             let (kernel, labels) = random_problem(seed, 12, 4);
-            let mut rows = KernelRows::stored(&kernel, 12);
+            let rows = KernelRows::stored(&kernel, 12).unwrap();
             let exact = solve(
                 &labels,
-                &mut rows,
+                &rows,
                 &[],
                 &options(Direction::Pairwise, 1e-11),
                 &mut (),
@@ -823,7 +823,7 @@ mod tests {
             assert_eq!(exact.report.status, Status::Converged, "{seed}");
             let rough = solve(
                 &labels,
-                &mut rows,
+                &rows,
                 &[],
                 &options(Direction::Vertex, 1e-2),
                 &mut (),
@@ -834,7 +834,7 @@ mod tests {
             // Going on from the optimum stops at once.
             let again = solve(
                 &labels,
-                &mut rows,
+                &rows,
                 &exact.support,
                 &options(Direction::Pairwise, 1e-10),
                 &mut (),
@@ -847,10 +847,10 @@ mod tests {
     #[test]
     fn labels_without_pairs_and_malformed_starts_are_errors() {
         let kernel = [1.0, 0.0, 0.0, 1.0];
-        let mut rows = KernelRows::stored(&kernel, 2);
+        let rows = KernelRows::stored(&kernel, 2).unwrap();
         let options = options(Direction::Vertex, 1e-2);
         let without = Labels::new(&[1, 1, 0, 0], 2, 1.0).unwrap();
-        assert!(solve(&without, &mut rows, &[], &options, &mut ()).is_err());
+        assert!(solve(&without, &rows, &[], &options, &mut ()).is_err());
         let labels = Labels::new(&[1, 0, 0, 1], 2, 1.0).unwrap();
         let wrong = WeightedPair {
             instance: 1,
@@ -858,6 +858,6 @@ mod tests {
             irrelevant: 1,
             weight: 1.0,
         };
-        assert!(solve(&labels, &mut rows, &[wrong], &options, &mut ()).is_err());
+        assert!(solve(&labels, &rows, &[wrong], &options, &mut ()).is_err());
     }
 }

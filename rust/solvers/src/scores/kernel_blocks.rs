@@ -1,15 +1,11 @@
 //! Scores with a kernel that is computed in blocks: no `n x n` matrix exists.
 
 use super::{Moved, Scores};
-use crate::features::Panel;
 use crate::gram::{Gram, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::Monitor;
 use crate::threads::Threads;
 use std::ops::Range;
-
-/// Rows of `F` that one chunk of work updates.
-const CHUNK: usize = 256;
 
 /// A kernel computed when needed, as many of its rows as fit the cache, and `F = K B`.
 #[derive(Clone, Debug)]
@@ -18,7 +14,7 @@ pub struct KernelBlocks<'a> {
     diagonal: Vec<f64>,
     labels: usize,
     scores: Vec<f64>,
-    panel: Panel,
+    panel: Vec<f64>,
     /// Kept kernel rows, and where the row of each instance is. Sweeps in random order defeat every policy of
     /// eviction, so the first rows that are asked for stay.
     cache: Vec<f64>,
@@ -41,7 +37,7 @@ impl<'a> KernelBlocks<'a> {
             diagonal: gram.diagonal(),
             labels,
             scores: vec![0.0; n * labels],
-            panel: Panel::default(),
+            panel: Vec::new(),
             cache: Vec::new(),
             cached: vec![ABSENT; n],
             cache_rows,
@@ -128,15 +124,17 @@ impl Scores for KernelBlocks<'_> {
             .collect();
         self.gram.panel(&instances[kept..], &mut self.panel);
         let (gram, cache, cached, panel) = (&self.gram, &self.cache, &self.cached, &self.panel);
-        threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
-            let (first, length) = (chunk * CHUNK, scores.len() / q);
+        let size = gram.chunk();
+        threads.for_each_chunk(&mut self.scores, size * q, |chunk, scores| {
+            let (first, length) = (chunk * size, scores.len() / q);
             with_scratch(instances.len() * length, |block| {
                 let (copied, computed) = block.split_at_mut(kept * length);
                 for (row, &i) in copied.chunks_exact_mut(length).zip(&instances) {
                     let start = cached[i as usize] as usize * n + first;
                     row.copy_from_slice(&cache[start..start + length]);
                 }
-                gram.block(&instances[kept..], panel, first..first + length, computed);
+                let range = first..first + length;
+                gram.block(&instances[kept..], panel, range, computed, length);
                 let left = View::rows(block, length).transposed();
                 multiply(
                     (length, instances.len(), q),

@@ -66,6 +66,8 @@ impl<'a> LinearDense<'a> {
 }
 
 impl Scores for LinearDense<'_> {
+    const WEIGHTS: bool = true;
+
     fn fresh(&self, labels: usize) -> Self {
         Self::new(self.features, labels)
     }

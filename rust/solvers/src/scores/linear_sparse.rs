@@ -83,6 +83,8 @@ impl<'a> LinearSparse<'a> {
 }
 
 impl Scores for LinearSparse<'_> {
+    const WEIGHTS: bool = true;
+
     fn fresh(&self, labels: usize) -> Self {
         Self::new(self.features, labels)
     }
@@ -104,25 +106,14 @@ impl Scores for LinearSparse<'_> {
     }
 
     fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads) {
-        let (q, count) = (self.labels, block.len());
+        let q = self.labels;
         let this = &*self;
         threads.for_each_chunk(scores, 4 * q, |chunk, scores| {
             for (k, scores) in scores.chunks_exact_mut(q).enumerate() {
                 this.row_scores(block[chunk * 4 + k] as usize, scores);
             }
         });
-        for (k, &i) in block.iter().enumerate() {
-            let i = i as usize;
-            self.features.scatter(i, 1.0, &mut self.dense);
-            for (l, &j) in block.iter().enumerate().skip(k) {
-                let value = self.features.dot(j as usize, &self.dense);
-                kernel[k * count + l] = value;
-                kernel[l * count + k] = value;
-            }
-            for &f in self.features.row(i).0 {
-                self.dense[f as usize] = 0.0;
-            }
-        }
+        self.features.square(block, &mut self.dense, kernel);
     }
 
     fn close(&mut self, moved: Moved<'_>, _threads: &Threads) {

@@ -5,13 +5,11 @@
 //! tells everybody else at matrix-product speed. The iterates are those of the plain method.
 
 mod kernel_blocks;
-mod kernel_rows;
 mod linear_dense;
 mod linear_sparse;
 mod stored_kernel;
 
 pub use kernel_blocks::KernelBlocks;
-pub use kernel_rows::KernelRows;
 pub use linear_dense::LinearDense;
 pub use linear_sparse::LinearSparse;
 pub use stored_kernel::StoredKernel;
@@ -31,6 +29,9 @@ pub struct Moved<'a> {
 
 /// Training scores of one geometry: a kernel or linear features.
 pub trait Scores: Sync {
+    /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
+    const WEIGHTS: bool = false;
+
     /// The same instances with another number of labels, at `B = 0`.
     fn fresh(&self, labels: usize) -> Self;
 

@@ -1,7 +1,7 @@
 //! Scores with the whole kernel matrix in memory.
 
 use super::{Moved, Scores};
-use crate::gram::with_scratch;
+use crate::gram::{slab_chunks, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
@@ -110,7 +110,7 @@ impl Scores for StoredKernel<'_> {
         let (n, q) = (self.instances(), self.labels);
         let mut scores = vec![0.0; n * q];
         let matrix = self.matrix;
-        let slab = (200_000_000 / (n * q).max(1)).clamp(1, 64) * 64;
+        let slab = slab_chunks(64 * n * q) * 64;
         for (index, slab_scores) in scores.chunks_mut((slab * q).max(1)).enumerate() {
             if monitor.interrupted() {
                 return false;

@@ -1,0 +1,452 @@
+"""Binary classifiers on label-specific features: LLSF-BSVM, LLSF-CC and their relatives."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.estimators.llsf import LLSF
+from multimargin.estimators.targets import Targets, check_targets
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MajorityClass:
+    """Stands in for a classifier where there is nothing to learn from.
+
+    Parameters
+    ----------
+    relevant : bool
+        Whether the label is relevant for more than half of the training rows.
+    """
+
+    relevant: bool
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return 1 for every row when the label is relevant, else -1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, any)
+            Only its length is used.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return np.full(X.shape[0], 1.0 if self.relevant else -1.0)
+
+
+class _LabelSpecificClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """What the two strategies share: one selector, one classifier a label."""
+
+    estimator: Any
+    selector: Any
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _label_order(self, q: int) -> NDArray[np.intp] | None:
+        """Return the chain, None when the labels do not see each other."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Select each label's features, then fit one classifier a label on them.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features. Sparse ones stay sparse.
+        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            by the largest score.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the selector does not say which features belong to which label.
+        TypeError, ValueError
+            If an array or a parameter is malformed.
+
+        Warns
+        -----
+        UserWarning
+            Names the labels that fall back to their majority class.
+        """
+        if Y is None:
+            validate_data(self, X, Y)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        targets = check_targets(Y)
+        indicator = targets.indicator
+        check_consistent_length(X, indicator)
+        n, q = indicator.shape
+        order = self._label_order(q)
+
+        selector = LLSF(alpha=0.5, beta=0.1) if self.selector is None else self.selector
+        self.selector_ = clone(selector).fit(X, indicator)
+        supports = _supports(self.selector_, q, X.shape[1])
+        self.label_specific_features_ = supports
+
+        counts = np.count_nonzero(indicator, axis=0)
+        self.labels_with_one_class_ = np.flatnonzero((counts == 0) | (counts == n))
+        self.labels_without_features_ = np.flatnonzero(~supports.any(axis=1))
+        predecessors = _predecessors(q, order)
+        classifier = LinearSVC() if self.estimator is None else self.estimator
+
+        degenerate = {int(k) for k in self.labels_with_one_class_}
+        degenerate |= {
+            int(k) for k in self.labels_without_features_ if predecessors[int(k)].size == 0
+        }
+        learned = [k for k in range(q) if k not in degenerate]
+        fitted = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_one)(
+                clone(classifier),
+                _label_features(X, supports[k], indicator[:, predecessors[k]]),
+                indicator[:, k],
+            )
+            for k in learned
+        )
+        of_label = dict(zip(learned, fitted, strict=True))
+        self.estimators_ = [
+            of_label[k] if k in of_label else MajorityClass(bool(2 * counts[k] > n))
+            for k in range(q)
+        ]
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        self._store_names(targets)
+        if degenerate and self.multilabel_:
+            self._warn(sorted(degenerate))
+        return self
+
+    def _store_names(self, targets: Targets) -> None:
+        if targets.label_names is not None:
+            self.label_names_in_ = targets.label_names
+        elif hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+
+    def _warn(self, degenerate: list[int]) -> None:
+        names = getattr(self, "label_names_in_", self.classes_)
+        one_class = {int(k) for k in self.labels_with_one_class_}
+        reasons = ", ".join(
+            f"{names[k]} ({'one class' if k in one_class else 'no feature selected'})"
+            for k in degenerate
+        )
+        warnings.warn(
+            f"{len(degenerate)} of {len(names)} labels fall back to their majority class: "
+            f"{reasons}. Expected both classes, and a selector that finds a feature.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def label_scores(self, X: Any) -> Matrix:
+        """Return each label's decision value.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The classifiers' decision function; the probability minus 1/2 where they have none; 1 or
+            -1 for labels that fall back to their majority class.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        q = len(self.estimators_)
+        order = getattr(self, "order_", None)
+        predecessors = _predecessors(q, order)
+        scores = np.zeros((X.shape[0], q))
+        for k in range(q) if order is None else order:
+            predicted = (scores[:, predecessors[k]] > 0).astype(np.uint8)
+            features = _label_features(X, self.label_specific_features_[k], predicted)
+            scores[:, k] = _decision(self.estimators_[k], features)
+        return scores
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the decision values: positive for the labels that are predicted.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q), (n, n_classes) or (n,)
+            `label_scores`; their difference for two classes.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        scores = self.label_scores(X)
+        if not self.multilabel_ and self.classes_.size == 2:
+            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the relevant labels, or the class.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q) or (n,)
+            Label indicator (1 where the decision function is positive), or classes.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        decision = self.decision_function(X)
+        if self.multilabel_:
+            return (decision > 0).astype(int)
+        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[winners]
+        return predicted
+
+
+class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
+    """One binary classifier a label, each on its own features (LLSF-BSVM).
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`.
+    selector : estimator or None, default=None
+        Fitted on (X, Y), it must offer the features of each label as
+        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
+        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
+    n_jobs : int, default=None
+        Number of labels whose classifiers are fitted at once, by joblib.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        Whether the targets were a label indicator.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `Y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
+    selector_ : estimator
+        The fitted selector.
+    label_specific_features_ : ndarray of shape (q, d), dtype bool
+        Each label's features.
+    estimators_ : list of length q
+        The fitted classifiers; a `MajorityClass` for a label that falls back to it.
+    labels_with_one_class_ : ndarray of int
+        Labels that are relevant for all training rows or for none.
+    labels_without_features_ : ndarray of int
+        Labels for which the selector found nothing.
+
+    Notes
+    -----
+    Paper: "Learning Label Specific Features for Multi-Label Classification" (Huang, Li, Huang and
+    Wu, 2015), Algorithm 3. A label with one class or without features falls back to its majority
+    class.
+
+    Examples
+    --------
+    >>> from multimargin import LLSF, LabelSpecificBinaryRelevance
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> model = LabelSpecificBinaryRelevance(selector=LLSF(beta=10.0)).fit(X, Y)
+    >>> model.predict(X_test).shape == Y_test.shape
+    True
+    """
+
+    def __init__(
+        self, estimator: Any = None, selector: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.selector = selector
+        self.n_jobs = n_jobs
+
+    def _label_order(self, q: int) -> NDArray[np.intp] | None:
+        return None
+
+
+class LabelSpecificClassifierChain(_LabelSpecificClassifier):
+    """A classifier chain whose links see their label's own features (LLSF-CC).
+
+    Each link is trained on its label's features and the true values of the labels before it in the
+    chain; at prediction these are the predicted ones.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`.
+    selector : estimator or None, default=None
+        Fitted on (X, Y), it must offer the features of each label as
+        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
+        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
+    order : "random" or array-like of shape (q,), default="random"
+        The chain: a permutation of the label numbers.
+    n_jobs : int, default=None
+        Number of links fitted at once, by joblib.
+    random_state : int, RandomState instance or None, default=None
+        For a random order; an int makes it reproducible.
+
+    Attributes
+    ----------
+    order_ : ndarray of shape (q,)
+        The chain.
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        Whether the targets were a label indicator.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `Y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
+    selector_ : estimator
+        The fitted selector.
+    label_specific_features_ : ndarray of shape (q, d), dtype bool
+        Each label's features.
+    estimators_ : list of length q
+        The fitted classifiers, by label number; a `MajorityClass` for a label that falls back to
+        it.
+    labels_with_one_class_ : ndarray of int
+        Labels that are relevant for all training rows or for none.
+    labels_without_features_ : ndarray of int
+        Labels for which the selector found nothing.
+
+    Notes
+    -----
+    Paper: "Learning Label Specific Features for Multi-Label Classification" (Huang, Li, Huang and
+    Wu, 2015), Algorithm 3 and section IV-B. A label with one class falls back to its majority
+    class; a label without features learns from the labels before it alone, and falls back only at
+    the head of the chain.
+
+    Examples
+    --------
+    >>> from multimargin import LLSF, LabelSpecificClassifierChain
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> chain = LabelSpecificClassifierChain(selector=LLSF(beta=10.0), random_state=0)
+    >>> chain.fit(X, Y).predict(X_test).shape == Y_test.shape
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        selector: Any = None,
+        order: str | ArrayLike = "random",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.selector = selector
+        self.order = order
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _label_order(self, q: int) -> NDArray[np.intp] | None:
+        if isinstance(self.order, str):
+            if self.order != "random":
+                raise ValueError(
+                    f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
+                )
+            drawn: NDArray[np.intp] = check_random_state(self.random_state).permutation(q)
+            self.order_ = drawn
+            return drawn
+        order = np.asarray(self.order)
+        if order.shape != (q,) or not np.array_equal(np.sort(order), np.arange(q)):
+            raise ValueError(
+                f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
+            )
+        given: NDArray[np.intp] = order.astype(np.intp)
+        self.order_ = given
+        return given
+
+
+def _supports(selector: Any, q: int, d: int) -> NDArray[np.bool_]:
+    """Return the features of each label that a fitted selector names."""
+    if hasattr(selector, "label_specific_features_"):
+        supports = np.asarray(selector.label_specific_features_)
+    else:
+        try:
+            supports = np.asarray([selector.get_support(label=k) for k in range(q)])
+        except (AttributeError, TypeError) as error:
+            raise TypeError(
+                f"selector is {selector!r}, which names no features of single labels; expected "
+                "one with label_specific_features_ or get_support(label=...) after fit."
+            ) from error
+    if supports.shape != (q, d) or supports.dtype != np.bool_:
+        raise TypeError(
+            f"selector names the features of labels by an array of shape {supports.shape} and "
+            f"dtype {supports.dtype}; expected booleans of shape ({q}, {d})."
+        )
+    return supports
+
+
+def _predecessors(q: int, order: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
+    """Return the labels before each label in the chain."""
+    if order is None:
+        return [np.empty(0, dtype=np.intp)] * q
+    before: list[NDArray[np.intp]] = [order[:0]] * q
+    for place, k in enumerate(order):
+        before[k] = order[:place]
+    return before
+
+
+def _label_features(X: Any, support: NDArray[np.bool_], labels: NDArray[np.uint8]) -> Any:
+    own = X[:, np.flatnonzero(support)]
+    if labels.shape[1] == 0:
+        return own
+    if sparse.issparse(own):
+        return sparse.hstack([own, sparse.csr_array(labels.astype(np.float64))], format="csr")
+    return np.hstack([own, labels])
+
+
+def _fit_one(classifier: Any, X: Any, y: NDArray[np.uint8]) -> Any:
+    return classifier.fit(X, y)
+
+
+def _decision(classifier: Any, X: Any) -> Matrix:
+    if hasattr(classifier, "decision_function"):
+        return np.asarray(classifier.decision_function(X), dtype=np.float64)
+    if hasattr(classifier, "predict_proba"):
+        return np.asarray(classifier.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)
+    return np.asarray(classifier.predict(X), dtype=np.float64) - 0.5

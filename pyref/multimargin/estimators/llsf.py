@@ -1,0 +1,550 @@
+"""LLSF: a sparse linear model of each label, and through its support the label's own features."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.estimators.llsf_problem import (
+    Convexity,
+    Matrix,
+    Request,
+    examine,
+    published_lipschitz,
+    ridge_start,
+    smallest_feature_eigenvalue,
+    solve,
+)
+from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from multimargin.estimators.targets import Targets, check_targets
+from multimargin.parameters import check_choice, check_integer, check_real
+
+SOLVERS = ("cd", "apg")
+
+# Iterations of the authors' program.
+_PUBLISHED_ITERATIONS = 100
+_DEFAULT_ITERATIONS = 1000
+
+
+class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Label-specific features: sparse linear models that share features between similar labels.
+
+    Minimises 1/2 ||X W - Y||_F^2 + alpha/2 tr((R + shift I) W^T W) + beta ||W||_1 with R one minus
+    the cosine between label columns. A label's features are those with a nonzero coefficient. The
+    estimator is a classifier (the scores X W against a threshold) and a transformer (the union of
+    all labels' features) at once.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        Weight of the label correlations, at least 0. With 0 the labels are separate lassos.
+    beta : float, default=0.1
+        Weight of the l1 norm, positive; from `beta_max` on, all coefficients are 0.
+    gamma : float, default=0.01
+        Ridge parameter of the start of the published loop, positive. Without influence on the
+        solution of the convex problem.
+    threshold : float, default=0.5
+        tau: labels with a score above it are predicted. Ignored for one-dimensional targets.
+    convexify : bool, default=True
+        Whether to add the smallest shift that makes the problem convex and bounded. False runs the
+        published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
+        minimum, and what comes out depends on `max_iter`.
+    solver : {"cd", "apg"}, default="cd"
+        "cd" is coordinate descent over working sets, "apg" the accelerated proximal gradient of the
+        paper with adaptive restart. Unused for ``convexify=False``.
+    tol : float, default=1e-3
+        Relative duality gap, and KKT residual relative to the largest entry of X^T Y, at which to
+        stop; positive.
+    max_iter : int or None, default=None
+        Largest number of epochs or iterations; None means 1000, and 100 (as in the authors'
+        program) for ``convexify=False``.
+    n_jobs : int, default=None
+        Number of threads; None means 1. The result does not depend on it.
+    verbose : int, default=0
+        1 prints a line after each epoch.
+    warm_start : bool, default=False
+        Start from the previous coefficients when they fit the data.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (q,)
+        Label numbers, or the classes of one-dimensional targets.
+    multilabel_ : bool
+        Whether the targets were a label indicator.
+    label_names_in_ : ndarray of shape (q,)
+        Column names of `Y`, when it was a data frame with string names.
+    n_features_in_ : int
+        Number of features d.
+    coef_ : ndarray of shape (q, d)
+        The transpose of W.
+    label_specific_features_ : ndarray of shape (q, d), dtype bool
+        Where `coef_` is not 0.
+    shift_ : float
+        What was added to the diagonal of R: 0 where the published problem is convex.
+    n_iter_ : int
+        Epochs or iterations made.
+    objective_ : float
+        The objective.
+    dual_objective_ : float
+        A lower bound of the optimum; minus infinity when the problem is not convex.
+    dual_gap_ : float
+        (objective_ - dual_objective_) / objective_, recomputed at the returned point.
+    kkt_residual_ : float
+        Largest distance of the negative gradient from the subdifferential of beta ||W||_1.
+    status_ : str
+        "converged", "max_iterations", "stalled" (rounding allows no further step), "diverged"
+        (published loop only) or "interrupted".
+    history_ : dict of ndarray
+        One entry an epoch: "epoch", "seconds", "primal", "dual".
+
+    Notes
+    -----
+    Paper: "Learning Label Specific Features for Multi-Label Classification" (Huang, Li, Huang and
+    Wu, 2015), eqs. 3, 7, 8 and 12 to 15, Algorithms 1 and 2. There is no intercept. The paper calls
+    its problem convex, but R has a zero diagonal and so a negative eigenvalue: where
+    lambda_min(X^T X) + alpha lambda_min(R) < 0, always when d > n, the objective is unbounded
+    below. Then the shift is -lambda_min(R); it is a ridge term that leaves R between labels alone.
+
+    Examples
+    --------
+    >>> from multimargin import LLSF
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> model = LLSF(alpha=0.1, beta=10.0).fit(X, Y)
+    >>> model.status_
+    'converged'
+    >>> model.get_support(label=0).shape == (X.shape[1],)
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.1,
+        beta: float = 0.1,
+        gamma: float = 0.01,
+        threshold: float = 0.5,
+        convexify: bool = True,
+        solver: str = "cd",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.threshold = threshold
+        self.convexify = convexify
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_parameters(self) -> int:
+        check_real("alpha", self.alpha, at_least=0.0)
+        check_real("beta", self.beta, above=0.0)
+        check_real("gamma", self.gamma, above=0.0)
+        check_real("threshold", self.threshold)
+        check_choice("solver", self.solver, SOLVERS)
+        check_real("tol", self.tol, above=0.0)
+        check_integer("verbose", int(self.verbose), at_least=0)
+        if self.max_iter is None:
+            return _DEFAULT_ITERATIONS if self.convexify else _PUBLISHED_ITERATIONS
+        return check_integer("max_iter", self.max_iter, at_least=1)
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features. Sparse ones stay sparse.
+        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            by the largest score. Columns of a data frame become `label_names_in_`.
+
+        Returns
+        -------
+        LLSF
+            The fitted estimator itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or an array is malformed; the message names it, what was found and what
+            is expected.
+        KeyboardInterrupt
+            If interrupted. The state reached is stored in the fitted attributes first.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver ends above `tol`, or with ``convexify=False`` if the published problem is
+            not convex.
+        """
+        max_iter = self._check_parameters()
+        if Y is None:
+            validate_data(self, X, Y)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        targets = check_targets(Y)
+        check_consistent_length(X, targets.indicator)
+
+        progress = Progress(self, max_iter, self.verbose)
+        convexity = examine(X, targets.indicator, float(self.alpha), convexify=self.convexify)
+        request = Request(
+            beta=float(self.beta),
+            solver=self.solver if self.convexify else "published",
+            lipschitz=(
+                convexity.largest_eigenvalue
+                if self.convexify
+                else published_lipschitz(X, convexity.coupling)
+            ),
+            tol=float(self.tol),
+            max_iter=max_iter,
+            start=self._start(X, targets),
+            threads=effective_n_jobs(self.n_jobs),
+            callback=progress.epoch_callback(),
+        )
+        solution = solve(X, targets.indicator, convexity, request)
+        self._store(targets, convexity, solution)
+        progress.finish()
+        if solution.status == "interrupted" and not progress.stop_requested:
+            raise KeyboardInterrupt
+        self._warn(X, convexity, max_iter)
+        return self
+
+    def _start(self, X: Any, targets: Targets) -> Matrix | None:
+        shape = (targets.indicator.shape[1], X.shape[1])
+        if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape:
+            coef: Matrix = self.coef_
+            return coef
+        return None if self.convexify else ridge_start(X, targets.indicator, float(self.gamma))
+
+    def _store(self, targets: Targets, convexity: Convexity, solution: Any) -> None:
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        if targets.label_names is not None:
+            self.label_names_in_ = targets.label_names
+        elif hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+        self.coef_ = solution.weights
+        self.label_specific_features_ = solution.weights != 0.0
+        self.shift_ = convexity.shift
+        self.n_iter_ = solution.epochs
+        self.objective_ = solution.primal
+        self.dual_objective_ = solution.dual_objective
+        self.dual_gap_ = solution.gap
+        self.kkt_residual_ = solution.kkt_residual
+        self.status_ = solution.status
+        epoch, seconds, primal, dual = solution.history
+        self.history_ = {
+            "epoch": epoch.astype(int),
+            "seconds": seconds,
+            "primal": primal,
+            "dual": dual,
+        }
+
+    def _warn(self, X: Any, convexity: Convexity, max_iter: int) -> None:
+        if not convexity.convex:
+            features = smallest_feature_eigenvalue(X)
+            labels = convexity.smallest_label_eigenvalue
+            warnings.warn(
+                f"The published problem is not convex: lambda_min(X^T X) = {features:.6g} and alpha"
+                f" * lambda_min(R) = {self.alpha:g} * {labels:.6g} add up to "
+                f"{features + self.alpha * labels:.6g}, so the objective is unbounded below. The "
+                f"published loop ended ({self.status_}) after {self.n_iter_} iterations at "
+                f"{self.objective_:.6g}: its result depends on max_iter={max_iter}. Expected "
+                "convexify=True or a smaller alpha.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif self.status_ not in ("converged", "interrupted"):
+            warnings.warn(
+                f"LLSF ended ({self.status_}) after {self.n_iter_} of max_iter={max_iter} epochs "
+                f"with a relative duality gap of {self.dual_gap_:.3g} and a KKT residual of "
+                f"{self.kkt_residual_:.3g}, above tol={self.tol:g}. Increase max_iter, tol or "
+                "beta, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def label_scores(self, X: Any) -> Matrix:
+        """Return the scores X W of all labels, before the threshold.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Near 1 for relevant labels, near 0 for irrelevant ones.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        scores: Matrix = safe_sparse_dot(X, self.coef_.T)
+        return scores
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the scores minus the threshold: positive for the labels that are predicted.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q), (n, n_classes) or (n,)
+            X W - threshold for labels; X W for three or more classes; their difference for two.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        scores = self.label_scores(X)
+        if self.multilabel_:
+            return scores - self.threshold
+        if self.classes_.size == 2:
+            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the relevant labels (Algorithm 2), or the class.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q) or (n,)
+            Label indicator (1 where the decision function is positive), or classes.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        decision = self.decision_function(X)
+        if self.multilabel_:
+            return (decision > 0).astype(int)
+        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[winners]
+        return predicted
+
+    def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
+        """Return the features of a label, or of all labels together.
+
+        Parameters
+        ----------
+        indices : bool, default=False
+            Whether to return indices instead of a mask.
+        label : int, str or None, default=None
+            The label's number (its place among the classes), or its name in `label_names_in_`.
+            None means the union over all labels, which `transform` keeps.
+
+        Returns
+        -------
+        ndarray of shape (d,) or (n_selected,)
+            Mask of the features, or their indices.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If there is no such label.
+        """
+        if label is None:
+            union: NDArray[Any] = super().get_support(indices=indices)
+            return union
+        check_is_fitted(self)
+        mask: NDArray[Any] = self.label_specific_features_[self._label_number(label)]
+        return np.flatnonzero(mask) if indices else mask.copy()
+
+    def _label_number(self, label: int | str) -> int:
+        q = self.coef_.shape[0]
+        if isinstance(label, str):
+            names = list(getattr(self, "label_names_in_", ()))
+            if label in names:
+                return names.index(label)
+            raise ValueError(f"label is {label!r}; expected one of label_names_in_, {names}.")
+        if not 0 <= label < q:
+            raise ValueError(f"label is {label!r}; expected a number from 0 to {q - 1}.")
+        return int(label)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask: NDArray[np.bool_] = self.label_specific_features_.any(axis=0)
+        return mask
+
+
+def beta_max(X: Any, Y: Any) -> float:
+    """Return the smallest beta for which all LLSF coefficients are 0.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n, d)
+        Features.
+    Y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
+        Label indicator, or classes.
+
+    Returns
+    -------
+    float
+        The largest absolute entry of X^T Y: at W = 0 this is the gradient, whatever alpha is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed.
+    """
+    X, indicator = _check_data(X, Y)
+    C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
+    return float(np.abs(C).max())
+
+
+def llsf_path(
+    X: Any,
+    Y: Any,
+    *,
+    alpha: float = 0.1,
+    betas: Any = None,
+    n_betas: int = 50,
+    eps: float = 1e-2,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    n_jobs: int | None = None,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Solve the convex LLSF problem along a decreasing sequence of beta, each from the last.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n, d)
+        Features.
+    Y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
+        Label indicator, or classes.
+    alpha : float, default=0.1
+        Weight of the label correlations, at least 0.
+    betas : array-like or None, default=None
+        Positive values; they are solved in decreasing order. None means `n_betas` values from
+        `beta_max` down to ``eps * beta_max``, equally spaced on a logarithmic scale.
+    n_betas : int, default=50
+        Number of values for ``betas=None``, at least 1.
+    eps : float, default=1e-2
+        The last of them relative to the first, in (0, 1).
+    tol : float, default=1e-3
+        As for `LLSF`.
+    max_iter : int, default=1000
+        Largest number of epochs for each value.
+    n_jobs : int, default=None
+        Number of threads; None means 1.
+
+    Returns
+    -------
+    betas : ndarray of shape (n_betas,)
+        The values, decreasing.
+    coefs : ndarray of shape (n_betas, q, d)
+        The coefficients for each.
+    dual_gaps : ndarray of shape (n_betas,)
+        The relative duality gap reached for each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a solution ends above `tol`.
+    """
+    alpha = check_real("alpha", alpha, at_least=0.0)
+    check_real("tol", tol, above=0.0)
+    check_integer("max_iter", max_iter, at_least=1)
+    X, indicator = _check_data(X, Y)
+    if betas is None:
+        check_integer("n_betas", n_betas, at_least=1)
+        if not 0.0 < check_real("eps", eps, above=0.0) < 1.0:
+            raise ValueError(f"eps is {eps!r}; expected a number between 0 and 1.")
+        largest = beta_max(X, indicator)
+        if largest == 0.0:
+            raise ValueError(
+                "X^T Y is 0, so every beta has the solution 0; expected betas to be given."
+            )
+        betas = np.geomspace(largest, eps * largest, n_betas)
+    values = np.sort(np.asarray(betas, dtype=np.float64))[::-1].copy()
+    if values.ndim != 1 or values.size == 0 or not (values[-1] > 0 and np.isfinite(values[0])):
+        raise ValueError(f"betas is {betas!r}; expected positive finite numbers.")
+
+    convexity = examine(X, indicator, alpha, convexify=True)
+    coefs = np.empty((values.size, indicator.shape[1], X.shape[1]))
+    gaps = np.empty(values.size)
+    start = None
+    for i, beta in enumerate(values):
+        request = Request(
+            beta=float(beta),
+            solver="cd",
+            lipschitz=convexity.largest_eigenvalue,
+            tol=float(tol),
+            max_iter=int(max_iter),
+            start=start,
+            threads=effective_n_jobs(n_jobs),
+            callback=None,
+        )
+        solution = solve(X, indicator, convexity, request)
+        coefs[i], gaps[i] = solution.weights, solution.gap
+        start = solution.weights
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        if solution.status != "converged":
+            warnings.warn(
+                f"beta={beta:g} ended ({solution.status}) after {solution.epochs} of max_iter="
+                f"{max_iter} epochs with a relative duality gap of {solution.gap:.3g}, above tol="
+                f"{tol:g}. Increase max_iter, tol or eps.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+    return values, coefs, gaps
+
+
+def _check_data(X: Any, Y: Any) -> tuple[Any, NDArray[np.uint8]]:
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    indicator = check_targets(Y).indicator
+    check_consistent_length(X, indicator)
+    return X, indicator

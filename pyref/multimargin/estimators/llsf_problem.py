@@ -1,0 +1,292 @@
+"""The LLSF problem: label correlations, convexity, and the calls of the solvers.
+
+    min  1/2 ||X W - Y||_F^2  +  alpha/2 tr(M W^T W)  +  beta ||W||_1,      M = R + shift I
+
+(LLSF paper, eqs. 3, 7 and 8.) R has a zero diagonal and so, unless it is 0, a negative eigenvalue.
+The smallest eigenvalue of the quadratic form is lambda_min(X^T X) + alpha lambda_min(M): where it
+is negative, the objective has no lower bound, since along its eigenvector the quadratic term
+outweighs the two linear ones.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils.extmath import safe_sparse_dot
+
+from multimargin import _rust
+from multimargin.estimators.progress import EpochCallback
+from multimargin.kernels import rust_features
+
+Matrix = NDArray[np.float64]
+
+# Eigenvalues of R closer to zero than this are rounding: its entries are at most 1.
+_ROUNDING = 1e-12
+
+
+def label_dissimilarity(indicator: NDArray[np.uint8]) -> Matrix:
+    """Return R, one minus the cosine between label columns.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q)
+        1 where the label is relevant.
+
+    Returns
+    -------
+    ndarray of shape (q, q)
+        Symmetric, entries in [0, 1], zero diagonal. A label that is relevant for no row is
+        dissimilar (1) to all others.
+    """
+    Y = indicator.astype(np.float64)
+    norms = np.linalg.norm(Y, axis=0)
+    norms[norms == 0.0] = 1.0
+    R = 1.0 - (Y.T @ Y) / np.outer(norms, norms)
+    # Two equal columns differ by rounding.
+    R[np.abs(R) < _ROUNDING] = 0.0
+    np.fill_diagonal(R, 0.0)
+    return R
+
+
+@dataclass(frozen=True)
+class Convexity:
+    """How the label correlations bend the objective.
+
+    Parameters
+    ----------
+    coupling : ndarray of shape (q, q) or None
+        alpha (R + shift I); None when it is 0, and the labels do not see each other.
+    shift : float
+        What was added to the diagonal of R.
+    convex : bool
+        Whether the problem with this coupling is convex.
+    anchor : float or None
+        An upper bound of <C, H^+ C> with C = X^T Y and the quadratic form H, for the duality gap;
+        None when ||Y||^2 is one, that is when the coupling alone is positive semidefinite.
+    smallest_label_eigenvalue : float
+        lambda_min(R).
+    largest_eigenvalue : float
+        lambda_max(coupling).
+    """
+
+    coupling: Matrix | None
+    shift: float
+    convex: bool
+    anchor: float | None
+    smallest_label_eigenvalue: float
+    largest_eigenvalue: float
+
+
+def examine(X: Any, indicator: NDArray[np.uint8], alpha: float, *, convexify: bool) -> Convexity:
+    """Decide whether the published problem is convex, and shift it when asked to.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    alpha : float
+        Weight of the label correlations, at least 0.
+    convexify : bool
+        Whether to shift R when the published problem is not convex.
+
+    Returns
+    -------
+    Convexity
+
+    Notes
+    -----
+    The shift is 0 where the published problem is convex, else -lambda_min(R), the smallest one for
+    which the correlation term alone is never negative. A still smaller one, by
+    lambda_min(X^T X) / alpha, would make the problem convex but not bounded: it leaves a direction
+    without curvature, along which the linear term X^T Y may exceed beta ||W||_1.
+    """
+    R = label_dissimilarity(indicator)
+    eigenvalues = np.linalg.eigvalsh(R)
+    smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
+    if alpha == 0.0 or not R.any():
+        return Convexity(None, 0.0, True, None, smallest, 0.0)
+    anchor = _anchor(X, indicator, -alpha * smallest)
+    convex = anchor is not None
+    shift = 0.0 if convex or not convexify else -smallest
+    coupling = np.ascontiguousarray(alpha * (R + shift * np.eye(R.shape[0])))
+    return Convexity(
+        coupling, shift, convex or convexify, anchor, smallest, alpha * (largest + shift)
+    )
+
+
+def _anchor(X: Any, indicator: NDArray[np.uint8], deficit: float) -> float | None:
+    """Return <C, (X^T X - deficit I)^-1 C>, None when that matrix is not positive definite."""
+    n, d = X.shape
+    squared_norms = _column_squared_norms(X)
+    if d > n or squared_norms.min() <= deficit:
+        return None
+    gram = _dense(safe_sparse_dot(X.T, X))
+    gram[np.diag_indices(d)] -= deficit
+    try:
+        factor = linalg.cho_factor(gram, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    C = _dense(safe_sparse_dot(X.T, indicator.astype(np.float64)))
+    return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
+
+
+def smallest_feature_eigenvalue(X: Any) -> float:
+    """Return lambda_min(X^T X).
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+
+    Returns
+    -------
+    float
+        0 when d > n.
+    """
+    if X.shape[1] > X.shape[0]:
+        return 0.0
+    gram = _dense(safe_sparse_dot(X.T, X))
+    return max(0.0, float(linalg.eigvalsh(gram, subset_by_index=[0, 0])[0]))
+
+
+def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
+    """Return L_f of eq. 15, sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2).
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    coupling : ndarray of shape (q, q) or None
+        alpha R.
+
+    Returns
+    -------
+    float
+    """
+    n, d = X.shape
+    if min(n, d) <= 2:
+        features = float(np.linalg.norm(_dense(X), 2)) ** 2
+    else:
+        square = LinearOperator((d, d), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
+        features = float(eigsh(square, k=1, v0=np.ones(d), tol=0, return_eigenvectors=False)[0])
+    labels = 0.0 if coupling is None else float(np.linalg.norm(coupling, 2))
+    return float(np.sqrt(2.0 * features**2 + 2.0 * labels**2))
+
+
+def ridge_start(X: Any, indicator: NDArray[np.uint8], gamma: float) -> Matrix:
+    """Return the transpose of the start of Algorithm 1, (X^T X + gamma I)^-1 X^T Y.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    gamma : float
+        Ridge parameter, positive.
+
+    Returns
+    -------
+    ndarray of shape (q, d)
+    """
+    n, d = X.shape
+    Y = indicator.astype(np.float64)
+    # The smaller of the two equal systems, in features or in rows.
+    if d <= n:
+        system = _dense(safe_sparse_dot(X.T, X))
+        right = _dense(safe_sparse_dot(X.T, Y))
+    else:
+        system = _dense(safe_sparse_dot(X, X.T))
+        right = Y
+    system[np.diag_indices(min(n, d))] += gamma
+    solution = linalg.solve(system, right, assume_a="pos")
+    W = solution if d <= n else _dense(safe_sparse_dot(X.T, solution))
+    return np.ascontiguousarray(W.T)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a solver needs besides the data.
+
+    Parameters
+    ----------
+    beta : float
+        Weight of the l1 norm, positive.
+    solver : {"cd", "apg", "published"}
+        The loop.
+    lipschitz : float
+        L_f for "published", lambda_max of the coupling for "apg", unused by "cd".
+    tol : float
+        Relative duality gap, and KKT residual relative to the largest entry of X^T Y.
+    max_iter : int
+        Largest number of epochs or iterations.
+    start : ndarray of shape (q, d) or None
+        Coefficients to start from.
+    threads : int
+        Number of threads.
+    callback : callable or None
+        Called after each epoch.
+    """
+
+    beta: float
+    solver: str
+    lipschitz: float
+    tol: float
+    max_iter: int
+    start: Matrix | None
+    threads: int
+    callback: EpochCallback | None
+
+
+def solve(
+    X: Any, indicator: NDArray[np.uint8], convexity: Convexity, request: Request
+) -> _rust.LabelFeaturesSolution:
+    """Call a solver.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    convexity : Convexity
+        The coupling.
+    request : Request
+        Everything else.
+
+    Returns
+    -------
+    LabelFeaturesSolution
+    """
+    return _rust.solve_label_features(
+        indicator,
+        rust_features(X),
+        coupling=convexity.coupling,
+        beta=request.beta,
+        anchor=convexity.anchor,
+        convex=convexity.convex,
+        solver=request.solver,
+        lipschitz=request.lipschitz,
+        start=request.start,
+        tolerance=request.tol,
+        max_epochs=request.max_iter,
+        threads=request.threads,
+        callback=request.callback,
+    )
+
+
+def _column_squared_norms(X: Any) -> Matrix:
+    if sparse.issparse(X):
+        squares: Matrix = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+        return squares
+    return np.asarray(np.einsum("ij,ij->j", X, X), dtype=np.float64)
+
+
+def _dense(matrix: Any) -> Matrix:
+    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    return dense

@@ -1,0 +1,261 @@
+"""Plots of label-specific features. They need matplotlib: ``pip install multimargin[plots]``."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.labels import check_indicator
+
+
+class LabelFeatureCountDisplay:
+    """The number of label-specific features of each label, as bars (LLSF paper, figure 4).
+
+    Use `from_estimator` to make one.
+
+    Parameters
+    ----------
+    counts : array-like of shape (q,)
+        Number of features of each label.
+    label_names : array-like of shape (q,), default=None
+        Names of the labels; their numbers when None.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+    bars_ : matplotlib BarContainer
+        The bars.
+    """
+
+    # Beyond this many labels, names on the axis would overlap.
+    _MAX_NAMES = 40
+
+    def __init__(self, counts: Any, *, label_names: Any = None) -> None:
+        values = np.asarray(counts)
+        if values.ndim != 1:
+            raise ValueError(f"counts has shape {values.shape}; expected (q,), one a label.")
+        names = None if label_names is None else np.asarray(label_names)
+        if names is not None and names.shape != values.shape:
+            raise ValueError(
+                f"label_names has shape {names.shape}; expected ({len(values)},), one a label."
+            )
+        self.counts: NDArray[Any] = values
+        self.label_names: NDArray[Any] | None = names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, label_names: Any = None, ax: Any = None) -> Self:
+        """Plot the feature counts of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : LLSF, LabelSpecificBinaryRelevance or LabelSpecificClassifierChain
+            Fitted.
+        label_names : array-like of shape (q,), default=None
+            Names of the labels; those of the estimator's data frame, if any, when None.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+
+        Returns
+        -------
+        LabelFeatureCountDisplay
+            The display.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If it knows no label-specific features.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "label_specific_features_"):
+            raise TypeError(
+                f"estimator is a {type(estimator).__name__}, which has no label_specific_features_;"
+                " expected a fitted LLSF, LabelSpecificBinaryRelevance or "
+                "LabelSpecificClassifierChain."
+            )
+        if label_names is None:
+            label_names = getattr(estimator, "label_names_in_", None)
+        counts = np.count_nonzero(estimator.label_specific_features_, axis=1)
+        return cls(counts, label_names=label_names).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+
+        Returns
+        -------
+        LabelFeatureCountDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = _axes(1)[0] if ax is None else ax
+        places = np.arange(len(self.counts))
+        self.bars_ = ax.bar(places, self.counts, width=0.8)
+        if self.label_names is not None and len(places) <= self._MAX_NAMES:
+            ax.set_xticks(places, [str(name) for name in self.label_names], rotation=90)
+        ax.set_xlabel("Label")
+        ax.set_ylabel("Number of label-specific features")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class LabelAffinityDisplay:
+    """Cosines between labels, and between their coefficients, side by side (figure 5).
+
+    Use `from_estimator` to make one. Similar pictures mean that similar labels share features.
+
+    Parameters
+    ----------
+    label_affinity : array-like of shape (q, q)
+        Cosines between the columns of Y.
+    coefficient_affinity : array-like of shape (q, q)
+        Cosines between the columns of W.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+    images_ : tuple of two matplotlib AxesImage
+        The matrices of colours.
+    """
+
+    def __init__(self, label_affinity: Any, coefficient_affinity: Any) -> None:
+        labels = np.asarray(label_affinity, dtype=np.float64)
+        coefficients = np.asarray(coefficient_affinity, dtype=np.float64)
+        if labels.ndim != 2 or labels.shape[0] != labels.shape[1]:
+            raise ValueError(f"label_affinity has shape {labels.shape}; expected (q, q).")
+        if coefficients.shape != labels.shape:
+            raise ValueError(
+                f"coefficient_affinity has shape {coefficients.shape}; expected {labels.shape}, as "
+                "label_affinity."
+            )
+        self.label_affinity: NDArray[np.float64] = labels
+        self.coefficient_affinity: NDArray[np.float64] = coefficients
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, Y: Any, *, axes: Any = None, cmap: str = "RdBu_r"
+    ) -> Self:
+        """Plot the affinities of training labels and of fitted coefficients.
+
+        Parameters
+        ----------
+        estimator : LLSF
+            Fitted.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            The training labels.
+        axes : sequence of two matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+        cmap : str, default="RdBu_r"
+            Colour map for the range from -1 to 1.
+
+        Returns
+        -------
+        LabelAffinityDisplay
+            The display.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        TypeError, ValueError
+            If it has no coefficients, or `Y` does not fit them.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "coef_"):
+            raise TypeError(
+                f"estimator is a {type(estimator).__name__}, which has no coef_; expected a fitted "
+                "LLSF."
+            )
+        indicator = check_indicator(Y)
+        if indicator.shape[1] != estimator.coef_.shape[0]:
+            raise ValueError(
+                f"Y has {indicator.shape[1]} labels; expected {estimator.coef_.shape[0]} as in fit."
+            )
+        return cls(affinity(indicator), affinity(estimator.coef_.T)).plot(axes=axes, cmap=cmap)
+
+    def plot(self, *, axes: Any = None, cmap: str = "RdBu_r") -> Self:
+        """Draw both matrices.
+
+        Parameters
+        ----------
+        axes : sequence of two matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+        cmap : str, default="RdBu_r"
+            Colour map for the range from -1 to 1.
+
+        Returns
+        -------
+        LabelAffinityDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        axes = _axes(2) if axes is None else np.asarray(axes)
+        images = []
+        pictures = (("Labels", self.label_affinity), ("Coefficients", self.coefficient_affinity))
+        for ax, (title, matrix) in zip(axes, pictures, strict=True):
+            images.append(ax.imshow(matrix, cmap=cmap, vmin=-1.0, vmax=1.0))
+            ax.set_title(title)
+            ax.set_xlabel("Label")
+            ax.set_ylabel("Label")
+        axes[0].figure.colorbar(images[-1], ax=list(axes))
+        self.axes_, self.figure_ = axes, axes[0].figure
+        self.images_ = tuple(images)
+        return self
+
+
+def affinity(columns: Any) -> NDArray[np.float64]:
+    """Return the cosines between the columns of a matrix.
+
+    Parameters
+    ----------
+    columns : array-like or sparse matrix of shape (n, q)
+        Labels Y or coefficients W.
+
+    Returns
+    -------
+    ndarray of shape (q, q)
+        The matrices C^Y and C^W of the LLSF paper, section IV-E. A column of zeros has affinity 0
+        to every column.
+    """
+    matrix = columns.toarray() if sparse.issparse(columns) else np.asarray(columns)
+    matrix = matrix.astype(np.float64)
+    norms = np.linalg.norm(matrix, axis=0)
+    norms[norms == 0.0] = 1.0
+    cosines: NDArray[np.float64] = (matrix / norms).T @ (matrix / norms)
+    return cosines
+
+
+def _axes(count: int) -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "plots need matplotlib, which is not installed: pip install multimargin[plots]"
+        ) from error
+    _, axes = pyplot.subplots(1, count, squeeze=False, layout="constrained")
+    return axes[0]

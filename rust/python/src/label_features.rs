@@ -1,0 +1,134 @@
+//! LLSF: one entry, `solve_label_features`.
+
+use crate::arguments::{FeatureArrays, row_major, value_error};
+use crate::monitor::PythonMonitor;
+use multimargin_solvers::llsf::apg::{self, Published, Variant};
+use multimargin_solvers::llsf::{Problem, descent};
+use multimargin_solvers::report::{Record, Settings, SolverError};
+use multimargin_solvers::threads::Threads;
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+/// The answer of an LLSF solver.
+#[pyclass(frozen, get_all, module = "multimargin._rust")]
+pub struct LabelFeaturesSolution {
+    /// Coefficients, shape (q, d).
+    weights: Py<PyArray2<f64>>,
+    /// Why the loop ended.
+    status: &'static str,
+    /// Epochs or iterations made.
+    epochs: usize,
+    /// Objective.
+    primal: f64,
+    /// Lower bound of the optimum.
+    dual_objective: f64,
+    /// Relative duality gap.
+    gap: f64,
+    /// Largest violation of the optimality conditions.
+    kkt_residual: f64,
+    /// The Lipschitz constant of the gradient steps.
+    lipschitz: Option<f64>,
+    /// Columns (epoch, seconds, primal, dual) of one row an epoch, shape (4, epochs).
+    history: Py<PyArray2<f64>>,
+}
+
+/// Solves an LLSF problem. See `multimargin.estimators.llsf` for the meaning of the arguments.
+#[pyfunction]
+#[pyo3(signature = (
+    indicator, features, *, coupling, beta, anchor, convex, solver, lipschitz, start, tolerance, max_epochs, threads,
+    callback
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments of a private Python function"
+)]
+pub fn solve_label_features<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    coupling: Option<PyReadonlyArray2<'py, f64>>,
+    beta: f64,
+    anchor: Option<f64>,
+    convex: bool,
+    solver: &str,
+    lipschitz: f64,
+    start: Option<PyReadonlyArray2<'py, f64>>,
+    tolerance: f64,
+    max_epochs: usize,
+    threads: usize,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<LabelFeaturesSolution> {
+    let q = indicator.shape()[1];
+    let labels = row_major("Y", &indicator)?;
+    let features = features.features()?;
+    let coupling = coupling
+        .as_ref()
+        .map(|matrix| row_major("coupling", matrix))
+        .transpose()?;
+    let start = start
+        .as_ref()
+        .map(|start| row_major("start", start).map(<[f64]>::to_vec))
+        .transpose()?;
+    let settings = Settings {
+        tolerance,
+        max_epochs,
+        ..Settings::default()
+    };
+    let threads = Threads::new(threads);
+    let mut monitor = PythonMonitor::new(callback);
+    let solution = py
+        .detach(|| {
+            let problem = Problem::new(features, labels, q, coupling, beta, anchor, convex)?;
+            let variant = match solver {
+                "cd" => {
+                    return descent::solve(
+                        &problem,
+                        labels,
+                        start,
+                        &settings,
+                        &threads,
+                        &mut monitor,
+                    );
+                }
+                "apg" => Variant::Restarting {
+                    coupling_eigenvalue: lipschitz,
+                },
+                "published" => Variant::Printed(Published { lipschitz }),
+                other => {
+                    return Err(SolverError::Argument {
+                        name: "solver",
+                        found: format!("{other:?}"),
+                        expected: "'cd', 'apg' or 'published'",
+                    });
+                }
+            };
+            apg::solve(&problem, variant, start, &settings, &threads, &mut monitor)
+        })
+        .map_err(value_error)?;
+    monitor.finish()?;
+    let report = solution.report;
+    let gap = report.gap();
+    let columns: [fn(&Record) -> f64; 4] =
+        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
+    let history: Vec<f64> = columns
+        .iter()
+        .flat_map(|column| report.history.iter().map(column))
+        .collect();
+    let matrix = |values: Vec<f64>, rows: usize, columns: usize| {
+        values
+            .into_pyarray(py)
+            .reshape([rows, columns])
+            .map(Bound::unbind)
+    };
+    Ok(LabelFeaturesSolution {
+        weights: matrix(solution.weights, q, features.columns())?,
+        status: report.status.name(),
+        epochs: report.epochs,
+        primal: report.primal,
+        dual_objective: report.dual,
+        gap,
+        kkt_residual: solution.kkt_residual,
+        lipschitz: solution.lipschitz,
+        history: matrix(history, 4, report.history.len())?,
+    })
+}

@@ -1,0 +1,50 @@
+//! Coordinate descent: label by label where the labels are independent, else feature by feature.
+
+use super::{Problem, Solution, label_descent, row_descent};
+use crate::report::{Monitor, Settings, SolverError};
+use crate::threads::Threads;
+
+/// Solves a convex problem from `start` (`q x d`, default 0). `indicator` is the one of the problem.
+///
+/// # Errors
+/// When an argument is out of range, or the problem is not convex.
+pub fn solve(
+    problem: &Problem<'_>,
+    indicator: &[u8],
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    settings.validate()?;
+    if !problem.convex {
+        return Err(SolverError::Unsupported(
+            "coordinate descent needs a convex problem: shift the coupling, or use the published loop",
+        ));
+    }
+    match problem.coupling {
+        None => label_descent::solve(problem, indicator, start, settings, threads, monitor),
+        Some(coupling) => row_descent::solve(
+            problem, coupling, indicator, start, settings, threads, monitor,
+        ),
+    }
+}
+
+/// The minimiser along one coordinate.
+pub(super) fn coordinate(w: f64, gradient: f64, curvature: f64, beta: f64) -> f64 {
+    if curvature <= 0.0 {
+        return 0.0;
+    }
+    soft_threshold(w - gradient / curvature, beta / curvature)
+}
+
+/// (11) of the paper.
+pub(super) fn soft_threshold(value: f64, threshold: f64) -> f64 {
+    if value > threshold {
+        value - threshold
+    } else if value < -threshold {
+        value + threshold
+    } else {
+        0.0
+    }
+}

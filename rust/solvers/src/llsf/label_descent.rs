@@ -1,0 +1,253 @@
+//! Coordinate descent over working sets, for labels that are not coupled: each is a lasso by itself.
+//!
+//! A label's working set holds its nonzero coefficients and the zeros that violate optimality. The lasso on this set is
+//! solved to a tenth of the label's violation, on a block of `X^T X` that stays in the processor's cache; then the
+//! label's full gradient is brought up to date. Each label stops at its own duality gap, and threads share the labels.
+
+use super::certificate::{Sums, combine};
+use super::lasso::Lasso;
+use super::quadratic::{Columns, Quadratic};
+use super::{Problem, Solution};
+use crate::report::{Monitor, Settings, SolverError, Status, Trace};
+use crate::threads::Threads;
+use crate::vector::axpy;
+
+/// How far below the violation at the start of a visit the working set is solved.
+const INNER_ACCURACY: f64 = 0.1;
+/// Labels visited between two questions to the monitor.
+const BATCH: usize = 16;
+/// A working set may grow to this many times the support, and always to `SMALL_SET`.
+const GROWTH: usize = 2;
+const SMALL_SET: usize = 64;
+
+/// One label's coefficients and what is kept up to date with them.
+struct Label {
+    weights: Vec<f64>,
+    /// `X^T (X w - y)`, the gradient of the smooth part.
+    gradient: Vec<f64>,
+    /// `X w - y`, where `X^T X` is not stored.
+    residual: Vec<f64>,
+    done: bool,
+    violation: f64,
+}
+
+impl Label {
+    fn sums(&self, problem: &Problem<'_>, k: usize) -> Sums {
+        let d = problem.dimension();
+        Sums::of_label(
+            problem.squared_norms[k],
+            &self.weights,
+            self.gradient.iter().copied(),
+            &problem.correlation[k * d..(k + 1) * d],
+            problem.beta,
+        )
+    }
+
+    /// The support and the largest violators, in ascending order.
+    fn working_set(&self, beta: f64) -> Vec<usize> {
+        let (mut set, mut violators) = (Vec::new(), Vec::new());
+        for (j, &w) in self.weights.iter().enumerate() {
+            if w != 0.0 {
+                set.push(j);
+            } else if self.gradient[j].abs() > beta {
+                violators.push(j);
+            }
+        }
+        let room = (GROWTH * set.len()).max(SMALL_SET) - set.len();
+        if violators.len() > room {
+            violators.select_nth_unstable_by(room, |&a, &b| {
+                self.gradient[b].abs().total_cmp(&self.gradient[a].abs())
+            });
+            violators.truncate(room);
+        }
+        set.extend(violators);
+        set.sort_unstable();
+        set
+    }
+}
+
+/// What all visits share.
+struct Visit<'a> {
+    problem: &'a Problem<'a>,
+    quadratic: &'a Quadratic,
+    columns: Option<&'a Columns>,
+}
+
+impl Visit<'_> {
+    /// Brings a label to a tenth of its violation on a working set. Returns whether a coefficient changed.
+    fn solve(&self, label: &mut Label) -> bool {
+        let beta = self.problem.beta;
+        let set = label.working_set(beta);
+        let before: Vec<f64> = set.iter().map(|&j| label.weights[j]).collect();
+        let mut lasso = Lasso {
+            form: self.form(&set),
+            weights: before.clone(),
+            gradient: set.iter().map(|&j| label.gradient[j]).collect(),
+            beta,
+        };
+        lasso.solve(INNER_ACCURACY * label.violation);
+        for (&j, &w) in set.iter().zip(&lasso.weights) {
+            label.weights[j] = w;
+        }
+        let changes: Vec<(usize, f64)> = set
+            .iter()
+            .zip(&before)
+            .map(|(&j, &old)| (j, label.weights[j] - old))
+            .filter(|&(_, change)| change != 0.0)
+            .collect();
+        match (self.quadratic, self.columns) {
+            (Quadratic::Stored(gram), _) => {
+                let d = self.problem.dimension();
+                for &(j, change) in &changes {
+                    axpy(change, &gram[j * d..(j + 1) * d], &mut label.gradient);
+                }
+            }
+            (Quadratic::Implicit, Some(columns)) => {
+                for &(j, change) in &changes {
+                    columns.axpy(change, j, &mut label.residual);
+                }
+                for (j, gradient) in label.gradient.iter_mut().enumerate() {
+                    *gradient = columns.dot(j, &label.residual);
+                }
+            }
+            (Quadratic::Implicit, None) => {}
+        }
+        !changes.is_empty()
+    }
+
+    /// The quadratic form on a working set.
+    fn form(&self, set: &[usize]) -> Vec<f64> {
+        let (n, d, m) = (
+            self.problem.features.rows(),
+            self.problem.dimension(),
+            set.len(),
+        );
+        let mut form = Vec::with_capacity(m * m);
+        match (self.quadratic, self.columns) {
+            (Quadratic::Stored(gram), _) => {
+                for &j in set {
+                    let row = &gram[j * d..(j + 1) * d];
+                    form.extend(set.iter().map(|&other| row[other]));
+                }
+            }
+            (Quadratic::Implicit, Some(columns)) => {
+                form.resize(m * m, 0.0);
+                let mut column = vec![0.0; n];
+                for (k, &j) in set.iter().enumerate() {
+                    columns.axpy(1.0, j, &mut column);
+                    for (l, &other) in set[..=k].iter().enumerate() {
+                        let product = columns.dot(other, &column);
+                        form[k * m + l] = product;
+                        form[l * m + k] = product;
+                    }
+                    columns.axpy(-1.0, j, &mut column);
+                }
+            }
+            (Quadratic::Implicit, None) => {}
+        }
+        form
+    }
+}
+
+/// Solves a problem without coupling from `start` (`q x d`, default 0).
+///
+/// # Errors
+/// When an argument is out of range.
+pub(super) fn solve(
+    problem: &Problem<'_>,
+    indicator: &[u8],
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let mut trace = Trace::default();
+    let (d, q, beta) = (problem.dimension(), problem.labels, problem.beta);
+    let quadratic = Quadratic::for_coordinates(problem.features);
+    let columns = matches!(quadratic, Quadratic::Implicit).then(|| Columns::of(problem.features));
+    let visit = Visit {
+        problem,
+        quadratic: &quadratic,
+        columns: columns.as_ref(),
+    };
+    let weights = problem.start(start)?;
+    let gradient = problem.error(&quadratic, &weights, threads);
+    let residual = |k: usize| {
+        let mut residual = Vec::new();
+        if let Some(columns) = &columns {
+            residual.extend(indicator.iter().skip(k).step_by(q).map(|&y| -f64::from(y)));
+            for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
+                if w != 0.0 {
+                    columns.axpy(w, j, &mut residual);
+                }
+            }
+        }
+        residual
+    };
+    let mut labels: Vec<Label> = (0..q)
+        .map(|k| Label {
+            weights: weights[k * d..(k + 1) * d].to_vec(),
+            gradient: gradient[k * d..(k + 1) * d].to_vec(),
+            residual: residual(k),
+            done: false,
+            violation: f64::INFINITY,
+        })
+        .collect();
+
+    let scale = problem.scale();
+    let mut epoch = 0;
+    let status = 'epochs: loop {
+        let sums: Vec<Sums> = labels
+            .iter()
+            .enumerate()
+            .map(|(k, label)| label.sums(problem, k))
+            .collect();
+        let certificate = combine(problem, sums.iter().copied());
+        let share = certificate.primal / q as f64;
+        for (label, sums) in labels.iter_mut().zip(&sums) {
+            label.violation = sums.kkt_residual;
+            let own = sums.primal(beta);
+            // The mean of both shares: the sum of the gaps is then within the tolerance of the sum of the objectives.
+            label.done = own - sums.own_dual(beta) <= 0.5 * settings.tolerance * (own + share)
+                && label.violation <= settings.tolerance * scale;
+        }
+        if epoch > 0 {
+            let active = labels.iter().filter(|label| !label.done).count();
+            trace.record(epoch, certificate.primal, certificate.dual, active, monitor);
+        }
+        if problem.certified(&certificate, settings) {
+            break Status::Converged;
+        }
+        if epoch == settings.max_epochs {
+            break Status::MaxIterations;
+        }
+        epoch += 1;
+        let mut moved = false;
+        for batch in labels.chunks_mut(BATCH) {
+            if monitor.interrupted() {
+                break 'epochs Status::Interrupted;
+            }
+            let changed = threads.map_chunks(batch, 1, |_, labels| {
+                labels
+                    .iter_mut()
+                    .any(|label| !label.done && visit.solve(label))
+            });
+            moved |= changed.contains(&true);
+        }
+        if !moved {
+            break Status::Stalled;
+        }
+    };
+
+    let weights: Vec<f64> = labels.into_iter().flat_map(|label| label.weights).collect();
+    Ok(problem.solution(
+        &quadratic,
+        weights,
+        f64::NEG_INFINITY,
+        status,
+        epoch,
+        trace,
+        settings,
+        threads,
+    ))
+}

@@ -1,0 +1,233 @@
+//! LLSF, label-specific features:
+//!
+//! ```text
+//! min  1/2 ||X W - Y||_F^2 + alpha/2 tr(M W^T W) + beta ||W||_1        (3), (7), (8); M = R + shift I
+//! ```
+//!
+//! with the gradient `X^T X W - X^T Y + alpha W M` (12). `R` is one minus the cosine of label columns.
+//!
+//! | paper | here |
+//! |---|---|
+//! | `W` (`d x q`) | `weights`, label after label (`q x d` row-major): a label's coefficients are contiguous |
+//! | `alpha R` | `coupling` (`q x q`), the shift included |
+//! | `X^T Y` | `correlation`, label after label |
+//! | `L_f` (15) | `lipschitz` |
+//!
+//! Where we deviate: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal
+//! of `R` (see the Python module) or asks for the published loop, which stops before its numbers overflow.
+//!
+//! [`descent`] (coordinate descent over working sets) holds the fast loops, [`apg`] the accelerated proximal gradient of
+//! the paper, with adaptive restart or as published. Both certify the point they return in [`certificate`].
+
+pub mod apg;
+pub mod certificate;
+pub mod descent;
+mod label_descent;
+mod lasso;
+mod line_search;
+pub mod quadratic;
+mod row_descent;
+
+use crate::features::Features;
+use crate::report::{Report, Settings, SolverError, Status, Trace, relative_gap};
+use crate::threads::Threads;
+use certificate::Certificate;
+use quadratic::Quadratic;
+
+/// The data of one problem.
+#[derive(Debug)]
+pub struct Problem<'a> {
+    features: Features<'a>,
+    labels: usize,
+    coupling: Option<&'a [f64]>,
+    beta: f64,
+    anchor: Option<f64>,
+    convex: bool,
+    correlation: Vec<f64>,
+    squared_norms: Vec<f64>,
+}
+
+impl<'a> Problem<'a> {
+    /// Describes a problem. `indicator` is `n x q` row-major; `coupling` is `alpha M`, or `None` for independent labels.
+    /// `convex` says whether the quadratic form is positive semidefinite; when `coupling` alone is not, `anchor` must
+    /// be an upper bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form, else it is `||Y||^2`.
+    ///
+    /// # Errors
+    /// When shapes do not fit or `beta` is not positive.
+    pub fn new(
+        features: Features<'a>,
+        indicator: &'a [u8],
+        labels: usize,
+        coupling: Option<&'a [f64]>,
+        beta: f64,
+        anchor: Option<f64>,
+        convex: bool,
+    ) -> Result<Self, SolverError> {
+        if labels == 0 || indicator.len() != features.rows() * labels {
+            return Err(SolverError::Argument {
+                name: "Y",
+                found: format!(
+                    "{} numbers for {} rows and {labels} labels",
+                    indicator.len(),
+                    features.rows()
+                ),
+                expected: "one number for each row of X and each label",
+            });
+        }
+        if coupling.is_some_and(|matrix| matrix.len() != labels * labels) {
+            return Err(SolverError::Argument {
+                name: "coupling",
+                found: format!("a matrix that does not fit {labels} labels"),
+                expected: "a matrix of shape (q, q)",
+            });
+        }
+        if !(beta > 0.0 && beta.is_finite()) {
+            return Err(SolverError::Argument {
+                name: "beta",
+                found: beta.to_string(),
+                expected: "a positive number",
+            });
+        }
+        let mut squared_norms = vec![0.0; labels];
+        for row in indicator.chunks_exact(labels) {
+            for (norm, &relevant) in squared_norms.iter_mut().zip(row) {
+                *norm += f64::from(relevant);
+            }
+        }
+        Ok(Self {
+            features,
+            labels,
+            coupling,
+            beta,
+            anchor,
+            convex,
+            correlation: quadratic::correlation(features, indicator, labels),
+            squared_norms,
+        })
+    }
+
+    /// `X^T Y`, label after label.
+    pub fn correlation(&self) -> &[f64] {
+        &self.correlation
+    }
+
+    fn dimension(&self) -> usize {
+        self.features.columns()
+    }
+
+    fn size(&self) -> usize {
+        self.labels * self.dimension()
+    }
+
+    /// The largest entry of `X^T Y`, the unit of the KKT residual.
+    fn scale(&self) -> f64 {
+        self.correlation
+            .iter()
+            .fold(0.0, |largest, c| f64::max(largest, c.abs()))
+    }
+
+    fn start(&self, start: Option<Vec<f64>>) -> Result<Vec<f64>, SolverError> {
+        match start {
+            None => Ok(vec![0.0; self.size()]),
+            Some(start) if start.len() == self.size() && start.iter().all(|w| w.is_finite()) => {
+                Ok(start)
+            }
+            Some(_) => Err(SolverError::Argument {
+                name: "start",
+                found: "a matrix of another shape, or with numbers that are not finite".into(),
+                expected: "finite coefficients of shape (q, d)",
+            }),
+        }
+    }
+
+    /// `X^T (X W - Y)` at `weights`, computed afresh.
+    fn error(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
+        let mut error = vec![0.0; self.size()];
+        if weights.iter().any(|&w| w != 0.0) {
+            quadratic.products(self.features, weights, &mut error, threads);
+        }
+        for (e, c) in error.iter_mut().zip(&self.correlation) {
+            *e -= c;
+        }
+        error
+    }
+
+    /// The gradient of the smooth part at `weights`, computed afresh.
+    fn gradient(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
+        let mut gradient = self.error(quadratic, weights, threads);
+        if let Some(coupling) = self.coupling {
+            quadratic::add_coupled(
+                coupling,
+                self.labels,
+                weights,
+                self.dimension(),
+                &mut gradient,
+                threads,
+            );
+        }
+        gradient
+    }
+
+    /// Whether gap and KKT residual are within the tolerance.
+    fn certified(&self, certificate: &Certificate, settings: &Settings) -> bool {
+        self.convex
+            && relative_gap(certificate.primal, certificate.dual) <= settings.tolerance
+            && certificate.kkt_residual <= settings.tolerance * self.scale()
+    }
+
+    /// Certifies the point that a loop returns, computed afresh; `bound` is a lower bound that the loop knows besides.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "everything that a finished loop knows"
+    )]
+    fn solution(
+        &self,
+        quadratic: &Quadratic,
+        weights: Vec<f64>,
+        bound: f64,
+        status: Status,
+        epochs: usize,
+        trace: Trace,
+        settings: &Settings,
+        threads: &Threads,
+    ) -> Solution {
+        let gradient = self.gradient(quadratic, &weights, threads);
+        let mut certificate = self.certificate(&weights, &gradient);
+        certificate.dual = certificate.dual.max(bound);
+        // Rounding in the updates may have hidden what is left of the gap, or that nothing is left.
+        let status = match (status, self.certified(&certificate, settings)) {
+            (Status::Converged, false) => Status::Stalled,
+            (Status::Stalled, true) => Status::Converged,
+            (status, _) => status,
+        };
+        Solution {
+            weights,
+            kkt_residual: certificate.kkt_residual,
+            lipschitz: None,
+            report: Report {
+                status,
+                epochs,
+                primal: certificate.primal,
+                dual: certificate.dual,
+                history: trace.history,
+            },
+        }
+    }
+
+    fn certificate(&self, weights: &[f64], gradient: &[f64]) -> Certificate {
+        certificate::certify(self, weights, gradient)
+    }
+}
+
+/// The coefficients and their certificate.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// Coefficients, label after label (`q x d`).
+    pub weights: Vec<f64>,
+    /// Largest distance of the negative gradient from `beta` times the subdifferential of the l1 norm.
+    pub kkt_residual: f64,
+    /// The constant that the gradient steps used; `None` for coordinate descent.
+    pub lipschitz: Option<f64>,
+    /// The certificate.
+    pub report: Report,
+}

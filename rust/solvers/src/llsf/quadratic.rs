@@ -1,0 +1,368 @@
+//! `X^T X` in the form that costs least: stored, or applied through `X`.
+
+use crate::features::Features;
+use crate::matmul::{View, multiply};
+use crate::threads::Threads;
+use crate::vector::{axpy, dot};
+
+/// Labels whose coefficients meet one nonzero of a sparse `X` at once: two vector registers.
+const LANES: usize = 16;
+/// Labels in one dense matrix product: enough for the speed of a large one.
+const DENSE_LABELS: usize = 64;
+/// A stored `X^T X` takes no more than this (half a gigabyte).
+const MAX_STORED: usize = 8192;
+/// How much faster a dense matrix product runs than the same number of sparse multiplications, roughly.
+const DENSE_ADVANTAGE: usize = 4;
+
+/// The columns of `X`.
+#[derive(Clone, Debug)]
+pub enum Columns {
+    /// One column after another.
+    Dense(Vec<f64>),
+    /// Compressed sparse columns.
+    Sparse {
+        /// Start of each column, and the end of the last.
+        starts: Vec<usize>,
+        /// Row of each nonzero.
+        rows: Vec<u32>,
+        /// Value of each nonzero.
+        values: Vec<f64>,
+    },
+}
+
+impl Columns {
+    /// Transposes the storage of `X`.
+    pub fn of(features: Features<'_>) -> Self {
+        let (n, d) = (features.rows(), features.columns());
+        match features {
+            Features::Dense(x) => {
+                let mut columns = vec![0.0; n * d];
+                for i in 0..n {
+                    for (j, &value) in x.row(i).iter().enumerate() {
+                        columns[j * n + i] = value;
+                    }
+                }
+                Self::Dense(columns)
+            }
+            Features::Sparse(x) => {
+                let mut starts = vec![0; d + 1];
+                for i in 0..n {
+                    for &j in x.row(i).0 {
+                        starts[j as usize + 1] += 1;
+                    }
+                }
+                for j in 0..d {
+                    starts[j + 1] += starts[j];
+                }
+                let mut next = starts.clone();
+                let mut rows = vec![0; starts[d]];
+                let mut values = vec![0.0; starts[d]];
+                for i in 0..n {
+                    let (indices, numbers) = x.row(i);
+                    for (&j, &value) in indices.iter().zip(numbers) {
+                        let place = &mut next[j as usize];
+                        rows[*place] = i as u32;
+                        values[*place] = value;
+                        *place += 1;
+                    }
+                }
+                Self::Sparse {
+                    starts,
+                    rows,
+                    values,
+                }
+            }
+        }
+    }
+
+    /// `x_j . v`.
+    pub fn dot(&self, j: usize, v: &[f64]) -> f64 {
+        match self {
+            Self::Dense(columns) => dot(&columns[j * v.len()..(j + 1) * v.len()], v),
+            Self::Sparse {
+                starts,
+                rows,
+                values,
+            } => {
+                let range = starts[j]..starts[j + 1];
+                rows[range.clone()]
+                    .iter()
+                    .zip(&values[range])
+                    .map(|(&i, &x)| x * v[i as usize])
+                    .sum()
+            }
+        }
+    }
+
+    /// Calls `meet(i, x_ij)` for the entries of column `j` of `n` rows.
+    pub fn for_each(&self, j: usize, n: usize, mut meet: impl FnMut(usize, f64)) {
+        match self {
+            Self::Dense(columns) => {
+                for (i, &x) in columns[j * n..(j + 1) * n].iter().enumerate() {
+                    meet(i, x);
+                }
+            }
+            Self::Sparse {
+                starts,
+                rows,
+                values,
+            } => {
+                let range = starts[j]..starts[j + 1];
+                for (&i, &x) in rows[range.clone()].iter().zip(&values[range]) {
+                    meet(i as usize, x);
+                }
+            }
+        }
+    }
+
+    /// `v += a x_j`.
+    pub fn axpy(&self, a: f64, j: usize, v: &mut [f64]) {
+        match self {
+            Self::Dense(columns) => axpy(a, &columns[j * v.len()..(j + 1) * v.len()], v),
+            Self::Sparse {
+                starts,
+                rows,
+                values,
+            } => {
+                let range = starts[j]..starts[j + 1];
+                for (&i, &x) in rows[range.clone()].iter().zip(&values[range]) {
+                    v[i as usize] += a * x;
+                }
+            }
+        }
+    }
+}
+
+/// The quadratic form of the squared error.
+#[derive(Clone, Debug)]
+pub enum Quadratic {
+    /// `X^T X`, stored (`d x d`).
+    Stored(Vec<f64>),
+    /// Applied as `X^T (X w)`.
+    Implicit,
+}
+
+fn nonzeros(features: Features<'_>) -> usize {
+    match features {
+        Features::Dense(x) => x.data().len(),
+        Features::Sparse(x) => (0..x.rows()).map(|i| x.row(i).0.len()).sum(),
+    }
+}
+
+impl Quadratic {
+    /// The form in which a product with many labels costs least.
+    pub fn for_products(features: Features<'_>) -> Self {
+        let d = features.columns();
+        let stored = match features {
+            Features::Dense(x) => d <= 2 * x.rows(),
+            Features::Sparse(_) => d * d <= 2 * DENSE_ADVANTAGE * nonzeros(features),
+        };
+        if stored && d <= MAX_STORED {
+            Self::Stored(gram(features))
+        } else {
+            Self::Implicit
+        }
+    }
+
+    /// The form in which one coordinate step costs least.
+    pub fn for_coordinates(features: Features<'_>) -> Self {
+        let (n, d) = (features.rows(), features.columns());
+        if d <= MAX_STORED && d <= 4 * n {
+            Self::Stored(gram(features))
+        } else {
+            Self::Implicit
+        }
+    }
+
+    /// `out_k = X^T X w_k` for all labels; both `q x d` row-major.
+    pub fn products(
+        &self,
+        features: Features<'_>,
+        weights: &[f64],
+        out: &mut [f64],
+        threads: &Threads,
+    ) {
+        let (n, d) = (features.rows(), features.columns());
+        if d == 0 {
+            return;
+        }
+        let block = match (self, features) {
+            (Self::Implicit, Features::Sparse(_)) => LANES,
+            _ => DENSE_LABELS,
+        };
+        threads.for_each_chunk(out, block * d, |index, out| {
+            let m = out.len() / d;
+            let weights = &weights[index * block * d..][..m * d];
+            match (self, features) {
+                (Self::Stored(gram), _) => multiply(
+                    (m, d, d),
+                    View::rows(weights, d),
+                    View::rows(gram, d),
+                    out,
+                    d,
+                    false,
+                ),
+                (Self::Implicit, Features::Dense(x)) => {
+                    let x = View::rows(x.data(), d);
+                    let mut scores = vec![0.0; m * n];
+                    multiply(
+                        (m, d, n),
+                        View::rows(weights, d),
+                        x.transposed(),
+                        &mut scores,
+                        n,
+                        false,
+                    );
+                    multiply((m, n, d), View::rows(&scores, n), x, out, d, false);
+                }
+                (Self::Implicit, Features::Sparse(x)) => {
+                    let mut panel = vec![[0.0; LANES]; d];
+                    let mut target = vec![[0.0; LANES]; d];
+                    for (k, row) in weights.chunks_exact(d).enumerate() {
+                        for (lanes, &w) in panel.iter_mut().zip(row) {
+                            lanes[k] = w;
+                        }
+                    }
+                    for i in 0..n {
+                        let (indices, values) = x.row(i);
+                        let mut sums = [0.0; LANES];
+                        for (&j, &value) in indices.iter().zip(values) {
+                            let lanes = &panel[j as usize];
+                            for k in 0..LANES {
+                                sums[k] += value * lanes[k];
+                            }
+                        }
+                        for (&j, &value) in indices.iter().zip(values) {
+                            let lanes = &mut target[j as usize];
+                            for k in 0..LANES {
+                                lanes[k] += value * sums[k];
+                            }
+                        }
+                    }
+                    for (k, row) in out.chunks_exact_mut(d).enumerate() {
+                        for (value, lanes) in row.iter_mut().zip(&target) {
+                            *value = lanes[k];
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// The largest eigenvalue of `X^T X` by power iteration, from below and close: the loop that uses it raises it
+    /// whenever a step shows that it is too small.
+    pub fn largest_eigenvalue(&self, features: Features<'_>) -> f64 {
+        let d = features.columns();
+        let threads = Threads::default();
+        // A start that no symmetry of the columns makes orthogonal to the leading eigenvector.
+        let mut random = fastrand::Rng::with_seed(0);
+        let mut v: Vec<f64> = (0..d).map(|_| 0.5 + random.f64()).collect();
+        let mut image = vec![0.0; d];
+        let mut estimate = 0.0;
+        for _ in 0..100 {
+            let norm = dot(&v, &v).sqrt();
+            if norm == 0.0 {
+                return 0.0;
+            }
+            v.iter_mut().for_each(|x| *x /= norm);
+            self.products(features, &v, &mut image, &threads);
+            let next = dot(&v, &image);
+            let settled = (next - estimate).abs() <= 1e-6 * next;
+            estimate = next;
+            std::mem::swap(&mut v, &mut image);
+            if settled {
+                break;
+            }
+        }
+        estimate
+    }
+}
+
+/// `||x_j||^2` of every column.
+pub fn squared_column_norms(features: Features<'_>) -> Vec<f64> {
+    let mut norms = vec![0.0; features.columns()];
+    for i in 0..features.rows() {
+        match features {
+            Features::Dense(x) => {
+                for (norm, value) in norms.iter_mut().zip(x.row(i)) {
+                    *norm += value * value;
+                }
+            }
+            Features::Sparse(x) => {
+                let (indices, values) = x.row(i);
+                for (&j, value) in indices.iter().zip(values) {
+                    norms[j as usize] += value * value;
+                }
+            }
+        }
+    }
+    norms
+}
+
+/// `X^T X`, `d x d`.
+fn gram(features: Features<'_>) -> Vec<f64> {
+    let (n, d) = (features.rows(), features.columns());
+    let mut gram = vec![0.0; d * d];
+    match features {
+        Features::Dense(x) => {
+            let view = View::rows(x.data(), d);
+            multiply((d, n, d), view.transposed(), view, &mut gram, d, false);
+        }
+        Features::Sparse(x) => {
+            for i in 0..n {
+                let (indices, values) = x.row(i);
+                for (&j, &value) in indices.iter().zip(values) {
+                    let row = &mut gram[j as usize * d..(j as usize + 1) * d];
+                    for (&other, &y) in indices.iter().zip(values) {
+                        row[other as usize] += value * y;
+                    }
+                }
+            }
+        }
+    }
+    gram
+}
+
+/// `X^T Y`, label after label.
+pub fn correlation(features: Features<'_>, indicator: &[u8], labels: usize) -> Vec<f64> {
+    let d = features.columns();
+    let mut correlation = vec![0.0; labels * d];
+    for (i, row) in indicator.chunks_exact(labels).enumerate() {
+        for (k, &relevant) in row.iter().enumerate() {
+            if relevant != 0 {
+                let target = &mut correlation[k * d..(k + 1) * d];
+                match features {
+                    Features::Dense(x) => axpy(1.0, x.row(i), target),
+                    Features::Sparse(x) => x.scatter(i, 1.0, target),
+                }
+            }
+        }
+    }
+    correlation
+}
+
+/// `out += coupling weights`, the labels' mixture of each feature.
+pub fn add_coupled(
+    coupling: &[f64],
+    labels: usize,
+    weights: &[f64],
+    d: usize,
+    out: &mut [f64],
+    threads: &Threads,
+) {
+    if d == 0 {
+        return;
+    }
+    threads.for_each_chunk(out, DENSE_LABELS * d, |index, out| {
+        let m = out.len() / d;
+        let rows = &coupling[index * DENSE_LABELS * labels..][..m * labels];
+        multiply(
+            (m, labels, d),
+            View::rows(rows, labels),
+            View::rows(weights, d),
+            out,
+            d,
+            true,
+        );
+    });
+}

@@ -1,0 +1,488 @@
+//! Coordinate descent over the rows of `W`, for labels that are coupled.
+//!
+//! A visit takes one feature and minimises along its coefficients for all labels in turn; the coupling only mixes
+//! coefficients of the same feature, so a visit needs one row of the gradient. An epoch visits the working set: the
+//! features with a nonzero coefficient or a violated condition.
+//!
+//! With a stored `X^T X` the updates of a block of features are delayed: inside the block the gradients are kept current
+//! through the block of `X^T X`, then one matrix product brings all others up to date. The iterates are those of the
+//! plain method. Otherwise the residuals `X W - Y` are kept, and one column of `X` is met twice in a visit.
+//!
+//! Descent settles the signs quickly and crawls along nearly dependent features. So every few epochs take a Newton step
+//! on the present support, by preconditioned conjugate gradients, with an exact search over the kinks on the way; and
+//! the lower bound comes from a point of its own.
+
+use super::certificate::Certificate;
+use super::descent::coordinate;
+use super::line_search::{Step, search};
+use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
+use super::{Problem, Solution};
+use crate::matmul::{View, multiply};
+use crate::report::{Monitor, Settings, SolverError, Status, Trace};
+use crate::threads::Threads;
+use crate::vector::{axpy, dot};
+
+/// Features whose updates are applied to the others at once.
+const BLOCK: usize = 64;
+/// Features that one task of the delayed update brings up to date.
+const ROWS_PER_TASK: usize = 128;
+/// Epochs between two Newton steps.
+const EPOCHS_PER_NEWTON_STEP: usize = 8;
+/// Conjugate-gradient iterations in a Newton step, and the reduction of the residual at which they end.
+const MAX_CONJUGATE_GRADIENTS: usize = 50;
+const NEWTON_ACCURACY: f64 = 0.03;
+/// Solves that one lower bound may take, and the part of the tolerance that may remain of the excess over `beta`.
+const BOUND_ROUNDS: usize = 4;
+const NEGLIGIBLE_EXCESS: f64 = 0.1;
+/// Columns of `X` met between two questions to the monitor.
+const BATCH: usize = 256;
+
+/// `q x d` to `d x q`, or back.
+fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.len()];
+    for i in 0..rows {
+        for j in 0..columns {
+            out[j * rows + i] = matrix[i * columns + j];
+        }
+    }
+    out
+}
+
+/// Everything feature after feature (`d x q`).
+struct State<'a> {
+    problem: &'a Problem<'a>,
+    coupling: &'a [f64],
+    weights: Vec<f64>,
+    /// `X^T (X W - Y)`: always current with a stored `X^T X`, else refreshed once an epoch.
+    error: Vec<f64>,
+    /// `alpha W M`.
+    mixture: Vec<f64>,
+}
+
+impl State<'_> {
+    /// Minimises along the coefficients of feature `j`, whose part of the gradient without the coupling is `error`.
+    /// Writes the changes and returns whether there are any.
+    fn visit(&mut self, j: usize, error: &[f64], squared_norm: f64, changes: &mut [f64]) -> bool {
+        let (q, beta) = (self.problem.labels, self.problem.beta);
+        let range = j * q..(j + 1) * q;
+        let weights = &mut self.weights[range.clone()];
+        let mixture = &mut self.mixture[range];
+        let mut moved = false;
+        for k in 0..q {
+            let row = &self.coupling[k * q..(k + 1) * q];
+            let new = coordinate(
+                weights[k],
+                error[k] + mixture[k],
+                squared_norm + row[k],
+                beta,
+            );
+            changes[k] = new - weights[k];
+            if changes[k] != 0.0 {
+                moved = true;
+                weights[k] = new;
+                axpy(changes[k], row, mixture);
+            }
+        }
+        moved
+    }
+
+    /// The features with a nonzero coefficient or a violated condition.
+    fn working_set(&self) -> Vec<usize> {
+        let (q, beta) = (self.problem.labels, self.problem.beta);
+        (0..self.problem.dimension())
+            .filter(|&j| {
+                (j * q..(j + 1) * q).any(|at| {
+                    self.weights[at] != 0.0 || (self.error[at] + self.mixture[at]).abs() > beta
+                })
+            })
+            .collect()
+    }
+
+    fn certificate(&self) -> Certificate {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let gradient: Vec<f64> = self
+            .error
+            .iter()
+            .zip(&self.mixture)
+            .map(|(e, m)| e + m)
+            .collect();
+        self.problem.certificate(
+            &transposed(&self.weights, d, q),
+            &transposed(&gradient, d, q),
+        )
+    }
+}
+
+/// One epoch with a stored `X^T X`. Returns whether anything moved, or `None` when the monitor stops it.
+fn epoch_on_gram(
+    state: &mut State<'_>,
+    gram: &[f64],
+    set: &[usize],
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<bool> {
+    let (q, d) = (state.problem.labels, state.problem.dimension());
+    let mut error = vec![0.0; q];
+    let mut changes = vec![0.0; BLOCK * q];
+    let mut panel = Vec::with_capacity(BLOCK * d);
+    let mut moved = false;
+    for block in set.chunks(BLOCK) {
+        if monitor.interrupted() {
+            return None;
+        }
+        let mut changed = Vec::with_capacity(block.len());
+        for &j in block {
+            let row = &gram[j * d..(j + 1) * d];
+            error.copy_from_slice(&state.error[j * q..(j + 1) * q]);
+            for (place, &other) in changed.iter().enumerate() {
+                axpy(row[other], &changes[place * q..(place + 1) * q], &mut error);
+            }
+            let place = changed.len();
+            if state.visit(j, &error, row[j], &mut changes[place * q..(place + 1) * q]) {
+                changed.push(j);
+            }
+        }
+        if changed.is_empty() {
+            continue;
+        }
+        moved = true;
+        panel.clear();
+        for &j in &changed {
+            panel.extend_from_slice(&gram[j * d..(j + 1) * d]);
+        }
+        threads.for_each_chunk(&mut state.error, ROWS_PER_TASK * q, |index, rows| {
+            let left = View {
+                data: &panel[index * ROWS_PER_TASK..],
+                row_stride: 1,
+                column_stride: d,
+            };
+            multiply(
+                (rows.len() / q, changed.len(), q),
+                left,
+                View::rows(&changes, q),
+                rows,
+                q,
+                true,
+            );
+        });
+    }
+    Some(moved)
+}
+
+/// The residuals `X W - Y` (`n x q`) and the columns that meet them.
+struct Residuals {
+    columns: Columns,
+    values: Vec<f64>,
+}
+
+impl Residuals {
+    fn new(problem: &Problem<'_>, indicator: &[u8], weights: &[f64]) -> Self {
+        let (n, d, q) = (problem.features.rows(), problem.dimension(), problem.labels);
+        let columns = Columns::of(problem.features);
+        let mut values: Vec<f64> = indicator.iter().map(|&y| -f64::from(y)).collect();
+        for j in 0..d {
+            let row = &weights[j * q..(j + 1) * q];
+            if row.iter().any(|&w| w != 0.0) {
+                columns.for_each(j, n, |i, x| axpy(x, row, &mut values[i * q..(i + 1) * q]));
+            }
+        }
+        Self { columns, values }
+    }
+
+    /// Row `j` of `X^T (X W - Y)`.
+    fn error(&self, j: usize, n: usize, q: usize, error: &mut [f64]) {
+        error.fill(0.0);
+        self.columns.for_each(j, n, |i, x| {
+            axpy(x, &self.values[i * q..(i + 1) * q], error)
+        });
+    }
+
+    /// One epoch. Returns whether anything moved, or `None` when the monitor stops it.
+    fn epoch(
+        &mut self,
+        state: &mut State<'_>,
+        set: &[usize],
+        squared_norms: &[f64],
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<bool> {
+        let (n, q) = (state.problem.features.rows(), state.problem.labels);
+        let mut error = vec![0.0; q];
+        let mut changes = vec![0.0; q];
+        let mut moved = false;
+        for batch in set.chunks(BATCH) {
+            if monitor.interrupted() {
+                return None;
+            }
+            for &j in batch {
+                self.error(j, n, q, &mut error);
+                if state.visit(j, &error, squared_norms[j], &mut changes) {
+                    moved = true;
+                    let values = &mut self.values;
+                    self.columns.for_each(j, n, |i, x| {
+                        axpy(x, &changes, &mut values[i * q..(i + 1) * q])
+                    });
+                }
+            }
+        }
+        let this = &*self;
+        threads.for_each_chunk(&mut state.error, q, |j, row| this.error(j, n, q, row));
+        Some(moved)
+    }
+}
+
+/// What a state is made from.
+struct Form<'a> {
+    problem: &'a Problem<'a>,
+    coupling: &'a [f64],
+    indicator: &'a [u8],
+    quadratic: Quadratic,
+    squared_norms: Vec<f64>,
+    threads: &'a Threads,
+}
+
+impl<'a> Form<'a> {
+    /// The state at `weights` (`d x q`), and the residuals where they are kept.
+    fn state(&self, weights: Vec<f64>) -> (State<'a>, Option<Residuals>) {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let by_label = transposed(&weights, d, q);
+        let error = self.problem.error(&self.quadratic, &by_label, self.threads);
+        let mut mixture = vec![0.0; q * d];
+        add_coupled(self.coupling, q, &by_label, d, &mut mixture, self.threads);
+        let residuals = matches!(self.quadratic, Quadratic::Implicit)
+            .then(|| Residuals::new(self.problem, self.indicator, &weights));
+        let state = State {
+            problem: self.problem,
+            coupling: self.coupling,
+            error: transposed(&error, q, d),
+            mixture: transposed(&mixture, q, d),
+            weights,
+        };
+        (state, residuals)
+    }
+}
+
+impl Form<'_> {
+    /// The quadratic form times a `d x q` matrix.
+    fn product(&self, matrix: &[f64]) -> Vec<f64> {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let by_label = transposed(matrix, d, q);
+        let mut product = vec![0.0; q * d];
+        self.quadratic
+            .products(self.problem.features, &by_label, &mut product, self.threads);
+        add_coupled(self.coupling, q, &by_label, d, &mut product, self.threads);
+        transposed(&product, q, d)
+    }
+
+    /// Solves with the quadratic form on some entries of a `d x q` matrix, approximately. Returns the solution and its
+    /// curvature; `None` when there is none, or the monitor stops it.
+    fn conjugate_gradients(
+        &self,
+        entries: &[usize],
+        mut residual: Vec<f64>,
+        accuracy: f64,
+        monitor: &mut dyn Monitor,
+    ) -> Option<(Vec<f64>, f64)> {
+        let q = self.problem.labels;
+        let curvatures: Vec<f64> = entries
+            .iter()
+            .map(|&at| self.squared_norms[at / q] + self.coupling[at % q * (q + 1)])
+            .collect();
+        let precondition = |residual: &[f64]| -> Vec<f64> {
+            residual
+                .iter()
+                .zip(&curvatures)
+                .map(|(r, c)| r / c.max(f64::MIN_POSITIVE))
+                .collect()
+        };
+        let goal = accuracy * dot(&residual, &residual).sqrt();
+        let mut preconditioned = precondition(&residual);
+        let mut direction = preconditioned.clone();
+        let mut solution = vec![0.0; entries.len()];
+        let mut strength = dot(&residual, &preconditioned);
+        let mut curvature = 0.0;
+        let mut full = vec![0.0; self.problem.size()];
+        for _ in 0..MAX_CONJUGATE_GRADIENTS {
+            if monitor.interrupted() {
+                return None;
+            }
+            for (&at, &value) in entries.iter().zip(&direction) {
+                full[at] = value;
+            }
+            let product = self.product(&full);
+            let product: Vec<f64> = entries.iter().map(|&at| product[at]).collect();
+            let bend = dot(&direction, &product);
+            if !(bend > 0.0 && strength > 0.0) {
+                break;
+            }
+            let length = strength / bend;
+            axpy(length, &direction, &mut solution);
+            axpy(-length, &product, &mut residual);
+            // Conjugate steps add up their curvatures.
+            curvature += length * length * bend;
+            if dot(&residual, &residual).sqrt() <= goal {
+                break;
+            }
+            preconditioned = precondition(&residual);
+            let next = dot(&residual, &preconditioned);
+            for (p, z) in direction.iter_mut().zip(&preconditioned) {
+                *p = z + next / strength * *p;
+            }
+            strength = next;
+        }
+        (curvature > 0.0 && curvature.is_finite()).then_some((solution, curvature))
+    }
+
+    /// The point that a Newton step on the support leads to.
+    fn newton(&self, state: &State<'_>, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let beta = self.problem.beta;
+        let support: Vec<usize> = (0..state.weights.len())
+            .filter(|&at| state.weights[at] != 0.0)
+            .collect();
+        let weights: Vec<f64> = support.iter().map(|&at| state.weights[at]).collect();
+        let descent = support
+            .iter()
+            .map(|&at| -(state.error[at] + state.mixture[at] + beta.copysign(state.weights[at])))
+            .collect();
+        let (direction, curvature) =
+            self.conjugate_gradients(&support, descent, NEWTON_ACCURACY, monitor)?;
+        let Step { length, vanishing } = search(&weights, &direction, curvature, beta);
+        let mut point = state.weights.clone();
+        for (&at, &change) in support.iter().zip(&direction) {
+            point[at] += length * change;
+        }
+        if let Some(place) = vanishing {
+            point[support[place]] = 0.0;
+        }
+        Some(point)
+    }
+
+    /// A lower bound of the optimum from a point whose gradient is nearly that of this state, cut off at `beta`: less is
+    /// lost by this than by scaling the whole gradient down to its largest entry.
+    fn lower_bound(&self, state: &State<'_>, tolerance: f64, monitor: &mut dyn Monitor) -> f64 {
+        let (q, d, beta) = (
+            self.problem.labels,
+            self.problem.dimension(),
+            self.problem.beta,
+        );
+        let entries: Vec<usize> = (0..state.weights.len()).collect();
+        let mut point = state.weights.clone();
+        let mut gradient: Vec<f64> = state
+            .error
+            .iter()
+            .zip(&state.mixture)
+            .map(|(e, m)| e + m)
+            .collect();
+        let mut bound = f64::NEG_INFINITY;
+        for _ in 0..BOUND_ROUNDS {
+            let excess: Vec<f64> = gradient.iter().map(|g| g.clamp(-beta, beta) - g).collect();
+            if excess
+                .iter()
+                .all(|e| e.abs() <= NEGLIGIBLE_EXCESS * tolerance * beta)
+            {
+                break;
+            }
+            let Some((correction, _)) =
+                self.conjugate_gradients(&entries, excess, NEWTON_ACCURACY, monitor)
+            else {
+                break;
+            };
+            axpy(1.0, &correction, &mut point);
+            let by_label = transposed(&point, d, q);
+            let fresh = self
+                .problem
+                .gradient(&self.quadratic, &by_label, self.threads);
+            bound = bound.max(self.problem.certificate(&by_label, &fresh).dual);
+            gradient = transposed(&fresh, q, d);
+        }
+        bound
+    }
+}
+
+/// Solves a convex problem from `start` (`q x d`, default 0).
+///
+/// # Errors
+/// When an argument is out of range.
+pub(super) fn solve(
+    problem: &Problem<'_>,
+    coupling: &[f64],
+    indicator: &[u8],
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let mut trace = Trace::default();
+    let (q, d) = (problem.labels, problem.dimension());
+    let quadratic = Quadratic::for_coordinates(problem.features);
+    let form = Form {
+        problem,
+        coupling,
+        indicator,
+        quadratic,
+        squared_norms: squared_column_norms(problem.features),
+        threads,
+    };
+    let (mut state, mut residuals) = form.state(transposed(&problem.start(start)?, q, d));
+
+    let mut bound = f64::NEG_INFINITY;
+    let mut settled_primal = f64::INFINITY;
+    let mut epoch = 0;
+    let status = loop {
+        let mut certificate = state.certificate();
+        certificate.dual = certificate.dual.max(bound);
+        let set = state.working_set();
+        if epoch > 0 {
+            trace.record(
+                epoch,
+                certificate.primal,
+                certificate.dual,
+                set.len(),
+                monitor,
+            );
+        }
+        if problem.certified(&certificate, settings) {
+            break Status::Converged;
+        }
+        if epoch == settings.max_epochs {
+            break Status::MaxIterations;
+        }
+        epoch += 1;
+        let moved = match (&form.quadratic, &mut residuals) {
+            (Quadratic::Stored(gram), _) => epoch_on_gram(&mut state, gram, &set, threads, monitor),
+            (Quadratic::Implicit, Some(residuals)) => {
+                residuals.epoch(&mut state, &set, &form.squared_norms, threads, monitor)
+            }
+            (Quadratic::Implicit, None) => Some(false),
+        };
+        match moved {
+            None => break Status::Interrupted,
+            Some(false) => break Status::Stalled,
+            Some(true) => {}
+        }
+        if epoch % EPOCHS_PER_NEWTON_STEP == 0 {
+            if let Some(weights) = form.newton(&state, monitor) {
+                (state, residuals) = form.state(weights);
+            }
+            // The bound that the gradient gives by itself is poor for long after the objective has settled.
+            let settled = settled_primal - certificate.primal
+                <= settings.tolerance * certificate.primal.abs();
+            settled_primal = certificate.primal;
+            if settled {
+                bound = bound.max(form.lower_bound(&state, settings.tolerance, monitor));
+            }
+        }
+    };
+
+    let weights = transposed(&state.weights, d, q);
+    Ok(problem.solution(
+        &form.quadratic,
+        weights,
+        bound,
+        status,
+        epoch,
+        trace,
+        settings,
+        threads,
+    ))
+}

@@ -1,0 +1,494 @@
+//! The sub-problem of a fixed label covariance, label by label, and the published alternation on top of it.
+//!
+//! ```text
+//! (10)   max over Z   sum alpha - 1/(2 lambda) tr(Z^T K Z Omega),    columns of Z sum to 0,    0 <= alpha <= 1/n
+//! ```
+//!
+//! With `G = K Z` kept, the gradient of label `j` is `G Omega_j / lambda - y_j`, one product of cost O(nq); a pair step
+//! inside the label (Appendix A) costs O(n) and changes column `j` of `G` alone. The labels are visited in turn, each
+//! from where it was left. Then `W = phi(X)^T Z Omega / lambda`.
+//!
+//! The alternation solves (10) and sets `Omega = (W^T W)^{1/2} / tr`, (11), in turn. It stalls above the joint optimum:
+//! an eigenvalue of Omega that is near 0 multiplies what could make it grow. That is why [`super::splitting`] exists.
+
+use super::certificate::{joint_bound, loss_and_bias};
+use super::columns::{Column, duals, solve_one};
+use super::splitting::{Regulariser, split};
+use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
+use super::{Problem, Settings, Solution, StopRule};
+use crate::matmul::{View, multiply};
+use crate::report::{Monitor, Record, Report, SolverError, Status, Trace, relative_gap};
+use crate::threads::Threads;
+use crate::vector::{axpy, dot};
+
+/// A diagonal entry of Omega below this share of the mean one says too little about `K z` to divide by it.
+const NEGLIGIBLE: f64 = 1e-6;
+/// Limits of the tolerance of F_low <= F_up.
+const LOOSEST: f64 = 1e-2;
+const TIGHTEST: f64 = 1e-12;
+/// The tolerance of F_low <= F_up shrinks by this factor when no label moves.
+const TIGHTENING: f64 = 0.1;
+/// Labels are solved to F_low <= F_up + this share of the relative gap.
+const SUB_SHARE: f64 = 0.3;
+/// A sweep that leaves more than this share of the gap is followed by an extrapolation.
+const SLOW: f64 = 0.5;
+/// Sub-problems of the alternation are solved to this share of the joint tolerance.
+const SHARE: f64 = 0.1;
+/// Their relative gap when the change of Omega decides.
+const SUB_GAP: f64 = 1e-4;
+/// A fixed covariance that is not solved after this many visits to all labels couples them too strongly to go on so.
+const PATIENCE: usize = 100;
+/// Largest number of visits to all labels in one sub-problem of the alternation.
+const MOST_SWEEPS: usize = 1000;
+
+/// `Z` and `K Z`, by label.
+struct State {
+    columns: Vec<Column>,
+    products: Vec<f64>,
+    /// Where the last sweep began.
+    before: (Vec<f64>, Vec<f64>),
+    /// Of F_low <= F_up.
+    tolerance: f64,
+    /// After the last sweep.
+    gap: f64,
+    steps: usize,
+}
+
+/// The value of a sub-problem at the current point.
+struct Value {
+    primal: f64,
+    dual: f64,
+    bias: Vec<f64>,
+    /// `K Z Omega / lambda`
+    scores: Vec<f64>,
+}
+
+impl Value {
+    fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual)
+    }
+}
+
+impl State {
+    fn new(problem: &Problem<'_>) -> Self {
+        let (n, q) = (problem.instances(), problem.labels());
+        Self {
+            columns: vec![Column::zero(n); q],
+            products: vec![0.0; n * q],
+            before: (vec![0.0; n * q], vec![0.0; n * q]),
+            tolerance: LOOSEST,
+            gap: f64::INFINITY,
+            steps: 0,
+        }
+    }
+
+    /// Visits every label once; `false` when interrupted.
+    fn sweep(
+        &mut self,
+        problem: &Problem<'_>,
+        omega: &[f64],
+        shrinking: bool,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        let (n, q) = (problem.instances(), problem.labels());
+        let before = self.steps;
+        self.before = (duals(&self.columns), self.products.clone());
+        let mut scores = vec![0.0; n];
+        for label in 0..q {
+            let row: Vec<f64> = omega[label * q..(label + 1) * q]
+                .iter()
+                .map(|o| o / problem.lambda)
+                .collect();
+            let products = View::rows(&self.products, n);
+            multiply(
+                (1, q, n),
+                View::rows(&row, q),
+                products,
+                &mut scores,
+                n,
+                false,
+            );
+            let column = &mut self.columns[label];
+            let parts = scores.iter().zip(problem.sign(label));
+            for (f, (score, y)) in column.gradient.iter_mut().zip(parts) {
+                *f = score - y;
+            }
+            let scale = row[label];
+            let rule = (self.tolerance, shrinking);
+            let solved = solve_one(problem, label, scale, rule, column, monitor);
+            let product = &mut self.products[label * n..(label + 1) * n];
+            if omega[label * q + label] * q as f64 > NEGLIGIBLE {
+                let parts = column.gradient.iter().zip(&scores).zip(problem.sign(label));
+                for (g, ((f, score), y)) in product.iter_mut().zip(parts) {
+                    *g += (f - (score - y)) / scale;
+                }
+            } else if let Some(fresh) = problem.kernel.product(&column.dual, 1, threads, monitor) {
+                product.copy_from_slice(&fresh);
+            }
+            let Some(steps) = solved else { return false };
+            self.steps += steps;
+        }
+        if self.steps == before {
+            self.tolerance = (TIGHTENING * self.tolerance).max(TIGHTEST);
+        }
+        true
+    }
+
+    /// Makes ready for the next sweep: a tolerance that suits the gap, and a longer step where the last one was short.
+    fn prepare(&mut self, problem: &Problem<'_>, omega: &[f64], gap: f64) {
+        self.tolerance = self.tolerance.min((SUB_SHARE * gap).max(TIGHTEST));
+        if gap > SLOW * self.gap {
+            self.extrapolate(problem, omega);
+        }
+        self.gap = gap;
+    }
+
+    /// Goes on in the direction of the last sweep as far as the dual grows and the bounds allow: where Omega couples labels
+    /// strongly, one label after another makes many small moves of one kind.
+    fn extrapolate(&mut self, problem: &Problem<'_>, omega: &[f64]) {
+        let (n, bound) = (problem.instances(), problem.bound());
+        let dual = duals(&self.columns);
+        let subtract =
+            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+        let direction = subtract(&dual, &self.before.0);
+        let product = subtract(&self.products, &self.before.1);
+        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        let curvature = dot(&direction, &mix(&scaled, &product, n));
+        let slope =
+            dot(&direction, problem.signs) - dot(&direction, &mix(&scaled, &self.products, n));
+        let room = direction
+            .iter()
+            .zip(&dual)
+            .zip(problem.signs)
+            .filter(|((d, _), _)| **d != 0.0)
+            .map(|((d, z), y)| {
+                if d * y > 0.0 {
+                    (bound - z * y) / d.abs()
+                } else {
+                    z * y / d.abs()
+                }
+            })
+            .fold(f64::INFINITY, f64::min);
+        let step = if curvature > 0.0 {
+            (slope / curvature).min(room)
+        } else {
+            room
+        };
+        if !(slope > 0.0 && step > 0.0 && step.is_finite()) {
+            return;
+        }
+        for (column, (direction, signs)) in self
+            .columns
+            .iter_mut()
+            .zip(direction.chunks_exact(n).zip(problem.signs.chunks_exact(n)))
+        {
+            for (z, (d, y)) in column.dual.iter_mut().zip(direction.iter().zip(signs)) {
+                *z = y * (y * (*z + step * d)).clamp(0.0, bound);
+            }
+        }
+        axpy(step, &product, &mut self.products);
+    }
+
+    /// Visits the labels until the relative gap of (10) is at most `tolerance`; `false` when interrupted.
+    fn solve(
+        &mut self,
+        problem: &Problem<'_>,
+        omega: &[f64],
+        tolerance: f64,
+        shrinking: bool,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        for _ in 0..MOST_SWEEPS {
+            if !self.sweep(problem, omega, shrinking, threads, monitor) {
+                return false;
+            }
+            let gap = self.value(problem, omega).gap();
+            if gap <= tolerance {
+                break;
+            }
+            self.prepare(problem, omega, gap);
+        }
+        true
+    }
+
+    /// Replaces the products by ones computed from `Z` alone; `false` when interrupted.
+    fn recompute(
+        &mut self,
+        problem: &Problem<'_>,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        let factor = transpose(&duals(&self.columns), problem.instances());
+        let columns = problem.labels();
+        match problem.kernel.product(&factor, columns, threads, monitor) {
+            Some(products) => self.products = transpose(&products, columns),
+            None => return false,
+        }
+        true
+    }
+
+    fn value(&self, problem: &Problem<'_>, omega: &[f64]) -> Value {
+        let n = problem.instances();
+        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        let scores = mix(&scaled, &self.products, n);
+        let (mut quadratic, mut sum) = (0.0, 0.0);
+        for (column, scores) in self.columns.iter().zip(scores.chunks_exact(n)) {
+            for (z, f) in column.dual.iter().zip(scores) {
+                quadratic += z * f;
+                sum += z.abs();
+            }
+        }
+        let (loss, bias) = loss_and_bias(problem, &scores);
+        Value {
+            primal: loss + 0.5 * quadratic,
+            dual: sum - 0.5 * quadratic,
+            bias,
+            scores,
+        }
+    }
+
+    /// `Z Omega / lambda`
+    fn expansion(&self, problem: &Problem<'_>, omega: &[f64]) -> Vec<f64> {
+        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        mix(&scaled, &duals(&self.columns), problem.instances())
+    }
+}
+
+/// Solves (8) and (10) for a fixed label covariance, `q x q`, symmetric and positive semidefinite. Only the relative gap
+/// is a stop rule here.
+///
+/// # Errors
+/// When a setting is out of range or the covariance has another shape.
+pub fn fixed(
+    problem: &Problem<'_>,
+    covariance: &[f64],
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    settings.validate()?;
+    let (n, q) = (problem.instances(), problem.labels());
+    let StopRule::Gap(tolerance) = settings.stop else {
+        return Err(SolverError::Unsupported(
+            "a fixed covariance does not change, expected a tolerance of the gap",
+        ));
+    };
+    if covariance.len() != q * q {
+        return Err(SolverError::Argument {
+            name: "fixed_covariance",
+            found: format!("{} numbers for {q} labels", covariance.len()),
+            expected: "a q x q matrix",
+        });
+    }
+    let mut trace = Trace::default();
+    let mut state = State::new(problem);
+    let mut rounds = 0;
+    let (status, value) = loop {
+        rounds += 1;
+        let finished = state.sweep(problem, covariance, settings.shrinking, threads, monitor);
+        let mut value = state.value(problem, covariance);
+        let last = rounds == settings.rounds || !finished;
+        if (last || value.gap() <= tolerance) && state.recompute(problem, threads, monitor) {
+            value = state.value(problem, covariance);
+        }
+        trace.record(rounds, value.primal, value.dual, n, monitor);
+        if !finished {
+            break (Status::Interrupted, value);
+        }
+        if value.gap() < -1e-9 {
+            break (Status::IndefiniteKernel, value);
+        }
+        if value.gap() <= tolerance {
+            break (Status::Converged, value);
+        }
+        if last {
+            break (Status::MaxIterations, value);
+        }
+        if rounds == PATIENCE {
+            return go_on_by_splitting(
+                problem,
+                covariance,
+                settings,
+                threads,
+                monitor,
+                state.steps,
+                trace,
+            );
+        }
+        state.prepare(problem, covariance, value.gap());
+    };
+    Ok(Solution {
+        expansion: state.expansion(problem, covariance),
+        bias: value.bias,
+        dual: duals(&state.columns),
+        covariance: covariance.to_vec(),
+        scores: value.scores,
+        steps: state.steps,
+        report: Report {
+            status,
+            epochs: rounds,
+            primal: value.primal,
+            dual: value.dual,
+            history: trace.history,
+        },
+    })
+}
+
+/// Solves the rest of a fixed covariance's rounds by splitting.
+fn go_on_by_splitting(
+    problem: &Problem<'_>,
+    covariance: &[f64],
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+    steps: usize,
+    mut trace: Trace,
+) -> Result<Solution, SolverError> {
+    let regulariser = Regulariser::fixed(covariance, problem.labels())?;
+    let settings = Settings {
+        rounds: settings.rounds - PATIENCE,
+        ..*settings
+    };
+    let mut later = Later {
+        monitor,
+        seconds: trace.history.last().map_or(0.0, |record| record.seconds),
+    };
+    let mut solution = split(problem, &regulariser, &settings, threads, &mut later)?;
+    let records = &solution.report.history;
+    trace
+        .history
+        .extend(records.iter().map(|record| later.shifted(record)));
+    solution.report.history = trace.history;
+    solution.report.epochs += PATIENCE;
+    solution.steps += steps;
+    Ok(solution)
+}
+
+/// Watches rounds that follow [`PATIENCE`] others.
+struct Later<'a> {
+    monitor: &'a mut dyn Monitor,
+    /// What the others took.
+    seconds: f64,
+}
+
+impl Later<'_> {
+    fn shifted(&self, record: &Record) -> Record {
+        Record {
+            epoch: record.epoch + PATIENCE,
+            seconds: record.seconds + self.seconds,
+            ..*record
+        }
+    }
+}
+
+impl Monitor for Later<'_> {
+    fn interrupted(&mut self) -> bool {
+        self.monitor.interrupted()
+    }
+
+    fn epoch(&mut self, record: &Record) {
+        let shifted = self.shifted(record);
+        self.monitor.epoch(&shifted);
+    }
+}
+
+/// The published alternation, started at Omega = I/q. Each sub-problem is solved with `(1 - ridge) Omega + ridge I/q`:
+/// at a ridge of 0 an eigenvalue that has become 0 stays 0.
+///
+/// # Errors
+/// When a setting is out of range or the kernel is not finite.
+pub fn alternating(
+    problem: &Problem<'_>,
+    ridge: f64,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    settings.validate()?;
+    if !(0.0..=1.0).contains(&ridge) {
+        return Err(SolverError::Argument {
+            name: "covariance_ridge",
+            found: ridge.to_string(),
+            expected: "a number between 0 and 1",
+        });
+    }
+    let (n, q) = (problem.instances(), problem.labels());
+    let sub_tolerance = match settings.stop {
+        StopRule::Gap(tolerance) => SHARE * tolerance,
+        StopRule::Covariance(_) => SUB_GAP,
+    };
+    let mut trace = Trace::default();
+    let mut state = State::new(problem);
+    let mut omega = independent(q);
+    let mut best_bound = (f64::NEG_INFINITY, Vec::new());
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let finished = state.solve(
+            problem,
+            &omega,
+            sub_tolerance,
+            settings.shrinking,
+            threads,
+            monitor,
+        );
+        let finished = finished && state.recompute(problem, threads, monitor);
+        let value = state.value(problem, &omega);
+        let expansion = state.expansion(problem, &omega);
+        let (covariance, trace_norm) =
+            covariance_step(&Eigen::new(&gram(&expansion, &value.scores, n), q)?);
+        let loss = loss_and_bias(problem, &value.scores).0;
+        let primal = loss + 0.5 * problem.lambda * trace_norm * trace_norm;
+        let dual = duals(&state.columns);
+        let (bound, t) = joint_bound(problem, &dual, &state.products)?;
+        if bound > best_bound.0 {
+            best_bound = (bound, dual.iter().map(|z| t * z).collect());
+        }
+        let bound = best_bound.0;
+        trace.record(rounds, primal, bound, n, monitor);
+        let next: Vec<f64> = covariance
+            .iter()
+            .zip(independent(q))
+            .map(|(o, i)| (1.0 - ridge) * o + ridge * i)
+            .collect();
+        let change = next
+            .iter()
+            .zip(&omega)
+            .map(|(a, b)| (a - b) * (a - b))
+            .sum::<f64>();
+        let gap = relative_gap(primal, bound);
+        let enough = match settings.stop {
+            StopRule::Gap(tolerance) => gap <= tolerance,
+            StopRule::Covariance(tolerance) => change.sqrt() <= tolerance,
+        };
+        let status = if !finished {
+            Status::Interrupted
+        } else if gap < -1e-9 {
+            Status::IndefiniteKernel
+        } else if enough {
+            Status::Converged
+        } else if rounds == settings.rounds {
+            Status::MaxIterations
+        } else {
+            omega = next;
+            continue;
+        };
+        return Ok(Solution {
+            expansion,
+            bias: value.bias,
+            dual: best_bound.1,
+            covariance,
+            scores: value.scores,
+            steps: state.steps,
+            report: Report {
+                status,
+                epochs: rounds,
+                primal,
+                dual: bound,
+                history: trace.history,
+            },
+        });
+    }
+}

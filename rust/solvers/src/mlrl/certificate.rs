@@ -1,0 +1,61 @@
+//! Primal and dual values.
+
+use super::Problem;
+use super::symmetric::{Eigen, gram};
+use crate::report::SolverError;
+
+/// The hinge loss `1/n sum max(0, 1 - y (f + b))` of scores without bias, and the biases that minimise it.
+///
+/// As a function of its bias, a label's loss has the slope `-n_+` far to the left, which grows by 1 at each of the points
+/// `y_i - f_i`. The minimum lies between the `n_+`-th of them and the next one, the bias in the middle. At the optimum
+/// of the dual these are F_low and F_up with the opposite signs: every free support vector sits on one of them.
+pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
+    let n = problem.instances();
+    let mut points = vec![0.0; n];
+    let mut loss = 0.0;
+    let mut biases = Vec::with_capacity(problem.labels());
+    for (label, scores) in scores.chunks_exact(n).enumerate() {
+        let signs = problem.sign(label);
+        for ((point, y), f) in points.iter_mut().zip(signs).zip(scores) {
+            *point = y - f;
+        }
+        let positive = signs.iter().filter(|&&y| y > 0.0).count();
+        let (_, &mut right, _) = points.select_nth_unstable_by(positive, f64::total_cmp);
+        let left = points[..positive]
+            .iter()
+            .fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+        let bias = 0.5 * (left + right);
+        let sum: f64 = signs
+            .iter()
+            .zip(scores)
+            .map(|(y, f)| (1.0 - y * (f + bias)).max(0.0))
+            .sum();
+        loss += sum;
+        biases.push(bias);
+    }
+    (loss / n as f64, biases)
+}
+
+/// The lower bound `max over 0 <= t <= 1 of  t sum alpha - t^2/(2 lambda) lambda_max(Z^T K Z)` of the joint problem, and
+/// its `t`: with `Z` every `t Z` is feasible. `products` are `K Z`.
+pub(super) fn joint_bound(
+    problem: &Problem<'_>,
+    dual: &[f64],
+    products: &[f64],
+) -> Result<(f64, f64), SolverError> {
+    let matrix = gram(dual, products, problem.instances());
+    let largest = Eigen::new(&matrix, problem.labels())?.values[0];
+    Ok(best_multiple(problem, dual, largest))
+}
+
+/// The largest `t sum alpha - t^2/(2 lambda) quadratic` over `0 <= t <= 1`, and its `t`.
+pub(super) fn best_multiple(problem: &Problem<'_>, dual: &[f64], quadratic: f64) -> (f64, f64) {
+    let sum: f64 = dual.iter().map(|z| z.abs()).sum();
+    let curvature = quadratic / problem.lambda;
+    let t = if curvature > sum {
+        sum / curvature
+    } else {
+        1.0
+    };
+    (t * sum - 0.5 * t * t * curvature, t)
+}

@@ -1,0 +1,121 @@
+//! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
+
+use super::{MOST_STEPS, Problem};
+use crate::report::Monitor;
+use crate::smo::{LabelProblem, Limits, Workspace, solve_label};
+use crate::threads::Threads;
+
+/// One label's column of `Z` and its gradient `c K z - p`.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub dual: Vec<f64>,
+    pub gradient: Vec<f64>,
+    steps: usize,
+    done: bool,
+}
+
+impl Column {
+    /// `z = 0` with the gradient left to the caller.
+    pub fn zero(n: usize) -> Self {
+        Self {
+            dual: vec![0.0; n],
+            gradient: vec![0.0; n],
+            steps: 0,
+            done: false,
+        }
+    }
+}
+
+/// All columns of `Z`, one below the other.
+pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
+    columns
+        .iter()
+        .flat_map(|column| column.dual.iter().copied())
+        .collect()
+}
+
+/// Solves one label to the tolerance: the pair steps made, `None` when interrupted (the column is feasible all the same).
+pub(super) fn solve_one(
+    problem: &Problem<'_>,
+    label: usize,
+    scale: f64,
+    (tolerance, shrinking): (f64, bool),
+    column: &mut Column,
+    monitor: &mut dyn Monitor,
+) -> Option<usize> {
+    let mut workspace = Workspace::default();
+    column.steps = 0;
+    column.done = false;
+    while !column.done {
+        if monitor.interrupted() {
+            return None;
+        }
+        part(
+            problem,
+            label,
+            scale,
+            (tolerance, shrinking),
+            column,
+            &mut workspace,
+        );
+    }
+    Some(column.steps)
+}
+
+/// Solves every label to the tolerance, all with the kernel factor `scale`: the pair steps made, `None` when interrupted.
+pub(super) fn solve_all(
+    problem: &Problem<'_>,
+    scale: f64,
+    rule: (f64, bool),
+    columns: &mut [Column],
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<usize> {
+    for column in columns.iter_mut() {
+        column.steps = 0;
+        column.done = false;
+    }
+    while columns.iter().any(|column| !column.done) {
+        if monitor.interrupted() {
+            return None;
+        }
+        threads.for_each_chunk(columns, 1, |label, chunk| {
+            let mut workspace = Workspace::default();
+            for column in chunk.iter_mut().filter(|column| !column.done) {
+                part(problem, label, scale, rule, column, &mut workspace);
+            }
+        });
+    }
+    Some(columns.iter().map(|column| column.steps).sum())
+}
+
+/// As many steps as may pass before somebody looks whether to stop.
+fn part(
+    problem: &Problem<'_>,
+    label: usize,
+    scale: f64,
+    (tolerance, shrinking): (f64, bool),
+    column: &mut Column,
+    workspace: &mut Workspace,
+) {
+    let limits = Limits {
+        tolerance,
+        steps: problem.patience(),
+        shrinking,
+    };
+    let sub_problem = LabelProblem {
+        kernel: problem.kernel,
+        signs: problem.sign(label),
+        bound: problem.bound(),
+        scale,
+    };
+    let outcome = solve_label(
+        &sub_problem,
+        &mut column.dual,
+        &mut column.gradient,
+        limits,
+        workspace,
+    );
+    column.steps += outcome.steps;
+    column.done = outcome.steps < limits.steps || column.steps >= MOST_STEPS;
+}

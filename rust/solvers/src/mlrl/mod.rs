@@ -1,0 +1,174 @@
+//! MLRL: support vector machines of all labels with a label covariance that is learned with them (paper 001).
+//!
+//! ```text
+//! (6)   min over W, b, Omega   1/n sum_ij max(0, 1 - y_ij f_j(x_i)) + lambda/2 tr(W Omega^-1 W^T),   tr Omega = 1
+//! ```
+//!
+//! with `Z = alpha . Y` (signed, `n x q`), whose columns sum to 0 and whose entries lie between 0 and `y_ij / n`:
+//!
+//! * for a fixed Omega the dual (10) is `sum alpha - 1/(2 lambda) tr(Z^T K Z Omega)`: [`fixed`], and [`alternating`] with
+//!   the published step of Omega;
+//! * Omega eliminated, (6) is `hinge + lambda/2 ||W||_*^2` (the trace norm, squared) with the dual
+//!   `sum alpha - 1/(2 lambda) lambda_max(Z^T K Z)`. Any `W` and any feasible `Z` certify each other: [`splitting`].
+//!
+//! Here every matrix with one column a label is stored by label: `q` rows of `n` numbers.
+
+mod alternating;
+mod certificate;
+mod columns;
+mod splitting;
+mod symmetric;
+
+pub use alternating::{alternating, fixed};
+pub use splitting::splitting;
+
+use crate::kernel_rows::KernelRows;
+use crate::report::{Report, SolverError};
+
+/// Largest number of pair steps of one label in one round.
+const MOST_STEPS: usize = 10_000_000;
+
+/// The labels, the kernel and lambda.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a> {
+    kernel: &'a KernelRows<'a>,
+    /// `y_ij` by label, 1 or -1.
+    signs: &'a [f64],
+    lambda: f64,
+}
+
+impl<'a> Problem<'a> {
+    /// Checks that everything fits; `signs` are `q` rows of `n` numbers.
+    ///
+    /// # Errors
+    /// When the shapes do not fit, lambda is not positive, a sign is neither 1 nor -1, or a label has one sign only.
+    pub fn new(
+        kernel: &'a KernelRows<'a>,
+        signs: &'a [f64],
+        lambda: f64,
+    ) -> Result<Self, SolverError> {
+        let n = kernel.instances();
+        if n == 0 || signs.is_empty() || !signs.len().is_multiple_of(n) {
+            return Err(SolverError::Argument {
+                name: "Y",
+                found: format!("{} signs for {n} instances", signs.len()),
+                expected: "one for each instance and label, and at least one of each",
+            });
+        }
+        if !(lambda > 0.0 && lambda.is_finite()) {
+            return Err(SolverError::Argument {
+                name: "lam",
+                found: lambda.to_string(),
+                expected: "a positive number",
+            });
+        }
+        if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
+            return Err(SolverError::Argument {
+                name: "Y",
+                found: format!("a matrix with the sign {sign}"),
+                expected: "the signs 1 and -1",
+            });
+        }
+        if signs
+            .chunks_exact(n)
+            .any(|label| label.iter().all(|&sign| sign == label[0]))
+        {
+            return Err(SolverError::Argument {
+                name: "Y",
+                found: "a matrix with a label of one class".into(),
+                expected: "instances of both classes for every label",
+            });
+        }
+        Ok(Self {
+            kernel,
+            signs,
+            lambda,
+        })
+    }
+
+    fn instances(&self) -> usize {
+        self.kernel.instances()
+    }
+
+    fn labels(&self) -> usize {
+        self.signs.len() / self.instances()
+    }
+
+    fn sign(&self, label: usize) -> &'a [f64] {
+        let n = self.instances();
+        &self.signs[label * n..(label + 1) * n]
+    }
+
+    /// `1/n`
+    fn bound(&self) -> f64 {
+        1.0 / self.instances() as f64
+    }
+
+    /// Pair steps of one label between two questions whether to stop: about 20 ms of work.
+    fn patience(&self) -> usize {
+        (20_000_000 / self.kernel.work_per_step().max(1)).max(10)
+    }
+}
+
+/// What ends the outer rounds besides their number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopRule {
+    /// The relative gap of the certificate is at most this.
+    Gap(f64),
+    /// The Frobenius norm of the change of Omega in one round is at most this.
+    Covariance(f64),
+}
+
+/// When to stop and which heuristics to use.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// What is asked for.
+    pub stop: StopRule,
+    /// Largest number of outer rounds.
+    pub rounds: usize,
+    /// Leave instances out of a label's loop that cannot be chosen any more.
+    pub shrinking: bool,
+}
+
+impl Settings {
+    fn validate(&self) -> Result<(), SolverError> {
+        let (StopRule::Gap(tolerance) | StopRule::Covariance(tolerance)) = self.stop;
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            return Err(SolverError::Argument {
+                name: "tol",
+                found: tolerance.to_string(),
+                expected: "a positive number",
+            });
+        }
+        if self.rounds == 0 {
+            return Err(SolverError::Argument {
+                name: "max_outer",
+                found: "0".into(),
+                expected: "at least 1",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A model, a dual point that bounds it, and the certificate recomputed at both.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// `A` with `W = phi(X)^T A`, by label.
+    pub expansion: Vec<f64>,
+    /// `b`, one a label.
+    pub bias: Vec<f64>,
+    /// `Z`, by label: the dual point of the lower bound.
+    pub dual: Vec<f64>,
+    /// Omega, `q x q`.
+    pub covariance: Vec<f64>,
+    /// `K A`, the training scores without bias, by label.
+    pub scores: Vec<f64>,
+    /// Pair steps of all labels and rounds together.
+    pub steps: usize,
+    /// The certificate; an epoch is an outer round.
+    pub report: Report,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,493 @@
+//! The joint problem by operator splitting: trace norm on one side, independent support vector machines on the other.
+//!
+//! ```text
+//! min over W   L(W) + lambda/2 ||W||_*^2,     L = hinge loss with the best bias
+//! ```
+//!
+//! Douglas and Rachford's iteration (the alternating direction method of multipliers), with penalty rho:
+//!
+//! * `W = argmin L(W) + rho/2 ||W - (V - U)||^2`: no label meets another one, so these are `q` support vector machines
+//!   with the offsets `V - U`, solved by [`crate::smo`] from where the last round left them. Their dual point `Z` is
+//!   feasible for the whole problem, and bounds it: `W = V - U + phi(X)^T Z / rho`;
+//! * `V = argmin lambda/2 ||V||_*^2 + rho/2 ||W + U - V||^2`: singular values shrink by one threshold; `V` is the model,
+//!   and `Omega = (V^T V)^{1/2} / tr` its label covariance. Labels that share nothing get eigenvalues that are exactly 0,
+//!   and an eigenvalue that was 0 can come back;
+//! * `U += W - V`.
+//!
+//! All three are `phi(X)^T A` for some `A`, so only `A` and the scores `K A` are kept; a round costs no kernel product.
+//!
+//! With another regulariser only the step of `V` and the bound change, so a fixed Omega is solved the same way where one
+//! label after another is slow: [`Regulariser`].
+//!
+//! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
+
+use super::certificate::{best_multiple, loss_and_bias};
+use super::columns::{Column, duals, solve_all};
+use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
+use super::{Problem, Settings, Solution, StopRule};
+use crate::report::{Monitor, Report, SolverError, Status, Trace, relative_gap};
+use crate::threads::Threads;
+use crate::vector::dot;
+
+/// The first penalty over `lambda q`, which is the factor of the regulariser at Omega = I/q.
+const FIRST_PENALTY: f64 = 0.3;
+/// Over-relaxation of `W`; anything in (0, 2) converges.
+const RELAXATION: f64 = 1.6;
+/// The penalty changes when one relative residual is this many times the other.
+const UNBALANCED: f64 = 3.0;
+/// After this round the penalty stays: the iteration is sure to converge only with a penalty that settles.
+const PENALTY_SETTLES: usize = 100;
+/// The sub-problems are solved to F_low <= F_up + this share of the relative gap, ...
+const FIRST_ACCURACY: f64 = 1.0;
+/// ... within these limits.
+const LOOSEST: f64 = 1e-2;
+const TIGHTEST: f64 = 1e-12;
+/// Eigenvalues of a fixed Omega below this share of the largest one are 0.
+const SMALLEST_SHARE: f64 = 1e-14;
+
+/// `phi(X)^T A` as `A` and the scores `K A`, both by label.
+#[derive(Clone, Debug)]
+struct Weights {
+    expansion: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+impl Weights {
+    fn zero(length: usize) -> Self {
+        Self {
+            expansion: vec![0.0; length],
+            scores: vec![0.0; length],
+        }
+    }
+
+    /// Applies a function of numbers to expansions and scores alike.
+    fn combine<const M: usize>(parts: [&Self; M], f: impl Fn([f64; M]) -> f64) -> Self {
+        let zip = |of: fn(&Self) -> &[f64]| {
+            let parts = parts.map(of);
+            (0..parts[0].len())
+                .map(|at| f(parts.map(|part| part[at])))
+                .collect()
+        };
+        Self {
+            expansion: zip(|weights| &weights.expansion),
+            scores: zip(|weights| &weights.scores),
+        }
+    }
+
+    fn mixed(&self, mixing: &[f64], n: usize) -> Self {
+        Self {
+            expansion: mix(mixing, &self.expansion, n),
+            scores: mix(mixing, &self.scores, n),
+        }
+    }
+
+    fn gram(&self, n: usize) -> Vec<f64> {
+        gram(&self.expansion, &self.scores, n)
+    }
+
+    fn norm(&self) -> f64 {
+        let square: f64 = self
+            .expansion
+            .iter()
+            .zip(&self.scores)
+            .map(|(a, f)| a * f)
+            .sum();
+        square.max(0.0).sqrt()
+    }
+}
+
+/// Solves the joint problem; see the head of this file.
+///
+/// # Errors
+/// When a setting is out of range or the kernel is not finite.
+pub fn splitting(
+    problem: &Problem<'_>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    split(problem, &Regulariser::TraceNorm, settings, threads, monitor)
+}
+
+/// The same for either regulariser.
+pub(super) fn split(
+    problem: &Problem<'_>,
+    regulariser: &Regulariser,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    settings.validate()?;
+    let (n, q) = (problem.instances(), problem.labels());
+    let mut trace = Trace::default();
+    let mut rho = FIRST_PENALTY * problem.lambda * q as f64;
+    let mut columns = vec![Column::zero(n); q];
+    let mut products = vec![0.0; n * q];
+    let (mut v, mut u) = (Weights::zero(n * q), Weights::zero(n * q));
+    let mut covariance = independent(q);
+    let mut accuracy = FIRST_ACCURACY;
+
+    let mut best = Best {
+        primal: loss_and_bias(problem, &v.scores).0,
+        expansion: v.expansion.clone(),
+        bound: 0.0,
+        dual: vec![0.0; n * q],
+    };
+    let (mut rounds, mut steps, mut gap) = (0, 0, 1.0);
+    let mut status;
+    let mut certified;
+    loop {
+        rounds += 1;
+        let offset = Weights::combine([&v, &u], |[v, u]| v - u);
+        for (label, column) in columns.iter_mut().enumerate() {
+            let range = label * n..(label + 1) * n;
+            let parts = products[range.clone()].iter().zip(&offset.scores[range]);
+            for ((f, (g, d)), y) in column
+                .gradient
+                .iter_mut()
+                .zip(parts)
+                .zip(problem.sign(label))
+            {
+                *f = g / rho + d - y;
+            }
+        }
+        let tolerance = (accuracy * gap).clamp(TIGHTEST, LOOSEST);
+        let rule = (tolerance, settings.shrinking);
+        let solved = solve_all(problem, 1.0 / rho, rule, &mut columns, threads, monitor);
+        let dual = duals(&columns);
+        for (label, column) in columns.iter().enumerate() {
+            let range = label * n..(label + 1) * n;
+            let parts = products[range.clone()]
+                .iter_mut()
+                .zip(&offset.scores[range]);
+            for (((g, d), f), y) in parts.zip(&column.gradient).zip(problem.sign(label)) {
+                *g = rho * (f - d + y);
+            }
+        }
+        let (bound, t) = regulariser.bound(problem, &dual, &products)?;
+        if bound > best.bound {
+            best.bound = bound;
+            best.dual = dual.iter().map(|z| t * z).collect();
+        }
+        let pushed = Weights {
+            expansion: dual,
+            scores: products.clone(),
+        };
+        let w = Weights::combine([&offset, &pushed], |[d, z]| d + z / rho);
+        let sum = Weights::combine([&w, &v, &u], |[w, v, u]| {
+            RELAXATION * w + (1.0 - RELAXATION) * v + u
+        });
+        let shrunk = regulariser.shrink(&sum.gram(n), q, problem.lambda / rho)?;
+        let next = sum.mixed(&shrunk.mixing, n);
+        u = Weights::combine([&sum, &next], |[sum, v]| sum - v);
+        let moved = Weights::combine([&next, &v], |[new, old]| new - old).norm();
+        let apart = Weights::combine([&w, &next], |[w, v]| w - v).norm();
+        v = next;
+        let primal = loss_and_bias(problem, &v.scores).0 + 0.5 * problem.lambda * shrunk.penalty;
+        if primal < best.primal {
+            best.primal = primal;
+            best.expansion.clone_from(&v.expansion);
+        }
+        gap = relative_gap(best.primal, best.bound);
+        let change = distance(&covariance, &shrunk.covariance);
+        covariance = shrunk.covariance;
+
+        trace.record(rounds, best.primal, best.bound, n, monitor);
+        let Some(made) = solved else {
+            status = Status::Interrupted;
+            certified = None;
+            break;
+        };
+        steps += made;
+        if made == 0 {
+            accuracy *= 0.3;
+        }
+        let enough = match settings.stop {
+            StopRule::Gap(tolerance) => gap <= tolerance,
+            StopRule::Covariance(tolerance) => rounds > 1 && change <= tolerance,
+        };
+        if enough || rounds == settings.rounds || gap < -1e-9 {
+            certified = best.certify(problem, regulariser, threads, monitor)?;
+            status = match (&certified, settings.stop) {
+                (None, _) => Status::Interrupted,
+                (Some(point), _) if point.gap() < -1e-9 => Status::IndefiniteKernel,
+                (Some(point), StopRule::Gap(tolerance)) if point.gap() > tolerance => {
+                    Status::MaxIterations
+                }
+                _ if enough => Status::Converged,
+                _ => Status::MaxIterations,
+            };
+            if status != Status::MaxIterations || rounds == settings.rounds {
+                break;
+            }
+        }
+        let settling = rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0;
+        if settling && rounds <= PENALTY_SETTLES {
+            let factor = balance(apart, moved, &v, &u);
+            rho *= factor;
+            u = Weights::combine([&u], |[u]| u / factor);
+        }
+    }
+    let point = match certified {
+        Some(point) => point,
+        None => best
+            .certify(problem, regulariser, threads, &mut ())?
+            .ok_or(SolverError::Unsupported("the certificate was interrupted"))?,
+    };
+    if let Some(last) = trace.history.last_mut() {
+        (last.primal, last.dual) = (point.primal, point.bound);
+    }
+    Ok(Solution {
+        expansion: best.expansion,
+        bias: point.bias,
+        dual: best.dual,
+        covariance: point.covariance,
+        scores: point.scores,
+        steps,
+        report: Report {
+            status,
+            epochs: rounds,
+            primal: point.primal,
+            dual: point.bound,
+            history: trace.history,
+        },
+    })
+}
+
+/// The factor that brings the penalty nearer to balance.
+fn balance(apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
+    let (of_w, of_u) = (apart * u.norm(), moved * v.norm());
+    if of_w > UNBALANCED * of_u {
+        2.0
+    } else if of_u > UNBALANCED * of_w {
+        0.5
+    } else {
+        1.0
+    }
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b) * (a - b))
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// `R` in the problem `L(W) + lambda/2 R(W)`.
+#[derive(Clone, Debug)]
+pub(super) enum Regulariser {
+    /// `||W||_*^2`: Omega is learned.
+    TraceNorm,
+    /// `tr(W Omega^-1 W^T)`
+    Fixed {
+        /// Omega.
+        covariance: Vec<f64>,
+        /// Its eigenvalues and eigenvectors.
+        eigen: Eigen,
+    },
+}
+
+impl Regulariser {
+    /// Takes a symmetric positive semidefinite `q x q` matrix.
+    pub fn fixed(covariance: &[f64], q: usize) -> Result<Self, SolverError> {
+        Ok(Self::Fixed {
+            covariance: covariance.to_vec(),
+            eigen: Eigen::new(covariance, q)?,
+        })
+    }
+
+    /// The dual value that bounds the problem, at the best multiple `t Z`, and `t`. `products` are `K Z`.
+    fn bound(
+        &self,
+        problem: &Problem<'_>,
+        dual: &[f64],
+        products: &[f64],
+    ) -> Result<(f64, f64), SolverError> {
+        let matrix = gram(dual, products, problem.instances());
+        let quadratic = match self {
+            Self::TraceNorm => Eigen::new(&matrix, problem.labels())?.values[0],
+            Self::Fixed { covariance, .. } => dot(&matrix, covariance),
+        };
+        Ok(best_multiple(problem, dual, quadratic))
+    }
+
+    /// `argmin over V of  ratio/2 R(V) + 1/2 ||T - V||^2` for `gram = T^T T`.
+    fn shrink(&self, gram: &[f64], q: usize, ratio: f64) -> Result<Shrunk, SolverError> {
+        match self {
+            Self::TraceNorm => Ok(shrink(&Eigen::new(gram, q)?, ratio)),
+            Self::Fixed { covariance, eigen } => {
+                let shares: Vec<f64> = eigen.values.iter().map(|o| o.max(0.0)).collect();
+                let factors: Vec<f64> = shares.iter().map(|o| o / (o + ratio)).collect();
+                // V^T V = M T^T T M for V = T M, and M Omega^-1 M has these eigenvalues.
+                let weights: Vec<f64> = shares.iter().map(|o| o / (o + ratio).powi(2)).collect();
+                Ok(Shrunk {
+                    mixing: eigen.compose(&factors),
+                    penalty: dot(gram, &eigen.compose(&weights)),
+                    covariance: covariance.clone(),
+                })
+            }
+        }
+    }
+
+    /// `R` of weights given by expansion and scores, and Omega.
+    fn evaluate(
+        &self,
+        expansion: &[f64],
+        scores: &[f64],
+        n: usize,
+    ) -> Result<(f64, Vec<f64>), SolverError> {
+        match self {
+            Self::TraceNorm => {
+                let eigen = Eigen::new(&gram(expansion, scores, n), expansion.len() / n)?;
+                let (covariance, trace_norm) = covariance_step(&eigen);
+                Ok((trace_norm * trace_norm, covariance))
+            }
+            Self::Fixed { covariance, eigen } => {
+                // In the basis of Omega, where each part of W is as small as its eigenvalue asks for.
+                let (parts, products) = (eigen.rotate(expansion, n), eigen.rotate(scores, n));
+                let penalty = parts
+                    .chunks_exact(n)
+                    .zip(products.chunks_exact(n))
+                    .zip(&eigen.values)
+                    .filter(|(_, o)| **o > SMALLEST_SHARE * eigen.values[0])
+                    .map(|((part, product), o)| dot(part, product) / o)
+                    .sum();
+                Ok((penalty, covariance.clone()))
+            }
+        }
+    }
+}
+
+/// What a step of `V` does to `T`.
+#[derive(Debug)]
+struct Shrunk {
+    /// `V = T mixing`
+    mixing: Vec<f64>,
+    /// `R(V)`
+    penalty: f64,
+    covariance: Vec<f64>,
+}
+
+/// The step for the trace norm; `eigen` is that of `T^T T`. The singular values become `max(0, s - theta)` with `theta = ratio sum of the results`,
+/// which is `ratio / (1 + r ratio)` times the sum of the `r` largest ones, for the number `r` that stays positive.
+fn shrink(eigen: &Eigen, ratio: f64) -> Shrunk {
+    let singular: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
+    let (mut sum, mut theta) = (0.0, 0.0);
+    for (k, s) in singular.iter().enumerate() {
+        if *s <= theta {
+            break;
+        }
+        sum += s;
+        theta = ratio * sum / (1.0 + (k + 1) as f64 * ratio);
+    }
+    let results: Vec<f64> = singular.iter().map(|s| (s - theta).max(0.0)).collect();
+    let trace_norm: f64 = results.iter().sum();
+    let factors: Vec<f64> = singular
+        .iter()
+        .zip(&results)
+        .map(|(s, result)| if *result > 0.0 { result / s } else { 0.0 })
+        .collect();
+    let covariance = if trace_norm > 0.0 {
+        let shares: Vec<f64> = results.iter().map(|result| result / trace_norm).collect();
+        eigen.compose(&shares)
+    } else {
+        independent(results.len())
+    };
+    Shrunk {
+        mixing: eigen.compose(&factors),
+        penalty: trace_norm * trace_norm,
+        covariance,
+    }
+}
+
+/// The best model and the best bound so far.
+struct Best {
+    primal: f64,
+    expansion: Vec<f64>,
+    bound: f64,
+    dual: Vec<f64>,
+}
+
+/// The certificate of a model and a dual point, from their expansions alone.
+struct Point {
+    primal: f64,
+    bound: f64,
+    bias: Vec<f64>,
+    covariance: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+impl Point {
+    fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.bound)
+    }
+}
+
+impl Best {
+    fn certify(
+        &self,
+        problem: &Problem<'_>,
+        regulariser: &Regulariser,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Option<Point>, SolverError> {
+        let (n, q) = (problem.instances(), problem.labels());
+        let both = [self.expansion.as_slice(), &self.dual].concat();
+        let factor = transpose(&both, n);
+        let Some(products) = problem.kernel.product(&factor, 2 * q, threads, monitor) else {
+            return Ok(None);
+        };
+        let mut scores = transpose(&products, 2 * q);
+        let products = scores.split_off(n * q);
+        let (penalty, covariance) = regulariser.evaluate(&self.expansion, &scores, n)?;
+        let (loss, bias) = loss_and_bias(problem, &scores);
+        Ok(Some(Point {
+            primal: loss + 0.5 * problem.lambda * penalty,
+            bound: regulariser.bound(problem, &self.dual, &products)?.0,
+            bias,
+            covariance,
+            scores,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shrinking_solves_its_problem() {
+        // With T^T T = diag(s^2) the minimiser is diag too: compare with a fine search over the threshold.
+        let mut random = fastrand::Rng::with_seed(11);
+        for _ in 0..100 {
+            let mut s: Vec<f64> = (0..4).map(|_| random.f64()).collect();
+            s.sort_by(|a, b| b.total_cmp(a));
+            let ratio = 2.0 * random.f64();
+            let value = |results: &[f64]| {
+                let sum: f64 = results.iter().sum();
+                let apart: f64 = s.iter().zip(results).map(|(s, r)| (s - r) * (s - r)).sum();
+                0.5 * ratio * sum * sum + 0.5 * apart
+            };
+            let matrix: Vec<f64> = (0..16)
+                .map(|at| {
+                    if at / 4 == at % 4 {
+                        s[at / 4] * s[at / 4]
+                    } else {
+                        0.0
+                    }
+                })
+                .collect();
+            let shrunk = shrink(&Eigen::new(&matrix, 4).unwrap(), ratio);
+            let results: Vec<f64> = (0..4).map(|k| s[k] * shrunk.mixing[5 * k]).collect();
+            assert!((results.iter().sum::<f64>() - shrunk.penalty.sqrt()).abs() < 1e-12);
+            let best = (0..=2000)
+                .map(|step| {
+                    let theta = s[0] * step as f64 / 2000.0;
+                    value(&s.iter().map(|s| (s - theta).max(0.0)).collect::<Vec<_>>())
+                })
+                .fold(f64::INFINITY, f64::min);
+            assert!(value(&results) <= best + 1e-12);
+        }
+    }
+}

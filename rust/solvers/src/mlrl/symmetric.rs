@@ -1,0 +1,183 @@
+//! Functions of symmetric `q x q` matrices, row-major: the label covariance and what it is made from.
+
+use crate::matmul::{View, multiply};
+use crate::report::SolverError;
+use nalgebra::{DMatrix, SymmetricEigen};
+
+/// Iterations of the eigenvalue algorithm that each eigenvalue may take.
+const MOST_SWEEPS: usize = 1000;
+
+/// `M = P diag(values) P^T`, eigenvalues in descending order.
+#[derive(Clone, Debug)]
+pub(super) struct Eigen {
+    pub values: Vec<f64>,
+    /// Row-major; column `k` belongs to `values[k]`.
+    vectors: Vec<f64>,
+}
+
+impl Eigen {
+    /// Decomposes the symmetric part of a matrix.
+    pub fn new(matrix: &[f64], q: usize) -> Result<Self, SolverError> {
+        if matrix.iter().any(|value| !value.is_finite()) {
+            return Err(SolverError::Unsupported(
+                "the scores are not finite, expected a kernel of moderate numbers",
+            ));
+        }
+        let symmetric =
+            DMatrix::from_fn(q, q, |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]));
+        let Some(decomposed) = SymmetricEigen::try_new(symmetric, f64::EPSILON, MOST_SWEEPS * q)
+        else {
+            return Err(SolverError::Unsupported(
+                "the eigenvalues of a q x q matrix did not converge",
+            ));
+        };
+        let found = &decomposed.eigenvalues;
+        let mut order: Vec<usize> = (0..q).collect();
+        order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));
+        Ok(Self {
+            values: order.iter().map(|&k| found[k]).collect(),
+            vectors: (0..q * q)
+                .map(|at| decomposed.eigenvectors[(at / q, order[at % q])])
+                .collect(),
+        })
+    }
+
+    /// `P diag(values) P^T` with other values.
+    pub fn compose(&self, values: &[f64]) -> Vec<f64> {
+        let q = values.len();
+        let scaled: Vec<f64> = self
+            .vectors
+            .chunks_exact(q)
+            .flat_map(|row| row.iter().zip(values).map(|(p, value)| p * value))
+            .collect();
+        let mut composed = vec![0.0; q * q];
+        let right = View::rows(&self.vectors, q).transposed();
+        multiply(
+            (q, q, q),
+            View::rows(&scaled, q),
+            right,
+            &mut composed,
+            q,
+            false,
+        );
+        composed
+    }
+
+    /// `P^T rows` for `q` rows of `n` numbers.
+    pub fn rotate(&self, rows: &[f64], n: usize) -> Vec<f64> {
+        let q = self.values.len();
+        let mut rotated = vec![0.0; q * n];
+        let left = View::rows(&self.vectors, q).transposed();
+        multiply((q, q, n), left, View::rows(rows, n), &mut rotated, n, false);
+        rotated
+    }
+}
+
+/// `left right^T` for two matrices with rows of `n` numbers.
+pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
+    let (p, q) = (left.len() / n, right.len() / n);
+    let mut product = vec![0.0; p * q];
+    let right = View::rows(right, n).transposed();
+    multiply(
+        (p, n, q),
+        View::rows(left, n),
+        right,
+        &mut product,
+        q,
+        false,
+    );
+    product
+}
+
+/// `mixing rows` for a `q x q` matrix and `q` rows of `n` numbers.
+pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
+    let q = rows.len() / n;
+    let mut mixed = vec![0.0; q * n];
+    multiply(
+        (q, q, n),
+        View::rows(mixing, q),
+        View::rows(rows, n),
+        &mut mixed,
+        n,
+        false,
+    );
+    mixed
+}
+
+/// Rows of `columns` numbers, transposed.
+pub(super) fn transpose(rows: &[f64], columns: usize) -> Vec<f64> {
+    let count = rows.len() / columns;
+    let mut transposed = vec![0.0; rows.len()];
+    for (i, row) in rows.chunks_exact(columns).enumerate() {
+        for (j, &value) in row.iter().enumerate() {
+            transposed[j * count + i] = value;
+        }
+    }
+    transposed
+}
+
+/// `A^{1/2} / tr A^{1/2}` of `A = W^T W`, the best label covariance of given weights (11), and `tr A^{1/2}`, the trace
+/// norm of the weights. No weights at all say nothing about the labels: the covariance is then `I/q`.
+pub(super) fn covariance_step(eigen: &Eigen) -> (Vec<f64>, f64) {
+    let q = eigen.values.len();
+    let roots: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
+    let trace_norm: f64 = roots.iter().sum();
+    if trace_norm > 0.0 {
+        let shares: Vec<f64> = roots.iter().map(|root| root / trace_norm).collect();
+        (eigen.compose(&shares), trace_norm)
+    } else {
+        (independent(q), 0.0)
+    }
+}
+
+/// `I/q`
+pub(super) fn independent(q: usize) -> Vec<f64> {
+    (0..q * q)
+        .map(|at| {
+            if at / q == at % q {
+                1.0 / q as f64
+            } else {
+                0.0
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eigenvalues_descend_and_compose_the_matrix() {
+        let mut random = fastrand::Rng::with_seed(5);
+        for q in [1, 2, 3, 7, 20] {
+            let half: Vec<f64> = (0..q * q).map(|_| random.f64() - 0.5).collect();
+            let matrix = gram(&half, &half, q);
+            let eigen = Eigen::new(&matrix, q).unwrap();
+            assert!(eigen.values.windows(2).all(|pair| pair[0] >= pair[1]));
+            for (a, b) in eigen.compose(&eigen.values).iter().zip(&matrix) {
+                assert!((a - b).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn the_square_of_the_covariance_is_proportional_to_the_gram_matrix() {
+        let matrix = [2.0, 0.5, 0.5, 1.0];
+        let (omega, trace_norm) = covariance_step(&Eigen::new(&matrix, 2).unwrap());
+        assert!((omega[0] + omega[3] - 1.0).abs() < 1e-14);
+        let square = gram(&omega, &omega, 2);
+        for (a, b) in square.iter().zip(&matrix) {
+            assert!((a * trace_norm * trace_norm - b).abs() < 1e-13);
+        }
+        assert_eq!(
+            covariance_step(&Eigen::new(&[0.0; 4], 2).unwrap()).0,
+            independent(2)
+        );
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_finite_is_refused() {
+        assert!(Eigen::new(&[f64::NAN; 4], 2).is_err());
+    }
+}

@@ -1,0 +1,307 @@
+use super::*;
+use crate::features::{Dense, Features};
+use crate::gram::{Gram, Kernel};
+use crate::report::{Monitor, Record, Status};
+use crate::threads::Threads;
+
+struct Data {
+    n: usize,
+    q: usize,
+    x: Vec<f64>,
+    kernel: Vec<f64>,
+    signs: Vec<f64>,
+    lambda: f64,
+}
+
+/// A random problem whose labels have both classes.
+fn data(seed: u64) -> Data {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (n, q, d) = (random.usize(4..40), random.usize(1..6), random.usize(1..8));
+    let x: Vec<f64> = (0..n * d).map(|_| 4.0 * random.f64() - 2.0).collect();
+    let features = Features::Dense(Dense::new(&x, n, d).unwrap());
+    let kernel = if random.bool() {
+        Kernel::Linear
+    } else {
+        Kernel::Rbf { gamma: 0.5 }
+    };
+    let gram = Gram::of(kernel, features);
+    let kernel = gram.matrix(&Threads::default(), &mut ()).unwrap();
+    let mut signs: Vec<f64> = (0..n * q)
+        .map(|_| if random.f64() < 0.3 { 1.0 } else { -1.0 })
+        .collect();
+    for label in 0..q {
+        signs[label * n] = 1.0;
+        signs[label * n + 1] = -1.0;
+    }
+    Data {
+        n,
+        q,
+        x,
+        kernel,
+        signs,
+        lambda: 10f64.powf(3.0 * random.f64() - 2.0),
+    }
+}
+
+/// A covariance of random rank, with a label that has none now and then.
+fn covariance(seed: u64, q: usize) -> Vec<f64> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let rank = random.usize(1..=q);
+    let mut half: Vec<f64> = (0..q * rank).map(|_| random.f64() - 0.5).collect();
+    if q > 1 && random.f64() < 0.2 {
+        half[..rank].fill(0.0);
+    }
+    let trace: f64 = half.iter().map(|v| v * v).sum();
+    (0..q * q)
+        .map(|at| {
+            let (j, k) = (at / q, at % q);
+            let product: f64 = (0..rank)
+                .map(|r| half[j * rank + r] * half[k * rank + r])
+                .sum();
+            product / trace
+        })
+        .collect()
+}
+
+fn gap_settings(tolerance: f64, rounds: usize) -> Settings {
+    Settings {
+        stop: StopRule::Gap(tolerance),
+        rounds,
+        shrinking: true,
+    }
+}
+
+/// The hinge loss by three plain loops.
+fn loss(data: &Data, solution: &Solution) -> f64 {
+    let n = data.n;
+    let mut sum = 0.0;
+    for label in 0..data.q {
+        for i in 0..n {
+            let score: f64 = (0..n)
+                .map(|j| data.kernel[i * n + j] * solution.expansion[label * n + j])
+                .sum();
+            let y = data.signs[label * n + i];
+            sum += (1.0 - y * (score + solution.bias[label])).max(0.0);
+        }
+    }
+    sum / n as f64
+}
+
+/// `left^T K right` of the columns of two labels.
+fn form(data: &Data, left: &[f64], right: &[f64]) -> f64 {
+    let n = data.n;
+    (0..n)
+        .map(|i| {
+            let row = &data.kernel[i * n..(i + 1) * n];
+            left[i] * row.iter().zip(right).map(|(k, r)| k * r).sum::<f64>()
+        })
+        .sum()
+}
+
+fn forms(data: &Data, columns: &[f64]) -> Vec<f64> {
+    let (n, q) = (data.n, data.q);
+    (0..q * q)
+        .map(|at| {
+            let (j, k) = (at / q, at % q);
+            form(
+                data,
+                &columns[j * n..(j + 1) * n],
+                &columns[k * n..(k + 1) * n],
+            )
+        })
+        .collect()
+}
+
+fn check_feasible(data: &Data, solution: &Solution) {
+    for (label, z) in solution.dual.chunks_exact(data.n).enumerate() {
+        assert!(z.iter().sum::<f64>().abs() < 1e-15, "label {label}");
+        for (z, y) in z.iter().zip(&data.signs[label * data.n..]) {
+            assert!((0.0..=1.0 / data.n as f64).contains(&(z * y)));
+        }
+    }
+}
+
+#[test]
+fn a_fixed_covariance_is_solved_and_certified() {
+    for seed in 0..150 {
+        let data = data(seed);
+        let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let omega = covariance(seed, data.q);
+        let settings = gap_settings(1e-8, 20_000);
+        let solution = fixed(&problem, &omega, &settings, &Threads::default(), &mut ()).unwrap();
+        assert_eq!(solution.report.status, Status::Converged, "seed {seed}");
+        check_feasible(&data, &solution);
+        let quadratic: f64 = forms(&data, &solution.dual)
+            .iter()
+            .zip(&omega)
+            .map(|(m, o)| m * o)
+            .sum();
+        let sum: f64 = solution.dual.iter().map(|z| z.abs()).sum();
+        let dual = sum - 0.5 * quadratic / data.lambda;
+        assert!((dual - solution.report.dual).abs() < 1e-10, "seed {seed}");
+        assert!(loss(&data, &solution) <= solution.report.primal + 1e-10);
+    }
+}
+
+#[test]
+fn the_joint_problem_is_solved_and_certified() {
+    for seed in 0..100 {
+        let data = data(seed);
+        let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let settings = gap_settings(1e-6, 20_000);
+        let solution = splitting(&problem, &settings, &Threads::default(), &mut ()).unwrap();
+        assert_eq!(solution.report.status, Status::Converged, "seed {seed}");
+        check_feasible(&data, &solution);
+        let eigen = symmetric::Eigen::new(&forms(&data, &solution.expansion), data.q).unwrap();
+        let (omega, trace_norm) = symmetric::covariance_step(&eigen);
+        let primal = loss(&data, &solution) + 0.5 * data.lambda * trace_norm * trace_norm;
+        assert!(
+            (primal / solution.report.primal - 1.0).abs() < 1e-7,
+            "seed {seed}"
+        );
+        for (a, b) in omega.iter().zip(&solution.covariance) {
+            assert!((a - b).abs() < 1e-5);
+        }
+        let eigen = symmetric::Eigen::new(&forms(&data, &solution.dual), data.q).unwrap();
+        let sum: f64 = solution.dual.iter().map(|z| z.abs()).sum();
+        let dual = sum - 0.5 * eigen.values[0] / data.lambda;
+        assert!((dual - solution.report.dual).abs() < 1e-10, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_alternation_improves_and_agrees_with_the_joint_bounds() {
+    for seed in 0..60 {
+        let data = data(seed);
+        let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let settings = gap_settings(1e-7, 10);
+        let solution = alternating(&problem, 0.0, &settings, &Threads::default(), &mut ()).unwrap();
+        check_feasible(&data, &solution);
+        let history = &solution.report.history;
+        assert!(
+            solution.report.primal <= history[0].primal * (1.0 + 1e-6),
+            "seed {seed}"
+        );
+        let reached = splitting(
+            &problem,
+            &gap_settings(1e-6, 20_000),
+            &Threads::default(),
+            &mut (),
+        )
+        .unwrap();
+        assert!(reached.report.dual <= solution.report.primal * (1.0 + 1e-12));
+        assert!(solution.report.dual <= reached.report.primal * (1.0 + 1e-12));
+    }
+}
+
+#[test]
+fn the_change_of_the_covariance_can_end_the_rounds() {
+    let data = data(3);
+    let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
+    let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+    let settings = Settings {
+        stop: StopRule::Covariance(1e-4),
+        rounds: 5000,
+        shrinking: true,
+    };
+    let threads = Threads::default();
+    for solution in [
+        splitting(&problem, &settings, &threads, &mut ()).unwrap(),
+        alternating(&problem, 1e-3, &settings, &threads, &mut ()).unwrap(),
+    ] {
+        assert_eq!(solution.report.status, Status::Converged);
+        assert!(solution.report.epochs > 1);
+    }
+    assert!(
+        fixed(
+            &problem,
+            &covariance(1, data.q),
+            &settings,
+            &threads,
+            &mut ()
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn threads_and_computed_rows_change_nothing_that_matters() {
+    for seed in 0..10 {
+        let data = data(seed);
+        let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let settings = gap_settings(1e-4, 1000);
+        let alone = splitting(&problem, &settings, &Threads::default(), &mut ()).unwrap();
+        let together = splitting(&problem, &settings, &Threads::new(3), &mut ()).unwrap();
+        assert_eq!(alone.expansion, together.expansion);
+        let d = data.x.len() / data.n;
+        let features = Features::Dense(Dense::new(&data.x, data.n, d).unwrap());
+        let linear = Gram::of(Kernel::Linear, features);
+        let matrix = linear.matrix(&Threads::default(), &mut ()).unwrap();
+        let stored = KernelRows::stored(&matrix, data.n).unwrap();
+        let computed = KernelRows::computed(linear, 3 * 8 * data.n);
+        let [a, b] = [&stored, &computed].map(|kernel| {
+            let problem = Problem::new(kernel, &data.signs, data.lambda).unwrap();
+            splitting(&problem, &settings, &Threads::default(), &mut ())
+                .unwrap()
+                .report
+        });
+        assert!((a.primal - b.primal).abs() <= 2e-4 * a.primal);
+    }
+}
+
+struct Impatient(usize);
+
+impl Monitor for Impatient {
+    fn interrupted(&mut self) -> bool {
+        self.0 == 0
+    }
+    fn epoch(&mut self, _record: &Record) {
+        self.0 = self.0.saturating_sub(1);
+    }
+}
+
+#[test]
+fn an_interrupted_loop_returns_its_state_with_a_certificate() {
+    let data = data(8);
+    let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
+    let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+    let settings = gap_settings(1e-12, 1000);
+    let threads = Threads::default();
+    let omega = covariance(2, data.q);
+    for solution in [
+        splitting(&problem, &settings, &threads, &mut Impatient(1)).unwrap(),
+        alternating(&problem, 0.0, &settings, &threads, &mut Impatient(0)).unwrap(),
+        fixed(&problem, &omega, &settings, &threads, &mut Impatient(0)).unwrap(),
+    ] {
+        assert_eq!(solution.report.status, Status::Interrupted);
+        assert!(solution.report.gap() >= 0.0);
+        check_feasible(&data, &solution);
+    }
+}
+
+#[test]
+fn malformed_problems_are_refused() {
+    let kernel = KernelRows::stored(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
+    assert!(Problem::new(&kernel, &[1.0, -1.0], 0.1).is_ok());
+    for (signs, lambda) in [
+        (&[1.0, -1.0][..], 0.0),
+        (&[1.0, 1.0], 0.1),
+        (&[1.0, 0.0], 0.1),
+        (&[1.0, -1.0, 1.0], 0.1),
+        (&[], 0.1),
+    ] {
+        assert!(Problem::new(&kernel, signs, lambda).is_err());
+    }
+    let problem = Problem::new(&kernel, &[1.0, -1.0], 0.1).unwrap();
+    let threads = Threads::default();
+    for settings in [gap_settings(0.0, 1), gap_settings(1e-3, 0)] {
+        assert!(splitting(&problem, &settings, &threads, &mut ()).is_err());
+    }
+    let settings = gap_settings(1e-3, 10);
+    assert!(fixed(&problem, &[0.5; 4], &settings, &threads, &mut ()).is_err());
+    assert!(alternating(&problem, 1.5, &settings, &threads, &mut ()).is_err());
+}

@@ -1,0 +1,441 @@
+//! The loops against each other through the public interface: all biases, all kinds of scores, any number of threads.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests, where a failure is a panic"
+)]
+
+use multimargin_solvers::bcd::{self, Proximal, Step};
+use multimargin_solvers::dcd::OnePair;
+use multimargin_solvers::features::{Dense, Features, Sparse};
+use multimargin_solvers::frank_wolfe::{self, Bias};
+use multimargin_solvers::free_bias;
+use multimargin_solvers::gram::{Gram, Kernel};
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::loss::{Hinge, SquaredHinge};
+use multimargin_solvers::report::{Monitor, Record, Settings, Solution, SolverError, Status};
+use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
+use multimargin_solvers::threads::Threads;
+
+const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalized, Bias::None];
+
+/// Random features, some of them zero, and labels that depend on them.
+struct Problem {
+    n: usize,
+    d: usize,
+    q: usize,
+    x: Vec<f64>,
+    y: Vec<u8>,
+}
+
+impl Problem {
+    fn new(seed: u64, n: usize, d: usize, q: usize) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut number = || 2.0 * random.f64() - 1.0;
+        let x: Vec<f64> = (0..n * d)
+            .map(|_| Some(number()).filter(|x| x.abs() > 0.3).unwrap_or(0.0))
+            .collect();
+        let w: Vec<f64> = (0..d * q).map(|_| number()).collect();
+        let mut y = Vec::with_capacity(n * q);
+        for row in x.chunks_exact(d) {
+            for k in 0..q {
+                let score: f64 = (0..d).map(|f| row[f] * w[f * q + k]).sum();
+                y.push(u8::from(score + 0.5 * number() > 0.1));
+            }
+        }
+        Self { n, d, q, x, y }
+    }
+
+    fn labels(&self, c: f64) -> Labels {
+        Labels::new(&self.y, self.q, c).unwrap()
+    }
+
+    fn dense(&self) -> Dense<'_> {
+        Dense::new(&self.x, self.n, self.d).unwrap()
+    }
+
+    fn gram(&self, kernel: Kernel) -> Gram<'_> {
+        Gram::of(kernel, Features::Dense(self.dense()))
+    }
+
+    fn kernel_matrix(&self, kernel: Kernel) -> Vec<f64> {
+        self.gram(kernel).matrix(&Threads::new(1), &mut ()).unwrap()
+    }
+}
+
+/// The arrays of the CSR form.
+fn compressed(problem: &Problem) -> (Vec<f64>, Vec<i32>, Vec<i32>) {
+    let (mut data, mut indices, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+    for row in problem.x.chunks_exact(problem.d) {
+        for (f, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            data.push(value);
+            indices.push(f as i32);
+        }
+        starts.push(data.len() as i32);
+    }
+    (data, indices, starts)
+}
+
+fn settings(tolerance: f64) -> Settings {
+    Settings {
+        tolerance,
+        max_epochs: 100_000,
+        ..Settings::default()
+    }
+}
+
+fn run<S: Scores, T: Step>(
+    labels: &Labels,
+    scores: &mut S,
+    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    bias: Bias,
+    settings: &Settings,
+    threads: usize,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let threads = Threads::new(threads);
+    if bias == Bias::Free {
+        return free_bias::solve(
+            labels, scores, step, None, None, settings, &threads, monitor,
+        );
+    }
+    let mut step = step(labels)?;
+    let penalized = bias == Bias::Penalized;
+    bcd::solve(
+        labels, scores, &mut step, penalized, None, settings, &threads, monitor,
+    )
+}
+
+fn by_blocks<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
+    run(
+        labels,
+        scores,
+        |_| Ok(Proximal::new(Hinge)),
+        bias,
+        s,
+        1,
+        &mut (),
+    )
+    .unwrap()
+}
+
+fn by_pairs<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
+    let step = |labels: &Labels| OnePair::new(Hinge, labels);
+    run(labels, scores, step, bias, s, 1, &mut ()).unwrap()
+}
+
+fn by_vertices<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
+    frank_wolfe::solve(labels, scores, bias, None, s, &Threads::new(1), &mut ()).unwrap()
+}
+
+/// Checks that two certified intervals of the optimum meet and that both are as narrow as promised.
+fn assert_agree(one: &Solution, other: &Solution, tolerance: f64) {
+    for solution in [one, other] {
+        assert_eq!(solution.report.status, Status::Converged);
+        assert!(solution.report.gap() <= tolerance);
+        assert!(solution.report.gap() >= -1e-12);
+        let last = solution.report.history.last().unwrap();
+        assert_eq!(
+            (last.primal, last.dual),
+            (solution.report.primal, solution.report.dual)
+        );
+    }
+    let slack = 1e-9 * one.report.primal.abs();
+    assert!(one.report.dual <= other.report.primal + slack);
+    assert!(other.report.dual <= one.report.primal + slack);
+}
+
+#[test]
+fn the_three_loops_agree_for_every_bias() {
+    for seed in 0..12 {
+        let problem = Problem::new(seed, 25, 4, 5);
+        let labels = problem.labels([0.2, 1.0, 3.0][seed as usize % 3]);
+        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
+        for bias in BIASES {
+            let scores = || StoredKernel::new(&matrix, 25, 5).unwrap();
+            let exact = by_blocks(&labels, &mut scores(), bias, &settings(1e-7));
+            let pairs = by_pairs(&labels, &mut scores(), bias, &settings(1e-7));
+            let vertices = by_vertices(&labels, &mut scores(), bias, &settings(1e-2));
+            assert_agree(&exact, &pairs, 1e-7);
+            assert_agree(&exact, &vertices, 1e-2);
+            if bias == Bias::None {
+                assert!(exact.bias.iter().all(|&b| b == 0.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn all_kinds_of_scores_agree() {
+    for seed in 20..26 {
+        let problem = Problem::new(seed, 40, 6, 4);
+        let labels = problem.labels(1.0);
+        let (data, indices, starts) = compressed(&problem);
+        let sparse = Sparse::new(&data, &indices, &starts, 6).unwrap();
+        for bias in BIASES {
+            let s = settings(1e-6);
+            let matrix = problem.kernel_matrix(Kernel::Linear);
+            let mut stored = StoredKernel::new(&matrix, 40, 4).unwrap();
+            let stored = by_blocks(&labels, &mut stored, bias, &s);
+            let mut dense = LinearDense::new(problem.dense(), 4);
+            assert_agree(&stored, &by_blocks(&labels, &mut dense, bias, &s), 1e-6);
+            let mut rows = LinearSparse::new(sparse, 4);
+            assert_agree(&stored, &by_blocks(&labels, &mut rows, bias, &s), 1e-6);
+            for features in [Features::Dense(problem.dense()), Features::Sparse(sparse)] {
+                let gram = Gram::of(Kernel::Linear, features);
+                let mut blocks = KernelBlocks::new(gram, 4, 0);
+                assert_agree(&stored, &by_blocks(&labels, &mut blocks, bias, &s), 1e-6);
+            }
+        }
+    }
+}
+
+#[test]
+fn cache_of_kernel_rows_changes_nothing_but_rounding() {
+    let problem = Problem::new(30, 50, 3, 4);
+    let labels = problem.labels(2.0);
+    let kernel = Kernel::Rbf { gamma: 1.0 };
+    let matrix = problem.kernel_matrix(kernel);
+    for bias in BIASES {
+        let s = Settings {
+            max_epochs: 5,
+            ..settings(1e-12)
+        };
+        let mut stored = StoredKernel::new(&matrix, 50, 4).unwrap();
+        let expected = by_blocks(&labels, &mut stored, bias, &s);
+        for rows in [0, 1, 7, 49, 50, 1000] {
+            let mut blocks = KernelBlocks::new(problem.gram(kernel), 4, 8 * 50 * rows);
+            let found = by_blocks(&labels, &mut blocks, bias, &s);
+            for (x, y) in found.dual.iter().zip(&expected.dual) {
+                assert!((x - y).abs() < 1e-9, "{rows} rows: {x} {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_give_equal_bits() {
+    let problem = Problem::new(40, 400, 100, 4);
+    let labels = problem.labels(0.5);
+    let (data, indices, starts) = compressed(&problem);
+    let sparse = Sparse::new(&data, &indices, &starts, 100).unwrap();
+    let kernel = Kernel::Rbf { gamma: 0.05 };
+    let s = Settings {
+        max_epochs: 4,
+        ..settings(1e-12)
+    };
+    fn solve<S: Scores>(
+        labels: &Labels,
+        mut scores: S,
+        bias: Bias,
+        s: &Settings,
+        threads: usize,
+    ) -> Solution {
+        let step = |_: &Labels| Ok(Proximal::new(Hinge));
+        run(labels, &mut scores, step, bias, s, threads, &mut ()).unwrap()
+    }
+    for bias in BIASES {
+        let at = |threads: usize| {
+            let matrix = problem
+                .gram(kernel)
+                .matrix(&Threads::new(threads), &mut ())
+                .unwrap();
+            let blocks = KernelBlocks::new(problem.gram(kernel), 4, 8 * 400 * 50);
+            [
+                solve(
+                    &labels,
+                    StoredKernel::new(&matrix, 400, 4).unwrap(),
+                    bias,
+                    &s,
+                    threads,
+                ),
+                solve(&labels, blocks, bias, &s, threads),
+                solve(
+                    &labels,
+                    LinearDense::new(problem.dense(), 4),
+                    bias,
+                    &s,
+                    threads,
+                ),
+                solve(&labels, LinearSparse::new(sparse, 4), bias, &s, threads),
+            ]
+        };
+        let one = at(1);
+        for threads in [2, 3, 4] {
+            for (x, y) in one.iter().zip(&at(threads)) {
+                assert_eq!((&x.dual, &x.bias), (&y.dual, &y.bias));
+                assert_eq!(x.report.primal, y.report.primal);
+                assert_eq!(x.report.dual, y.report.dual);
+            }
+        }
+    }
+}
+
+/// Labels 0 and 1 are relevant wherever a row mixes 2 and 3, so that no circulation joins the two groups.
+fn two_components() -> Problem {
+    let mut problem = Problem::new(50, 40, 3, 4);
+    for (i, row) in problem.y.chunks_exact_mut(4).enumerate() {
+        if i % 2 == 0 {
+            (row[0], row[1]) = (1, 1);
+        } else {
+            (row[2], row[3]) = (0, 0);
+        }
+    }
+    problem
+}
+
+#[test]
+fn components_of_a_free_bias_are_solved_apart() {
+    let problem = two_components();
+    let labels = problem.labels(1.0);
+    let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
+    let scores = || StoredKernel::new(&matrix, 40, 4).unwrap();
+    let s = settings(1e-7);
+    let blocks = by_blocks(&labels, &mut scores(), Bias::Free, &s);
+    let vertices = by_vertices(&labels, &mut scores(), Bias::Free, &settings(1e-2));
+    assert_agree(&blocks, &vertices, 1e-2);
+    assert_agree(
+        &blocks,
+        &by_pairs(&labels, &mut scores(), Bias::Free, &s),
+        1e-7,
+    );
+    assert!(blocks.bias.iter().sum::<f64>().abs() < 1e-9);
+    // Each component on its own has the same dual variables and its share of the optimum.
+    let parts: Vec<Solution> = [[0, 1], [2, 3]]
+        .iter()
+        .map(|subset| {
+            let mut scores = StoredKernel::new(&matrix, 40, 2).unwrap();
+            by_blocks(&labels.restricted(subset), &mut scores, Bias::Free, &s)
+        })
+        .collect();
+    let optimum: f64 = parts.iter().map(|part| part.report.primal).sum();
+    assert!((blocks.report.primal / optimum - 1.0).abs() < 1e-6);
+    for k in 0..4 {
+        let sum: f64 = blocks.dual.iter().skip(k).step_by(4).sum();
+        assert!(sum.abs() < 1e-9, "{sum}");
+    }
+}
+
+/// Asks to stop after some epochs.
+struct StopAfter {
+    epochs: usize,
+    seen: Vec<Record>,
+}
+
+impl Monitor for StopAfter {
+    fn interrupted(&mut self) -> bool {
+        self.seen.len() >= self.epochs
+    }
+
+    fn epoch(&mut self, record: &Record) {
+        self.seen.push(*record);
+    }
+}
+
+#[test]
+fn statuses_tell_why_a_loop_ended() {
+    for problem in [Problem::new(60, 40, 3, 4), two_components()] {
+        let labels = problem.labels(10.0);
+        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
+        let short = Settings {
+            max_epochs: 4,
+            ..settings(1e-12)
+        };
+        for bias in BIASES {
+            let scores = || StoredKernel::new(&matrix, 40, 4).unwrap();
+            let solution = by_blocks(&labels, &mut scores(), bias, &short);
+            assert_eq!(solution.report.status, Status::MaxIterations);
+            assert_eq!(solution.report.epochs, 4);
+            assert_eq!(solution.report.history.len(), 4);
+            let solution = by_vertices(&labels, &mut scores(), bias, &short);
+            assert_eq!(solution.report.status, Status::MaxIterations);
+            assert_eq!(solution.report.epochs, 4);
+
+            for epochs in [0, 2] {
+                let mut monitor = StopAfter {
+                    epochs,
+                    seen: Vec::new(),
+                };
+                let step = |_: &Labels| Ok(Proximal::new(Hinge));
+                let long = settings(1e-12);
+                let stopped =
+                    run(&labels, &mut scores(), step, bias, &long, 1, &mut monitor).unwrap();
+                assert_eq!(stopped.report.status, Status::Interrupted);
+                assert_eq!(stopped.report.epochs, epochs.max(1));
+                assert_eq!(monitor.seen.len(), stopped.report.history.len());
+                assert!(stopped.report.primal.is_finite());
+                assert!(stopped.report.dual <= stopped.report.primal);
+                assert_eq!(stopped.dual.iter().all(|&beta| beta == 0.0), epochs == 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn indefinite_kernels_are_noticed() {
+    let problem = Problem::new(70, 30, 3, 4);
+    let labels = problem.labels(1.0);
+    let mut matrix = problem.kernel_matrix(Kernel::Linear);
+    (0..30).for_each(|i| matrix[i * 30 + i] -= 3.0);
+    for bias in [Bias::Penalized, Bias::None] {
+        let mut scores = StoredKernel::new(&matrix, 30, 4).unwrap();
+        let s = Settings {
+            max_epochs: 200,
+            ..settings(1e-6)
+        };
+        let solution = by_blocks(&labels, &mut scores, bias, &s);
+        assert_eq!(solution.report.status, Status::IndefiniteKernel);
+    }
+}
+
+#[test]
+fn bad_settings_are_refused() {
+    let problem = Problem::new(80, 10, 2, 3);
+    let labels = problem.labels(1.0);
+    let solve = |settings: &Settings, bias: Bias, q: usize| {
+        let mut scores = LinearDense::new(problem.dense(), q);
+        let step = |_: &Labels| Ok(Proximal::new(Hinge));
+        let error = run(&labels, &mut scores, step, bias, settings, 1, &mut ()).unwrap_err();
+        let mut scores = LinearDense::new(problem.dense(), q);
+        let threads = Threads::new(1);
+        let other = frank_wolfe::solve(
+            &labels,
+            &mut scores,
+            bias,
+            None,
+            settings,
+            &threads,
+            &mut (),
+        );
+        assert_eq!(other.unwrap_err(), error);
+        error.to_string()
+    };
+    for bias in BIASES {
+        for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let message = solve(&settings(tolerance), bias, 3);
+            assert!(message.starts_with("tol is"), "{message}");
+            assert!(message.ends_with("expected a positive number"), "{message}");
+        }
+        let none = Settings {
+            max_epochs: 0,
+            ..Settings::default()
+        };
+        assert_eq!(solve(&none, bias, 3), "max_iter is 0, expected at least 1");
+        let message = solve(&Settings::default(), bias, 2);
+        assert_eq!(message, "Y is 10 x 3, expected as many rows as X");
+    }
+    let mut scores = LinearDense::new(problem.dense(), 3);
+    let step = |_: &Labels| Ok(Proximal::new(SquaredHinge));
+    let s = Settings::default();
+    let error = run(&labels, &mut scores, step, Bias::Free, &s, 1, &mut ()).unwrap_err();
+    assert!(matches!(error, SolverError::Unsupported(_)));
+    for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = Labels::new(&problem.y, 3, c).unwrap_err().to_string();
+        assert!(error.starts_with("C is"), "{error}");
+    }
+    assert!(Labels::new(&problem.y, 4, 1.0).is_err());
+    assert!(StoredKernel::new(&[0.0; 8], 3, 2).is_err());
+    assert!(Dense::new(&[0.0; 8], 3, 2).is_err());
+    assert!(Sparse::new(&[1.0], &[2], &[0, 1], 2).is_err());
+    assert!(Sparse::new(&[1.0], &[0], &[0, 2], 2).is_err());
+}

@@ -1,0 +1,112 @@
+"""The compiled LLSF loops against the reference and scikit-learn's Lasso."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso
+
+from multimargin import LLSF
+from multimargin.reference import llsf
+
+PROBLEMS = 300
+
+
+def random_problem(seed):
+    """X, Y, alpha, beta: wide and tall, with duplicate, absent and universal labels in turn."""
+    rng = np.random.default_rng(seed)
+    n, d, q = rng.integers(4, 13), rng.integers(2, 13), rng.integers(2, 5)
+    X = rng.normal(size=(n, d))
+    Y = (rng.random((n, q)) < 0.4).astype(int)
+    kind = seed % 6
+    if kind == 1:
+        Y[:, 0] = Y[:, -1]
+    if kind == 2:
+        Y[:, 0] = 0
+    if kind == 3:
+        Y[:, 0] = 1
+    if kind == 4:
+        X[:, -1] = X[:, 0]
+    if kind == 5:
+        X[:, 0] = 0.0
+    # Little of the tall problems' convexity survives a large alpha, so some are small.
+    alpha = [0.0, 0.05, 0.5, 3.0][seed % 4]
+    return X, Y, alpha, 10.0 ** rng.uniform(-1.5, 0.3)
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_convex_form_reaches_the_exact_optimum(block):
+    shifts = []
+    for seed in range(block, PROBLEMS, 10):
+        X, Y, alpha, beta = random_problem(seed)
+        exact = llsf.primal(X, Y, alpha, beta)
+        for solver in ("cd", "apg"):
+            model = LLSF(alpha, beta, solver=solver, tol=1e-9, max_iter=100_000).fit(X, Y)
+            # Where R alone is indefinite, the objective may be negative.
+            scale = max(abs(exact.objective), 1e-9)
+            assert abs(model.objective_ - exact.objective) <= 1e-6 * scale, (seed, solver)
+            assert model.shift_ == pytest.approx(llsf.shift(X, Y, alpha), abs=1e-9)
+            assert model.dual_objective_ <= exact.objective + 1e-7 * scale
+        shifts.append(model.shift_)
+    assert any(s > 0 for s in shifts)
+    assert any(s == 0 for s in shifts)
+
+
+@pytest.mark.parametrize("shape", [(80, 20, 5), (60, 60, 4), (30, 90, 4)])
+@pytest.mark.parametrize("beta", [0.05, 0.5, 3.0])
+def test_independent_labels_agree_with_lasso(shape, beta):
+    n, d, q = shape
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    Y = (X[:, :q] + 0.5 * rng.normal(size=(n, q)) > 0.3).astype(int)
+    lasso = Lasso(alpha=beta / n, fit_intercept=False, tol=1e-10, max_iter=1_000_000).fit(X, Y)
+    zero = np.zeros((q, q))
+    best = llsf.objective(X, Y, lasso.coef_.T, zero, 0.0, beta)
+    for solver in ("cd", "apg"):
+        model = LLSF(0.0, beta, solver=solver, tol=1e-9, max_iter=200_000).fit(X, Y)
+        assert model.objective_ == pytest.approx(best, rel=1e-7)
+        if d < n:
+            np.testing.assert_allclose(model.coef_, lasso.coef_, atol=1e-5)
+
+
+def test_certificate_is_that_of_the_returned_point():
+    X, Y, _, _ = random_problem(10)
+    for alpha in (0.0, 0.7):
+        model = LLSF(alpha, 0.2, tol=1e-4).fit(X, Y)
+        R = llsf.label_dissimilarity(Y) + model.shift_ * np.eye(Y.shape[1])
+        W = model.coef_.T
+        assert model.objective_ == pytest.approx(llsf.objective(X, Y, W, R, alpha, 0.2), rel=1e-12)
+        g = llsf.gradient(X, Y, W, R, alpha)
+        residual = np.where(W == 0, np.maximum(np.abs(g) - 0.2, 0), np.abs(g + 0.2 * np.sign(W)))
+        assert model.kkt_residual_ == pytest.approx(residual.max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("convex", [True, False])
+def test_published_loop_takes_the_same_steps(convex):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 8) if convex else (10, 30))
+    Y = (rng.random((X.shape[0], 4)) < 0.4).astype(int)
+    for iterations in (1, 2, 7, 30):
+        model = LLSF(0.5, 0.1, convexify=False, tol=1e-15, max_iter=iterations)
+        with pytest.warns(ConvergenceWarning, match="ended|unbounded"):
+            model.fit(X, Y)
+        loop = llsf.algorithm_1(X, Y, 0.5, 0.1, max_iter=iterations)
+        assert model.n_iter_ == iterations
+        np.testing.assert_allclose(model.coef_.T, loop.W, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(model.history_["primal"], loop.history, rtol=1e-8)
+    assert model.status_ == "max_iterations"
+    assert (model.dual_objective_ > 0) == convex
+
+
+def test_both_published_loops_diverge_where_the_convex_form_converges():
+    # As genbase: more features than rows, binary, with rare labels.
+    rng = np.random.default_rng(2)
+    X = (rng.random((60, 150)) < 0.08).astype(float)
+    Y = (rng.random((60, 10)) < 0.15).astype(int)
+    published = LLSF(0.5, 0.1, convexify=False, max_iter=100_000)
+    with pytest.warns(ConvergenceWarning, match="unbounded below"):
+        published.fit(X, Y)
+    assert published.status_ == "diverged"
+    assert llsf.algorithm_1(X, Y, 0.5, 0.1, max_iter=3000).objective < -1e10
+    convex = LLSF(0.5, 0.1, tol=1e-4).fit(X, Y)
+    assert convex.status_ == "converged"
+    assert convex.dual_gap_ <= 1e-4

@@ -1,0 +1,128 @@
+"""The Rust solvers of MLRL and SSMLRL against the exact models and the published loops."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from multimargin import MLRL, SSMLRL
+from multimargin.reference import mlrl
+
+PROBLEMS = 300
+
+
+def random_problem(seed, unlabelled=0):
+    """Kernel, labels of the first rows with both classes each, lam and a covariance."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(4, 13))
+    q = int(random.integers(2, 5))
+    rank = int(random.integers(1, n + 4))
+    G = random.normal(size=(n + unlabelled, rank)) * random.choice([0.3, 1.0, 3.0])
+    Y = (random.random((n, q)) < random.choice([0.2, 0.5])).astype(int)
+    Y[0], Y[1] = 1, 0
+    lam = float(10.0 ** random.uniform(-3, 1))
+    S = random.normal(size=(q, int(random.integers(1, q + 1))))
+    Omega = S @ S.T / np.trace(S @ S.T)
+    K = G @ G.T
+    return 0.5 * (K + K.T), Y, lam, 0.5 * (Omega + Omega.T)
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_a_fixed_covariance_reaches_the_exact_optimum(block):
+    for seed in range(block, PROBLEMS, 10):
+        K, Y, lam, Omega = random_problem(seed)
+        expected = mlrl.primal(K, Y, lam, Omega).objective
+        bound, _ = mlrl.dual(K, Y, lam, Omega)
+        assert abs(expected - bound) <= 1e-7 * max(1.0, expected), seed
+        model = MLRL(
+            lam, kernel="precomputed", fixed_covariance=Omega, tol=1e-8, max_outer=20_000
+        ).fit(K, Y)
+        assert abs(model.objective_ - expected) <= 1e-6 * expected, seed
+        assert abs(model.dual_objective_ - expected) <= 1e-6 * expected, seed
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_the_joint_problem_reaches_the_trace_norm_model(block):
+    for seed in range(block, PROBLEMS, 10):
+        K, Y, lam, _ = random_problem(seed)
+        expected = mlrl.joint(K, Y, lam).objective
+        model = MLRL(lam, kernel="precomputed", tol=1e-5, max_outer=20_000).fit(K, Y)
+        assert abs(model.objective_ - expected) <= 1e-4 * expected, seed
+        assert model.dual_objective_ <= expected * (1 + 1e-7), seed
+        assert model.dual_gap_ <= 1e-5, seed
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_semi_supervised_sub_problems_reach_the_exact_optimum(block):
+    for seed in range(block, PROBLEMS, 10):
+        random = np.random.default_rng(10_000 + seed)
+        unlabelled = int(random.integers(1, 8))
+        K, Y, lam1, Omega = random_problem(seed, unlabelled)
+        lam2 = float(lam1 * 10.0 ** random.uniform(-1, 1))
+        expected, _ = mlrl.semi_supervised_primal(K, Y, lam1, lam2, Omega)
+        targets = np.vstack([Y, np.full((unlabelled, Y.shape[1]), -1)])
+        model = SSMLRL(
+            lam1,
+            lam2,
+            kernel="precomputed",
+            fixed_covariance=Omega,
+            tol=1e-8,
+            max_outer=20_000,
+        ).fit(K, targets)
+        assert abs(model.objective_ - expected) <= 1e-6 * expected, seed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_joint_semi_supervised_problem_reaches_its_trace_norm_model(seed):
+    K, Y, lam1, _ = random_problem(seed, unlabelled=5)
+    expected, _ = mlrl.semi_supervised_primal(K, Y, lam1, 0.3)
+    targets = np.vstack([Y, np.full((5, Y.shape[1]), -1)])
+    model = SSMLRL(lam1, 0.3, kernel="precomputed", tol=1e-6, max_outer=20_000).fit(K, targets)
+    assert abs(model.objective_ - expected) <= 1e-5 * expected
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_published_smo_reaches_the_same_sub_problem(seed):
+    K, Y, lam, Omega = random_problem(seed)
+    Z, _, _ = mlrl.smo(K, Y, lam, Omega, epsilon=1e-7)
+    model = MLRL(lam, kernel="precomputed", fixed_covariance=Omega, tol=1e-8, max_outer=9999)
+    value = mlrl.dual_objective(K, Z, lam, Omega)
+    assert abs(model.fit(K, Y).dual_objective_ - value) <= 1e-6 * value
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_alternation_follows_the_published_one(seed):
+    K, Y, lam, _ = random_problem(seed)
+    _, history = mlrl.alternate(K, Y, lam, max_iter=5, epsilon=1e-8)
+    model = MLRL(
+        lam, kernel="precomputed", solver="alternating", covariance_ridge=0.0, tol=1e-9, max_outer=5
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours = model.fit(K, Y).history_["primal"]
+    # The dual is not unique, so after the first round the paths are alike, not the same.
+    np.testing.assert_allclose(ours, history[: len(ours)], rtol=1e-3)
+    np.testing.assert_allclose(ours[0], history[0], rtol=1e-6)
+
+
+def test_independent_labels_are_libsvm():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 4))
+    Y = (X @ random.normal(size=(4, 3)) + random.normal(size=(120, 3)) > 0.3).astype(int)
+    K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    n, q, lam = 120, 3, 0.01
+    C = 1.0 / (n * lam * q)
+    model = MLRL(lam, kernel="precomputed", fixed_covariance=np.eye(q) / q, tol=1e-9).fit(K, Y)
+    for j in range(q):
+        machine = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, Y[:, j])
+        z = np.zeros(n)
+        z[machine.support_] = machine.dual_coef_[0] / (n * C)
+        values = [
+            np.abs(dual).sum() - dual @ K @ dual / (2 * lam * q)
+            for dual in (z, model.dual_variables_[:, j])
+        ]
+        assert abs(values[0] - values[1]) <= 1e-6 * values[0]
+        scores = model.decision_function(K)[:, j]
+        np.testing.assert_allclose(scores, machine.decision_function(K), atol=1e-3)

@@ -1,0 +1,562 @@
+"""The compiled Rank-SVM against the reference: objectives, certificates, heuristics, iterates."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from multimargin import RankSVM, _rust
+from multimargin.kernels import rust_features
+from multimargin.reference import exact, rank_svm
+from multimargin.reference.random_problems import random_problems
+
+BIASES = ("free", "penalized", "none")
+PROBLEMS = list(random_problems(80, seed=20))
+MODERATE = [problem for problem in random_problems(60, seed=21) if 0.1 <= problem.C <= 10][:20]
+
+
+def solve(X, Y, **options):
+    settings = {
+        "c": 1.0,
+        "loss": "hinge",
+        "theta": 0.0,
+        "mu": 1.0,
+        "kernel_name": "precomputed",
+        "gamma": 1.0,
+        "degree": 3,
+        "coef0": 0.0,
+        "bias": "free",
+        "solver": "bcd",
+        "start": None,
+        "tolerance": 1e-7,
+        "max_epochs": 100_000,
+        "seed": 0,
+        "shuffle": True,
+        "shrinking": True,
+        "acceleration": True,
+        "block_size": 0,
+        "cache_bytes": 10**9,
+        "threads": 1,
+        "callback": None,
+    }
+    indicator = np.ascontiguousarray(Y, dtype=np.uint8)
+    return _rust.solve_pairwise(indicator, rust_features(X), **(settings | options))
+
+
+def kernel_of(problem):
+    kernel = {"gamma": problem.gamma, "coef0": problem.coef0, "degree": 3}
+    return pairwise_kernels(problem.X, metric=problem.kernel, filter_params=True, **kernel)
+
+
+def random_problem(seed, n=40, d=5, q=5):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    scores = X @ random.normal(size=(d, q)) + random.normal(size=(n, q))
+    return X, (scores > 0.5).astype(int)
+
+
+def scattered_dual(model, n):
+    B = np.zeros((n, model.intercept_.size))
+    B[model.support_] = model.dual_coef_
+    return B
+
+
+def fitted(problem, **parameters):
+    model = RankSVM(
+        C=problem.C,
+        kernel=problem.kernel,
+        gamma=problem.gamma,
+        coef0=problem.coef0,
+        bias=problem.bias,
+        random_state=0,
+        **parameters,
+    )
+    return model.fit(problem.X, problem.Y)
+
+
+def check_certificate(model, K, problem):
+    """The fitted certificate is what the plain formulas give at the fitted point."""
+    B, b = scattered_dual(model, len(K)), model.intercept_
+    arguments = (K, problem.Y, problem.C, B, b, problem.bias)
+    # Where a huge C or kernel meets a small optimum, sums of larger terms lose digits.
+    scale = rank_svm.primal_objective(*arguments) + np.abs(B).sum()
+    primal, dual, gap = model.objective_, model.dual_objective_, model.dual_gap_
+    assert primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-9)
+    expected = rank_svm.dual_objective(K, problem.Y, B, problem.bias)
+    assert dual == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
+    assert gap * primal == pytest.approx(rank_svm.duality_gap(*arguments), abs=1e-12 * scale)
+    assert gap == pytest.approx((primal - dual) / primal if primal else 0.0, abs=1e-15)
+    assert rank_svm.dual_infeasibility(problem.Y, problem.C, B, problem.bias) <= 1e-9 * problem.C
+
+
+def accuracy(optimum, problem):
+    """1e-6 of the optimum; where biases alone separate all pairs it is 0 up to rounding."""
+    pairs = exact.pairs(problem.Y)
+    ones = np.ones(len(pairs.i))
+    H = exact.pair_matrix(pairs, problem.Y.shape[1])
+    circulation, _ = rank_svm.linear_programme(-ones, H, ones, problem.bias)
+    return 1e-6 * optimum if circulation.any() else 1e-9 * (1.0 + problem.C)
+
+
+# -------------------------------------------------------------------------------------------------
+# Objective and certificate
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("index", range(len(PROBLEMS)))
+def test_bcd_finds_the_optimum(index):
+    problem = PROBLEMS[index]
+    K = kernel_of(problem)
+    optimum = rank_svm.dual(K, problem.Y, problem.C, problem.bias).objective
+    model = fitted(problem, tol=1e-7, max_iter=100_000)
+    tolerance = accuracy(optimum, problem)
+    assert model.objective_ == pytest.approx(optimum, rel=0, abs=tolerance)
+    assert model.dual_objective_ == pytest.approx(optimum, rel=0, abs=tolerance)
+    assert model.status_ == "converged"
+    assert model.dual_gap_ <= 1e-7
+    check_certificate(model, K, problem)
+
+
+@pytest.mark.parametrize("index", range(len(MODERATE)))
+def test_dcd_finds_the_optimum(index):
+    problem = MODERATE[index]
+    K = kernel_of(problem)
+    optimum = rank_svm.dual(K, problem.Y, problem.C, problem.bias).objective
+    model = fitted(problem, solver="dcd", tol=1e-7, max_iter=100_000)
+    tolerance = accuracy(optimum, problem)
+    assert model.objective_ == pytest.approx(optimum, rel=0, abs=tolerance)
+    assert model.dual_objective_ == pytest.approx(optimum, rel=0, abs=tolerance)
+    check_certificate(model, K, problem)
+
+
+@pytest.mark.parametrize("index", range(len(MODERATE)))
+def test_frank_wolfe_comes_within_its_tolerance(index):
+    problem = MODERATE[index]
+    K = kernel_of(problem)
+    optimum = rank_svm.dual(K, problem.Y, problem.C, problem.bias).objective
+    model = fitted(problem, solver="frank-wolfe", tol=1e-2, max_iter=100_000)
+    assert model.status_ == "converged"
+    assert model.dual_gap_ <= 1e-2
+    rounding = 1e-9 * (1.0 + optimum)
+    assert model.dual_objective_ - rounding <= optimum <= model.objective_ + rounding
+    check_certificate(model, K, problem)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_certificate_of_an_early_stop_is_honest(solver, bias):
+    for seed in range(4):
+        X, Y = random_problem(seed)
+        K = pairwise_kernels(X, metric="rbf")
+        run = solve(K, Y, c=3.0, bias=bias, solver=solver, max_epochs=3)
+        arguments = (K, Y, 3.0, run.dual, run.bias, bias)
+        assert run.status == "max_iterations"
+        assert run.epochs == 3
+        assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-10)
+        expected = rank_svm.dual_objective(K, Y, run.dual, bias)
+        assert run.dual_objective == pytest.approx(expected, rel=1e-10)
+        assert rank_svm.dual_infeasibility(Y, 3.0, run.dual, bias) <= 1e-10
+        optimum = rank_svm.dual(K, Y, 3.0, bias).objective
+        assert run.dual_objective <= optimum * (1 + 1e-9) <= run.primal * (1 + 1e-8)
+        np.testing.assert_allclose(run.scores, K @ run.dual, atol=1e-10)
+
+
+# -------------------------------------------------------------------------------------------------
+# Heuristics and representations change the way, not the result
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"shrinking": False},
+        {"acceleration": False},
+        {"shuffle": False},
+        {"shrinking": False, "acceleration": False, "shuffle": False},
+        {"block_size": 1},
+        {"block_size": 3},
+        {"block_size": 1000},
+        {"seed": 7},
+        {"solver": "dcd"},
+        {"solver": "dcd", "block_size": 1, "shrinking": False},
+        {"cache_bytes": 0},
+        {"cache_bytes": 8 * 40 * 7},
+        {"cache_bytes": 0, "block_size": 3},
+        {"cache_bytes": 8 * 40 * 40 - 1, "solver": "dcd"},
+    ],
+    ids=str,
+)
+def test_options_do_not_change_the_optimum(options, bias):
+    X, Y = random_problem(30)
+    kernel = {"kernel_name": "rbf", "gamma": 0.3, "c": 5.0, "bias": bias}
+    plain, other = solve(X, Y, **kernel), solve(X, Y, **(kernel | options))
+    assert plain.status == other.status == "converged"
+    assert other.primal == pytest.approx(plain.primal, rel=2e-7)
+    assert other.dual_objective == pytest.approx(plain.dual_objective, rel=2e-7)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+@pytest.mark.parametrize("cache_rows", [0, 5, 39])
+def test_kernel_in_blocks_makes_the_steps_of_the_stored_one(cache_rows, kernel, bias):
+    X, Y = random_problem(31)
+    common = {"kernel_name": kernel, "gamma": 0.1, "coef0": 0.5, "bias": bias, "max_epochs": 4}
+    stored = solve(X, Y, **common)
+    blocks = solve(X, Y, **common, cache_bytes=8 * 40 * cache_rows)
+    np.testing.assert_allclose(blocks.dual, stored.dual, atol=1e-8)
+    np.testing.assert_allclose(blocks.scores, stored.scores, atol=1e-8)
+    np.testing.assert_allclose(blocks.bias, stored.bias, atol=1e-8)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_linear_features_are_the_linear_kernel(solver, bias):
+    X, Y = random_problem(32)
+    X[np.abs(X) < 0.7] = 0.0
+    common = {"bias": bias, "solver": solver, "max_epochs": 6, "block_size": 3, "c": 0.5}
+    stored = solve(np.ascontiguousarray(X @ X.T), Y, **common)
+    dense = solve(X, Y, kernel_name="linear", **common)
+    rows = solve(sparse.csr_array(X), Y, kernel_name="linear", **common)
+    for run in (dense, rows):
+        if solver != "frank-wolfe" or bias != "free":
+            np.testing.assert_allclose(run.dual, stored.dual, atol=1e-8)
+            np.testing.assert_allclose(run.bias, stored.bias, atol=1e-8)
+        np.testing.assert_allclose(run.weights, X.T @ run.dual, atol=1e-10)
+        np.testing.assert_allclose(run.scores, X @ run.weights, atol=1e-10)
+    assert stored.weights is None
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
+@pytest.mark.parametrize("cache_rows", [0, 7, 40])
+def test_sparse_features_of_a_kernel_are_the_dense_ones(cache_rows, kernel):
+    X, Y = random_problem(33)
+    X[np.abs(X) < 0.7] = 0.0
+    common = {"kernel_name": kernel, "gamma": 0.1, "coef0": 0.5, "max_epochs": 4}
+    common["cache_bytes"] = 8 * 40 * cache_rows
+    dense, rows = solve(X, Y, **common), solve(sparse.csr_array(X), Y, **common)
+    np.testing.assert_allclose(rows.dual, dense.dual, atol=1e-8)
+
+
+THREADED = {
+    "stored": {"kernel_name": "rbf", "gamma": 0.01},
+    "blocks": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0},
+    "part of the rows kept": {"kernel_name": "poly", "gamma": 0.01, "cache_bytes": 8 * 700 * 150},
+    "linear": {"kernel_name": "linear"},
+    "linear, sparse": {"kernel_name": "linear", "sparse": True},
+    "blocks, sparse": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0, "sparse": True},
+}
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+@pytest.mark.parametrize("bias", ["free", "penalized"])
+@pytest.mark.parametrize("geometry", THREADED)
+def test_number_of_threads_does_not_change_a_bit(geometry, bias, solver):
+    X, Y = random_problem(34, n=700, d=150, q=4)
+    X[np.abs(X) < 0.5] = 0.0
+    options = THREADED[geometry] | {"bias": bias, "solver": solver, "max_epochs": 4, "c": 0.1}
+    if options.pop("sparse", False):
+        X = sparse.csr_array(X)
+    one, *others = (solve(X, Y, threads=threads, **options) for threads in (1, 2, 4))
+    for run in others:
+        for name in ("dual", "bias", "scores", "weights"):
+            np.testing.assert_array_equal(getattr(run, name), getattr(one, name))
+        np.testing.assert_array_equal(run.history[[0, 2, 3]], one.history[[0, 2, 3]])
+        assert (run.status, run.primal, run.gap) == (one.status, one.primal, one.gap)
+
+
+# -------------------------------------------------------------------------------------------------
+# Starts and interruptions
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_own_solution_as_start_needs_few_epochs(solver, bias):
+    X, Y = random_problem(35)
+    options = {"kernel_name": "rbf", "gamma": 0.3, "c": 5.0, "bias": bias, "solver": solver}
+    options["tolerance"] = 1e-2 if solver == "frank-wolfe" else 1e-6
+    cold = solve(X, Y, **options)
+    warm = solve(X, Y, start=cold.dual, start_bias=cold.bias, **options)
+    assert warm.status == "converged"
+    assert warm.epochs <= cold.epochs / 4
+    assert warm.primal == pytest.approx(cold.primal, rel=2 * options["tolerance"])
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_start_outside_the_constraints_does_not_spoil_the_certificate(solver):
+    X, Y = random_problem(36)
+    K = pairwise_kernels(X, metric="rbf")
+    tolerance = 1e-2 if solver == "frank-wolfe" else 1e-7
+    optimum = rank_svm.dual(K, Y, 1.0, "free").objective
+    penalized = solve(K, Y, bias="penalized").dual
+    assert np.abs(penalized.sum(axis=0)).max() > 0.1
+    outside = np.random.default_rng(0).normal(size=Y.shape)
+    for start in (penalized, 10.0 * penalized, outside):
+        run = solve(K, Y, solver=solver, start=start, tolerance=tolerance)
+        assert run.status == "converged"
+        assert rank_svm.dual_infeasibility(Y, 1.0, run.dual, "free") <= 1e-9
+        assert run.dual_objective <= optimum * (1 + 1e-9)
+        assert optimum <= run.primal * (1 + 1e-9)
+        assert run.gap <= tolerance
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_interrupted_loop_goes_on_where_it_was(solver, bias):
+    X, Y = random_problem(37)
+    K = pairwise_kernels(X, metric="rbf")
+    tolerance = 1e-2 if solver == "frank-wolfe" else 1e-7
+    options = {"bias": bias, "solver": solver, "c": 5.0, "tolerance": tolerance}
+    seen = []
+
+    def stop_at_the_third(epoch, seconds, primal, dual, active):
+        seen.append((epoch, seconds, primal, dual))
+        return len(seen) == 3
+
+    part = solve(K, Y, callback=stop_at_the_third, **options)
+    assert part.status == "interrupted"
+    assert part.primal == pytest.approx(
+        rank_svm.primal_objective(K, Y, 5.0, part.dual, part.bias, bias), rel=1e-10
+    )
+    assert len(seen) == 3
+    assert part.epochs == seen[-1][0]
+    np.testing.assert_array_equal(part.history[:3].T, [record[:3] for record in seen])
+    assert (part.history[2, -1], part.history[3, -1]) == (part.primal, part.dual_objective)
+    whole = solve(K, Y, **options)
+    rest = solve(K, Y, start=part.dual, **options)
+    assert rest.status == whole.status == "converged"
+    assert rest.primal == pytest.approx(whole.primal, rel=2 * tolerance)
+
+
+def test_exception_of_the_callback_is_passed_on():
+    X, Y = random_problem(38)
+
+    def fail(*_):
+        raise LookupError("from the callback")
+
+    with pytest.raises(LookupError, match="from the callback"):
+        solve(X, Y, kernel_name="linear", callback=fail)
+
+
+# -------------------------------------------------------------------------------------------------
+# Free bias
+# -------------------------------------------------------------------------------------------------
+def chained_labels(random, n, groups):
+    """Labels of a later group are never relevant where those of an earlier one are not.
+
+    Each row mixes the labels of one group; all earlier ones are relevant, all later ones not.
+    """
+    sizes = np.array(groups)
+    starts = np.concatenate([[0], sizes.cumsum()])
+    Y = np.zeros((n, sizes.sum()), dtype=int)
+    for row in Y:
+        group = random.integers(len(groups))
+        row[: starts[group]] = 1
+        row[starts[group] : starts[group + 1]] = random.integers(2, size=sizes[group])
+    return Y
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+@pytest.mark.parametrize("groups", [(3, 2), (1, 3, 1), (2, 2, 2), (1, 2, 1, 2)], ids=str)
+def test_labels_in_several_components(groups, solver):
+    random = np.random.default_rng(len(groups))
+    tolerance = 1e-2 if solver == "frank-wolfe" else 1e-7
+    for _ in range(3):
+        X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
+        order = random.permutation(Y.shape[1])
+        Y = np.ascontiguousarray(Y[:, order])
+        K = pairwise_kernels(X, metric="rbf")
+        run = solve(K, Y, c=2.0, solver=solver, tolerance=tolerance)
+        optimum = rank_svm.dual(K, Y, 2.0, "free").objective
+        assert run.status == "converged"
+        assert run.primal == pytest.approx(optimum, rel=1.1 * tolerance)
+        assert run.dual_objective <= optimum * (1 + 1e-9)
+        assert run.bias.sum() == pytest.approx(0.0, abs=1e-10 * np.abs(run.bias).max())
+        arguments = (K, Y, 2.0, run.dual, run.bias, "free")
+        assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-9)
+        assert rank_svm.dual_infeasibility(Y, 2.0, run.dual, "free") <= 1e-9
+        # No pair across components suffers a loss.
+        group_of = np.repeat(np.arange(len(groups)), groups)[order]
+        pairs = exact.pairs(Y)
+        across = group_of[pairs.m] != group_of[pairs.n]
+        F = K @ run.dual + run.bias
+        margins = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+        assert across.any()
+        if solver != "frank-wolfe":
+            assert (margins[across] >= 1 - 1e-9).all()
+
+
+@pytest.mark.parametrize("relevant", [0, 1])
+def test_label_relevant_for_all_or_none_costs_nothing(relevant):
+    X, Y = random_problem(39)
+    K = pairwise_kernels(X, metric="rbf")
+    Y[:, 2] = relevant
+    run = solve(K, Y, c=2.0)
+    assert run.primal == pytest.approx(rank_svm.dual(K, Y, 2.0, "free").objective, rel=1e-6)
+    np.testing.assert_array_equal(run.dual[:, 2], 0.0)
+    assert run.bias.argmax() == 2 if relevant else run.bias.argmin() == 2
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+def test_labels_that_biases_alone_separate(solver):
+    Y = np.tri(5, 4, -1, dtype=int)
+    run = solve(np.eye(5), Y, solver=solver)
+    assert (run.status, run.primal, run.dual_objective, run.gap) == ("converged", 0.0, 0.0, 0.0)
+    np.testing.assert_array_equal(run.dual, 0.0)
+    assert rank_svm.primal_objective(np.eye(5), Y, 1.0, run.dual, run.bias, "free") == 0.0
+
+
+def test_history_of_several_components_is_one_history():
+    random = np.random.default_rng(5)
+    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, (3, 3))
+    seen = []
+    run = solve(X, Y, kernel_name="rbf", callback=lambda *record: bool(seen.append(record)))
+    epoch, seconds, primal, dual = run.history
+    np.testing.assert_array_equal(epoch, np.arange(1, run.epochs + 1))
+    assert (np.diff(seconds) >= 0).all()
+    assert (primal[-1], dual[-1]) == (run.primal, run.dual_objective)
+    np.testing.assert_array_equal([record[0] for record in seen], epoch)
+
+
+def test_several_components_share_the_epochs():
+    random = np.random.default_rng(6)
+    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, (3, 3))
+    run = solve(X, Y, kernel_name="rbf", c=100.0, max_epochs=5)
+    assert run.status == "max_iterations"
+    assert run.epochs <= 5
+    K = pairwise_kernels(X, metric="rbf", gamma=1.0)
+    expected = rank_svm.primal_objective(K, Y, 100.0, run.dual, run.bias, "free")
+    assert run.primal == pytest.approx(expected, rel=1e-9)
+
+
+def test_interruption_in_the_first_of_several_components_is_honest():
+    random = np.random.default_rng(7)
+    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, (3, 3))
+    K = pairwise_kernels(X, metric="rbf")
+    whole = solve(K, Y, c=5.0)
+    run = solve(K, Y, c=5.0, start=whole.dual / 2, callback=lambda epoch, *_: epoch == 2)
+    assert run.status == "interrupted"
+    expected = rank_svm.primal_objective(K, Y, 5.0, run.dual, run.bias, "free")
+    assert run.primal == pytest.approx(expected, rel=1e-9)
+    assert run.dual_objective <= whole.primal
+    # The start of the component that was not reached is kept.
+    for labels in (slice(0, 3), slice(3, 6)):
+        assert np.abs(run.dual[:, labels]).max() > 0.0
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+@pytest.mark.parametrize("groups", [(5,), (3, 2)])
+def test_weights_of_an_interrupted_fit_belong_to_its_dual_matrix(groups, solver):
+    random = np.random.default_rng(8)
+    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
+    stop = {"callback": lambda epoch, *_: epoch == 2}
+    run = solve(X, Y, kernel_name="linear", c=5.0, solver=solver, **stop)
+    assert run.status == "interrupted"
+    np.testing.assert_allclose(run.weights, X.T @ run.dual, atol=1e-10)
+    assert np.abs(run.weights).max() > 0.0
+
+
+# -------------------------------------------------------------------------------------------------
+# Iterates of the published loops
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("bias", ["penalized", "none"])
+@pytest.mark.parametrize("block_size", [1, 3, 0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_dcd_follows_the_published_loop(kernel, block_size, bias):
+    X, Y = random_problem(40, n=15)
+    Y[3], Y[4] = 0, 1
+    K = pairwise_kernels(X, metric=kernel)
+    reference = rank_svm.dual_coordinate_descent(K, Y, 2.0, bias, tol=0.0, max_epochs=6)
+    plain = {"shuffle": False, "shrinking": False, "acceleration": False, "tolerance": 1e-15}
+    for epoch, B in enumerate(reference.B, start=1):
+        run = solve(
+            K,
+            Y,
+            c=2.0,
+            bias=bias,
+            solver="dcd",
+            block_size=block_size,
+            max_epochs=epoch,
+            **plain,
+        )
+        np.testing.assert_allclose(run.dual, B, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(run.history[3], reference.objective, rtol=1e-9)
+
+
+@pytest.mark.parametrize("bias", ["penalized", "none"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_frank_wolfe_follows_the_published_loop(kernel, bias):
+    X, Y = random_problem(41, n=15)
+    K = pairwise_kernels(X, metric=kernel)
+    reference = rank_svm.frank_wolfe(K, Y, 2.0, bias, tol=0.0, max_iter=31)
+    run = solve(K, Y, c=2.0, bias=bias, solver="frank-wolfe", tolerance=1e-15, max_epochs=30)
+    epoch, _, primal, dual = run.history
+    np.testing.assert_array_equal(epoch, np.arange(31))
+    np.testing.assert_allclose(dual, reference.objective, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(dual - primal, reference.z, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(run.dual, reference.solution.B, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_frank_wolfe_with_free_bias_follows_the_published_loop(seed):
+    X, Y = random_problem(42 + seed, n=15, q=4)
+    K = pairwise_kernels(X, metric="rbf")
+    pairs = exact.pairs(Y)
+    c = exact.pair_weights(pairs, 2.0)
+    H = exact.pair_matrix(pairs, 4)
+    random = np.random.default_rng(seed)
+    # At 0 the linear programme has many solutions: both start inside the feasible set.
+    corners = [
+        rank_svm.linear_programme(random.normal(size=len(c)), H, c, "free") for _ in range(5)
+    ]
+    start = 0.9 * np.mean([corner for corner, _ in corners], axis=0)
+    reference = rank_svm.frank_wolfe(K, Y, 2.0, "free", tol=0.0, max_iter=31, start=start)
+    run = solve(
+        K,
+        Y,
+        c=2.0,
+        solver="frank-wolfe",
+        start=rank_svm.expansion(start, pairs, 15, 4),
+        tolerance=1e-15,
+        max_epochs=30,
+    )
+    _, _, primal, dual = run.history
+    np.testing.assert_allclose(dual, reference.objective, rtol=1e-8)
+    np.testing.assert_allclose(dual - primal, reference.z, rtol=1e-6, atol=1e-9)
+
+
+# -------------------------------------------------------------------------------------------------
+# Bad input of the binding
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"c": 0.0}, "C is 0, expected a positive number"),
+        ({"c": float("nan")}, "C is NaN, expected a positive number"),
+        ({"tolerance": 0.0}, "tol is 0, expected a positive number"),
+        ({"max_epochs": 0}, "max_iter is 0, expected at least 1"),
+        ({"bias": "some"}, "bias is \"some\", expected 'free', 'penalized' or 'none'"),
+        ({"solver": "magic"}, "solver is \"magic\", expected 'bcd', 'dcd' or"),
+        ({"loss": "log"}, "loss is \"log\", expected 'hinge'"),
+        ({"kernel_name": "magic"}, "kernel is \"magic\", expected 'linear'"),
+        ({"start": np.zeros((39, 5))}, "start"),
+        ({"start": np.asfortranarray(np.ones((40, 5)))}, "start"),
+        ({"start": np.zeros((5, 40))}, "start"),
+        ({"loss": "squared_hinge"}, "a free bias is available for the hinge loss only"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_bad_arguments_are_refused(options, message):
+    X, Y = random_problem(43)
+    with pytest.raises(ValueError, match=message):
+        solve(np.ascontiguousarray(X @ X.T), Y, **options)
+
+
+def test_matrices_that_do_not_fit_are_refused():
+    X, Y = random_problem(44)
+    with pytest.raises(ValueError, match="Y has 39 rows, expected 40 as in X"):
+        solve(X, Y[:39], kernel_name="linear")
+    with pytest.raises(ValueError, match="X is a kernel matrix of 200 numbers for 40 rows"):
+        solve(X, Y)
+    with pytest.raises(ValueError, match="X is a sparse precomputed kernel, expected a dense one"):
+        solve(sparse.csr_array(X), Y)
+    with pytest.raises(ValueError, match="X is not C-contiguous"):
+        solve(np.asfortranarray(X), Y, kernel_name="linear")
+    broken = (np.ones(3), np.array([0, 1, 9], np.int32), np.array([0, 3], np.int32), 5)
+    with pytest.raises(ValueError, match="X is a CSR matrix with inconsistent arrays"):
+        _rust.kernel_matrix(broken, None, name="linear", gamma=1.0, degree=3, coef0=0.0, threads=1)

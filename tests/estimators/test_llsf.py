@@ -1,0 +1,272 @@
+"""LLSF and the strategies built on it, as scikit-learn estimators."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multimargin import (
+    LLSF,
+    LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
+    beta_max,
+    llsf_path,
+)
+from multimargin.datasets import load_digit_attributes
+
+
+@parametrize_with_checks(
+    [
+        LLSF(),
+        LLSF(solver="apg", alpha=0.0),
+        LabelSpecificBinaryRelevance(),
+        LabelSpecificClassifierChain(random_state=0),
+    ]
+)
+def test_scikit_learn_accepts_it(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digit_attributes().train_test()
+
+
+def random_problem(seed, n=40, d=12, q=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    W = rng.normal(size=(d, q)) * (rng.random((d, q)) < 0.3)
+    return X, (X @ W + 0.3 * rng.normal(size=(n, q)) > 0.2).astype(int)
+
+
+def test_supports_transform_and_names():
+    X, Y = random_problem(0)
+    frame = pd.DataFrame(Y, columns=list("abcd"))
+    model = LLSF(beta=6.0).fit(X, frame)
+    np.testing.assert_array_equal(model.label_specific_features_, model.coef_ != 0)
+    assert 0 < model.label_specific_features_.sum() < model.coef_.size
+    np.testing.assert_array_equal(model.get_support(label="c"), model.coef_[2] != 0)
+    np.testing.assert_array_equal(
+        model.get_support(indices=True, label=2), np.flatnonzero(model.coef_[2])
+    )
+    union = (model.coef_ != 0).any(axis=0)
+    np.testing.assert_array_equal(model.get_support(), union)
+    np.testing.assert_array_equal(model.transform(X), X[:, union])
+    with pytest.raises(ValueError, match="label is 'e'; expected one of"):
+        model.get_support(label="e")
+    with pytest.raises(ValueError, match="label is 4; expected a number from 0 to 3"):
+        model.get_support(label=4)
+
+
+def test_scores_against_threshold(digits):
+    X, X_test, Y, Y_test = digits
+    model = LLSF(beta=10.0, threshold=0.4).fit(X, Y)
+    scores = X_test @ model.coef_.T
+    np.testing.assert_allclose(model.decision_function(X_test), scores - 0.4)
+    np.testing.assert_array_equal(model.predict(X_test), scores > 0.4)
+    majority = (Y.mean(axis=0) > 0.5).astype(int)
+    assert np.mean(model.predict(X_test) != Y_test) < 0.8 * np.mean(majority != Y_test)
+
+
+@pytest.mark.parametrize("solver", ["cd", "apg"])
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_sparse_features_threads_and_seeds_change_nothing(solver, alpha):
+    X, Y = random_problem(1, n=60, d=40, q=5)
+    X[np.abs(X) < 1.0] = 0.0
+    model = LLSF(alpha=alpha, beta=1.0, solver=solver, tol=1e-9, max_iter=50_000)
+    dense = clone(model).fit(X, Y)
+    stored = clone(model).fit(sparse.csr_array(X), sparse.csc_array(Y))
+    threads = clone(model).set_params(n_jobs=2).fit(X, Y)
+    assert dense.objective_ == pytest.approx(stored.objective_, rel=1e-9)
+    np.testing.assert_allclose(dense.coef_, stored.coef_, atol=1e-5)
+    np.testing.assert_array_equal(dense.coef_, threads.coef_)
+    again = pickle.loads(pickle.dumps(stored))
+    np.testing.assert_array_equal(again.predict(sparse.csr_array(X)), dense.predict(X))
+
+
+def test_shift_is_zero_exactly_where_the_published_problem_is_convex():
+    X, Y = random_problem(2)
+    smallest = np.linalg.eigvalsh(X.T @ X)[0]
+    norms = np.linalg.norm(Y, axis=0)
+    label_eigenvalue = np.linalg.eigvalsh(1 - Y.T @ Y / np.outer(norms, norms))[0]
+    critical = smallest / -label_eigenvalue
+    assert LLSF(alpha=0.999 * critical).fit(X, Y).shift_ == 0.0
+    shifted = LLSF(alpha=1.001 * critical).fit(X, Y)
+    assert shifted.shift_ == pytest.approx(-label_eigenvalue)
+
+
+def test_published_loop_warns_and_stops_before_overflow():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 40)), (rng.random((20, 5)) < 0.4).astype(int)
+    model = LLSF(alpha=1.0, convexify=False, max_iter=100_000)
+    with pytest.warns(ConvergenceWarning, match=r"lambda_min\(X\^T X\) = 0 .* lambda_min\(R\)"):
+        model.fit(X, Y)
+    assert model.status_ == "diverged"
+    assert model.objective_ < -1e50
+    assert np.isfinite(model.coef_).all()
+    assert model.dual_objective_ == -np.inf
+    assert LLSF(alpha=1.0, tol=1e-4, beta=0.5).fit(X, Y).dual_gap_ <= 1e-4
+
+
+def test_published_loop_reaches_a_convex_optimum():
+    X, Y = random_problem(3)
+    exact = LLSF(alpha=0.5, beta=2.0, tol=1e-9).fit(X, Y)
+    published = LLSF(alpha=0.5, beta=2.0, tol=1e-9, convexify=False, max_iter=50_000).fit(X, Y)
+    assert exact.shift_ == 0.0
+    assert published.status_ == "converged"
+    assert published.objective_ == pytest.approx(exact.objective_, rel=1e-8)
+
+
+def test_unfinished_fit_says_so():
+    X, Y = random_problem(4)
+    with pytest.warns(ConvergenceWarning, match="after 1 of max_iter=1 epochs"):
+        LLSF(beta=0.01, tol=1e-12, max_iter=1).fit(X, Y)
+
+
+def test_warm_start_continues():
+    X, Y = random_problem(5)
+    model = LLSF(beta=1.0, warm_start=True).fit(X, Y)
+    assert model.fit(X, Y).n_iter_ == 0
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("alpha", -1), ("beta", 0), ("gamma", 0), ("threshold", "x"), ("solver", "x"), ("tol", 0)],
+)
+def test_parameters_are_checked(parameter, value):
+    X, Y = random_problem(6)
+    with pytest.raises((TypeError, ValueError), match=f"{parameter} is .*; expected"):
+        LLSF(**{parameter: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_beta_max_is_the_smallest_beta_without_features(alpha):
+    X, Y = random_problem(7)
+    limit = beta_max(X, Y)
+    assert limit == pytest.approx(np.abs(X.T @ Y).max())
+    assert not LLSF(alpha=alpha, beta=limit).fit(X, Y).coef_.any()
+    assert LLSF(alpha=alpha, beta=0.999 * limit, tol=1e-8).fit(X, Y).coef_.any()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_path_agrees_with_single_fits(alpha):
+    X, Y = random_problem(8)
+    betas, coefs, gaps = llsf_path(X, Y, alpha=alpha, n_betas=5, tol=1e-9)
+    assert betas[0] == pytest.approx(beta_max(X, Y))
+    assert not coefs[0].any()
+    assert (np.diff(betas) < 0).all()
+    assert (gaps <= 1e-9).all()
+    for beta, coef in zip(betas[1:], coefs[1:], strict=True):
+        single = LLSF(alpha=alpha, beta=beta, tol=1e-9).fit(X, Y)
+        np.testing.assert_allclose(coef, single.coef_, atol=1e-5)
+    with pytest.raises(ValueError, match="betas is"):
+        llsf_path(X, Y, betas=[1.0, -1.0])
+
+
+# ---------------------------------------------------------------------------------------------
+# Strategies
+# ---------------------------------------------------------------------------------------------
+class FixedSupports(BaseEstimator):
+    """A selector that names features label by label."""
+
+    def __init__(self, supports=None):
+        self.supports = supports
+
+    def fit(self, X, Y):
+        return self
+
+    def get_support(self, *, label):
+        return np.asarray(self.supports[label])
+
+
+def test_binary_relevance_fits_each_label_on_its_features():
+    X, Y = random_problem(9)
+    supports = np.random.default_rng(0).random((4, 12)) < 0.5
+    model = LabelSpecificBinaryRelevance(selector=FixedSupports(supports), n_jobs=2).fit(X, Y)
+    for k in range(4):
+        alone = LinearSVC().fit(X[:, supports[k]], Y[:, k])
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, k], alone.decision_function(X[:, supports[k]])
+        )
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_chain_sees_the_labels_before(store):
+    X, Y = random_problem(10)
+    supports = np.random.default_rng(1).random((4, 12)) < 0.5
+    order = [2, 0, 3, 1]
+    chain = LabelSpecificClassifierChain(
+        LogisticRegression(), FixedSupports(supports), order=order
+    ).fit(store(X), Y)
+    predicted = np.zeros_like(Y)
+    for place, k in enumerate(order):
+        seen = order[:place]
+        link = LogisticRegression().fit(np.hstack([X[:, supports[k]], Y[:, seen]]), Y[:, k])
+        predicted[:, k] = link.predict(np.hstack([X[:, supports[k]], predicted[:, seen]]))
+    np.testing.assert_array_equal(chain.predict(store(X)), predicted)
+
+
+def test_random_chain_is_reproducible():
+    X, Y = random_problem(11)
+    first = LabelSpecificClassifierChain(random_state=3).fit(X, Y)
+    np.testing.assert_array_equal(
+        first.order_, LabelSpecificClassifierChain(random_state=3).fit(X, Y).order_
+    )
+    with pytest.raises(ValueError, match=r"order is \[0, 0, 1, 2\]; expected"):
+        LabelSpecificClassifierChain(order=[0, 0, 1, 2]).fit(X, Y)
+
+
+def test_degenerate_labels_are_handled_and_named():
+    X, Y = random_problem(12)
+    Y[:, 0], Y[:, 1] = 1, 0
+    supports = np.ones((4, 12), dtype=bool)
+    supports[3] = False
+    frame = pd.DataFrame(Y, columns=["all", "none", "fine", "blind"])
+    model = LabelSpecificBinaryRelevance(selector=FixedSupports(supports))
+    message = r"all \(one class\), none \(one class\), blind \(no feature selected\)"
+    with pytest.warns(UserWarning, match=message):
+        model.fit(X, frame)
+    predicted = model.predict(X)
+    assert predicted[:, 0].all()
+    assert not predicted[:, 1].any()
+    assert (predicted[:, 3] == int(Y[:, 3].mean() > 0.5)).all()
+    np.testing.assert_array_equal(model.labels_with_one_class_, [0, 1])
+    np.testing.assert_array_equal(model.labels_without_features_, [3])
+
+    chain = LabelSpecificClassifierChain(selector=FixedSupports(supports), order=[2, 0, 1, 3])
+    with pytest.warns(UserWarning, match="2 of 4 labels fall back"):
+        chain.fit(X, frame)
+    assert isinstance(chain.estimators_[3], LinearSVC)
+
+
+def test_any_classifier_will_do():
+    X, Y = random_problem(13)
+    model = LabelSpecificBinaryRelevance(GaussianNB(), LLSF(beta=1.0)).fit(X, Y)
+    direct = np.column_stack(
+        [
+            GaussianNB().fit(X[:, s], y).predict(X[:, s])
+            for s, y in zip(model.label_specific_features_, Y.T, strict=True)
+        ]
+    )
+    np.testing.assert_array_equal(model.predict(X), direct)
+
+
+def test_selector_without_supports_is_rejected():
+    X, Y = random_problem(14)
+    Y = (np.arange(len(X))[:, None] % 2 == np.arange(2)).astype(int)
+    with pytest.raises(TypeError, match="names no features of single labels"):
+        LabelSpecificBinaryRelevance(selector=_UnionOnly()).fit(X, Y)
+
+
+class _UnionOnly(SelectKBest):
+    def fit(self, X, Y):
+        return super().fit(X, Y[:, 0])

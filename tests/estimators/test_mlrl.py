@@ -1,0 +1,185 @@
+"""MLRL as an estimator."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multimargin import MLRL
+from multimargin.reference import mlrl
+
+
+@parametrize_with_checks([MLRL(), MLRL(kernel="linear", solver="alternating")])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(name="data")
+def fixture_data():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(80, 5))
+    W = random.normal(size=(5, 2)) @ random.normal(size=(2, 4))
+    Y = (X @ W + 0.5 * random.normal(size=(80, 4)) > 0.2).astype(int)
+    return X, Y
+
+
+def test_the_certificate_can_be_recomputed_from_the_attributes(data):
+    X, Y = data
+    model = MLRL(0.01, kernel="linear", tol=1e-4).fit(X, Y)
+    K = X @ X.T
+    A = np.zeros((80, 4))
+    A[model.support_] = model.dual_coef_
+    objective = mlrl.joint_objective(K, Y, 0.01, A, model.intercept_)
+    bound = mlrl.joint_bound(K, model.dual_variables_, 0.01)
+    np.testing.assert_allclose(model.objective_, objective, rtol=1e-9)
+    np.testing.assert_allclose(model.dual_objective_, bound, rtol=1e-9)
+    assert mlrl.dual_infeasibility(Y, model.dual_variables_) <= 1e-15
+    assert 0 <= model.dual_gap_ <= 1e-4
+    np.testing.assert_allclose(model.label_covariance_, mlrl.omega_step(A.T @ K @ A), atol=1e-8)
+    assert model.history_["primal"][-1] == model.objective_
+    assert len(model.history_["dual"]) == model.n_iter_
+
+
+def test_the_covariance_is_one_and_the_correlation_has_unit_diagonal(data):
+    model = MLRL(0.01).fit(*data)
+    assert abs(np.trace(model.label_covariance_) - 1.0) < 1e-12
+    assert np.linalg.eigvalsh(model.label_covariance_).min() > -1e-12
+    np.testing.assert_array_equal(np.diagonal(model.label_correlation_), 1.0)
+    j, k = 1, 2
+    expected = model.label_covariance_[j, k] / np.sqrt(
+        model.label_covariance_[j, j] * model.label_covariance_[k, k]
+    )
+    np.testing.assert_allclose(model.label_correlation_[j, k], expected)
+
+
+def test_sparse_dense_and_precomputed_features_agree(data):
+    X, Y = data
+    dense = MLRL(0.01, kernel="linear", tol=1e-7).fit(X, Y)
+    thin = MLRL(0.01, kernel="linear", tol=1e-7).fit(sparse.csr_array(X), Y)
+    given = MLRL(0.01, kernel="precomputed", tol=1e-7).fit(X @ X.T, Y)
+    own = MLRL(0.01, kernel=lambda A, B: A @ B.T, tol=1e-7).fit(X, Y)
+    expected = dense.label_scores(X)
+    np.testing.assert_allclose(X @ dense.coef_.T + dense.intercept_, expected, atol=1e-12)
+    for model, features in ((thin, sparse.csr_array(X)), (given, X @ X.T), (own, X)):
+        np.testing.assert_allclose(model.objective_, dense.objective_, rtol=2e-7)
+        # Equal objectives to 1e-7 leave the scores apart by about its root.
+        np.testing.assert_allclose(model.label_scores(features), expected, atol=0.02)
+    assert not hasattr(given, "coef_")
+
+
+def test_rows_that_are_computed_and_threads_give_the_same_model(data):
+    X, Y = data
+    stored = MLRL(0.01, tol=1e-5).fit(X, Y)
+    computed = MLRL(0.01, tol=1e-5, cache_size=0.01, n_jobs=2).fit(X, Y)
+    np.testing.assert_allclose(computed.objective_, stored.objective_, rtol=2e-5)
+
+
+def test_a_fixed_covariance_is_one_sub_problem(data):
+    X, Y = data
+    joint = MLRL(0.01, tol=1e-6).fit(X, Y)
+    fixed = MLRL(0.01, fixed_covariance=joint.label_covariance_, tol=1e-6).fit(X, Y)
+    np.testing.assert_allclose(fixed.objective_, joint.objective_, rtol=1e-5)
+    np.testing.assert_array_equal(fixed.label_covariance_, joint.label_covariance_)
+    assert MLRL(0.01, fixed_covariance=np.eye(4) / 4).fit(X, Y).objective_ > joint.objective_
+
+
+def test_the_exact_solver_agrees(data):
+    X, Y = data
+    X, Y = X[:25], Y[:25]
+    exact = MLRL(0.05, solver="exact").fit(X, Y)
+    ours = MLRL(0.05, tol=1e-6).fit(X, Y)
+    np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-5)
+    omega = ours.label_covariance_
+    exact = MLRL(0.05, solver="exact", fixed_covariance=omega).fit(X, Y)
+    np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-4)
+
+
+def test_labels_of_one_class_are_predicted_as_that_class(data):
+    X, Y = data
+    Y = pd.DataFrame(Y, columns=["a", "b", "c", "d"])
+    Y["none"], Y["all"] = 0, 1
+    with pytest.warns(UserWarning, match=r"none \(0\), all \(1\)"):
+        model = MLRL(0.01).fit(X, Y)
+    predicted = model.predict(X)
+    assert (predicted[:, 4] == 0).all()
+    assert (predicted[:, 5] == 1).all()
+    assert not model.label_covariance_[4:].any()
+    alone = MLRL(0.01).fit(X, Y[["a", "b", "c", "d"]])
+    np.testing.assert_array_equal(predicted[:, :4], alone.predict(X))
+    with pytest.warns(UserWarning, match="0 .0., 1 .1."):
+        model = MLRL().fit(X, np.tile([0, 1], (80, 1)))
+    np.testing.assert_array_equal(model.predict(X), np.tile([0, 1], (80, 1)))
+
+
+def test_the_change_of_the_covariance_can_end_the_fit(data):
+    loose = MLRL(0.01, stop="covariance", tol=1e-1).fit(*data)
+    tight = MLRL(0.01, stop="covariance", tol=1e-4).fit(*data)
+    assert loose.status_ == tight.status_ == "converged"
+    assert loose.n_iter_ < tight.n_iter_
+
+
+def test_an_early_end_warns_with_gap_and_remedy(data):
+    with pytest.warns(ConvergenceWarning, match=r"max_outer=1 rounds with a relative duality gap"):
+        MLRL(0.001, max_outer=1).fit(*data)
+
+
+def test_an_indefinite_kernel_warns(data):
+    X, Y = data
+    K = X @ X.T - 3.0 * np.eye(80)
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model = MLRL(0.1, kernel="precomputed", max_outer=20).fit(K, Y)
+    assert model.status_ == "indefinite_kernel"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lam": 0.0}, "lam is 0.0; expected"),
+        ({"solver": "smo"}, "solver is 'smo'; expected"),
+        ({"stop": "never"}, "stop is 'never'; expected"),
+        ({"tol": 0.0}, "tol is 0.0; expected"),
+        ({"max_outer": 0}, "max_outer is 0; expected"),
+        ({"covariance_ridge": 2.0}, "covariance_ridge is 2.0; expected"),
+        (
+            {"fixed_covariance": np.eye(3)},
+            r"fixed_covariance has shape \(3, 3\); expected \(4, 4\)",
+        ),
+        ({"fixed_covariance": -np.eye(4)}, "fixed_covariance is not"),
+        ({"fixed_covariance": np.triu(np.ones((4, 4)))}, "fixed_covariance is not"),
+    ],
+)
+def test_parameters_out_of_range_are_named(data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MLRL(**parameters).fit(*data)
+
+
+def test_one_dimensional_targets_and_model_selection(data):
+    X, Y = data
+    y = np.array(["x", "y", "z"])[Y[:, 0] + Y[:, 1]]
+    search = GridSearchCV(MLRL(), {"lam": [0.001, 10.0]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"lam": 0.001}
+    assert set(search.predict(X)) <= {"x", "y", "z"}
+
+
+def test_models_survive_pickling_and_leave_their_input_alone(data):
+    X, Y = data
+    X_before, Y_before = X.copy(), Y.copy()
+    model = MLRL(0.01).fit(X, Y)
+    np.testing.assert_array_equal(X, X_before)
+    np.testing.assert_array_equal(Y, Y_before)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(clone(model).fit(X, Y).dual_coef_, model.dual_coef_)
+
+
+def test_verbose_prints_a_line_a_round(data, capsys):
+    model = MLRL(0.01, verbose=1).fit(*data)
+    assert len(capsys.readouterr().out.splitlines()) == model.n_iter_

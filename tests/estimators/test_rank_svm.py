@@ -1,0 +1,612 @@
+"""RankSVM as a scikit-learn estimator: conventions, bad input, kinds of data, life of a model."""
+
+import pickle
+import re
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multimargin import RankSVM
+from multimargin.measures import SCORERS
+from multimargin.reference import rank_svm
+
+SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
+
+
+@parametrize_with_checks(
+    [
+        RankSVM(),
+        RankSVM(kernel="linear", bias="penalized", max_iter=100_000),
+        RankSVM(solver="dcd"),
+        RankSVM(solver="frank-wolfe", tol=1e-2, max_iter=100_000),
+        RankSVM(threshold="features"),
+        RankSVM(threshold=0.5, bias="none"),
+    ]
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def multilabel_data(seed=0, n=60, d=4, q=4):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    scores = X @ random.normal(size=(d, q)) + 0.5 * random.normal(size=(n, q))
+    return X, (scores > 0.3).astype(int)
+
+
+X, Y = multilabel_data()
+
+
+def same_model(one, other):
+    np.testing.assert_array_equal(one.dual_coef_, other.dual_coef_)
+    np.testing.assert_array_equal(one.intercept_, other.intercept_)
+    np.testing.assert_array_equal(one.support_, other.support_)
+    assert one.objective_ == other.objective_
+
+
+# -------------------------------------------------------------------------------------------------
+# Bad input
+# -------------------------------------------------------------------------------------------------
+def with_entry(matrix, value):
+    changed = matrix.astype(float)
+    changed[2, 1] = value
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ((with_entry(X, np.nan), Y), ValueError, "Input X contains NaN"),
+        ((with_entry(X, np.inf), Y), ValueError, "Input X contains infinity"),
+        ((sparse.csr_array(with_entry(X, np.nan)), Y), ValueError, "Input X contains NaN"),
+        ((np.empty((0, 4)), np.empty((0, 4))), ValueError, r"0 sample\(s\) \(shape=\(0, 4\)\)"),
+        ((np.empty((60, 0)), Y), ValueError, r"0 feature\(s\) \(shape=\(60, 0\)\)"),
+        ((X[0], Y), ValueError, "Expected 2D array, got 1D array"),
+        ((X, Y[:59]), ValueError, r"inconsistent numbers of samples: \[60, 59\]"),
+        ((X.astype(str).astype(object) + "a", Y), ValueError, "could not convert string to float"),
+        ((X, np.where(Y, 1, -1)), ValueError, r"Y has values other than 0 and 1: -1\. Labels cod"),
+        ((X, 2 * Y), ValueError, r"Y has values other than 0 and 1: 2\."),
+        ((X, 0.5 * Y), ValueError, r"Y has values other than 0 and 1: 0\.5\."),
+        ((X, with_entry(Y, np.nan)), ValueError, r"Y has values other than 0 and 1: nan\."),
+        ((X, sparse.csr_array(3 * Y)), ValueError, r"Y has values other than 0 and 1: 3\."),
+        ((X, Y.astype(str)), TypeError, "Y has dtype <U21; expected numbers, 0 and 1"),
+        (
+            (X, Y[:, :1]),
+            ValueError,
+            r"Y has shape \(60, 1\), a single label, .* at least two labels",
+        ),
+        ((X, Y[:, :0]), ValueError, r"Y has shape \(60, 0\); expected at least one row and one la"),
+        ((X, Y[:, :, None]), ValueError, r"Y has shape \(60, 4, 1\); expected a label indicator"),
+        ((X, np.tile(Y[:, :1], 4)), ValueError, "Y has no label pair: each of its 60 rows has all"),
+        ((X, np.zeros((60, 4))), ValueError, "Y has no label pair"),
+        ((X, np.zeros(60)), ValueError, "y has one class only, .*; expected at least two classes"),
+        ((X, None), ValueError, "requires y to be passed, but the target y is None"),
+        ((X, [[0, 1]] * 30 + [[0]] * 30), ValueError, "Y has rows of different lengths; expected"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_data(data, error, message):
+    with pytest.raises(error, match=message):
+        RankSVM().fit(*data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"C": 0.0}, ValueError, "C is 0.0; expected a finite number above 0"),
+        ({"C": -1}, ValueError, "C is -1; expected a finite number above 0"),
+        ({"C": np.inf}, ValueError, "C is inf; expected a finite number above 0"),
+        ({"C": np.nan}, ValueError, "C is nan; expected a finite number above 0"),
+        ({"C": "1"}, TypeError, "C is '1'; expected a finite number above 0"),
+        ({"C": True}, TypeError, "C is True; expected a finite number above 0"),
+        ({"gamma": 0.0}, ValueError, "gamma is 0.0; expected a finite number above 0"),
+        ({"gamma": -2.0}, ValueError, "gamma is -2.0; expected a finite number above 0"),
+        ({"gamma": "wide"}, ValueError, "gamma is 'wide'; expected one of 'scale', 'auto'"),
+        ({"gamma": None}, TypeError, "gamma is None; expected a finite number above 0"),
+        ({"tol": 0.0}, ValueError, "tol is 0.0; expected a finite number above 0"),
+        ({"tol": -1e-3}, ValueError, "tol is -0.001; expected a finite number above 0"),
+        ({"kernel": "magic"}, ValueError, "kernel is 'magic'; expected one of 'linear', 'rbf'"),
+        ({"kernel": 3}, ValueError, "kernel is 3; expected one of 'linear', 'rbf'"),
+        ({"solver": "magic"}, ValueError, "solver is 'magic'; expected one of 'bcd', 'dcd', 'fr"),
+        ({"bias": "some"}, ValueError, "bias is 'some'; expected one of 'free', 'penalized', 'n"),
+        ({"degree": -1}, ValueError, "degree is -1; expected an integer of at least 0"),
+        ({"degree": 2.5}, TypeError, "degree is 2.5; expected an integer of at least 0"),
+        ({"coef0": np.nan}, ValueError, "coef0 is nan; expected a finite number"),
+        ({"max_iter": 0}, ValueError, "max_iter is 0; expected an integer of at least 1"),
+        ({"max_iter": 1.5}, TypeError, "max_iter is 1.5; expected an integer of at least 1"),
+        ({"cache_size": -1}, ValueError, "cache_size is -1; expected a finite number of at least"),
+        ({"verbose": -1}, ValueError, "verbose is -1; expected an integer of at least 0"),
+        ({"verbose": "loud"}, TypeError, "verbose is 'loud'; expected an integer of at least 0"),
+        ({"threshold": "best"}, ValueError, "threshold is 'best'; expected 'scores', 'features',"),
+        ({"threshold": np.inf}, ValueError, "is inf; expected a finite number"),
+        ({"n_jobs": 0}, ValueError, "n_jobs == 0"),
+        (
+            {"kernel": "precomputed", "threshold": "features"},
+            ValueError,
+            "threshold is 'features', but kernel='precomputed' shows no features; expected",
+        ),
+    ],
+    ids=str,
+)
+def test_bad_parameters(parameters, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        RankSVM(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_bad_precomputed_kernels(solver):
+    model = RankSVM(kernel="precomputed", solver=solver)
+    with pytest.raises(ValueError, match=r"X has shape \(60, 4\); expected a square kernel matrix"):
+        model.fit(X, Y)
+    K = X @ X.T
+    K[3, 4] += 1.0
+    with pytest.raises(
+        ValueError, match=r"X is not symmetric: .* differ by up to 1; expected a sy"
+    ):
+        model.fit(K, Y)
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+        model.fit(sparse.csr_array(X @ X.T), Y)
+
+
+def test_bad_callable_kernels():
+    with pytest.raises(ValueError, match=r"kernel returned an array of shape \(60, 2\); expected"):
+        RankSVM(kernel=lambda A, B: np.zeros((A.shape[0], 2))).fit(X, Y)
+    with pytest.raises(ValueError, match="not symmetric"):
+        RankSVM(kernel=lambda A, B: np.arange(3600.0).reshape(60, 60)).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_indefinite_kernel_is_told(bias, solver):
+    K = X @ X.T - 3.0 * np.eye(60)
+    model = RankSVM(kernel="precomputed", solver=solver, bias=bias, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="kernel 'precomputed' is not positive semidefin"):
+        model.fit(K, Y)
+    assert model.status_ == "indefinite_kernel"
+    assert model.predict(K).shape == Y.shape
+    with pytest.warns(ConvergenceWarning, match="Expected a positive semidefinite kernel"):
+        RankSVM(kernel="sigmoid", gamma=2.0, coef0=-1.0).fit(X, Y)
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "label_scores"])
+def test_methods_before_fit(method):
+    with pytest.raises(NotFittedError, match="RankSVM instance is not fitted yet"):
+        getattr(RankSVM(), method)(X)
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "label_scores"])
+def test_other_number_of_features_than_in_fit(method):
+    for kernel in ("rbf", "linear"):
+        model = RankSVM(kernel=kernel).fit(X, Y)
+        with pytest.raises(ValueError, match="X has 3 features, but RankSVM is expecting 4"):
+            getattr(model, method)(X[:, :3])
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            getattr(model, method)(with_entry(X, np.nan))
+    model = RankSVM(kernel="precomputed").fit(X @ X.T, Y)
+    with pytest.raises(ValueError, match="X has 59 features, but RankSVM is expecting 60"):
+        getattr(model, method)(X @ X[:59].T)
+
+
+# -------------------------------------------------------------------------------------------------
+# Kinds of data
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_kinds_of_input_give_one_model(kernel, solver):
+    model = RankSVM(kernel=kernel, gamma=0.3, solver=solver, tol=1e-2, random_state=0)
+    expected = clone(model).fit(X, Y).label_scores(X)
+    kinds = [
+        (X.tolist(), Y.tolist()),
+        (np.asfortranarray(X), np.asfortranarray(Y)),
+        (np.repeat(X, 2, axis=0)[::2], Y.astype(bool)),
+        (X, Y.astype(np.int8)),
+        (X, sparse.csr_array(Y)),
+        (X, sparse.csc_matrix(Y)),
+        (pd.DataFrame(X), pd.DataFrame(Y)),
+        (X, Y.astype(float)),
+        (X, Y.astype(object)),
+    ]
+    for kind in kinds:
+        np.testing.assert_array_equal(clone(model).fit(*kind).label_scores(kind[0]), expected)
+    features = X.astype(np.float32).astype(float)
+    single = clone(model).fit(X.astype(np.float32), Y).label_scores(features)
+    np.testing.assert_array_equal(single, clone(model).fit(features, Y).label_scores(features))
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_sparse_features_give_the_dense_model(kernel, bias):
+    rows = np.where(np.abs(X) > 0.5, X, 0.0)
+    model = RankSVM(kernel=kernel, gamma=0.3, bias=bias, tol=1e-7, max_iter=100_000)
+    dense = clone(model).fit(rows, Y)
+    expected = dense.label_scores(rows)
+    wide = sparse.csr_matrix(rows)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    zeros = sparse.csr_array(X)
+    zeros.data[np.abs(zeros.data) <= 0.5] = 0.0
+    for features in (sparse.csr_array(rows), sparse.csc_array(rows), wide, zeros):
+        fitted = clone(model).fit(features, Y)
+        for data in (features, rows):
+            np.testing.assert_allclose(fitted.label_scores(data), expected, atol=5e-3)
+        assert sparse.issparse(fitted.support_vectors_)
+    assert wide.indices.dtype == np.int64
+    np.testing.assert_allclose(dense.label_scores(sparse.csr_array(rows)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_features_with_entries_in_parts_and_out_of_order(kernel):
+    rows = np.where(np.abs(X) > 0.5, X, 0.0)
+    # Every entry in two halves, from the last column to the first.
+    tidy = sparse.csr_matrix(rows)
+    parts = [np.repeat(tidy[i].indices[::-1], 2) for i in range(60)]
+    data = [np.repeat(tidy[i].data[::-1] / 2, 2) for i in range(60)]
+    counts = np.cumsum([0, *map(len, parts)])
+    untidy = sparse.csr_matrix((np.concatenate(data), np.concatenate(parts), counts), (60, 4))
+    before = untidy.copy()
+    model = RankSVM(kernel=kernel, gamma="scale", tol=1e-7, max_iter=100_000, random_state=0)
+    expected = clone(model).fit(tidy, Y)
+    fitted = clone(model).fit(untidy, Y)
+    assert fitted.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    for data in (untidy, tidy):
+        scores = expected.label_scores(data)
+        np.testing.assert_allclose(scores, expected.label_scores(rows), atol=1e-10)
+        np.testing.assert_allclose(fitted.label_scores(data), scores, atol=5e-3)
+    np.testing.assert_array_equal(untidy.data, before.data)
+    np.testing.assert_array_equal(untidy.indices, before.indices)
+
+
+def test_names_of_labels_and_features():
+    names = ["happy", "sad", "calm", "angry"]
+    features = pd.DataFrame(X, columns=list("abcd"))
+    model = RankSVM().fit(features, pd.DataFrame(Y, columns=names))
+    assert list(model.label_names_in_) == names
+    assert list(model.feature_names_in_) == list("abcd")
+    np.testing.assert_array_equal(model.classes_, np.arange(4))
+    assert model.predict(features).shape == (60, 4)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(features.rename(columns={"a": "z"}))
+    model.fit(X, Y)
+    assert not hasattr(model, "label_names_in_")
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    ("kernel", "kind"),
+    [
+        ("linear", "dense"),
+        ("linear", "sparse"),
+        ("rbf", "dense"),
+        ("rbf", "sparse"),
+        ("precomputed", "dense"),
+    ],
+)
+@pytest.mark.parametrize("threshold", ["scores", "features", 0.1])
+def test_nothing_passed_in_is_changed(threshold, kernel, kind, solver):
+    if kernel == "precomputed" and threshold == "features":
+        threshold = "scores"
+    dense = X @ X.T if kernel == "precomputed" else X.copy()
+    data = sparse.csr_array(dense) if kind == "sparse" else dense
+    before, indicator = data.copy(), Y.copy()
+    held = (data.data, data.indices, data.indptr) if kind == "sparse" else (data,)
+    for array in (*held, indicator):
+        array.flags.writeable = False
+    model = RankSVM(kernel=kernel, solver=solver, threshold=threshold, tol=1e-2)
+    model.fit(data, indicator)
+    model.predict(data)
+    model.decision_function(data)
+    np.testing.assert_array_equal(indicator, Y)
+    if kind == "sparse":
+        before, data = before.toarray(), data.toarray()
+    np.testing.assert_array_equal(data, before)
+
+
+# -------------------------------------------------------------------------------------------------
+# Classes instead of labels
+# -------------------------------------------------------------------------------------------------
+def test_text_classes():
+    iris = load_iris()
+    names = iris.target_names[iris.target]
+    model = RankSVM(C=10.0, random_state=0).fit(iris.data, names)
+    assert list(model.classes_) == ["setosa", "versicolor", "virginica"]
+    assert not model.multilabel_
+    decision = model.decision_function(iris.data)
+    np.testing.assert_array_equal(decision, model.label_scores(iris.data))
+    predicted = model.predict(iris.data)
+    np.testing.assert_array_equal(predicted, model.classes_[decision.argmax(axis=1)])
+    assert model.score(iris.data, names) > 0.95
+
+
+def test_two_classes():
+    y = np.where(Y[:, 0] == 1, 7, -3)
+    model = RankSVM(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.classes_, [-3, 7])
+    decision, scores = model.decision_function(X), model.label_scores(X)
+    assert decision.shape == (60,)
+    np.testing.assert_array_equal(decision, scores[:, 1] - scores[:, 0])
+    np.testing.assert_array_equal(model.predict(X), np.where(decision > 0, 7, -3))
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        column = RankSVM(random_state=0).fit(X, y[:, None])
+    same_model(column, model)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_classes_are_weston_watkins(bias):
+    y = np.array(["a", "c", "b"])[X[:, :3].argmax(axis=1)]
+    model = RankSVM(C=2.0, gamma=0.3, bias=bias, tol=1e-8, max_iter=100_000).fit(X, y)
+    one_hot = (y[:, None] == np.array(["a", "b", "c"])).astype(int)
+    K = pairwise_kernels(X, metric="rbf", gamma=0.3)
+    exact = rank_svm.dual(K, one_hot, 2.0, bias)
+    assert model.objective_ == pytest.approx(exact.objective, rel=1e-6)
+    np.testing.assert_allclose(model.label_scores(X), exact.F, atol=1e-3)
+
+
+# -------------------------------------------------------------------------------------------------
+# Kernels
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_precomputed_and_callable_kernels_are_the_named_one(solver):
+    def kernel(A, B):
+        return pairwise_kernels(A, B, metric="rbf", gamma=0.3)
+
+    new = np.random.default_rng(1).normal(size=(11, 4))
+    tol = 1e-2 if solver == "frank-wolfe" else 1e-6
+    common = {"solver": solver, "tol": tol, "max_iter": 100_000, "random_state": 0}
+    named = RankSVM(gamma=0.3, **common).fit(X, Y)
+    called = RankSVM(kernel=kernel, **common).fit(X, Y)
+    given = RankSVM(kernel="precomputed", **common).fit(kernel(X, X), Y)
+    assert given.n_features_in_ == 60
+    assert given.support_vectors_.shape == (given.support_.size, 0)
+    for other, data in ((called, new), (given, kernel(new, X))):
+        assert other.objective_ == pytest.approx(named.objective_, rel=2 * tol)
+        scores = other.label_scores(data)
+        assert scores.shape == (11, 4)
+        if solver != "frank-wolfe":
+            np.testing.assert_allclose(scores, named.label_scores(new), atol=1e-2)
+    with pytest.raises(ValueError, match="features"):
+        given.predict(kernel(new, X)[:, :59])
+
+
+def test_linear_kernel_has_weights():
+    for features in (X, sparse.csr_array(X)):
+        model = RankSVM(kernel="linear").fit(features, Y)
+        assert model.coef_.shape == (4, 4)
+        dense = np.zeros((60, 4))
+        dense[model.support_] = model.dual_coef_
+        np.testing.assert_allclose(model.coef_, dense.T @ X, atol=1e-10)
+        expected = X @ model.coef_.T + model.intercept_
+        np.testing.assert_allclose(model.label_scores(features), expected, atol=1e-10)
+    model.set_params(kernel="rbf").fit(X, Y)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.7])
+def test_gamma_is_that_of_scikit_learn(gamma):
+    model = RankSVM(gamma=gamma).fit(X, Y)
+    value = {"scale": 1 / (4 * X.var()), "auto": 0.25}.get(gamma, gamma)
+    K = pairwise_kernels(X, model.support_vectors_, metric="rbf", gamma=value)
+    expected = K @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(model.label_scores(X), expected, atol=1e-10)
+
+
+# -------------------------------------------------------------------------------------------------
+# Scores, decisions, predictions
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("threshold", ["scores", "features", 0.25])
+def test_relations_of_scores_decisions_and_predictions(threshold):
+    model = RankSVM(threshold=threshold, random_state=0).fit(X, Y)
+    scores, decision = model.label_scores(X), model.decision_function(X)
+    t = scores - decision
+    np.testing.assert_allclose(t, np.tile(t[:, :1], 4), atol=1e-12)
+    np.testing.assert_allclose(t[:, 0], model.threshold_.predict(scores, X), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), (decision > 0).astype(int))
+    if threshold == 0.25:
+        np.testing.assert_allclose(t, 0.25, atol=1e-12)
+    assert (model.dual_coef_ != 0).any(axis=1).all()
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_history_ends_with_the_certificate(solver):
+    model = RankSVM(C=5.0, solver=solver, tol=1e-2, max_iter=10_000, random_state=0).fit(X, Y)
+    history = model.history_
+    assert set(history) == {"epoch", "seconds", "primal", "dual"}
+    assert len({len(column) for column in history.values()}) == 1
+    assert (np.diff(history["epoch"]) == 1).all()
+    assert (np.diff(history["seconds"]) >= 0).all()
+    assert history["seconds"][0] >= 0
+    assert history["epoch"][-1] == model.n_iter_
+    assert history["primal"][-1] == model.objective_
+    assert history["dual"][-1] == model.dual_objective_
+    assert model.dual_gap_ == pytest.approx(1 - model.dual_objective_ / model.objective_, abs=1e-12)
+    assert model.status_ == "converged"
+    assert model.dual_gap_ <= 1e-2
+
+
+# -------------------------------------------------------------------------------------------------
+# Life of a model
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"kernel": "linear"}, {"kernel": pairwise_kernels}, {"threshold": "features"}],
+    ids=str,
+)
+def test_round_trips(parameters, tmp_path):
+    model = RankSVM(**parameters, random_state=3, warm_start=True).fit(X, Y)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
+        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+        np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+        same_model(copy.fit(X, Y), pickle.loads(pickle.dumps(model)).fit(X, Y))
+    twin = clone(model)
+    assert twin.get_params() == model.get_params()
+    assert not hasattr(twin, "dual_coef_")
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_number_of_jobs_does_not_change_a_bit(kernel, solver):
+    data = multilabel_data(1, n=600, d=80)
+    model = RankSVM(C=0.1, kernel=kernel, solver=solver, tol=0.1, random_state=0)
+    one = clone(model).fit(*data)
+    for n_jobs in (2, 4, -1):
+        other = clone(model).set_params(n_jobs=n_jobs).fit(*data)
+        same_model(one, other)
+        np.testing.assert_array_equal(one.label_scores(data[0]), other.label_scores(data[0]))
+
+
+def test_random_state():
+    model = RankSVM(C=10.0, tol=1e-4)
+    one, same = (clone(model).set_params(random_state=5).fit(X, Y) for _ in range(2))
+    same_model(one, same)
+    one, same = (
+        clone(model).set_params(random_state=np.random.RandomState(5)).fit(X, Y) for _ in range(2)
+    )
+    same_model(one, same)
+    other = clone(model).set_params(random_state=6).fit(X, Y)
+    assert not np.array_equal(one.dual_coef_, other.dual_coef_)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+def test_warm_start(solver, bias):
+    model = RankSVM(
+        C=5.0, solver=solver, bias=bias, tol=1e-5, max_iter=10_000, warm_start=True, random_state=0
+    )
+    model.fit(X, Y)
+    cold, objective = model.n_iter_, model.objective_
+    model.fit(X, Y)
+    assert model.n_iter_ <= cold / 4
+    assert model.objective_ == pytest.approx(objective, rel=1e-5)
+    # Along a path of C each fit starts from the previous one.
+    warm_epochs = cold_epochs = 0
+    for C in (5.5, 6.0, 6.5):
+        model.set_params(C=C).fit(X, Y)
+        fresh = clone(model).fit(X, Y)
+        warm_epochs, cold_epochs = warm_epochs + model.n_iter_, cold_epochs + fresh.n_iter_
+        assert model.objective_ == pytest.approx(fresh.objective_, rel=2e-5)
+    assert warm_epochs < cold_epochs
+    # A start of another shape is none.
+    model.fit(X[:50], Y[:50])
+    same_model(model, clone(model).fit(X[:50], Y[:50]))
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_warm_start_with_other_labels_is_honest(solver):
+    tol = 1e-2 if solver == "frank-wolfe" else 1e-6
+    model = RankSVM(solver=solver, tol=tol, max_iter=10_000, warm_start=True, random_state=0)
+    model.fit(X, Y).set_params(C=0.5).fit(X, 1 - Y)
+    fresh = clone(model).fit(X, 1 - Y)
+    assert model.objective_ == pytest.approx(fresh.objective_, rel=2 * tol)
+    dual = np.zeros((60, 4))
+    dual[model.support_] = model.dual_coef_
+    assert rank_svm.dual_infeasibility(1 - Y, 0.5, dual, "free") <= 1e-9
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_warning_of_an_early_stop(solver):
+    model = RankSVM(C=1000.0, solver=solver, max_iter=2, tol=1e-6, random_state=0)
+    with pytest.warns(ConvergenceWarning) as record:
+        model.fit(X, Y)
+    assert model.status_ == "max_iterations"
+    assert model.n_iter_ == 2
+    text = str(record[0].message)
+    for part in (
+        "RankSVM ended (max_iterations) after 2 of max_iter=2 epochs",
+        f"relative duality gap of {model.dual_gap_:.3g}, above tol=1e-06",
+        "Increase max_iter or tol, decrease C, or scale the features",
+    ):
+        assert part in text
+    assert record[0].filename == __file__
+
+
+def test_verbose_prints_one_line_an_epoch(capsys):
+    model = RankSVM(verbose=1, random_state=0).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == model.n_iter_
+    for epoch, line in enumerate(lines, start=1):
+        assert re.match(rf"\[RankSVM\] epoch +{epoch} +[\d.]+ s  primal .* dual .* gap .*", line)
+    silent = RankSVM(random_state=0).fit(X, Y)
+    assert capsys.readouterr().out == ""
+    same_model(silent, model)
+
+
+# -------------------------------------------------------------------------------------------------
+# With the rest of scikit-learn
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("labels", [slice(None), slice(0, 2)], ids=["four", "two"])
+def test_grid_search_with_every_scorer(labels):
+    search = GridSearchCV(
+        RankSVM(random_state=0), {"C": [0.1, 10.0]}, scoring=SCORERS, refit=False, cv=3
+    )
+    results = search.fit(X, Y[:, labels]).cv_results_
+    for name in SCORERS:
+        assert np.isfinite(results[f"mean_test_{name}"]).all()
+    best = GridSearchCV(RankSVM(random_state=0), {"C": [0.01, 1.0]}, cv=3).fit(X, Y[:, labels])
+    assert best.predict(X).shape == Y[:, labels].shape
+
+
+def test_pipeline():
+    pipeline = make_pipeline(MinMaxScaler(), RankSVM(C=10.0, gamma=1.0, random_state=0))
+    predicted = pipeline.fit(X, Y).predict(X)
+    scaled = MinMaxScaler().fit_transform(X)
+    alone = RankSVM(C=10.0, gamma=1.0, random_state=0).fit(scaled, Y)
+    np.testing.assert_array_equal(predicted, alone.predict(scaled))
+    assert pipeline.score(X, Y) > 0.5
+
+
+class Recorder:
+    """A callback of scikit-learn that writes down the tasks it has seen end."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after = stop_after
+        self.tasks = []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context, **_):
+        pass
+
+    def on_fit_task_end(self, estimator, context, **_):
+        self.tasks.append(context.task_name)
+        return self.tasks.count("epoch") == self.stop_after
+
+
+@pytest.fixture
+def callback_module():
+    return pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+
+
+def test_callbacks_see_every_epoch(callback_module):
+    recorder = Recorder()
+    model = RankSVM(random_state=0).set_callbacks(recorder).fit(X, Y)
+    assert recorder.tasks == ["epoch"] * model.n_iter_ + ["fit"]
+    same_model(model, RankSVM(random_state=0).fit(X, Y))
+
+
+def test_progress_bar(callback_module, capsys):
+    model = RankSVM(random_state=0).set_callbacks(callback_module.ProgressBar()).fit(X, Y)
+    assert "RankSVM" in capsys.readouterr().out
+    assert model.status_ == "converged"
+
+
+def test_callback_may_stop_the_fit(callback_module):
+    model = RankSVM(tol=1e-9, random_state=0).set_callbacks(Recorder(stop_after=3)).fit(X, Y)
+    assert model.n_iter_ == 3
+    assert model.status_ == "interrupted"
+    assert model.predict(X).shape == Y.shape

@@ -1,0 +1,131 @@
+"""SSMLRL as an estimator."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multimargin import MLRL, SSMLRL
+from multimargin.reference import mlrl
+
+
+def exempt(estimator):
+    """Name the check that takes -1 for a class, as scikit-learn does for its own estimators."""
+    return {"check_classifiers_classes": "-1 in y marks an unlabelled row"}
+
+
+@parametrize_with_checks([SSMLRL()], expected_failed_checks=exempt)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(name="data")
+def fixture_data():
+    random = np.random.default_rng(2)
+    X = random.normal(size=(90, 5))
+    W = random.normal(size=(5, 2)) @ random.normal(size=(2, 3))
+    Y = (X @ W > 0.2).astype(int)
+    partly = Y.copy()
+    partly[random.permutation(90)[:60]] = -1
+    return X, Y, partly
+
+
+def test_the_model_is_mlrl_with_the_data_dependent_kernel(data):
+    X, _, partly = data
+    labelled = partly[:, 0] >= 0
+    model = SSMLRL(0.01, 0.05, kernel="linear", tol=1e-5).fit(X, partly)
+    order = np.concatenate([np.flatnonzero(labelled), np.flatnonzero(~labelled)])
+    K = X[order] @ X[order].T
+    count = int(labelled.sum())
+    reduced = mlrl.data_dependent_kernel(K, count, 0.01 / 0.05)
+    same = MLRL(0.01, kernel="precomputed", tol=1e-5)
+    block = 0.5 * (reduced[:count, :count] + reduced[:count, :count].T)
+    same.fit(block, partly[order[:count]])
+    np.testing.assert_allclose(model.objective_, same.objective_, rtol=2e-5)
+    scores = model.label_scores(X[order])
+    expected = reduced[:, :count][:, same.support_] @ same.dual_coef_ + same.intercept_
+    np.testing.assert_allclose(scores, expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, model.label_scores(X))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_without_unlabelled_rows_it_is_mlrl(data, kernel):
+    X, Y, partly = data
+    expected = MLRL(0.01, kernel=kernel, gamma=0.2).fit(X, Y)
+    model = SSMLRL(0.01, 0.5, kernel=kernel, gamma=0.2).fit(X, Y)
+    np.testing.assert_array_equal(model.label_scores(X), expected.label_scores(X))
+    labelled = partly[:, 0] >= 0
+    expected = MLRL(0.01, kernel=kernel, gamma=0.2).fit(X[labelled], Y[labelled])
+    model = SSMLRL(0.01, 0.0, kernel=kernel, gamma=0.2).fit(X, partly)
+    np.testing.assert_array_equal(model.label_scores(X), expected.label_scores(X))
+    np.testing.assert_array_equal(model.labelled_, np.flatnonzero(labelled))
+
+
+@pytest.mark.parametrize("lam2", [0.0, 0.05])
+def test_a_precomputed_kernel_covers_all_rows(data, lam2):
+    X, _, partly = data
+    K = X @ X.T
+    expected = SSMLRL(0.01, lam2, kernel="linear", tol=1e-7).fit(X, partly)
+    model = SSMLRL(0.01, lam2, kernel="precomputed", tol=1e-7).fit(K, partly)
+    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=2e-7)
+    np.testing.assert_allclose(model.label_scores(K), expected.label_scores(X), atol=0.02)
+
+
+def test_every_form_of_targets_is_read(data):
+    X, _, partly = data
+    expected = SSMLRL(0.01, 0.05).fit(X, partly)
+    frame = SSMLRL(0.01, 0.05).fit(X, pd.DataFrame(partly, columns=list("abc")))
+    np.testing.assert_array_equal(frame.label_names_in_, list("abc"))
+    for other in (
+        frame,
+        SSMLRL(0.01, 0.05).fit(X, sparse.csr_array(partly)),
+        SSMLRL(0.01, 0.05).fit(X, partly.tolist()),
+    ):
+        np.testing.assert_array_equal(other.label_scores(X), expected.label_scores(X))
+    thin = SSMLRL(0.01, 0.05, tol=1e-7).fit(sparse.csr_array(X), partly)
+    dense = SSMLRL(0.01, 0.05, tol=1e-7).fit(X, partly)
+    np.testing.assert_allclose(thin.objective_, dense.objective_, rtol=2e-7)
+
+
+def test_one_dimensional_targets_mark_unlabelled_rows_by_minus_one(data):
+    X, Y, _ = data
+    y = Y[:, 0] + Y[:, 1]
+    y[30:] = -1
+    model = SSMLRL(0.01, 0.01).fit(X, y)
+    np.testing.assert_array_equal(model.classes_, np.unique(y[:30]))
+    assert set(model.predict(X)) <= set(model.classes_)
+    np.testing.assert_array_equal(model.labelled_, np.arange(30))
+
+
+def test_a_splitter_that_never_scores_unlabelled_rows(data):
+    X, _, partly = data
+    labelled, unlabelled = np.flatnonzero(partly[:, 0] >= 0), np.flatnonzero(partly[:, 0] < 0)
+    splits = [
+        (np.concatenate([labelled[train], unlabelled]), labelled[test])
+        for train, test in KFold(3).split(labelled)
+    ]
+    search = GridSearchCV(SSMLRL(lam2=0.001), {"lam1": [0.001, 10.0]}, cv=splits).fit(X, partly)
+    assert search.best_params_ == {"lam1": 0.001}
+    assert search.best_estimator_.labelled_.size == labelled.size
+
+
+def test_half_labelled_rows_are_refused(data):
+    X, _, partly = data
+    partly[7] = [-1, 0, 1]
+    with pytest.raises(ValueError, match=r"-1 beside other values, first in row 7"):
+        SSMLRL().fit(X, partly)
+    with pytest.raises(ValueError, match="no labelled row"):
+        SSMLRL().fit(X, np.full((90, 3), -1))
+    with pytest.raises(ValueError, match="lam2 is -1"):
+        SSMLRL(lam2=-1).fit(X, partly)
+
+
+def test_the_exact_solver_agrees(data):
+    X, _, partly = data
+    exact = SSMLRL(0.05, 0.05, solver="exact").fit(X, partly)
+    ours = SSMLRL(0.05, 0.05, tol=1e-6).fit(X, partly)
+    np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-5)

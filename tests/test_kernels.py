@@ -1,0 +1,191 @@
+"""Kernel matrices and products against scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from multimargin import _rust
+from multimargin.kernels import Kernel, is_indefinite, kernel_matrix, make_kernel, rust_features
+
+KERNELS = [
+    Kernel("linear"),
+    Kernel("rbf", gamma=0.3),
+    Kernel("rbf", gamma=1e-9),
+    Kernel("rbf", gamma=1e9),
+    Kernel("poly", gamma=0.3, coef0=0.7, degree=3),
+    Kernel("poly", gamma=0.3, coef0=-0.2, degree=2),
+    Kernel("poly", gamma=2.0, coef0=1.0, degree=1),
+    Kernel("poly", gamma=0.3, coef0=0.7, degree=0),
+    Kernel("poly", gamma=0.1, coef0=0.3, degree=7),
+    Kernel("sigmoid", gamma=0.3, coef0=0.4),
+    Kernel("sigmoid", gamma=1e-7),
+    Kernel("sigmoid", gamma=100.0),
+]
+# Below, at and above the sizes that are computed together: 64 rows, 256 columns.
+SHAPES = [(1, 1, 1), (5, 3, 2), (64, 256, 7), (65, 257, 3), (130, 600, 20), (300, 5, 1)]
+
+
+def features(n, d, seed):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    X[np.abs(X) < 0.6] = 0.0
+    return X
+
+
+def expected_matrix(kernel, X, Y=None):
+    metrics = {"gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+    return pairwise_kernels(X, Y, metric=kernel.name, filter_params=True, **metrics)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_matrix_is_that_of_scikit_learn(shape, kernel):
+    n, m, d = shape
+    X, Y = features(n, d, 0), features(m, d, 1)
+    for other in (None, Y):
+        expected = expected_matrix(kernel, X, other)
+        sparse_other = None if other is None else sparse.csr_array(other)
+        for found in (kernel.matrix(X, other), kernel.matrix(sparse.csr_array(X), sparse_other)):
+            assert found.shape == expected.shape
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+    own = kernel.matrix(X)
+    np.testing.assert_allclose(own, own.T, rtol=1e-12, atol=1e-15)
+    if kernel.name == "rbf":
+        np.testing.assert_array_equal(np.diagonal(own), 1.0)
+
+
+def test_rows_that_are_almost_equal_far_from_the_origin():
+    X = 1e6 + np.random.default_rng(2).normal(size=(20, 3))
+    X[1] = X[0]
+    K = kernel_matrix(X, kernel="rbf", gamma=1.0)
+    assert ((K >= 0) & (K <= 1)).all()
+    assert K[0, 1] == 1.0
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_product_is_the_matrix_times_the_factor(shape, kernel):
+    n, m, d = shape
+    X, Y = features(n, d, 3), features(m, d, 4)
+    for q in (1, 5):
+        factor = np.random.default_rng(5).normal(size=(m, q))
+        K = expected_matrix(kernel, X, Y)
+        scale = np.abs(K) @ np.abs(factor)
+        for order in "CF":
+            right = np.asarray(factor, order=order)
+            dense = kernel.product(X, Y, right)
+            rows = kernel.product(sparse.csr_array(X), sparse.csr_array(Y), right)
+            for found in (dense, rows):
+                assert (np.abs(found - K @ factor) <= 1e-11 * scale + 1e-13).all()
+
+
+@pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[1], KERNELS[4], KERNELS[9]], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_number_of_threads_does_not_change_a_bit(form, kernel):
+    X, Y = features(700, 15, 6), features(530, 15, 7)
+    factor = np.random.default_rng(8).normal(size=(530, 3))
+    one = kernel.matrix(form(X)), kernel.matrix(form(X), form(Y))
+    product = kernel.product(form(X), form(Y), factor)
+    for threads in (2, 3, 4):
+        np.testing.assert_array_equal(kernel.matrix(form(X), threads=threads), one[0])
+        np.testing.assert_array_equal(kernel.matrix(form(X), form(Y), threads=threads), one[1])
+        found = kernel.product(form(X), form(Y), factor, threads=threads)
+        np.testing.assert_array_equal(found, product)
+
+
+def test_function_takes_any_array_and_leaves_it_alone():
+    X, Y = features(30, 4, 9), features(20, 4, 10)
+    expected = pairwise_kernels(X, Y, metric="rbf", gamma=0.5)
+    wide = sparse.csr_matrix(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for left in (X, X.tolist(), np.asfortranarray(X), sparse.csc_array(X), wide):
+        before = left.copy()
+        for right in (Y, sparse.csr_array(Y)):
+            found = kernel_matrix(left, right, kernel="rbf", gamma=0.5, n_jobs=2)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+        if sparse.issparse(left):
+            np.testing.assert_array_equal(left.toarray(), before.toarray())
+        else:
+            np.testing.assert_array_equal(left, before)
+    np.testing.assert_allclose(
+        kernel_matrix(X.astype(np.float32), kernel="linear"), X @ X.T, rtol=1e-5, atol=1e-5
+    )
+
+
+def test_repeated_and_unsorted_entries_of_a_sparse_matrix_are_one_number():
+    data, indices = np.array([1.0, 2.0, 0.5, 0.5, 3.0]), np.array([2, 0, 1, 1, 0], np.int32)
+    X = sparse.csr_matrix((data, indices, np.array([0, 2, 5], np.int32)), (2, 3))
+    dense = np.array([[2.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    for kernel in KERNELS:
+        expected = expected_matrix(kernel, dense)
+        np.testing.assert_allclose(kernel.matrix(X), expected, rtol=1e-12, atol=1e-14)
+    found = kernel_matrix(X, kernel="rbf", gamma="scale")
+    np.testing.assert_allclose(found, kernel_matrix(dense, kernel="rbf", gamma="scale"))
+    np.testing.assert_array_equal(X.indices, [2, 0, 1, 1, 0])
+
+
+def test_gamma_by_name_is_that_of_scikit_learn():
+    X = features(40, 5, 11)
+    for data in (X, sparse.csr_array(X)):
+        assert make_kernel("rbf", data, gamma="scale").gamma == pytest.approx(1 / (5 * X.var()))
+        assert make_kernel("rbf", data, gamma="auto").gamma == 0.2
+        assert make_kernel("rbf", data, gamma=3).gamma == 3.0
+    assert make_kernel("rbf", np.ones((4, 2)), gamma="scale").gamma == 1.0
+    found = kernel_matrix(X, kernel="poly", gamma="auto", degree=2, coef0=1.0)
+    np.testing.assert_allclose(found, (0.2 * X @ X.T + 1) ** 2, rtol=1e-12)
+
+
+def test_kernel_function():
+    X, Y = features(10, 3, 12), features(6, 3, 13)
+    kernel = make_kernel(lambda A, B: A @ B.T + 1, X)
+    np.testing.assert_allclose(kernel.matrix(X, Y), X @ Y.T + 1)
+    factor = np.ones((6, 2))
+    np.testing.assert_allclose(kernel.product(X, Y, factor), (X @ Y.T + 1) @ factor)
+    np.testing.assert_allclose(kernel_matrix(X, Y, kernel=lambda A, B: A @ B.T), X @ Y.T)
+    with pytest.raises(ValueError, match=r"kernel returned an array of shape \(10, 3\); expected"):
+        kernel_matrix(X, Y, kernel=lambda A, B: A)
+
+
+def test_indefinite_matrices():
+    X = features(20, 3, 14)
+    K = X @ X.T
+    before = K.copy()
+    assert not is_indefinite(K)
+    assert not is_indefinite(np.zeros((3, 3)))
+    assert is_indefinite(K - 1e-3 * np.eye(20))
+    assert is_indefinite(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    np.testing.assert_array_equal(K, before)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"kernel": "magic"}, ValueError, "kernel is 'magic'; expected one of 'linear', 'rbf'"),
+        ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'; expected one that can"),
+        ({"gamma": -1.0}, ValueError, "gamma is -1.0; expected a finite number above 0"),
+        ({"gamma": "large"}, ValueError, "gamma is 'large'; expected one of 'scale', 'auto'"),
+        ({"degree": 1.5}, TypeError, "degree is 1.5; expected an integer of at least 0"),
+        ({"coef0": np.inf}, ValueError, "coef0 is inf; expected a finite number"),
+        ({"Y": np.ones((3, 2))}, ValueError, "Y has 2 features; expected 4, as X"),
+        ({"Y": [[np.nan] * 4]}, ValueError, "Input Y contains NaN"),
+    ],
+    ids=str,
+)
+def test_bad_arguments_are_refused(parameters, error, message):
+    with pytest.raises(error, match=message):
+        kernel_matrix(np.ones((3, 4)), **parameters)
+
+
+def test_binding_refuses_what_does_not_fit():
+    X = features(5, 3, 15)
+    common = {"name": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "threads": 1}
+    with pytest.raises(ValueError, match="expected"):
+        _rust.kernel_matrix(X, rust_features(sparse.csr_array(X)), **common)
+    with pytest.raises(ValueError, match="X is not C-contiguous"):
+        _rust.kernel_matrix(np.asfortranarray(X), None, **common)
+    with pytest.raises(ValueError, match=r"factor has shape \(4, 2\), expected 5 rows"):
+        _rust.kernel_product(X, X, np.ones((4, 2)), **common)
+    with pytest.raises(ValueError, match="factor is not C-contiguous"):
+        _rust.kernel_product(X, X, np.asfortranarray(np.ones((5, 2))), **common)
+    with pytest.raises(ValueError, match="kernel is \"cubic\", expected 'linear'"):
+        _rust.kernel_matrix(X, None, **(common | {"name": "cubic"}))
