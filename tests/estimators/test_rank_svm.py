@@ -440,7 +440,7 @@ def test_history_ends_with_the_certificate(solver):
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"kernel": "linear"}, {"kernel": pairwise_kernels}, {"threshold": "features"}],
-    ids=str,
+    ids=["rbf", "linear", "callable", "features"],
 )
 def test_round_trips(parameters, tmp_path):
     model = RankSVM(**parameters, random_state=3, warm_start=True).fit(X, Y)
