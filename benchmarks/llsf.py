@@ -154,7 +154,7 @@ def published() -> None:
         nonlocal began
         # The loop alone is timed: its start and constant are the same for every accuracy.
         began = began or time.perf_counter()
-        return objective <= model.objective_ or time.perf_counter() - began > 5 * ours
+        return objective <= model.objective_ or time.perf_counter() - began > 4 * ours
 
     loop = llsf.algorithm_1(
         X.toarray(), Y, 0.5, 0.1, max_iter=100_000, delta=model.shift_, stop=stop

@@ -96,7 +96,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     dual_objective_ : float
         A lower bound of the optimum; minus infinity when the problem is not convex.
     dual_gap_ : float
-        (objective_ - dual_objective_) / objective_, recomputed at the returned point.
+        ``(objective_ - dual_objective_) / abs(objective_)``, recomputed at the returned point.
     kkt_residual_ : float
         Largest distance of the negative gradient from the subdifferential of beta ||W||_1.
     status_ : str
