@@ -251,7 +251,7 @@ def frank_wolfe(
     C : float, default 1.0
         Weight of the loss, positive.
     eps : float, default 1e-3
-        Stop when |z| < eps, an absolute bound on the distance to the optimum.
+        Stop when ``|z|`` < eps, an absolute bound on the distance to the optimum.
     max_epochs : int, default 50
         M: stop after M L iterations.
     max_iter : int, optional
