@@ -8,8 +8,17 @@ use crate::threads::Threads;
 use crate::vector::dot;
 use std::ops::Range;
 
-/// Features whose rows of `W` one chunk of work updates.
-const CHUNK: usize = 64;
+/// Multiplications below which handing work to threads costs more than it saves.
+const PARALLEL_WORK: usize = 4_000_000;
+
+/// Rows of a product that one chunk of work computes, when the whole has `rows` rows of `work` multiplications each.
+fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
+    if rows.saturating_mul(work) < PARALLEL_WORK {
+        rows.max(1)
+    } else {
+        chunk
+    }
+}
 
 /// Dense features and the weights `W = X^T B`, `d x q` row-major.
 #[derive(Clone, Debug)]
@@ -51,8 +60,9 @@ impl<'a> LinearDense<'a> {
         threads: &Threads,
     ) {
         let count = changes.len() / q;
-        threads.for_each_chunk(weights, CHUNK * q, |chunk, weights| {
-            let left = View::rows(&panel[chunk * CHUNK..], d).transposed();
+        let size = chunk_rows(d, count * q, 64);
+        threads.for_each_chunk(weights, size * q, |chunk, weights| {
+            let left = View::rows(&panel[chunk * size..], d).transposed();
             multiply(
                 (weights.len() / q, count, q),
                 left,
@@ -93,8 +103,9 @@ impl Scores for LinearDense<'_> {
         let (d, q, count) = (self.features.columns(), self.labels, block.len());
         self.features.gather(block, &mut self.panel);
         let (panel, weights) = (&self.panel, &self.weights);
-        threads.for_each_chunk(scores, 16 * q, |chunk, scores| {
-            let left = View::rows(&panel[(chunk * 16 * d).min(panel.len())..], d);
+        let size = chunk_rows(count, d * q, 16);
+        threads.for_each_chunk(scores, size * q, |chunk, scores| {
+            let left = View::rows(&panel[(chunk * size * d).min(panel.len())..], d);
             multiply(
                 (scores.len() / q, d, q),
                 left,
