@@ -86,6 +86,30 @@ pub(crate) fn with_scratch<R>(length: usize, work: impl FnOnce(&mut [f64]) -> R)
     })
 }
 
+/// `K D` for a stored `n x n` matrix and a row-major `n x q` matrix `D`; `None` when interrupted.
+pub(crate) fn stored_product(
+    matrix: &[f64],
+    n: usize,
+    factor: &[f64],
+    q: usize,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<Vec<f64>> {
+    let mut result = vec![0.0; n * q];
+    let slab = slab_chunks(ROWS * n * q) * ROWS;
+    for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
+        if monitor.interrupted() {
+            return None;
+        }
+        threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
+            let (first, length) = (index * slab + chunk * ROWS, out.len() / q);
+            let left = View::rows(&matrix[first * n..(first + length) * n], n);
+            multiply((length, n, q), left, View::rows(factor, q), out, q, false);
+        });
+    }
+    Some(result)
+}
+
 impl<'a> Gram<'a> {
     /// Kernel values `k(left_i, right_j)`.
     ///

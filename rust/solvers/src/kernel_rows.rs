@@ -1,14 +1,10 @@
 //! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
 
-use crate::gram::Gram;
-use crate::matmul::{View, multiply};
+use crate::gram::{Gram, stored_product};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Rows of a product that one chunk of work computes.
-const CHUNK: usize = 64;
 
 /// A symmetric kernel matrix of which rows are asked for.
 #[derive(Debug)]
@@ -143,32 +139,10 @@ impl<'a> KernelRows<'a> {
         monitor: &mut dyn Monitor,
     ) -> Option<Vec<f64>> {
         let n = self.instances();
-        let matrix = match &self.source {
-            Source::Stored(matrix) => matrix,
-            Source::Computed(gram, _) => return gram.product(factor, columns, threads, monitor),
-        };
-        let mut result = vec![0.0; n * columns];
-        // About 2e8 operations between two questions keep an interruption prompt.
-        let slab = (200_000_000 / (n * columns).max(1)).clamp(1, 64) * CHUNK;
-        for (index, rows) in result.chunks_mut((slab * columns).max(1)).enumerate() {
-            if monitor.interrupted() {
-                return None;
-            }
-            threads.for_each_chunk(rows, CHUNK * columns, |chunk, out| {
-                let (first, length) = (index * slab + chunk * CHUNK, out.len() / columns);
-                let left = View::rows(&matrix[first * n..(first + length) * n], n);
-                let shape = (length, n, columns);
-                multiply(
-                    shape,
-                    left,
-                    View::rows(factor, columns),
-                    out,
-                    columns,
-                    false,
-                );
-            });
+        match &self.source {
+            Source::Stored(matrix) => stored_product(matrix, n, factor, columns, threads, monitor),
+            Source::Computed(gram, _) => gram.product(factor, columns, threads, monitor),
         }
-        Some(result)
     }
 }
 

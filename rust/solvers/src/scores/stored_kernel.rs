@@ -1,7 +1,7 @@
 //! Scores with the whole kernel matrix in memory.
 
 use super::{Moved, Scores};
-use crate::gram::{slab_chunks, with_scratch};
+use crate::gram::{stored_product, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
@@ -108,20 +108,12 @@ impl Scores for StoredKernel<'_> {
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
-        let mut scores = vec![0.0; n * q];
-        let matrix = self.matrix;
-        let slab = slab_chunks(64 * n * q) * 64;
-        for (index, slab_scores) in scores.chunks_mut((slab * q).max(1)).enumerate() {
-            if monitor.interrupted() {
-                return false;
+        match stored_product(self.matrix, n, dual, q, threads, monitor) {
+            Some(scores) => {
+                self.scores = scores;
+                true
             }
-            threads.for_each_chunk(slab_scores, 64 * q, |chunk, out| {
-                let (first, length) = (index * slab + chunk * 64, out.len() / q);
-                let left = View::rows(&matrix[first * n..(first + length) * n], n);
-                multiply((length, n, q), left, View::rows(dual, q), out, q, false);
-            });
+            None => false,
         }
-        self.scores = scores;
-        true
     }
 }
