@@ -79,7 +79,9 @@ def test_missing_values_are_named(is_sparse: bool) -> None:
     X = np.array([[1.0, 2.0], [np.nan, np.nan], [0.0, np.nan]])
     data = MultilabelData(X, [[1], [0], [1]], ["first", "second"], name="mine")
     features = sparse.csr_array(X) if is_sparse else X
-    with pytest.raises(ValueError, match="mine has 3 missing values, .* feature 'first'; expected"):
+    with pytest.raises(
+        ValueError, match=r"mine has 3 missing values, .* feature 'first'; expected"
+    ):
         check_complete(data, features)
     check_complete(data, features[:1])
 
