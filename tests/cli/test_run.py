@@ -85,7 +85,10 @@ def test_an_interrupt_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -> N
         raise KeyboardInterrupt
 
     monkeypatch.setattr("multimargin.cli.options.load_data", interrupt)
-    assert command("info", "digits") == (130, "", "multimargin: interrupted\n")
+    answer = command("info", "digits")
+    assert (answer.code, answer.out) == (130, "")
+    # Older versions of typer first end the line in which the terminal shows ^C.
+    assert answer.err.lstrip("\n") == "multimargin: interrupted\n"
 
 
 def test_a_missing_extra_is_named(
