@@ -1,10 +1,12 @@
-"""Plots of fitted models. They need matplotlib: ``pip install multimargin[plots]``."""
+"""Label correlations that MLRL and SSMLRL learned."""
 
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
+
+from multimargin.plots.common import new_axes
 
 # White letters on the dark ends of the colour map, black ones between.
 _DARK = 0.6
@@ -137,13 +139,7 @@ class LabelCorrelationDisplay:
             If matplotlib is not installed.
         """
         if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(
-                    "plots need matplotlib, which is not installed: pip install multimargin[plots]"
-                ) from error
-            _, ax = pyplot.subplots()
+            ax = new_axes()[0]
         q = len(self.correlation)
         self.ax_, self.figure_ = ax, ax.figure
         self.im_ = ax.imshow(self.correlation, cmap=cmap, vmin=-1.0, vmax=1.0)

@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot  # noqa: E402
 
-from multimargin.plots_label_features import (  # noqa: E402
+from multimargin.plots import (  # noqa: E402
     LabelAffinityDisplay,
     LabelFeatureCountDisplay,
     affinity,
