@@ -3,12 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.labels import check_indicator
-from multimargin.plots.common import new_axes
+from multimargin.plots.checks import Matrix, check_has, check_square
+from multimargin.plots.drawing import DIVERGING, new_axes
 
 
 class LabelAffinityDisplay:
@@ -34,21 +34,19 @@ class LabelAffinityDisplay:
     """
 
     def __init__(self, label_affinity: Any, coefficient_affinity: Any) -> None:
-        labels = np.asarray(label_affinity, dtype=np.float64)
-        coefficients = np.asarray(coefficient_affinity, dtype=np.float64)
-        if labels.ndim != 2 or labels.shape[0] != labels.shape[1]:
-            raise ValueError(f"label_affinity has shape {labels.shape}; expected (q, q).")
-        if coefficients.shape != labels.shape:
+        self.label_affinity: Matrix = check_square("label_affinity", label_affinity)
+        self.coefficient_affinity: Matrix = check_square(
+            "coefficient_affinity", coefficient_affinity
+        )
+        if self.coefficient_affinity.shape != self.label_affinity.shape:
             raise ValueError(
-                f"coefficient_affinity has shape {coefficients.shape}; expected {labels.shape}, as "
-                "label_affinity."
+                f"coefficient_affinity has shape {self.coefficient_affinity.shape}; expected "
+                f"{self.label_affinity.shape}, as label_affinity."
             )
-        self.label_affinity: NDArray[np.float64] = labels
-        self.coefficient_affinity: NDArray[np.float64] = coefficients
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, Y: Any, *, axes: Any = None, cmap: str = "RdBu_r"
+        cls, estimator: Any, Y: Any, *, axes: Any = None, cmap: str = DIVERGING
     ) -> Self:
         """Plot the affinities of training labels and of fitted coefficients.
 
@@ -78,11 +76,7 @@ class LabelAffinityDisplay:
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "coef_"):
-            raise TypeError(
-                f"estimator is a {type(estimator).__name__}, which has no coef_; expected a fitted "
-                "LLSF."
-            )
+        check_has(estimator, "coef_", "LLSF")
         indicator = check_indicator(Y)
         if indicator.shape[1] != estimator.coef_.shape[0]:
             raise ValueError(
@@ -90,7 +84,7 @@ class LabelAffinityDisplay:
             )
         return cls(affinity(indicator), affinity(estimator.coef_.T)).plot(axes=axes, cmap=cmap)
 
-    def plot(self, *, axes: Any = None, cmap: str = "RdBu_r") -> Self:
+    def plot(self, *, axes: Any = None, cmap: str = DIVERGING) -> Self:
         """Draw both matrices.
 
         Parameters
@@ -107,24 +101,30 @@ class LabelAffinityDisplay:
 
         Raises
         ------
+        ValueError
+            If there are not two axes.
         ImportError
             If matplotlib is not installed.
         """
-        axes = new_axes(2) if axes is None else np.asarray(axes)
+        axes = new_axes(2, width=10.0, height=4.8) if axes is None else np.asarray(axes)
+        if axes.shape != (2,):
+            raise ValueError(f"axes has shape {axes.shape}; expected two matplotlib Axes.")
         images = []
         pictures = (("Labels", self.label_affinity), ("Coefficients", self.coefficient_affinity))
         for ax, (title, matrix) in zip(axes, pictures, strict=True):
             images.append(ax.imshow(matrix, cmap=cmap, vmin=-1.0, vmax=1.0))
             ax.set_title(title)
+            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.yaxis.get_major_locator().set_params(integer=True)
             ax.set_xlabel("Label")
             ax.set_ylabel("Label")
-        axes[0].figure.colorbar(images[-1], ax=list(axes))
+        axes[0].figure.colorbar(images[-1], ax=list(axes), label="Cosine", shrink=0.8)
         self.axes_, self.figure_ = axes, axes[0].figure
         self.images_ = tuple(images)
         return self
 
 
-def affinity(columns: Any) -> NDArray[np.float64]:
+def affinity(columns: Any) -> Matrix:
     """Return the cosines between the columns of a matrix.
 
     Parameters
@@ -142,5 +142,5 @@ def affinity(columns: Any) -> NDArray[np.float64]:
     matrix = matrix.astype(np.float64)
     norms = np.linalg.norm(matrix, axis=0)
     norms[norms == 0.0] = 1.0
-    cosines: NDArray[np.float64] = (matrix / norms).T @ (matrix / norms)
+    cosines: Matrix = (matrix / norms).T @ (matrix / norms)
     return cosines

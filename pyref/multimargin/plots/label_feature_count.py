@@ -6,7 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.plots.common import new_axes
+from multimargin.plots.checks import check_has, check_label_names, label_names_of
+from multimargin.plots.drawing import check_axes, style, write_names
+
+# Beyond, every label has a name below its bar, but not a number.
+_MOST_NUMBERS = 20
 
 
 class LabelFeatureCountDisplay:
@@ -31,20 +35,14 @@ class LabelFeatureCountDisplay:
         The bars.
     """
 
-    # Beyond this many labels, names on the axis would overlap.
-    _MAX_NAMES = 40
-
     def __init__(self, counts: Any, *, label_names: Any = None) -> None:
         values = np.asarray(counts)
-        if values.ndim != 1:
+        if values.ndim != 1 or values.size == 0:
             raise ValueError(f"counts has shape {values.shape}; expected (q,), one a label.")
-        names = None if label_names is None else np.asarray(label_names)
-        if names is not None and names.shape != values.shape:
-            raise ValueError(
-                f"label_names has shape {names.shape}; expected ({len(values)},), one a label."
-            )
+        if values.dtype.kind not in "biu" or values.min() < 0:
+            raise ValueError("counts are not all whole numbers that are at least 0.")
         self.counts: NDArray[Any] = values
-        self.label_names: NDArray[Any] | None = names
+        self.label_names: list[str] = check_label_names(label_names, values.size)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, label_names: Any = None, ax: Any = None) -> Self:
@@ -55,7 +53,8 @@ class LabelFeatureCountDisplay:
         estimator : LLSF, LabelSpecificBinaryRelevance or LabelSpecificClassifierChain
             Fitted.
         label_names : array-like of shape (q,), default=None
-            Names of the labels; those of the estimator's data frame, if any, when None.
+            Names of the labels; those of the estimator's data frame, or numbers, when
+            None.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
 
@@ -74,14 +73,13 @@ class LabelFeatureCountDisplay:
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "label_specific_features_"):
-            raise TypeError(
-                f"estimator is a {type(estimator).__name__}, which has no label_specific_features_;"
-                " expected a fitted LLSF, LabelSpecificBinaryRelevance or "
-                "LabelSpecificClassifierChain."
-            )
+        check_has(
+            estimator,
+            "label_specific_features_",
+            "LLSF, LabelSpecificBinaryRelevance or LabelSpecificClassifierChain",
+        )
         if label_names is None:
-            label_names = getattr(estimator, "label_names_in_", None)
+            label_names = label_names_of(estimator)
         counts = np.count_nonzero(estimator.label_specific_features_, axis=1)
         return cls(counts, label_names=label_names).plot(ax=ax)
 
@@ -103,11 +101,16 @@ class LabelFeatureCountDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        ax = new_axes(1)[0] if ax is None else ax
-        places = np.arange(len(self.counts))
-        self.bars_ = ax.bar(places, self.counts, width=0.8)
-        if self.label_names is not None and len(places) <= self._MAX_NAMES:
-            ax.set_xticks(places, [str(name) for name in self.label_names], rotation=90)
+        q = self.counts.size
+        ax = check_axes(ax, width=min(max(6.4, 0.18 * q), 16.0))
+        self.bars_ = ax.bar(np.arange(q), self.counts, width=0.8, color=style(0)["color"])
+        ax.set_xlim(-0.6, q - 0.4)
+        numbered = self.label_names == [str(label) for label in range(q)]
+        if numbered and q > _MOST_NUMBERS:
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        else:
+            write_names(ax, "x", self.label_names)
+        ax.yaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel("Label")
         ax.set_ylabel("Number of label-specific features")
         self.ax_, self.figure_ = ax, ax.figure
