@@ -12,7 +12,6 @@ app = typer.Typer(
     help="Large-margin multi-label learning: fit, check and use models from the command line.",
     epilog="Start with: multimargin demo. Data sets, options and exit codes of a command: "
     "multimargin COMMAND --help.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -28,8 +27,9 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
@@ -39,6 +39,8 @@ def _options(
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 # A new command is a file beside this one with a function `command`, and a line here. In the order
