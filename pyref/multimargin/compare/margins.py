@@ -1,0 +1,41 @@
+"""The margins of label pairs, summed up by quantiles."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+N_QUANTILES = 101
+
+# Enough for quantiles in steps of 0.01, and small beside the scores themselves.
+_MAX_PAIRS = 2_000_000
+
+
+def margin_quantiles(Y: NDArray[np.uint8], scores: NDArray[Any]) -> list[float]:
+    """Sum up f_m - f_n over all pairs of a relevant label m and an irrelevant label n of a row.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, q)
+        Label indicator of 0 and 1.
+    scores : ndarray of shape (n, q)
+        Scores f.
+
+    Returns
+    -------
+    list of float
+        The quantiles 0, 0.01, ..., 1; empty without any pair. Of more than two million pairs those
+        of evenly spaced rows stand for all.
+    """
+    n_relevant = Y.sum(axis=1, dtype=np.int64)
+    n_pairs = n_relevant * (Y.shape[1] - n_relevant)
+    rows = np.flatnonzero(n_pairs)
+    if not rows.size:
+        return []
+    step = -(-int(n_pairs.sum()) // _MAX_PAIRS)
+    margins = [
+        np.subtract.outer(scores[row, Y[row] == 1], scores[row, Y[row] == 0]).ravel()
+        for row in rows[::step]
+    ]
+    quantiles = np.quantile(np.concatenate(margins), np.linspace(0.0, 1.0, N_QUANTILES))
+    return [float(value) for value in quantiles]
