@@ -16,8 +16,8 @@ from multimargin.compare.statistics import (
 
 METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 
-# Table 6 of Demšar (2006): AUC of four variants of C4.5 on fourteen data sets. It prints 0.975 twice
-# in the row "voting", but ranks these two 2 and 3: they differ in a digit that is not printed.
+# Table 6 of Demšar (2006): AUC of four variants of C4.5 on fourteen data sets. It prints 0.975
+# twice in the row "voting", but ranks these two 2 and 3: they differ in a digit not printed.
 DEMSAR = pd.DataFrame(
     [
         (0.763, 0.768, 0.771, 0.798),

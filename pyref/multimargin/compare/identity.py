@@ -52,7 +52,7 @@ def describe(value: Any) -> Any:
         return f"{value.__qualname__} {joblib.hash(_code(value.__code__))}"
     try:
         content = joblib.hash(value)
-    except PicklingError as error:
+    except (PicklingError, TypeError) as error:
         raise TypeError(
             f"a parameter is {value!r}, which cannot be pickled; expected parameters that can, so "
             "that a result can be told from that of other parameters."
