@@ -87,8 +87,15 @@ class TestAverageRanks:
     def test_nothing_complete(self) -> None:
         table = pd.DataFrame({"a": [np.nan], "b": [1.0]}, index=["d"])
         ranks = average_ranks(table, larger_is_better=True)
+        assert list(ranks.average.index) == ["b"]
+        assert ranks.without_values == ("a",)
+        nothing = average_ranks(table * np.nan, larger_is_better=True)
+        assert nothing.average.empty
+        assert nothing.without_values == ("a", "b")
+        crossed = pd.DataFrame({"a": [np.nan, 1.0], "b": [1.0, np.nan]}, index=["d", "e"])
+        ranks = average_ranks(crossed, larger_is_better=True)
         assert ranks.average.empty
-        assert ranks.left_out == {"d": ("a",)}
+        assert ranks.left_out == {"d": ("a",), "e": ("b",)}
 
     def test_malformed_tables(self) -> None:
         twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
@@ -131,10 +138,10 @@ class TestFriedman:
 
     def test_two_methods_or_one_data_set_are_not_tested(self) -> None:
         two = friedman_test(DEMSAR[METHODS[:2]], larger_is_better=True)
-        assert "2 methods, expected at least 3" in two.note
+        assert "2 methods with values, expected at least 3" in two.note
         assert "Wilcoxon" in two.note
         one = friedman_test(DEMSAR.iloc[:1], larger_is_better=True)
-        assert "1 data sets" in one.note
+        assert "1 data set with" in one.note
         assert "not independent" in one.note
         assert isnan(one.f_p_value)
         assert not one.significant
@@ -198,7 +205,7 @@ class TestNemenyi:
 
     def test_degenerate_tables(self) -> None:
         one_method = nemenyi_test(DEMSAR[METHODS[:1]], larger_is_better=True)
-        assert "1 methods, expected at least 2" in one_method.note
+        assert "1 method with values, expected at least 2" in one_method.note
         assert one_method.p_values.empty
         one_data_set = nemenyi_test(DEMSAR.iloc[:1], larger_is_better=True)
         assert isnan(one_data_set.critical_difference)

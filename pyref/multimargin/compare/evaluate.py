@@ -25,6 +25,7 @@ from multimargin.compare.splits import Split
 from multimargin.measures import all_measures
 
 _MAX_EPOCHS = 100
+_MAX_CORRELATED_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,8 @@ def _fit_and_measure(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
         predict_seconds=end - predicting,
         certificate=_certificate(classifier),
         history=_history(classifier),
+        label_correlation=_label_correlation(classifier),
+        label_feature_counts=_label_feature_counts(classifier),
     )
 
 
@@ -137,6 +140,20 @@ def _history(model: Any) -> dict[str, list[float | None]] | None:
     # Early epochs change most: they stay, later ones are thinned.
     kept = np.unique(np.geomspace(1, length, _MAX_EPOCHS).round().astype(int)) - 1
     return {name: values[kept].tolist() for name, values in columns.items()}
+
+
+def _label_correlation(model: Any) -> list[list[float]] | None:
+    correlation = getattr(model, "label_correlation_", None)
+    if correlation is None or len(correlation) > _MAX_CORRELATED_LABELS:
+        return None
+    return [[float(value) for value in row] for row in correlation]
+
+
+def _label_feature_counts(model: Any) -> list[int] | None:
+    features = getattr(model, "label_specific_features_", None)
+    if features is None:
+        return None
+    return [int(count) for count in np.count_nonzero(features, axis=1)]
 
 
 @contextmanager

@@ -192,6 +192,8 @@ def _jobs(
                 predict_seconds=None,
                 certificate=None,
                 history=None,
+                label_correlation=None,
+                label_feature_counts=None,
                 one_class_labels=[data.label_names[label] for label in one_class.tolist()],
                 warnings=[],
                 error=None,

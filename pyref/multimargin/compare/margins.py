@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-N_QUANTILES = 101
+N_QUANTILES = 100
 
 # Enough for quantiles in steps of 0.01, and small beside the scores themselves.
 _MAX_PAIRS = 2_000_000
@@ -24,8 +24,8 @@ def margin_quantiles(Y: NDArray[np.uint8], scores: NDArray[Any]) -> list[float]:
     Returns
     -------
     list of float
-        The quantiles 0, 0.01, ..., 1; empty without any pair. Of more than two million pairs those
-        of evenly spaced rows stand for all.
+        The quantiles 0.005, 0.015, ..., 0.995, whose mean is about that of the margins; empty
+        without any pair. Of more than two million pairs those of evenly spaced rows stand for all.
     """
     n_relevant = Y.sum(axis=1, dtype=np.int64)
     n_pairs = n_relevant * (Y.shape[1] - n_relevant)
@@ -37,5 +37,6 @@ def margin_quantiles(Y: NDArray[np.uint8], scores: NDArray[Any]) -> list[float]:
         np.subtract.outer(scores[row, Y[row] == 1], scores[row, Y[row] == 0]).ravel()
         for row in rows[::step]
     ]
-    quantiles = np.quantile(np.concatenate(margins), np.linspace(0.0, 1.0, N_QUANTILES))
+    levels = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
+    quantiles = np.quantile(np.concatenate(margins), levels)
     return [float(value) for value in quantiles]

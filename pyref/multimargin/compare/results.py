@@ -38,8 +38,8 @@ class Result:
         Of each label the number of true negatives, false positives, false negatives and true
         positives among the test rows.
     margin_quantiles : list of float
-        Quantiles 0, 0.01, ..., 1 of f_m - f_n over the pairs of a relevant label m and an
-        irrelevant label n of the test rows.
+        Quantiles 0.005, 0.015, ..., 0.995 of f_m - f_n over the pairs of a relevant label m and an
+        irrelevant label n of the test rows; empty without such pairs.
     scores : str or None
         Where the scores for the ranking come from: "decision_function", "predict_proba", or
         "predict" for an estimator without scores, whose labels all tie.
@@ -50,6 +50,10 @@ class Result:
         estimator that certifies its optimum.
     history : dict or None
         "epoch", "seconds", "primal", "dual" of such an estimator, thinned to 100 epochs.
+    label_correlation : list of list of float, or None
+        Learned label correlations, of up to 50 labels.
+    label_feature_counts : list of int, or None
+        Numbers of learned label-specific features.
     one_class_labels : list of str
         Labels that all training rows have, or none.
     warnings : list of str
@@ -80,6 +84,8 @@ class Result:
     predict_seconds: float | None
     certificate: dict[str, Any] | None
     history: dict[str, list[float | None]] | None
+    label_correlation: list[list[float]] | None
+    label_feature_counts: list[int] | None
     one_class_labels: list[str]
     warnings: list[str]
     error: dict[str, str] | None

@@ -1,9 +1,10 @@
 """Statistics over data sets: ranks, the tests of Friedman and Nemenyi, Wilcoxon's signed ranks.
 
 They follow Demšar, "Statistical comparisons of classifiers over multiple data sets" (JMLR 2006).
-Every function takes a table with one row a data set and one column a method, and leaves out the
-data sets that lack a value, which its result names. One row must be one data set: the folds of one
-data set are not independent, and these tests would find differences that are not there.
+Every function takes a table with one row a data set and one column a method, and leaves out methods
+without any value, then data sets that lack a value, all of which its result names. One row must be
+one data set: the folds of one data set are not independent, and these tests would find differences
+that are not there.
 """
 
 from dataclasses import dataclass
@@ -28,12 +29,15 @@ class Ranks:
     average : Series
         Mean rank by method; empty without a complete data set.
     left_out : dict of str to tuple of str
-        Data sets that lack a value, and the methods that lack it.
+        Data sets that are not ranked, and the methods that lack a value there.
+    without_values : tuple of str
+        Methods that are not ranked because they have no value on any data set.
     """
 
     ranks: pd.DataFrame
     average: pd.Series
     left_out: dict[str, tuple[str, ...]]
+    without_values: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +120,9 @@ def average_ranks(table: pd.DataFrame, *, larger_is_better: bool) -> Ranks:
         If there are no methods, or rows or columns have the same name twice.
     """
     _check_table(table)
+    never = table.isna().all()
+    without_values = tuple(str(method) for method in table.columns[never])
+    table = table.loc[:, ~never]
     lacking = table.isna()
     left_out = {
         str(data): tuple(str(method) for method in table.columns[row.to_numpy()])
@@ -124,10 +131,11 @@ def average_ranks(table: pd.DataFrame, *, larger_is_better: bool) -> Ranks:
     }
     complete = table[~lacking.any(axis=1)]
     values = rounded(complete.to_numpy())
-    if len(complete):
+    if complete.size:
         values = stats.rankdata(-values if larger_is_better else values, axis=1)
     ranks = pd.DataFrame(values, index=complete.index, columns=table.columns)
-    return Ranks(ranks, ranks.mean() if len(ranks) else pd.Series(dtype=float), left_out)
+    average = ranks.mean() if ranks.size else pd.Series(dtype=float)
+    return Ranks(ranks, average, left_out, without_values)
 
 
 def friedman_test(
@@ -271,7 +279,7 @@ def wilcoxon_tests(
         gain = rounded(gain)
         outcome, rank_sum, p_value, note = "untested", float("nan"), float("nan"), ""
         if len(both) < 2:
-            note = f"{len(both)} data sets with values of both, expected at least 2"
+            note = f"{_data_sets(len(both))} with values of both, expected at least 2"
         elif not gain.any():
             outcome, p_value, note = "tie", 1.0, "equal on every data set"
         else:
@@ -283,7 +291,7 @@ def wilcoxon_tests(
             if 2.0 * 0.5 ** len(both) >= alpha:
                 note = f"{len(both)} data sets are too few for p < {alpha:g}, whatever the values"
         left_out = [str(name) for name in table.index.difference(both.index, sort=False)]
-        if left_out:
+        if left_out and len(both):
             without = f"without {', '.join(left_out)} (no value of both)"
             note = f"{note}; {without}" if note else without
         rows[method] = {
@@ -309,10 +317,16 @@ def _check_table(table: pd.DataFrame) -> None:
 def _why_untested(n: int, k: int, *, least: int) -> str:
     if k < least:
         hint = "; Wilcoxon's signed ranks compare two" if k == 2 else ""
-        return f"not tested: {k} methods, expected at least {least}{hint}"
+        return (
+            f"not tested: {k} method{'s' * (k != 1)} with values, expected at least {least}{hint}"
+        )
     if n < 2:
         return (
-            f"not tested: {n} data sets with values of all methods, expected at least 2 (folds of "
-            "one data set are not independent and do not count)"
+            f"not tested: {_data_sets(n)} with values of all methods, expected at least 2 (folds "
+            "of one data set are not independent and do not count)"
         )
     return ""
+
+
+def _data_sets(n: int) -> str:
+    return f"{n or 'no'} data set{'s' * (n > 1)}"

@@ -106,7 +106,7 @@ def win_tie_loss(
                 ratio = (test_train_ratios or {}).get(str(data), default)
             outcome, p_value, note = _outcome(advantage, test, ratio, alpha)
             notes = [note] if note else []
-            if left_out:
+            if left_out and len(both):
                 notes.append(f"without {', '.join(left_out)} (no value of both)")
             rows.append(
                 {
