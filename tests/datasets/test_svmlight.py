@@ -84,7 +84,12 @@ def test_no_label_anywhere(file: Path) -> None:
         ("inf 1:1\n", {}, "found the label inf"),
         ("1,7 1:1\n", {"n_labels": 5}, r"found labels 1..7, expected 1..5 \(n_labels=5"),
         ("0,1 1:1\n", {"labels_zero_based": False}, "found labels 0..1, expected 1..1"),
-        ("1 9:1\n", {"n_features": 5}, "tiny.svm cannot be read.*n_features=5"),
+        (
+            "1 9:1\n",
+            {"n_features": 5},
+            r"found features 9\.\.9 in .*tiny\.svm, expected 1\.\.5 \(n_features=5",
+        ),
+        ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
         ("1 a:1\n", {}, "tiny.svm cannot be read as lines such as"),
         ("1,b 1:1\n", {}, "tiny.svm cannot be read as lines such as"),
     ],

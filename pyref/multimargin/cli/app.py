@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli import demo
+from multimargin.cli import demo, evaluate, fit, info, methods, predict, verify
+from multimargin.cli.options import METHOD_PARAMETERS
 
 app = typer.Typer(
     name="multimargin",
@@ -43,3 +44,9 @@ def _options(
 # A new command is a file beside this one with a function `command`, and a line here. In the order
 # of the help: the way of a newcomer.
 app.command("demo")(demo.command)
+app.command("info")(info.command)
+app.command("methods")(methods.command)
+app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
+app.command("predict")(predict.command)
+app.command("evaluate")(evaluate.command)
+app.command("verify", context_settings=METHOD_PARAMETERS)(verify.command)
