@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
 
@@ -19,10 +20,10 @@ from multimargin.compare.environment import environment
 from multimargin.compare.margins import margin_quantiles
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
-from multimargin.compare.scaling import scaled
 from multimargin.compare.scores import scores_of
 from multimargin.compare.splits import Split
 from multimargin.measures import all_measures
+from multimargin.scaling import with_scaler
 
 _MAX_EPOCHS = 100
 _MAX_CORRELATED_LABELS = 50
@@ -79,7 +80,7 @@ def evaluate(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
 def _fit_and_measure(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
     train, test = job.split.train, job.split.test
     Y_train, Y_test = Y[train], Y[test]
-    model = scaled(clone(job.estimator), job.blank.scaling, X)
+    model = with_scaler(clone(job.estimator), job.blank.scaling, sparse=sparse.issparse(X))
 
     start = perf_counter()
     model.fit(X[train], Y_train)
@@ -91,7 +92,7 @@ def _fit_and_measure(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
 
     scores, source = scores_of(model, X_test, Y.shape[1])
     counts = multilabel_confusion_matrix(Y_test, predicted).reshape(Y.shape[1], 4)
-    classifier = model.named_steps["classify"]
+    classifier = model[-1]
     return replace(
         job.blank,
         measures=_measures(Y_test, predicted, scores),
@@ -117,6 +118,8 @@ def _measures(Y: NDArray[np.uint8], predicted: Any, scores: NDArray[Any]) -> dic
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:
+    # A classifier on label-specific features has the certificate of what selected them.
+    model = getattr(model, "selector_", model)
     if not hasattr(model, "dual_gap_"):
         return None
     return {
@@ -130,7 +133,7 @@ def _certificate(model: Any) -> dict[str, Any] | None:
 
 
 def _history(model: Any) -> dict[str, list[float | None]] | None:
-    history = getattr(model, "history_", None)
+    history = getattr(getattr(model, "selector_", model), "history_", None)
     if not history:
         return None
     columns = {name: np.asarray(values) for name, values in history.items()}

@@ -16,10 +16,10 @@ from multimargin.compare.identity import describe, fingerprint, identity
 from multimargin.compare.progress import progress_display
 from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
-from multimargin.compare.scaling import SCALINGS
 from multimargin.compare.splits import Split, make_splits
 from multimargin.datasets import MultilabelData
 from multimargin.parameters import check_choice, check_integer
+from multimargin.scaling import SCALINGS
 
 Methods = Sequence[str] | Mapping[str, Any]
 

@@ -602,8 +602,8 @@ class _Notes:
     def merged(self, wanted: Sequence[Measured]) -> tuple[str, ...]:
         notes: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for text, places in self._found.items():
-            for where, titles in places.items():
-                notes.setdefault((text, tuple(dict.fromkeys(titles))), []).append(where)
+            for where, found in places.items():
+                notes.setdefault((text, tuple(dict.fromkeys(found))), []).append(where)
         sentences = []
         for (text, titles), wheres in notes.items():
             parts = [] if len(titles) == len(wanted) else [", ".join(titles)]
