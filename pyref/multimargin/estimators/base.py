@@ -25,6 +25,8 @@ from multimargin.kernels import (
     make_kernel,
     same_kind,
 )
+from multimargin.labels import check_indicator
+from multimargin.margins import pair_margins
 from multimargin.parameters import check_choice, check_integer, check_real
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, make_threshold
 
@@ -221,6 +223,37 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **self._input_checks())
         return self._label_scores(X)
+
+    def margins(self, X: Any, Y: Any) -> Matrix:
+        """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features, as in `label_scores`.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Label indicator of 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (L,)
+            The margins of the L pairs, by row, then by relevant, then by irrelevant label.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` or `Y` is malformed, or if they have different numbers of rows or labels.
+        """
+        scores = self.label_scores(X)
+        relevant = check_indicator(Y)
+        check_consistent_length(scores, relevant)
+        if relevant.shape[1] != scores.shape[1]:
+            raise ValueError(
+                f"Y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
+            )
+        return pair_margins(relevant, scores)
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the scores minus the threshold: positive for the labels that are predicted.

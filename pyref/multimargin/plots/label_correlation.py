@@ -1,13 +1,17 @@
-"""Plots of fitted models. They need matplotlib: ``pip install multimargin[plots]``."""
+"""Label correlations that MLRL and SSMLRL learned."""
 
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-# White letters on the dark ends of the colour map, black ones between.
-_DARK = 0.6
+from multimargin.plots.checks import (
+    Matrix,
+    check_has,
+    check_label_names,
+    check_square,
+    label_names_of,
+)
+from multimargin.plots.drawing import DIVERGING, check_axes, write_names, write_values
 
 
 class LabelCorrelationDisplay:
@@ -32,21 +36,15 @@ class LabelCorrelationDisplay:
         The matrix of colours.
     text_ : ndarray of shape (q, q) or None
         The numbers.
+
+    Notes
+    -----
+    What the tables VIII to X of Zhang and Yeung, "Multi-Label Relationship Learning", show.
     """
 
     def __init__(self, correlation: Any, *, label_names: Any = None) -> None:
-        matrix = np.asarray(correlation, dtype=np.float64)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(
-                f"correlation has shape {matrix.shape}; expected a square matrix of shape (q, q)."
-            )
-        names = np.arange(len(matrix)) if label_names is None else np.asarray(label_names)
-        if names.shape != matrix.shape[:1]:
-            raise ValueError(
-                f"label_names has shape {names.shape}; expected ({len(matrix)},), one a label."
-            )
-        self.correlation: NDArray[np.float64] = matrix
-        self.label_names: NDArray[Any] = names
+        self.correlation: Matrix = check_square("correlation", correlation)
+        self.label_names: list[str] = check_label_names(label_names, len(self.correlation))
 
     @classmethod
     def from_estimator(
@@ -55,7 +53,7 @@ class LabelCorrelationDisplay:
         *,
         label_names: Any = None,
         ax: Any = None,
-        cmap: str = "RdBu_r",
+        cmap: str = DIVERGING,
         values_format: str = ".2f",
         include_values: bool | None = None,
         colorbar: bool = True,
@@ -75,7 +73,7 @@ class LabelCorrelationDisplay:
         values_format : str, default=".2f"
             Format of the numbers.
         include_values : bool, default=None
-            Whether to write the numbers; None writes them for up to 20 labels.
+            Whether to write the numbers; None writes them where they can be read.
         colorbar : bool, default=True
             Whether to draw a colour bar.
 
@@ -90,17 +88,17 @@ class LabelCorrelationDisplay:
             If the estimator is not fitted.
         TypeError
             If it learns no label correlations.
+        ValueError
+            If there are not as many names as labels.
         ImportError
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "label_correlation_"):
-            raise TypeError(
-                f"estimator is a {type(estimator).__name__}, which has no label_correlation_; "
-                "expected a fitted MLRL or SSMLRL."
-            )
+        check_has(estimator, "label_correlation_", "MLRL or SSMLRL")
         if label_names is None:
-            label_names = getattr(estimator, "label_names_in_", estimator.classes_)
+            label_names = label_names_of(estimator)
+        if label_names is None:
+            label_names = estimator.classes_
         display = cls(estimator.label_correlation_, label_names=label_names)
         return display.plot(
             ax=ax,
@@ -114,7 +112,7 @@ class LabelCorrelationDisplay:
         self,
         *,
         ax: Any = None,
-        cmap: str = "RdBu_r",
+        cmap: str = DIVERGING,
         values_format: str = ".2f",
         include_values: bool | None = None,
         colorbar: bool = True,
@@ -136,32 +134,16 @@ class LabelCorrelationDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as error:
-                raise ImportError(
-                    "plots need matplotlib, which is not installed: pip install multimargin[plots]"
-                ) from error
-            _, ax = pyplot.subplots()
-        q = len(self.correlation)
+        side = min(max(3.5 + 0.35 * len(self.correlation), 5.0), 13.0)
+        ax = check_axes(ax, width=side + 0.8, height=side)
         self.ax_, self.figure_ = ax, ax.figure
         self.im_ = ax.imshow(self.correlation, cmap=cmap, vmin=-1.0, vmax=1.0)
-        self.text_ = None
-        if include_values or (include_values is None and q <= 20):
-            self.text_ = np.empty((q, q), dtype=object)
-            for (j, k), value in np.ndenumerate(self.correlation):
-                self.text_[j, k] = ax.text(
-                    k,
-                    j,
-                    format(value, values_format),
-                    ha="center",
-                    va="center",
-                    color="white" if abs(value) > _DARK else "black",
-                )
         if colorbar:
-            self.figure_.colorbar(self.im_, ax=ax)
-        ax.set(xticks=np.arange(q), yticks=np.arange(q))
-        ax.set_xticklabels(self.label_names, rotation=45, ha="right")
-        ax.set_yticklabels(self.label_names)
+            self.figure_.colorbar(self.im_, ax=ax, label="Correlation", shrink=0.8)
+        write_names(ax, "x", self.label_names)
+        write_names(ax, "y", self.label_names)
+        self.text_ = None
+        if include_values is not False:
+            texts = [[format(value, values_format) for value in row] for row in self.correlation]
+            self.text_ = write_values(ax, self.im_, texts, forced=include_values is True)
         return self

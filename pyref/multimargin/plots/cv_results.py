@@ -1,0 +1,45 @@
+"""Names of parameters and measures in the `cv_results_` of a search."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def parameters_in(cv_results: Any, wanted: str | Sequence[str] | None) -> list[str]:
+    searched = [key.removeprefix("param_") for key in cv_results if key.startswith("param_")]
+    if wanted is None:
+        varied = [
+            name
+            for name in searched
+            if len({str(value) for value in cv_results[f"param_{name}"]}) > 1
+        ] or searched
+        if len(varied) not in (1, 2):
+            raise ValueError(
+                f"the search varied {len(varied)} parameters: {varied}; expected one or two of "
+                "them as parameters."
+            )
+        return varied
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    found = []
+    for name in names:
+        same = [known for known in searched if known == name] or [
+            known for known in searched if known.endswith(f"__{name}")
+        ]
+        if len(same) != 1:
+            raise ValueError(f"parameters has {name!r}; expected one of {searched}.")
+        found.append(same[0])
+    if len(set(found)) not in (1, 2) or len(set(found)) < len(found):
+        raise ValueError(f"parameters is {names}; expected one name or two different ones.")
+    return found
+
+
+def measures_in(cv_results: Any, wanted: str | Sequence[str] | None) -> list[str]:
+    known = [key.removeprefix("mean_test_") for key in cv_results if key.startswith("mean_test_")]
+    if not known:
+        raise ValueError("cv_results has no 'mean_test_...'; expected the cv_results_ of a search.")
+    if wanted is None:
+        return known
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"measures has {name!r}; expected some of {known}.")
+    return names
