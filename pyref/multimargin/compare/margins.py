@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.margins import pair_margins
+
 N_QUANTILES = 100
 
 # Enough for quantiles in steps of 0.01, and small beside the scores themselves.
@@ -32,11 +34,7 @@ def margin_quantiles(Y: NDArray[np.uint8], scores: NDArray[Any]) -> list[float]:
     rows = np.flatnonzero(n_pairs)
     if not rows.size:
         return []
-    step = -(-int(n_pairs.sum()) // _MAX_PAIRS)
-    margins = [
-        np.subtract.outer(scores[row, Y[row] == 1], scores[row, Y[row] == 0]).ravel()
-        for row in rows[::step]
-    ]
+    chosen = rows[:: -(-int(n_pairs.sum()) // _MAX_PAIRS)]
     levels = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
-    quantiles = np.quantile(np.concatenate(margins), levels)
+    quantiles = np.quantile(pair_margins(Y[chosen], scores[chosen]), levels)
     return [float(value) for value in quantiles]

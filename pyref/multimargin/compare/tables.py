@@ -16,6 +16,7 @@ from multimargin.compare.collect import (
     value_of,
 )
 from multimargin.compare.differences import rounded
+from multimargin.compare.label_measures import label_measures
 from multimargin.compare.measured import DEFAULT, MEASURED, Measured, find_measured
 from multimargin.compare.results import Result
 from multimargin.compare.statistics import (
@@ -295,7 +296,7 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
     return Table("certificates: relative duality gaps", pd.DataFrame(rows, index=index))
 
 
-def label_table(results: Sequence[Result], data: str) -> Table:
+def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Table | None:
     """Lay out the F1 of each label, from the counts of all test rows together.
 
     Parameters
@@ -304,59 +305,32 @@ def label_table(results: Sequence[Result], data: str) -> Table:
         The results.
     data : str
         Name of the data set.
+    limit : int, default=200
+        Largest number of labels shown; the most frequent ones are.
 
     Returns
     -------
-    Table
-        One row a label, one column a method; "–" where a label is neither true nor predicted.
+    Table or None
+        One row a label, one column a method; "–" where a label is neither true nor predicted. None
+        if all methods failed.
     """
-    counts, names = label_counts(results, data)
-    columns: dict[str, list[str]] = {}
-    values = {}
-    for method, (_, false_positive, false_negative, true_positive) in counts.items():
-        total = 2 * true_positive + false_positive + false_negative
-        f1 = np.divide(2 * true_positive, total, out=np.full(total.size, np.nan), where=total > 0)
-        values[method] = f1
-        columns[method] = [_number(value, ".3f") for value in f1]
-    support = next(iter(counts.values()))[2:].sum(axis=0) if counts else np.zeros(0, int)
+    found = label_measures(results, data)
+    if not found.measures:
+        return None
+    order = np.sort(np.argsort(-found.support, kind="stable")[:limit])
     index = pd.Index(
-        [f"{n} ({k})" for n, k in zip(names, support, strict=True)], name="label (rows)"
+        [f"{found.label_names[label]} ({found.support[label]})" for label in order],
+        name="label (rows)",
     )
-    frame = pd.DataFrame(values, index=index)
-    best = frame.eq(frame.max(axis=1), axis=0)
-    return Table(
-        f"{data}: F1 of each label, all splits together", pd.DataFrame(columns, index=index), best
+    f1 = pd.DataFrame(
+        {method: of_method["f1"][order] for method, of_method in found.measures.items()},
+        index=index,
     )
-
-
-def label_counts(
-    results: Sequence[Result], data: str
-) -> tuple[dict[str, np.ndarray[Any, np.dtype[np.int64]]], list[str]]:
-    """Sum up the counts of each label over the splits.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-    data : str
-        Name of the data set.
-
-    Returns
-    -------
-    counts : dict of str to ndarray of shape (4, q)
-        True negatives, false positives, false negatives and true positives by method, for methods
-        that did not fail on any split.
-    label_names : list of str
-        Names of the labels.
-    """
-    chosen = [result for result in results if result.data == data]
-    failed = {result.method for result in chosen if result.failed}
-    counts: dict[str, np.ndarray[Any, np.dtype[np.int64]]] = {}
-    for result in chosen:
-        if result.method not in failed:
-            added = np.array(result.label_counts, dtype=np.int64).T
-            counts[result.method] = counts.get(result.method, 0) + added
-    return counts, chosen[0].label_names
+    cells = f1.map(lambda value: _number(value, ".3f"))
+    left_out = found.support.size - order.size
+    notes = (f"without the {left_out} rarest labels",) if left_out else ()
+    title = f"{data}: F1 of each label, all splits together"
+    return Table(title, cells, f1.eq(f1.max(axis=1), axis=0), notes)
 
 
 def failures_table(results: Sequence[Result]) -> Table | None:
