@@ -58,6 +58,7 @@ class RankHLapSVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     hyperedge_weights_ : ndarray of shape (q,)
         Weight of each label's hyperedge: exp(-nu times the mean squared distance between its
