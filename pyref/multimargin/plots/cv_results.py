@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from multimargin.measures import SCORERS
+
 
 def parameters_in(cv_results: Any, wanted: str | Sequence[str] | None) -> list[str]:
     searched = [key.removeprefix("param_") for key in cv_results if key.startswith("param_")]
@@ -43,3 +45,11 @@ def measures_in(cv_results: Any, wanted: str | Sequence[str] | None) -> list[str
         if name not in known:
             raise ValueError(f"measures has {name!r}; expected some of {known}.")
     return names
+
+
+def name_of_scoring(scoring: Any) -> str | None:
+    """Return what a search's only scorer is called, None where it is not known."""
+    if isinstance(scoring, str):
+        return scoring
+    # Copies of a scorer are not equal, but they look alike.
+    return next((name for name, scorer in SCORERS.items() if repr(scorer) == repr(scoring)), None)
