@@ -202,7 +202,7 @@ def _read_info(stream: BinaryIO, file: Path) -> ModelInfo:
                 values[kind] = tuple(values[kind])
             info = ModelInfo(**values)
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"path: the header of {file} is damaged: {error!r}") from error
+        raise ValueError(f"path: the header of {file} is damaged or cut short") from error
     if found != _FORMAT:
         raise ValueError(
             f"path: {file} has format {found}, expected {_FORMAT}: it was written by multimargin "

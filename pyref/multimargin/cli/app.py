@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli import compare, demo, evaluate, fit, info, methods, predict, verify
+from multimargin.cli import demo, evaluate, fit, info, methods, predict, verify
 from multimargin.cli.options import METHOD_PARAMETERS
 
 app = typer.Typer(
@@ -12,7 +12,6 @@ app = typer.Typer(
     help="Large-margin multi-label learning: fit, check and use models from the command line.",
     epilog="Start with: multimargin demo. Data sets, options and exit codes of a command: "
     "multimargin COMMAND --help.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -28,8 +27,9 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
@@ -39,6 +39,8 @@ def _options(
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 # A new command is a file beside this one with a function `command`, and a line here. In the order
@@ -50,4 +52,3 @@ app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
 app.command("predict")(predict.command)
 app.command("evaluate")(evaluate.command)
 app.command("verify", context_settings=METHOD_PARAMETERS)(verify.command)
-app.command("compare")(compare.command)

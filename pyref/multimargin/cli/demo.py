@@ -2,9 +2,9 @@
 
 
 def command() -> None:
-    """Compare Rank-SVM with one-vs-rest SVM on handwritten digits (a few seconds, no download).
+    """Compare two methods on handwritten digits.
 
-    Example: multimargin demo
+    Rank-SVM and one-vs-rest SVM, fitted to data that come with scikit-learn: a few seconds.
     """
     from multimargin.demo import main
 

@@ -22,7 +22,7 @@ def command(
     labels: Labels = None,
     as_json: Json = False,
 ) -> None:
-    """Measure how well a model predicts known labels.
+    """Measure how well a model predicts labels that are known.
 
     Ranking measures leave out rows to which all labels apply, or none.
 
@@ -32,7 +32,7 @@ def command(
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
     from multimargin.cli.options import check_complete, choose_split, load_data
-    from multimargin.cli.output import console, print_json
+    from multimargin.cli.output import console, plain_table, print_json
     from multimargin.cli.predict import svmlight_options
     from multimargin.demo import MEASURES
     from multimargin.measures import all_measures
@@ -58,17 +58,12 @@ def command(
             }
         )
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    title = f"{info.method} on {data.name}, {split}: {rows.size} rows"
-    table = Table(title=Text(title), title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for column in ("measure", "better is"):
-        table.add_column(column)
-    table.add_column("value", justify="right")
+    table = plain_table("measure", "value", "better is")
     for key, (name, larger) in MEASURES.items():
-        table.add_row(name, "higher" if larger else "lower", f"{measures[key]:.4f}")
+        table.add_row(name, f"{measures[key]:.4f}", "higher" if larger else "lower")
     out = console()
+    title = f"{info.method} on {data.name}, {split}: {rows.size} rows\n"
+    out.print(title, style="bold", markup=False)
     out.print(table)
     if seen:
         out.print("\nwarning: the model was fitted to these rows", style="yellow")

@@ -32,7 +32,7 @@ def command(
     labels: Labels = None,
     as_json: Json = False,
 ) -> None:
-    """Fit a method and show its certificate: how far the model is from the optimum.
+    """Fit a method, show how far it is from the optimum.
 
     Parameters of the method are further options; multimargin methods METHOD lists them. Values may
     be powers: --C 2^-3. Ctrl-C stops the fit, with exit code 130.
@@ -46,6 +46,8 @@ def command(
     \b
     A model file is a pickle inside: load only model files that you trust.
     """
+    import sys
+    from contextlib import nullcontext, redirect_stdout
     from time import perf_counter
 
     from multimargin.cli.options import (
@@ -72,7 +74,9 @@ def command(
     title = f"fitting {method.title}"
     with new_progress(errors, transient=True) as progress, shown_fit(progress, title, estimator):
         start = perf_counter()
-        pipeline.fit(X, Y)
+        # With --json, what the method prints with --verbose 1 must not be between the braces.
+        with redirect_stdout(sys.stderr) if as_json else nullcontext():
+            pipeline.fit(X, Y)
         seconds = perf_counter() - start
     if output is not None:
         save_model(pipeline, _info(method.name, data, split, X), output)
@@ -167,8 +171,8 @@ def _report(
         ),
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),
-        ("objective", f"{found['objective']:.6f}", "what this model costs"),
-        ("lower bound", f"{found['dual_objective']:.6f}", "no model costs less than this"),
+        ("objective", f"{found['objective']:.8g}", "what this model costs"),
+        ("lower bound", f"{found['dual_objective']:.8g}", "no model costs less than this"),
         ("gap", f"{found['dual_gap']:.2e}", f"relative; stops at tol = {found['tol']:g}"),
         ("status", found["status"], f"after {found['n_iter']} epochs, {seconds:.2f} s"),
         ("model", output or "not kept; give -o FILE to keep it"),

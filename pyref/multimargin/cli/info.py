@@ -1,13 +1,20 @@
 """``multimargin info``."""
 
+from typing import TYPE_CHECKING
+
 from multimargin.cli.options import Data, Json, Labels
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from multimargin.datasets import Description
 
 # Enough to recognise them; --json has all.
 _MAX_NAMES = 8
 
 
 def command(source: Data, labels: Labels = None, as_json: Json = False) -> None:
-    """Show what is in a data set: sizes, label statistics, signs of damage.
+    """Describe a data set: sizes, labels, signs of damage.
 
     Warns when the label columns of train and test do not seem to be the same.
 
@@ -26,6 +33,7 @@ def command(source: Data, labels: Labels = None, as_json: Json = False) -> None:
         print_json(description)
         return
     out = console()
+    out.print(f"{description.name}\n", style="bold", markup=False)
     out.print(_table(description))
     for part in (description, *description.splits.values()):
         if part.absent_labels:
@@ -36,19 +44,11 @@ def command(source: Data, labels: Labels = None, as_json: Json = False) -> None:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False)
 
 
-def _table(description: "Description") -> "Table":  # noqa: F821
-    from rich.table import Table
-    from rich.text import Text
-
-    from multimargin.cli.output import number
+def _table(description: "Description") -> "Table":
+    from multimargin.cli.output import number, plain_table
 
     parts = {"all": description, **description.splits}
-    table = Table(
-        title=Text(description.name), title_justify="left", box=None, padding=(0, 2, 0, 0)
-    )
-    table.add_column()
-    for name in parts:
-        table.add_column(name, justify="right")
+    table = plain_table("", *parts)
     for label, attribute in _ROWS:
         values = [getattr(part, attribute) for part in parts.values()]
         cells = [number(len(v) if isinstance(v, tuple) else v) for v in values]

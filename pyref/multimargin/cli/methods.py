@@ -1,5 +1,6 @@
 """``multimargin methods``."""
 
+from math import frexp
 from typing import Annotated, Any
 
 import typer
@@ -64,10 +65,18 @@ def command(
 
 
 def _short(method: Any, parameter: str) -> str:
-    by_target = {target: alias for alias, target in method.aliases.items()}
+    by_target: dict[str, str] = {target: alias for alias, target in method.aliases.items()}
     return by_target.get(parameter, parameter)
 
 
 def _span(values: tuple[Any, ...]) -> str:
-    shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+    shown = [_value(value) for value in values]
     return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "...", shown[-1]])
+
+
+def _value(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    mantissa, exponent = frexp(value)
+    # Powers are written as they can be typed.
+    return f"2^{exponent - 1}" if mantissa == 0.5 and value != 1.0 else f"{value:g}"

@@ -70,6 +70,30 @@ def pairs_table(rows: Sequence[tuple[str, ...]], title: str | None = None) -> "T
     return table
 
 
+def plain_table(first: str, *others: str) -> "Table":
+    """Return an empty table without lines: the first column to the left, the others to the right.
+
+    Parameters
+    ----------
+    first : str
+        Head of the first column.
+    *others : str
+        Heads of the others.
+
+    Returns
+    -------
+    rich.table.Table
+        The table.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
 def number(value: float | None) -> str:
     """Write a number for people.
 

@@ -34,12 +34,12 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict labels with a model, as CSV: labels (0 or 1) and scores, by name.
+    """Predict labels and their scores with a model.
 
-    The first column is the row, counted from 0. Then one column a label, and one column "score:
-    LABEL": the larger, the likelier; positive where the label is predicted. Features are found by
-    their names; labels in DATA are not looked at, and an ARFF file needs none. By default all rows
-    of a file are predicted, of a data set with parts its test part.
+    Writes CSV. The first column is the row of DATA, counted from 0. Then one column a label, 0 or
+    1, and one column "score: LABEL": the larger, the likelier; positive where the label is
+    predicted. Features are found by their names; labels in DATA are not looked at, and an ARFF file
+    needs none. By default all rows of a file are predicted, of data with parts the test part.
 
     \b
     Examples:

@@ -43,13 +43,19 @@ def run(arguments: Sequence[str]) -> int:
         except Exception as error:
             if debug:
                 traceback.print_exc()
-            return _show_error(error)
+            return _show_error(error, _command_of(arguments))
     if code == INTERRUPTED:
         _print("multimargin: interrupted", "red")
     return code if isinstance(code, int) else 0
 
 
-def _show_error(error: Exception) -> int:
+def _command_of(arguments: Sequence[str]) -> str:
+    known = {command.name for command in app.registered_commands}
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    return f"multimargin {first}" if first in known else "multimargin"
+
+
+def _show_error(error: Exception, command: str) -> int:
     # The errors of typer, and of click for its older versions, have no common base of their own.
     wrong_usage = getattr(error, "exit_code", None) == USAGE
     if hasattr(error, "format_message"):
@@ -58,16 +64,11 @@ def _show_error(error: Exception) -> int:
         message = str(error.args[0])
     else:
         message = str(error)
-    command = "multimargin"
-    context = getattr(error, "ctx", None)
-    if context is not None:
-        command = context.command_path
-    if not message:
-        # The help was shown instead of an error.
-        return USAGE if wrong_usage else FAILED
     expected = (ValueError, TypeError, OSError, ImportError, KeyError, RuntimeError, MemoryError)
     if not (hasattr(error, "format_message") or isinstance(error, expected)):
         message = f"unexpected {type(error).__name__}: {message} (multimargin --debug shows more)"
+    # The argument of a function, of which the user of a command knows nothing.
+    message = message.removeprefix("path: ")
     hint = f" (see {command} --help)" if wrong_usage else ""
     _print(f"{command}: {message}{hint}", "red")
     return USAGE if wrong_usage else FAILED

@@ -41,11 +41,11 @@ def command(
     labels: Labels = None,
     as_json: Json = False,
 ) -> None:
-    """Check a method against an exact solver: the same few rows, fitted twice.
+    """Check a method against an exact solver.
 
-    Once by the method's own solver, once by an interior-point solver (needs the extra
-    multimargin[exact]) that knows nothing of the first. Parameters of the method are further
-    options, as in multimargin fit. Exit code 1 when the two do not agree.
+    The same few rows are fitted twice: once by the method's own solver, once by an interior-point
+    solver (needs the extra multimargin[exact]) that knows nothing of the first. Parameters of the
+    method are further options, as in multimargin fit. Exit code 1 when the two do not agree.
 
     \b
     Examples:
@@ -101,8 +101,8 @@ def command(
         out.print(
             pairs_table(
                 [
-                    ("objective", f"{found.objective:.9f}", f"fitted; {found.status}"),
-                    ("", f"{found.exact_objective:.9f}", "exact"),
+                    ("objective", f"{found.objective:.10g}", f"fitted; {found.status}"),
+                    ("", f"{found.exact_objective:.10g}", "exact"),
                     ("difference", f"{found.objective_difference:.1e}", "relative"),
                     ("gap", f"{found.gap:.1e}", "the fit's own bound of its distance"),
                     ("scores", f"{found.score_difference:.1e}", "largest relative difference"),

@@ -374,7 +374,8 @@ def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
         if option is None:
             raise ValueError(
                 f"labels: found None, and no '-C k' in the relation {table.relation!r} of {file}; "
-                "expected an XML file or a number of labels"
+                "expected the XML file that names the labels, or a number: k for the first k "
+                "attributes, -k for the last k"
             )
         labels = int(option[1])
     if isinstance(labels, bool):

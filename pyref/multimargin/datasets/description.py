@@ -110,7 +110,7 @@ def describe(data: MultilabelData) -> Description:
     >>> from multimargin.datasets import describe, load_digit_attributes
     >>> description = describe(load_digit_attributes())
     >>> round(description.label_cardinality, 2), description.n_label_sets
-    (4.02, 10)
+    (3.19, 10)
     """
     parts = {name: rows for name, rows in data.splits.items() if rows.size}
     splits = {

@@ -130,12 +130,6 @@ def _read_arff(
     file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
 ) -> MultilabelData:
     found = label_file(file) if labels is None else labels
-    if found is None and not names_labels_in_header(file):
-        raise ValueError(
-            f"labels: {file} does not say which attributes are labels, and there is no XML file "
-            "beside it that does; expected the path of one, or a number k: the first k attributes, "
-            "or -k for the last k"
-        )
     return load_arff(file, found, test=test, name=name)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,13 @@ def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> Multil
 
 
 def _read_arrays(file: Path) -> dict[str, Any]:
+    # Anything else NumPy takes for a pickle, and says so.
+    if not zipfile.is_zipfile(file):
+        raise ValueError(f"path: {file} is not .npz, an archive of NumPy arrays, or is cut short")
     try:
-        content = np.load(file, allow_pickle=False)
-        if not isinstance(content, np.lib.npyio.NpzFile):
-            raise ValueError("it holds a single array")
-        with content:
+        with np.load(file, allow_pickle=False) as content:
             arrays = dict(content)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
         raise ValueError(f"path: {file} cannot be read as .npz: {error}") from error
     if "Y" not in arrays or not ("X" in arrays or all(key in arrays for key in _CSR)):
         raise ValueError(

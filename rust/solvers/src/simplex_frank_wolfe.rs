@@ -14,12 +14,11 @@
 //! | `slope` | `z` (62) |
 //!
 //! The paper keeps and updates one gradient entry a pair, `O((3q + 7) L)` operations a step. But a gradient entry is a
-//! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: an instance's best pair
-//! is its lowest relevant score against its highest irrelevant one, unless that pair is in the support, and a step
-//! changes two labels' scores by one kernel row. That is `O(n)` a step. For instances of the support a lower bound is
-//! kept: a step can lower only those entries of which one label's score fell or the other's rose. So finding the
-//! smallest entry is a scan of one bound an instance and a closer look at the few whose bound is too low. Shrinking all
-//! scores by `1 - lambda` (67) is left to one common factor.
+//! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: a step changes two
+//! labels' scores by one kernel row, `O(n)`. For each instance a lower bound of its gradient entries is kept, of which a
+//! step can lower only those where one label's score fell or the other's rose. So finding the smallest entry is a scan
+//! of one bound an instance and a closer look at those whose bound is too low. Shrinking all scores by `1 - lambda`
+//! (67) is left to one common factor.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
@@ -37,6 +36,12 @@ const SMALLEST_SCALE: f64 = 1e-100;
 
 /// Steps between two questions to the monitor.
 const STEPS_PER_QUESTION: usize = 16;
+
+/// Several units in the last place of a number, relative to it.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// Numbers handled at once.
+const LANES: usize = 8;
 
 /// How often the loop goes on after rounding turned out to have feigned convergence.
 const RESTARTS: usize = 20;
@@ -104,64 +109,6 @@ pub struct SimplexSolution {
     pub report: Report,
 }
 
-/// What an instance remembers of its row of scores.
-#[derive(Clone, Copy, Debug, Default)]
-struct Extremes {
-    /// The lowest relevant and the highest irrelevant score.
-    low: f64,
-    high: f64,
-    /// Where they are.
-    low_at: u32,
-    high_at: u32,
-    /// A lower bound of the instance's gradient entries; the smallest one where the support has none of its pairs.
-    bound: f64,
-    supported: bool,
-}
-
-impl Extremes {
-    fn find_low(&mut self, positive: &[f64]) {
-        (self.low, self.low_at) = (f64::INFINITY, 0);
-        for (place, &score) in positive.iter().enumerate() {
-            if score < self.low {
-                (self.low, self.low_at) = (score, place as u32);
-            }
-        }
-    }
-
-    fn find_high(&mut self, row: &[f64], relevant: usize) {
-        (self.high, self.high_at) = (f64::NEG_INFINITY, relevant as u32);
-        for (place, &score) in row.iter().enumerate().skip(relevant) {
-            if score > self.high {
-                (self.high, self.high_at) = (score, place as u32);
-            }
-        }
-    }
-
-    /// Follows a change of the score at one place.
-    fn follow(&mut self, row: &[f64], relevant: usize, place: u32) {
-        let score = row[place as usize];
-        if (place as usize) < relevant {
-            if place == self.low_at {
-                if score > self.low {
-                    self.find_low(&row[..relevant]);
-                } else {
-                    self.low = score;
-                }
-            } else if score < self.low || (score == self.low && place < self.low_at) {
-                (self.low, self.low_at) = (score, place);
-            }
-        } else if place == self.high_at {
-            if score < self.high {
-                self.find_high(row, relevant);
-            } else {
-                self.high = score;
-            }
-        } else if score > self.high || (score == self.high && place < self.high_at) {
-            (self.high, self.high_at) = (score, place);
-        }
-    }
-}
-
 /// A pair and its gradient entry.
 #[derive(Clone, Copy, Debug)]
 struct Vertex {
@@ -174,40 +121,62 @@ struct Vertex {
 struct State<'a, 'k> {
     labels: &'a Labels,
     kernel: &'a KernelRows<'k>,
-    /// Scores, the relevant labels of each row first.
+    /// Scores `F`, `q x n`: one label after the other, so that a step changes two contiguous rows. A last row of
+    /// negative infinity stands for the labels that only fill up a vector.
     scores: Vec<f64>,
-    /// Where each label is in its row, and which label is at each place.
-    position: Vec<u32>,
+    /// Which scores belong to relevant labels, `q x n`.
+    relevant: Vec<u8>,
+    /// The labels of each instance: the relevant ones, then the others, filled up with label `q` to whole vectors.
     label: Vec<u32>,
-    extremes: Vec<Extremes>,
-    /// The dual variables of the instances of the support, in units of the common factor: `p_i x r_i`, by place.
+    /// Where each instance's labels start.
+    starts: Vec<usize>,
+    bounds: Bounds,
+    /// `alpha / c` of the instances of the support, in units of the common factor: a row for each relevant label, with an
+    /// entry for each of the other labels that `places` gives.
     support: Vec<Vec<f64>>,
-    /// The common factor of scores, extremes and support.
+    /// The common factor of scores, bounds and support.
     scale: f64,
+}
+
+/// What is known of the gradient entries of each instance without looking at them.
+struct Bounds {
+    /// A lower bound of the instance's relevant scores.
+    low: Vec<f64>,
+    /// An upper bound of its irrelevant scores.
+    high: Vec<f64>,
+    /// A lower bound of its gradient entries.
+    entry: Vec<f64>,
 }
 
 impl<'a, 'k> State<'a, 'k> {
     fn new(labels: &'a Labels, kernel: &'a KernelRows<'k>) -> Self {
         let (n, q) = (labels.instances(), labels.count());
-        let (mut position, mut label) = (vec![0; n * q], vec![0; n * q]);
+        let (mut label, mut starts) = (Vec::new(), vec![0]);
+        let mut relevant = vec![0; n * q];
         for i in 0..n {
-            let places = labels
-                .relevant(i)
-                .iter()
-                .copied()
-                .chain(labels.irrelevant(i).map(|k| k as u32));
-            for (place, k) in places.enumerate() {
-                label[i * q + place] = k;
-                position[i * q + k as usize] = place as u32;
+            label.extend_from_slice(labels.relevant(i));
+            label.extend(labels.irrelevant(i).map(|k| k as u32));
+            let filled = (q - labels.relevant(i).len()).next_multiple_of(LANES);
+            label.resize(starts[i] + labels.relevant(i).len() + filled, q as u32);
+            starts.push(label.len());
+            for &k in labels.relevant(i) {
+                relevant[k as usize * n + i] = 1;
             }
         }
+        let mut scores = vec![0.0; n * q];
+        scores.resize(n * (q + 1), f64::NEG_INFINITY);
         Self {
             labels,
             kernel,
-            scores: vec![0.0; n * q],
-            position,
+            scores,
+            relevant,
             label,
-            extremes: vec![Extremes::default(); n],
+            starts,
+            bounds: Bounds {
+                low: vec![0.0; n],
+                high: vec![0.0; n],
+                entry: vec![0.0; n],
+            },
             support: vec![Vec::new(); n],
             scale: 1.0,
         }
@@ -218,79 +187,62 @@ impl<'a, 'k> State<'a, 'k> {
         2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.weight(i)
     }
 
+    /// The labels of an instance: the relevant ones, and the others filled up to whole vectors.
+    fn places(&self, i: usize) -> (&[u32], &[u32]) {
+        self.label[self.starts[i]..self.starts[i + 1]].split_at(self.labels.relevant(i).len())
+    }
+
     /// Adds a multiple of a vertex to the scores: `O(n)`.
     fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
-        let q = self.labels.count();
-        let row = self.kernel.row(i);
-        for (j, (&k, extremes)) in row.iter().zip(&mut self.extremes).enumerate() {
-            let change = weight * (k + 1.0);
-            let relevant = self.labels.relevant(j).len();
-            let places = &self.position[j * q..(j + 1) * q];
-            let (at_m, at_n) = (places[m as usize], places[n as usize]);
-            let scores = &mut self.scores[j * q..(j + 1) * q];
-            scores[at_m as usize] += change;
-            scores[at_n as usize] -= change;
-            extremes.follow(scores, relevant, at_m);
-            extremes.follow(scores, relevant, at_n);
-            if !extremes.supported {
-                extremes.bound = extremes.low - extremes.high;
-                continue;
-            }
-            let (falling, rising) = if change > 0.0 {
-                (at_n, at_m)
-            } else {
-                (at_m, at_n)
-            };
-            if (falling as usize) < relevant {
-                extremes.bound = extremes.bound.min(scores[falling as usize] - extremes.high);
-            }
-            if (rising as usize) >= relevant {
-                extremes.bound = extremes.bound.min(extremes.low - scores[rising as usize]);
-            }
-        }
+        let instances = self.labels.instances();
+        let (m, n) = (m as usize * instances, n as usize * instances);
+        let (first, second) = self.scores.split_at_mut(m.max(n));
+        let (at_m, at_n) = if m < n {
+            (&mut first[m..m + instances], &mut second[..instances])
+        } else {
+            (&mut second[..instances], &mut first[n..n + instances])
+        };
+        follow(
+            &self.kernel.row(i),
+            weight,
+            (at_m, &self.relevant[m..m + instances]),
+            (at_n, &self.relevant[n..n + instances]),
+            &mut self.bounds,
+        );
     }
 
     /// Where a pair is in its instance's table.
     fn entry(&self, i: usize, m: u32, n: u32) -> usize {
-        let q = self.labels.count();
-        let relevant = self.labels.relevant(i).len();
-        let places = &self.position[i * q..(i + 1) * q];
-        places[m as usize] as usize * (q - relevant) + places[n as usize] as usize - relevant
+        let (relevant, irrelevant) = self.places(i);
+        let place = |labels: &[u32], label| labels.iter().position(|&k| k == label).unwrap_or(0);
+        place(relevant, m) * irrelevant.len() + place(irrelevant, n)
     }
 
     /// Adds to a dual variable, in units of the common factor.
     fn add_weight(&mut self, i: usize, m: u32, n: u32, weight: f64) {
         if self.support[i].is_empty() {
-            self.support[i].resize(self.labels.pairs(i), 0.0);
-            self.extremes[i].supported = true;
+            let (relevant, irrelevant) = self.places(i);
+            let entries = relevant.len() * irrelevant.len();
+            self.support[i].resize(entries, 0.0);
         }
         let entry = self.entry(i, m, n);
-        self.support[i][entry] += weight;
+        self.support[i][entry] += weight / self.labels.weight(i);
     }
 
     /// Calls `visit(i, m, n, alpha, g)` for every pair of the support: its dual variable and its gradient entry.
     fn for_each_of_support(&self, mut visit: impl FnMut(usize, u32, u32, f64, f64)) {
-        let q = self.labels.count();
+        let instances = self.labels.instances();
         for (i, table) in self.support.iter().enumerate() {
-            let relevant = self.labels.relevant(i).len();
-            let (row, label) = (
-                &self.scores[i * q..(i + 1) * q],
-                &self.label[i * q..(i + 1) * q],
-            );
-            for (k, &weight) in table
-                .iter()
-                .enumerate()
-                .filter(|(_, weight)| **weight > 0.0)
-            {
-                let (a, b) = (k / (q - relevant), relevant + k % (q - relevant));
-                let gradient = row[a] - row[b] + weight / self.labels.weight(i);
-                visit(
-                    i,
-                    label[a],
-                    label[b],
-                    self.scale * weight,
-                    self.scale * gradient,
+            let (relevant, irrelevant) = self.places(i);
+            for (k, &own) in table.iter().enumerate().filter(|(_, own)| **own > 0.0) {
+                let (m, n) = (
+                    relevant[k / irrelevant.len()],
+                    irrelevant[k % irrelevant.len()],
                 );
+                let score = |label: u32| self.scores[label as usize * instances + i];
+                let gradient = score(m) + own - score(n);
+                let alpha = own * self.labels.weight(i);
+                visit(i, m, n, self.scale * alpha, self.scale * gradient);
             }
         }
     }
@@ -298,11 +250,9 @@ impl<'a, 'k> State<'a, 'k> {
     /// Multiplies the common factor out.
     fn normalise(&mut self) {
         let scale = std::mem::replace(&mut self.scale, 1.0);
-        self.scores.iter_mut().for_each(|score| *score *= scale);
-        for extremes in &mut self.extremes {
-            extremes.low *= scale;
-            extremes.high *= scale;
-            extremes.bound *= scale;
+        let Bounds { low, high, entry } = &mut self.bounds;
+        for values in [&mut self.scores, low, high, entry] {
+            values.iter_mut().for_each(|value| *value *= scale);
         }
         for weight in self.support.iter_mut().flatten() {
             *weight *= scale;
@@ -312,38 +262,36 @@ impl<'a, 'k> State<'a, 'k> {
     /// Computes the scores anew from the support.
     fn rebuild(&mut self) {
         self.normalise();
-        let q = self.labels.count();
-        self.scores.fill(0.0);
+        let (n, q) = (self.labels.instances(), self.labels.count());
+        self.scores[..n * q].fill(0.0);
         let mut beta = vec![0.0; q];
-        for i in 0..self.support.len() {
+        for i in 0..n {
             if self.support[i].is_empty() {
                 continue;
             }
-            let relevant = self.labels.relevant(i).len();
             beta.fill(0.0);
-            for (k, weight) in self.support[i].iter().enumerate() {
-                beta[k / (q - relevant)] += weight;
-                beta[relevant + k % (q - relevant)] -= weight;
+            let (relevant, irrelevant) = self.places(i);
+            for (&m, row) in relevant
+                .iter()
+                .zip(self.support[i].chunks(irrelevant.len()))
+            {
+                for (&n, own) in irrelevant.iter().zip(row).filter(|(_, own)| **own > 0.0) {
+                    let alpha = own * self.labels.weight(i);
+                    beta[m as usize] += alpha;
+                    beta[n as usize] -= alpha;
+                }
             }
-            let label = &self.label[i * q..(i + 1) * q];
-            for (j, &k) in self.kernel.row(i).iter().enumerate() {
-                for (&m, &beta) in label.iter().zip(&beta) {
-                    self.scores[j * q + self.position[j * q + m as usize] as usize] +=
-                        beta * (k + 1.0);
+            let row = self.kernel.row(i);
+            for (scores, &beta) in self.scores.chunks_mut(n).zip(&beta) {
+                if beta != 0.0 {
+                    for (score, &k) in scores.iter_mut().zip(row.iter()) {
+                        *score += beta * (k + 1.0);
+                    }
                 }
             }
         }
-        for (j, extremes) in self.extremes.iter_mut().enumerate() {
-            let (row, relevant) = (
-                &self.scores[j * q..(j + 1) * q],
-                self.labels.relevant(j).len(),
-            );
-            extremes.find_low(&row[..relevant]);
-            extremes.find_high(row, relevant);
-            // An instance without pairs has an infinite difference.
-            extremes.bound = extremes.low - extremes.high;
-            extremes.supported = !self.support[j].is_empty();
-        }
+        // So low that every instance is looked at.
+        self.bounds.entry.fill(f64::NEG_INFINITY);
     }
 
     /// The objective `W`, computed anew.
@@ -353,56 +301,67 @@ impl<'a, 'k> State<'a, 'k> {
         0.5 * total
     }
 
-    /// An instance's pair with the smallest gradient entry, the first one of several: its value, in units of the common
-    /// factor, and its places.
-    fn best_of(&self, i: usize) -> (f64, usize, usize) {
-        let q = self.labels.count();
-        let row = &self.scores[i * q..(i + 1) * q];
-        let (positive, negative) = row.split_at(self.labels.relevant(i).len());
-        let Extremes {
-            low,
-            high,
-            low_at,
-            high_at,
-            ..
-        } = self.extremes[i];
-        let (low_at, high_at) = (low_at as usize, high_at as usize - positive.len());
-        let support = &self.support[i];
-        if support.is_empty() {
-            return (low - high, low_at, high_at);
-        }
-        smallest_entry(positive, negative, support, 1.0 / self.labels.weight(i))
+    /// The smallest gradient entry of an instance, in units of the common factor, which makes its bounds sharp.
+    fn look(&mut self, i: usize, scratch: &mut [f64]) -> f64 {
+        let (relevant, irrelevant) = self.places(i);
+        let instances = self.labels.instances();
+        let scores = &self.scores[i..];
+        let (low, high, entry) = extremes(
+            scores,
+            instances,
+            relevant,
+            irrelevant,
+            &self.support[i],
+            scratch,
+        );
+        self.bounds.low[i] = low;
+        self.bounds.high[i] = high;
+        self.bounds.entry[i] = entry;
+        entry
     }
 
     /// The pair with the smallest gradient entry (46); the first one of several.
-    fn best(&mut self) -> Vertex {
+    fn best(&mut self, scratch: &mut [f64]) -> Vertex {
         // The instance with the lowest bound is a good guess, which spares the others the closer look.
-        let mut found = 0;
-        for (i, extremes) in self.extremes.iter().enumerate() {
-            if extremes.bound < self.extremes[found].bound {
-                found = i;
-            }
-        }
-        let mut best = self.best_of(found);
-        self.extremes[found].bound = best.0;
-        for i in 0..self.extremes.len() {
-            let bound = self.extremes[i].bound;
-            if bound > best.0 || (bound == best.0 && i >= found) {
+        let lowest = smallest(&self.bounds.entry);
+        let bounds = self.bounds.entry.iter();
+        let mut found = bounds.clone().position(|&b| b == lowest).unwrap_or(0);
+        let mut best = self.look(found, scratch);
+        let mut next = 0;
+        while let Some(i) = first_at_most(&self.bounds.entry, next, best) {
+            next = i + 1;
+            if self.bounds.entry[i] == best && i >= found {
                 continue;
             }
-            let candidate = self.best_of(i);
-            self.extremes[i].bound = candidate.0;
-            if candidate.0 < best.0 || (candidate.0 == best.0 && i < found) {
+            let candidate = self.look(i, scratch);
+            if candidate < best || (candidate == best && i < found) {
                 (best, found) = (candidate, i);
             }
         }
-        let row = found * self.labels.count();
+        let (relevant, irrelevant) = self.pair_of(found, best);
         Vertex {
             instance: found,
-            relevant: self.label[row + best.1],
-            irrelevant: self.label[row + self.labels.relevant(found).len() + best.2],
-            gradient: self.scale * best.0,
+            relevant,
+            irrelevant,
+            gradient: self.scale * best,
         }
+    }
+
+    /// The first pair of an instance with the given gradient entry, in units of the common factor.
+    fn pair_of(&self, i: usize, gradient: f64) -> (u32, u32) {
+        let instances = self.labels.instances();
+        let score = |label: u32| self.scores[label as usize * instances + i];
+        let (relevant, irrelevant) = self.places(i);
+        for (a, &m) in relevant.iter().enumerate() {
+            let row = self.support[i].chunks(irrelevant.len()).nth(a);
+            for (b, &n) in irrelevant.iter().enumerate() {
+                let own = row.map_or(0.0, |row| row[b]);
+                if score(m) + own - score(n) == gradient {
+                    return (m, n);
+                }
+            }
+        }
+        (relevant[0], irrelevant[0])
     }
 
     /// The pair of the support with the largest gradient entry, and its dual variable.
@@ -490,15 +449,16 @@ impl<'a, 'k> State<'a, 'k> {
         self.add_weight(best.instance, best.relevant, best.irrelevant, weight);
         self.add_scores(best.instance, best.relevant, best.irrelevant, weight);
         let entry = self.entry(worst.instance, worst.relevant, worst.irrelevant);
-        let alpha = &mut self.support[worst.instance][entry];
-        *alpha = if step >= available {
+        let own = &mut self.support[worst.instance][entry];
+        *own = if step >= available {
             0.0
         } else {
-            *alpha - weight
+            *own - weight / self.labels.weight(worst.instance)
         };
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
-        let changed = &mut self.extremes[worst.instance];
-        changed.bound = changed.low - changed.high;
+        // Its own entry fell by more than its scores did.
+        let Bounds { low, high, entry } = &mut self.bounds;
+        entry[worst.instance] = low[worst.instance] - high[worst.instance];
         (
             step,
             objective + step * slope + 0.5 * step * step * curvature,
@@ -506,42 +466,167 @@ impl<'a, 'k> State<'a, 'k> {
     }
 }
 
-/// The smallest of `top - bottom + alpha / c` over all pairs of an instance, the first one of several, and its places.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn smallest_entry(
-    positive: &[f64],
-    negative: &[f64],
-    table: &[f64],
-    inverse_weight: f64,
-) -> (f64, usize, usize) {
-    let mut best = (f64::INFINITY, 0, 0);
-    for (a, (&top, row)) in positive
-        .iter()
-        .zip(table.chunks_exact(negative.len()))
-        .enumerate()
+/// The lower one of two numbers; unlike `f64::min` one instruction, as there is no NaN to think of.
+#[inline(always)]
+fn lower(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// Adds `weight (k + 1)` to the scores of label `m` and subtracts it from those of `n`, and lowers the bounds to what
+/// the scores that went towards each other allow: entries of a label that moved away from the others only grew.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512bw+avx512vl+avx2+fma",
+    "x86_64+avx2+fma"
+))]
+fn follow(
+    row: &[f64],
+    weight: f64,
+    (at_m, m_relevant): (&mut [f64], &[u8]),
+    (at_n, n_relevant): (&mut [f64], &[u8]),
+    bounds: &mut Bounds,
+) {
+    let scores = at_m
+        .iter_mut()
+        .zip(m_relevant)
+        .zip(at_n.iter_mut().zip(n_relevant));
+    let bounds = bounds
+        .low
+        .iter_mut()
+        .zip(&mut bounds.high)
+        .zip(&mut bounds.entry);
+    for (&k, (((m, &m_relevant), (n, &n_relevant)), ((low, high), entry))) in
+        row.iter().zip(scores.zip(bounds))
     {
-        let value = |bottom: f64, alpha: f64| (top - bottom) + alpha * inverse_weight;
-        let mut lanes = [f64::INFINITY; 4];
-        let (bottoms, alphas) = (negative.chunks_exact(4), row.chunks_exact(4));
-        let mut lowest = f64::INFINITY;
-        for (&bottom, &alpha) in bottoms.remainder().iter().zip(alphas.remainder()) {
-            lowest = lowest.min(value(bottom, alpha));
-        }
-        for (bottoms, alphas) in bottoms.zip(alphas) {
-            for lane in 0..4 {
-                lanes[lane] = lanes[lane].min(value(bottoms[lane], alphas[lane]));
-            }
-        }
-        lowest = lanes.into_iter().fold(lowest, f64::min);
-        if lowest < best.0 {
-            let b = negative
-                .iter()
-                .zip(row)
-                .position(|(&bottom, &alpha)| value(bottom, alpha) == lowest);
-            best = (lowest, a, b.unwrap_or(0));
+        let change = weight * (k + 1.0);
+        let rising = change > 0.0;
+        *m += change;
+        *n -= change;
+        for (score, relevant, rising) in [
+            (*m, m_relevant != 0, rising),
+            (*n, n_relevant != 0, !rising),
+        ] {
+            let (lowest, highest) = (lower(*low, score), -lower(-*high, -score));
+            *low = if relevant { lowest } else { *low };
+            *high = if relevant { *high } else { highest };
+            let difference = if relevant {
+                score - *high
+            } else {
+                *low - score
+            };
+            // The entries of this label fell by no more than its score moved, but for the rounding of the scores.
+            let fallen = *entry - change.abs() - ROUNDING * (score.abs() + entry.abs());
+            // In this order an instance without pairs, whose `fallen` is NaN, keeps its infinite entry.
+            let sharper = if fallen > difference {
+                fallen
+            } else {
+                difference
+            };
+            *entry = if relevant == rising {
+                *entry
+            } else {
+                lower(*entry, sharper)
+            };
         }
     }
-    best
+}
+
+/// The smallest of the numbers.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn smallest(values: &[f64]) -> f64 {
+    let mut lanes = [[f64::INFINITY; LANES]; 4];
+    let chunks = values.chunks_exact(4 * LANES);
+    let rest = chunks.remainder().iter().copied();
+    for chunk in chunks {
+        for (lanes, values) in lanes.iter_mut().zip(chunk.chunks_exact(LANES)) {
+            lower_each(lanes, values);
+        }
+    }
+    lanes
+        .into_iter()
+        .map(lowest_lane)
+        .chain(rest)
+        .fold(f64::INFINITY, lower)
+}
+
+/// Lowers each lane to the number at its place.
+#[inline(always)]
+fn lower_each(lanes: &mut [f64; LANES], values: &[f64]) {
+    for (lane, &value) in lanes.iter_mut().zip(values) {
+        *lane = lower(value, *lane);
+    }
+}
+
+/// The lowest lane, by halves.
+#[inline(always)]
+fn lowest_lane(lanes: [f64; LANES]) -> f64 {
+    let [a, b, c, d, e, f, g, h] = lanes;
+    lower(
+        lower(lower(a, e), lower(c, g)),
+        lower(lower(b, f), lower(d, h)),
+    )
+}
+
+/// The first place from `start` on with a number of at most `limit`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn first_at_most(values: &[f64], start: usize, limit: f64) -> Option<usize> {
+    let mut place = start;
+    for chunk in values[start..].chunks(4 * LANES) {
+        if chunk
+            .iter()
+            .fold(false, |any, &value| any | (value <= limit))
+        {
+            return chunk
+                .iter()
+                .position(|&value| value <= limit)
+                .map(|at| place + at);
+        }
+        place += chunk.len();
+    }
+    None
+}
+
+/// An instance's lowest relevant score, its highest irrelevant one, and the smallest of `top + alpha / c - bottom` over
+/// its pairs; `scores` starts at the instance's score of the first label, and an empty table is one of zeros.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn extremes(
+    scores: &[f64],
+    instances: usize,
+    relevant: &[u32],
+    irrelevant: &[u32],
+    table: &[f64],
+    scratch: &mut [f64],
+) -> (f64, f64, f64) {
+    let negative = &mut scratch[..irrelevant.len()];
+    for (score, &k) in negative.iter_mut().zip(irrelevant) {
+        *score = scores[k as usize * instances];
+    }
+    let mut lanes = [f64::INFINITY; LANES];
+    for scores in negative.chunks_exact(LANES) {
+        for (lane, &score) in lanes.iter_mut().zip(scores) {
+            *lane = lower(-score, *lane);
+        }
+    }
+    let high = -lowest_lane(lanes);
+    let low = relevant.iter().fold(f64::INFINITY, |low, &m| {
+        lower(scores[m as usize * instances], low)
+    });
+    if table.is_empty() {
+        return (low, high, low - high);
+    }
+    let mut lanes = [f64::INFINITY; LANES];
+    for (at, bottoms) in negative.chunks_exact(LANES).enumerate() {
+        let mut tops = [f64::INFINITY; LANES];
+        for (&m, row) in relevant.iter().zip(table.chunks_exact(irrelevant.len())) {
+            let top = scores[m as usize * instances];
+            for (lane, &own) in tops.iter_mut().zip(&row[at * LANES..(at + 1) * LANES]) {
+                *lane = lower(top + own, *lane);
+            }
+        }
+        for ((lane, &top), &bottom) in lanes.iter_mut().zip(&tops).zip(bottoms) {
+            *lane = lower(top - bottom, *lane);
+        }
+    }
+    (low, high, lowest_lane(lanes))
 }
 
 impl StopRule {
@@ -571,7 +656,7 @@ pub fn solve(
         ..Settings::default()
     }
     .validate()?;
-    let (n, q) = (labels.instances(), labels.count());
+    let n = labels.instances();
     let with_pairs: Vec<usize> = (0..n).filter(|&i| labels.has_pairs(i)).collect();
     let pairs: usize = with_pairs.iter().map(|&i| labels.pairs(i)).sum();
     let mut state = State::new(labels, kernel);
@@ -598,21 +683,20 @@ pub fn solve(
         state.add_weight(i, pair.relevant, pair.irrelevant, pair.weight / total);
     }
     if start.is_empty() {
-        let (m, n) = (
-            state.label[first * q],
-            state.label[first * q + labels.relevant(first).len()],
-        );
+        let (relevant, irrelevant) = state.places(first);
+        let (m, n) = (relevant[0], irrelevant[0]);
         state.add_weight(first, m, n, 1.0);
     }
     state.rebuild();
 
     let last = options.max_epochs.saturating_mul(pairs);
+    let mut scratch = vec![0.0; labels.count().next_multiple_of(LANES)];
     let mut trace = Trace::default();
     let mut steps = Vec::new();
     let (mut iteration, mut next_record, mut restarts) = (1, 1, 0);
     let mut objective = state.objective();
     let (status, rho) = loop {
-        let best = state.best();
+        let best = state.best(&mut scratch);
         let slope = best.gradient - 2.0 * objective;
         if iteration >= next_record {
             trace.record(iteration, objective, objective + slope, n, monitor);
@@ -631,7 +715,7 @@ pub fn solve(
             // The recursions have gathered rounding: look again at the point itself.
             state.rebuild();
             objective = state.objective();
-            let rho = state.best().gradient;
+            let rho = state.best(&mut scratch).gradient;
             let satisfied = options.stop.satisfied(rho - 2.0 * objective, objective);
             if status == Status::Converged && !satisfied {
                 restarts += 1;
@@ -661,7 +745,7 @@ pub fn solve(
             objective = state.objective();
             restarts += 1;
             if restarts > RESTARTS {
-                break (Status::Stalled, state.best().gradient);
+                break (Status::Stalled, state.best(&mut scratch).gradient);
             }
         }
     };
@@ -708,14 +792,9 @@ fn solution(
             weight,
         });
     });
-    for i in 0..n {
-        state.labels.scatter(
-            i,
-            &state.scores[i * q..(i + 1) * q],
-            &mut scores[i * q..(i + 1) * q],
-        );
-        for (score, b) in scores[i * q..(i + 1) * q].iter_mut().zip(&bias) {
-            *score = state.scale * *score - b;
+    for (row, i) in scores.chunks_mut(q).zip(0..) {
+        for (k, (score, b)) in row.iter_mut().zip(&bias).enumerate() {
+            *score = state.scale * state.scores[k * n + i] - b;
         }
     }
     SimplexSolution {
