@@ -7,6 +7,7 @@ from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Model
 from multimargin.kernels import KernelFunction
 from multimargin.parameters import check_real
+from multimargin.thresholds import Threshold
 
 
 @with_shared_paragraphs
@@ -69,7 +70,7 @@ class MLODM(PairwiseClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,
