@@ -130,7 +130,7 @@ class Result:
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
-            raise ValueError(f"is not JSON ({error})") from error
+            raise ValueError("is not JSON") from error
         if not isinstance(row, dict) or "format" not in row or "job" not in row:
             raise ValueError("is JSON, but not a row with a 'format' and a 'job'")
         if row.pop("format") != FORMAT:

@@ -69,8 +69,11 @@ class ResultsFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
+        except OSError as error:
+            raise type(error)(f"{self.path} cannot be written: {error.strerror}") from error
         try:
             self._lock()
             self.results = self._repair()

@@ -1,0 +1,72 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from multimargin.cli.run import run
+from multimargin.datasets import MultilabelData, dump_arff, load_digit_attributes
+
+
+class Answer(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be one JSON object and nothing else."""
+        return json.loads(self.out)
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run a command in this process."""
+    monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*arguments: object) -> Answer:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        return Answer(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def small() -> MultilabelData:
+    """A part of the digits, with splits of 90 and 40 rows and a name that needs quotes."""
+    data = load_digit_attributes()
+    return MultilabelData(
+        X=data.X[:130, 16:48],
+        Y=data.Y[:130],
+        feature_names=data.feature_names[16:48],
+        label_names=[name.replace("even", "even, [odd]") for name in data.label_names],
+        name="small",
+        splits={"train": np.arange(90), "test": np.arange(90, 130)},
+    )
+
+
+@pytest.fixture(scope="session")
+def folder(small: MultilabelData, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`small` in MULAN's layout."""
+    path = tmp_path_factory.mktemp("data") / "small"
+    path.mkdir()
+    for part in ("train", "test"):
+        dump_arff(small, path / f"small-{part}.arff", split=part)
+    return path
+
+
+@pytest.fixture
+def model(command: Command, folder: Path, tmp_path: Path) -> Path:
+    """A model that was fitted to the training part of `small`."""
+    file = tmp_path / "a.model"
+    assert command("fit", folder, "-m", "mlodm", "--C", "2", "-o", file).code == 0
+    return file

@@ -1,0 +1,58 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from multimargin.datasets import MultilabelData, dump_arff
+from multimargin.demo import MEASURES
+from multimargin.measures import all_measures
+from multimargin.model_files import load_model
+
+
+def expected(model: Path, X: np.ndarray, Y: np.ndarray) -> dict[str, float]:
+    pipeline, _ = load_model(model)
+    return all_measures(Y, pipeline.predict(X), pipeline.decision_function(X))
+
+
+def test_all_measures(command, model: Path, folder: Path, small: MultilabelData) -> None:
+    answer = command("evaluate", model, folder)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("mlodm on small, test: 40 rows\n")
+    lines = {line[:20].strip(): line[20:].split() for line in answer.out.splitlines()}
+    values = expected(model, *small.split("test"))
+    for key, (name, larger) in MEASURES.items():
+        assert lines[name] == [f"{values[key]:.4f}", "higher" if larger else "lower"]
+    assert "fitted to these rows" not in answer.out
+
+
+def test_json_and_splits(command, model: Path, folder: Path, small: MultilabelData) -> None:
+    for split, seen in (("train", True), ("test", False)):
+        found = command("evaluate", model, folder, "--split", split, "--json").json
+        assert found["measures"] == pytest.approx(expected(model, *small.split(split)))
+        assert found["fitted_to_these_rows"] is seen
+    found = command("evaluate", model, folder, "--split", "all", "--json").json
+    assert found["n_rows"] == 130
+
+
+def test_the_rows_of_the_fit_are_told(command, model: Path, folder: Path) -> None:
+    answer = command("evaluate", model, folder, "--split", "train")
+    assert "warning: the model was fitted to these rows" in answer.out
+
+
+def test_labels_in_another_order(
+    command, model: Path, small: MultilabelData, tmp_path: Path
+) -> None:
+    order = [6, 0, 5, 1, 4, 2, 3]
+    names = [small.label_names[k] for k in order]
+    data = MultilabelData(small.X[90:], small.Y[90:, order], small.feature_names, names)
+    dump_arff(data, tmp_path / "x.arff")
+    found = command("evaluate", model, tmp_path / "x.arff", "--json").json
+    assert found["measures"] == pytest.approx(expected(model, *small.split("test")))
+
+
+def test_other_labels(command, model: Path, small: MultilabelData, tmp_path: Path) -> None:
+    data = MultilabelData(small.X, small.Y, small.feature_names)
+    dump_arff(data, tmp_path / "x.arff")
+    answer = command("evaluate", model, tmp_path / "x.arff")
+    assert answer.code == 1
+    assert answer.err.startswith("multimargin evaluate: x has 7 label(s) that the model does not")

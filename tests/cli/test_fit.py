@@ -1,0 +1,122 @@
+"""Fits from the command line are those of the library."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from multimargin.datasets import MultilabelData, dump_svmlight
+from multimargin.methods import METHODS, make_method
+from multimargin.model_files import load_model
+from multimargin.scaling import with_scaler
+
+
+def test_the_model_is_that_of_the_library(
+    command, folder: Path, small: MultilabelData, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.model"
+    answer = command(
+        "fit", folder, "--method", "mlodm", "--C", "2^3", "--mu=0.4", "--scale", "standard",
+        "-o", file,
+    )  # fmt: skip
+    assert (answer.code, answer.err) == (0, "")
+    X, X_test, Y, _ = small.train_test()
+    expected = with_scaler(make_method("mlodm", C=8.0, mu=0.4), "standard").fit(X, Y)
+    model, info = load_model(file)
+    assert_array_equal(model.decision_function(X_test), expected.decision_function(X_test))
+    assert (info.method, info.data_name, info.split) == ("mlodm", "small", "train")
+    assert info.label_names == tuple(small.label_names)
+    assert info.feature_names == tuple(small.feature_names)
+    certificate = expected[-1]
+    assert f" objective    {certificate.objective_:.8g} " in answer.out
+    assert f" lower bound  {certificate.dual_objective_:.8g} " in answer.out
+    assert f" gap          {certificate.dual_gap_:.2e} " in answer.out
+    assert re.search(r" status +converged ", answer.out)
+    assert "small: 90 rows (train), 32 features, 7 labels" in answer.out
+    assert str(file) in "".join(line.strip() for line in answer.out.splitlines())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method(command, folder: Path, name: str) -> None:
+    answer = command("fit", folder, "-m", name, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    found = answer.json
+    assert found["method"] == name
+    assert found["certificate"]["status"] == "converged"
+    assert found["certificate"]["dual_gap"] <= found["certificate"]["tol"]
+    assert (found["split"], found["n_rows"], found["model"]) == ("train", 90, None)
+
+
+def test_parameters_in_json_are_those_of_the_method(command, folder: Path) -> None:
+    parameters = command("fit", folder, "-m", "llsf-bsvm", "--C", "0.5", "--json").json[
+        "parameters"
+    ]
+    assert parameters["estimator__C"] == 0.5
+    assert "estimator" not in parameters
+
+
+def test_splits(command, folder: Path) -> None:
+    for split, n in (("test", 40), ("all", 130)):
+        found = command("fit", folder, "--split", split, "--json").json
+        assert (found["split"], found["n_rows"]) == (split, n)
+
+
+def test_sparse_data(command, small: MultilabelData, tmp_path: Path) -> None:
+    dump_svmlight(small, tmp_path / "small.svm")
+    for scale in ("minmax", "standard", "unit", "none"):
+        answer = command("fit", tmp_path / "small.svm", "--scale", scale, "--kernel", "linear")
+        assert (answer.code, answer.err) == (0, "")
+
+
+def test_a_fit_that_does_not_converge_warns(command, folder: Path) -> None:
+    answer = command("fit", folder, "--max-iter", "1", "--json")
+    assert answer.code == 0
+    assert answer.json["certificate"]["status"] == "max_iterations"
+    assert answer.err.startswith("warning: RankSVM ended (max_iterations)")
+    assert answer.err.count("\n") == 1
+
+
+def test_printed_epochs_do_not_mix_with_json(command, folder: Path) -> None:
+    answer = command("fit", folder, "--verbose", "1", "--json")
+    assert answer.json["certificate"]["status"] == "converged"
+    assert "epoch    1" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-m", "mlodn"], 2, "there is no method 'mlodn' (did you mean 'mlodm'?)"),
+        (["--gama", "1"], 2, "rank-svm has no parameter 'gama' (did you mean 'gamma'?)"),
+        (["--C"], 2, "--C has no value"),
+        (["--scale", "x"], 2, "--scale is 'x'; expected one of 'minmax'"),
+        (["--split", "x"], 2, "--split is 'x'; expected one of train, test, all for small"),
+        (["--C", "-8"], 1, "C is -8.0; expected a finite number above 0."),
+        (["--C", "nan"], 1, "C is nan; expected a finite number above 0."),
+        (["--C", "eight"], 1, "C is 'eight'; expected a finite number"),
+        (["--kernel", "wave"], 1, "kernel is 'wave'; expected one of 'linear'"),
+        (["--kernel", "precomputed"], 1, "X has shape (90, 32); expected a square kernel"),
+        (["-o", "no/where"], 1, "--output: there is no folder 'no'"),
+        (["-o", "."], 1, "--output: '.' is a folder"),
+    ],
+)
+def test_errors(command, folder: Path, arguments: list[str], code: int, message: str) -> None:
+    answer = command("fit", folder, *arguments, "--json")
+    assert (answer.code, answer.out) == (code, "")
+    assert answer.err.startswith(f"multimargin fit: {message}")
+    assert answer.err.count("\n") == 1
+
+
+def test_missing_values(command, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", X=[[1.0], [np.nan]], Y=[[1, 0], [0, 1]])
+    answer = command("fit", tmp_path / "a.npz")
+    assert answer.code == 1
+    assert answer.err.startswith("multimargin fit: a has 1 missing values, for example")
+
+
+def test_data_without_pairs(command, tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", X=[[1.0], [2.0]], Y=[[1], [0]])
+    answer = command("fit", tmp_path / "a.npz")
+    assert answer.code == 1
+    assert answer.err.count("\n") == 1

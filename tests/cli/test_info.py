@@ -1,0 +1,53 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from multimargin.datasets import MultilabelData, describe, dump_arff, load_digit_attributes
+
+
+def test_a_table_of_all_rows_and_each_split(command, folder: Path, small: MultilabelData) -> None:
+    answer = command("info", folder)
+    assert (answer.code, answer.err) == (0, "")
+    lines = {line[:36].strip(): line[36:].split() for line in answer.out.splitlines()}
+    expected = describe(small)
+    assert lines["rows"] == ["130", "90", "40"]
+    assert lines["label pairs (relevant, irrelevant)"] == [
+        f"{part.n_pairs:,}" for part in (expected, *expected.splits.values())
+    ]
+    assert lines["labels per row (cardinality)"][0] == f"{expected.label_cardinality:.4f}"
+    assert "warning" not in answer.out
+
+
+def test_json(command, folder: Path, small: MultilabelData) -> None:
+    found = command("info", folder, "--json").json
+    expected = describe(small)
+    assert found["n_pairs"] == expected.n_pairs
+    assert found["splits"]["test"]["label_density"] == expected.splits["test"].label_density
+    assert found["warnings"] == []
+
+
+def test_absent_labels_are_named(command, tmp_path: Path) -> None:
+    data = MultilabelData(np.ones((2, 1)), [[1, 0], [1, 0]], label_names=["a", "[b]"])
+    dump_arff(data, tmp_path / "x.arff")
+    assert "absent from x: [b]\n" in command("info", tmp_path / "x.arff").out
+
+
+def test_shifted_labels_are_told(command, tmp_path: Path) -> None:
+    data = load_digit_attributes()
+    Y = data.Y.copy()
+    Y[data.splits["test"]] = np.roll(Y[data.splits["test"]], 1, axis=1)
+    for part in ("train", "test"):
+        dump_arff(replace(data, Y=Y), tmp_path / f"x-{part}.arff", split=part)
+    answer = command("info", tmp_path)
+    assert answer.code == 0
+    assert "warning: label frequencies of train and test do not correlate" in answer.out
+    assert len(command("info", tmp_path, "--json").json["warnings"]) == 1
+
+
+def test_labels_by_number(command, folder: Path) -> None:
+    found = command("info", folder / "small-test.arff", "--labels", "-2", "--json").json
+    assert (found["n_labels"], found["n_features"]) == (2, 37)
+    answer = command("info", folder / "small-test.arff", "--labels", "99")
+    assert answer.code == 1
+    assert answer.err.startswith("multimargin info: labels: found 99 of 39 attributes")

@@ -1,0 +1,34 @@
+import pytest
+
+from multimargin.methods import METHODS
+
+
+def test_all(command) -> None:
+    answer = command("methods")
+    assert answer.code == 0
+    assert [line.split()[0] for line in answer.out.splitlines() if line[1] != " "] == list(METHODS)
+    assert [method["name"] for method in command("methods", "--json").json["methods"]] == list(
+        METHODS
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_one(command, name: str) -> None:
+    answer = command("methods", name)
+    assert answer.out.startswith(f"{METHODS[name].title}: {METHODS[name].summary}\n")
+    for parameter in METHODS[name].parameters:
+        assert f" --{parameter} " in answer.out
+    assert answer.out.count("tuned over") == len(METHODS[name].grid)
+    found = command("methods", name, "--json").json
+    assert found["parameters"].keys() == METHODS[name].parameters.keys()
+    assert {key: tuple(values) for key, values in found["grid"].items()} == METHODS[name].grid
+
+
+def test_powers_are_written_as_they_can_be_typed(command) -> None:
+    assert "tuned over 2^-10, 2^-9, 2^-8, ..., 2^2" in command("methods", "rank-svm").out
+
+
+def test_unknown(command) -> None:
+    answer = command("methods", "llfs")
+    assert answer.code == 2
+    assert "did you mean 'llsf'?" in answer.err

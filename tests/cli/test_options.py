@@ -1,0 +1,95 @@
+"""What commands share: parameters of methods, splits, missing values."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multimargin.cli.options import (
+    MethodName,
+    Scale,
+    WrongUsage,
+    check_complete,
+    choose_split,
+    load_data,
+    method_parameters,
+)
+from multimargin.datasets import MultilabelData, dump_arff
+from multimargin.methods import METHODS
+from multimargin.scaling import SCALINGS
+
+
+def test_parameters() -> None:
+    arguments = ["--C", "8", "--max-iter=5", "--coef0", "-1", "--kernel", "rbf", "--x="]
+    assert method_parameters(arguments) == {
+        "C": "8",
+        "max_iter": "5",
+        "coef0": "-1",
+        "kernel": "rbf",
+        "x": "",
+    }
+    assert method_parameters([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["8"], "found '8', expected parameters of the method such as --C 8"),
+        (["-C", "8"], "found '-C'"),
+        (["--C"], "--C has no value; expected for example --C 1"),
+        (["--C", "--mu", "1"], "--C has no value"),
+        (["--C", "1", "--C", "2"], "--C is given twice"),
+        (["--"], "found '--'"),
+        (["--=3"], "found '--=3'"),
+    ],
+)
+def test_wrong_parameters(arguments: list[str], message: str) -> None:
+    with pytest.raises(WrongUsage, match=message):
+        method_parameters(arguments)
+
+
+def test_help_names_every_method_and_scaling() -> None:
+    # Written out there, since the table takes a second to load.
+    (method_option,) = MethodName.__metadata__
+    assert f"One of {', '.join(METHODS)};" in method_option.help
+    (scale_option,) = Scale.__metadata__
+    assert scale_option.metavar == "|".join(SCALINGS)
+
+
+DATA = MultilabelData(
+    np.ones((4, 1)), np.ones((4, 1), dtype=int), splits={"train": [2, 0], "x": []}
+)
+
+
+def test_splits() -> None:
+    def rows(wanted: str | None, default: str) -> tuple[str, list[int]]:
+        name, found = choose_split(DATA, wanted, default)
+        return name, found.tolist()
+
+    assert rows(None, "train") == ("train", [2, 0])
+    assert rows(None, "test") == ("all", [0, 1, 2, 3])
+    assert rows("all", "train") == ("all", [0, 1, 2, 3])
+    with pytest.raises(WrongUsage, match="--split is 'test'; expected one of train, x, all"):
+        choose_split(DATA, "test", "train")
+    with pytest.raises(WrongUsage, match="--split x of  has no rows"):
+        choose_split(DATA, "x", "train")
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_missing_values_are_named(is_sparse: bool) -> None:
+    X = np.array([[1.0, 2.0], [np.nan, np.nan], [0.0, np.nan]])
+    data = MultilabelData(X, [[1], [0], [1]], ["first", "second"], name="mine")
+    features = sparse.csr_array(X) if is_sparse else X
+    with pytest.raises(
+        ValueError, match=r"mine has 3 missing values, .* feature 'first'; expected"
+    ):
+        check_complete(data, features)
+    check_complete(data, features[:1])
+
+
+def test_numbers_of_labels(tmp_path) -> None:
+    data = MultilabelData([[1.0]], [[1, 0]], ["f"], ["p", "q"])
+    file = tmp_path / "a.arff"
+    xml = dump_arff(data, file)
+    assert load_data(str(file), "-1").label_names == ("q",)
+    assert load_data(str(file), str(xml)).label_names == ("p", "q")
+    assert load_data(str(file), None).label_names == ("p", "q")

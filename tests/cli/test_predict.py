@@ -1,0 +1,113 @@
+"""Predictions by name, also where the data have another order or no labels."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from multimargin.datasets import MultilabelData, dump_arff, dump_svmlight
+from multimargin.model_files import load_model
+
+
+def scores_of(model: Path, X: np.ndarray) -> np.ndarray:
+    return load_model(model)[0].decision_function(X)
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv(command, model: Path, folder: Path, small: MultilabelData, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    answer = command("predict", model, folder, "-o", out)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("40 rows, ")
+    rows = read(out.read_text(encoding="utf-8"))
+    expected = scores_of(model, small.split("test")[0])
+    assert [int(row["row"]) for row in rows] == list(range(90, 130))
+    for label, column in zip(small.label_names, expected.T, strict=True):
+        # Written with all their digits.
+        assert_array_equal([float(row[f"score: {label}"]) for row in rows], column)
+        assert_array_equal([int(row[label]) for row in rows], column > 0)
+    assert command("predict", model, folder).out == out.read_text(encoding="utf-8")
+
+
+def test_json(command, model: Path, folder: Path, small: MultilabelData, tmp_path: Path) -> None:
+    found = command("predict", model, folder, "--json", "--split", "train").json
+    expected = scores_of(model, small.split("train")[0])
+    assert found["labels"] == list(small.label_names)
+    assert_allclose([list(row["scores"].values()) for row in found["rows"]], expected)
+    assert found["rows"][3]["labels"] == [
+        name for name, score in zip(small.label_names, expected[3], strict=True) if score > 0
+    ]
+    out = tmp_path / "out.json"
+    assert command("predict", model, folder, "--json", "-o", out).json == {
+        "output": str(out),
+        "n_rows": 40,
+    }
+    assert out.read_text(encoding="utf-8").startswith('{"labels"')
+
+
+def test_features_in_another_order_and_without_labels(
+    command, model: Path, small: MultilabelData, tmp_path: Path
+) -> None:
+    order = np.random.default_rng(0).permutation(32)
+    names = [small.feature_names[k] for k in order]
+    file = tmp_path / "new.arff"
+    dump_arff(MultilabelData(small.X[:5, order], small.Y[:5], names), file)
+    # Labels that nobody knows yet, of other names.
+    text = file.read_text(encoding="utf-8")
+    header, rows = text.split("@data\n")
+    unknown = "\n".join(",".join([*row.split(",")[:32], *"???????"]) for row in rows.split())
+    file.write_text(f"{header}@data\n{unknown}\n", encoding="utf-8")
+    found = command("predict", model, file, "--json").json
+    expected = scores_of(model, small.X[:5])
+    assert_allclose([list(row["scores"].values()) for row in found["rows"]], expected)
+
+
+def test_svmlight_rows_with_fewer_features(command, small: MultilabelData, tmp_path: Path) -> None:
+    """Numbers mean what they meant in training, whatever occurs in the new file."""
+    for zero_based in (False, True):
+        train, new, model = (tmp_path / name for name in ("train.svm", "new.svm", "a.model"))
+        bases = {"zero_based": zero_based, "labels_zero_based": zero_based}
+        X = small.X[:90].copy()
+        X[0, [0, -1]] = 1.0
+        dump_svmlight(MultilabelData(X, small.Y[:90]), train, **bases)
+        assert command("fit", train, "-o", model).code == 0
+        rows = small.X[90:].copy()
+        rows[:, :3], rows[:, -4:] = 0.0, 0.0
+        labels = np.zeros((40, 7), dtype=int)
+        labels[:, 3] = 1
+        dump_svmlight(MultilabelData(rows, labels), new, **bases)
+        found = command("predict", model, new, "--json").json
+        expected = load_model(model)[0].decision_function(rows)
+        assert_allclose(
+            [list(row["scores"].values()) for row in found["rows"]], expected, atol=1e-9
+        )
+
+
+def test_wrong_data(command, model: Path, folder: Path, tmp_path: Path) -> None:
+    answer = command("predict", model, "digits", "--split", "x")
+    assert answer.code == 2
+    np.savez(tmp_path / "a.npz", X=[[1.0]], Y=[[1]])
+    answer = command("predict", model, tmp_path / "a.npz")
+    assert answer.code == 1
+    assert answer.err.startswith("multimargin predict: a lacks 32 of the 32 features of the model")
+    file = tmp_path / "a.arff"
+    file.write_text("@relation r\n@attribute f numeric\n@data\n1\n")
+    assert "a.arff lacks 32 of the 32 features" in command("predict", model, file).err
+    answer = command("predict", model, folder, "-o", tmp_path / "no" / "out.csv")
+    assert answer.err.startswith("multimargin predict: --output: there is no folder")
+
+
+@pytest.mark.parametrize("content", [b"", b"junk"])
+def test_foreign_models(command, content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(content)
+    answer = command("predict", file, "digits")
+    assert (answer.code, answer.out) == (1, "")
+    assert "is no model of multimargin, expected a file that multimargin fit wrote" in answer.err
+    assert answer.err.count("\n") == 1

@@ -1,0 +1,177 @@
+"""Exit codes, errors of one line, interruption: what holds for every command."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from multimargin import __version__
+from multimargin import cli as package
+from multimargin.cli.app import app
+from multimargin.cli.options import METHOD_PARAMETERS
+
+COMMANDS = {command.name: command for command in app.registered_commands}
+
+
+def test_help_without_arguments(command) -> None:
+    answer = command()
+    assert answer.code == 0
+    assert answer.err == ""
+    for name in COMMANDS:
+        assert f"  {name}" in answer.out
+    assert "..." not in answer.out.split("Commands:")[1], "a summary is too long for its line"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name: str) -> None:
+    result = CliRunner().invoke(app, [name, "--help"])
+    assert result.exit_code == 0
+    assert "Usage:" in result.output
+    if name != "demo":
+        assert f"  multimargin {name} " in result.output
+
+
+@pytest.mark.parametrize("name", set(COMMANDS) - {"demo"})
+def test_every_command_offers_json(name: str) -> None:
+    assert "--json" in CliRunner().invoke(app, [name, "--help"]).output
+
+
+def test_version(command) -> None:
+    assert command("--version") == (0, f"multimargin {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["frobnicate"], 2, "multimargin: No such command 'frobnicate'"),
+        (["info"], 2, "multimargin info: Missing argument 'DATA'"),
+        (["info", "digits", "--splt", "x"], 2, "multimargin info: No such option"),
+        (["info", "nope"], 1, "multimargin info: there is no data set or file 'nope'; expected"),
+        (["info", "a/b.arff"], 1, "multimargin info: there is no file or folder 'a/b.arff'"),
+        (["verify", "digits", "--rows", "x"], 2, "multimargin verify: Invalid value for '--rows'"),
+        (["predict", "none.model", "digits"], 1, "multimargin predict: there is no file"),
+    ],
+)
+def test_errors_are_one_line_on_standard_error(
+    command, arguments: list[str], code: int, message: str
+) -> None:
+    answer = command(*arguments)
+    assert answer.code == code
+    assert answer.out == ""
+    assert answer.err.startswith(message)
+    assert answer.err.count("\n") == 1
+    assert answer.err.rstrip().endswith("--help)") == (code == 2)
+
+
+def test_errors_of_our_own_are_told_apart(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AttributeError("it\nbroke")
+
+    monkeypatch.setattr("multimargin.cli.options.load_data", fail)
+    answer = command("info", "digits")
+    assert answer.code == 1
+    assert answer.err == (
+        "multimargin info: unexpected AttributeError: it broke (multimargin --debug shows more)\n"
+    )
+    assert "Traceback" in command("--debug", "info", "digits").err
+
+
+def test_an_interrupt_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("multimargin.cli.options.load_data", interrupt)
+    assert command("info", "digits") == (130, "", "multimargin: interrupted\n")
+
+
+def test_a_missing_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in [name for name in sys.modules if name.startswith("multimargin.cli.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit) as stopped:
+        package.main(["info", "digits"])
+    assert stopped.value.code == 1
+    assert capsys.readouterr().err == (
+        "multimargin: the command line needs typer, which is not installed: "
+        "pip install multimargin[cli]\n"
+    )
+
+
+def test_commands_with_parameters_of_a_method_share_their_settings() -> None:
+    for name in ("fit", "verify"):
+        assert COMMANDS[name].context_settings == METHOD_PARAMETERS
+
+
+class TestProcess:
+    """As a process of its own, from the shell."""
+
+    PROGRAM = (sys.executable, "-m", "multimargin")
+
+    def call(self, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self.PROGRAM, *arguments], capture_output=True, text=True, check=False, **options
+        )
+
+    def test_the_installed_program(self) -> None:
+        program = Path(sys.executable).with_name("multimargin")
+        answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+        assert answer.stdout == f"multimargin {__version__}\n"
+
+    def test_help_loads_no_library(self) -> None:
+        program = (
+            "import sys\nfrom multimargin.cli.run import run\ncode = run(['fit', '--help'])\n"
+            "sys.exit(code or 'numpy' in sys.modules or 'sklearn' in sys.modules)"
+        )
+        answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+        assert answer.returncode == 0, answer.stderr
+
+    def test_exit_codes(self) -> None:
+        failed = self.call("info", "nope")
+        assert (failed.returncode, failed.stdout) == (1, "")
+        assert failed.stderr.count("\n") == 1
+        assert self.call("info").returncode == 2
+
+    def test_a_reader_that_stops_early(self) -> None:
+        with subprocess.Popen(
+            [*self.PROGRAM, "methods", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as child:
+            assert child.stdout is not None
+            assert child.stderr is not None
+            child.stdout.close()
+            assert child.stderr.read() == b""
+            assert child.wait() == 1
+
+    @pytest.mark.parametrize("extra", [[], ["--json"]])
+    def test_ctrl_c(self, extra: list[str], tmp_path: Path) -> None:
+        model = tmp_path / "a.model"
+        endless = ["--C", "1e6", "--tol", "1e-15", "--max-iter", "1000000000", "--verbose", "1"]
+        with subprocess.Popen(
+            [*self.PROGRAM, "fit", "digits", "-o", str(model), *endless, *extra],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        ) as child:
+            try:
+                # Its lines of progress tell that the fit has begun.
+                stream = child.stderr if extra else child.stdout
+                assert stream is not None
+                assert "epoch" in stream.readline()
+                time.sleep(0.2)
+                child.send_signal(signal.SIGINT)
+                out, err = child.communicate(timeout=30)
+            finally:
+                child.kill()
+        assert child.returncode == 130
+        assert err.splitlines()[-1] == "multimargin: interrupted"
+        assert "Traceback" not in err
+        assert not model.exists()
+        if extra:
+            assert out == ""

@@ -1,0 +1,54 @@
+from pathlib import Path
+
+import pytest
+
+from multimargin.datasets import MultilabelData
+from multimargin.methods import make_method
+from multimargin.scaling import make_scaler
+from multimargin.verification import draw_rows, verify
+
+
+def test_agreement(command, folder: Path) -> None:
+    answer = command("verify", folder, "-m", "mlodm", "--C", "8", "--rows", "10")
+    assert (answer.code, answer.err) == (0, "")
+    assert "small: 10 rows drawn from train, 32 features, 7 labels" in answer.out
+    assert "MLODM(C=8.0, random_state=0)" in answer.out
+    assert " agrees " in answer.out
+
+
+def test_json_is_what_the_library_says(command, folder: Path, small: MultilabelData) -> None:
+    arguments = ("--rows", "9", "--seed", "3", "--scale", "unit", "--json")
+    found = command("verify", folder, *arguments).json
+    X, Y = small.split("train")
+    rows = draw_rows(Y, 9, random_state=3)
+    expected = verify(make_method("rank-svm"), make_scaler("unit").fit_transform(X[rows]), Y[rows])
+    assert found["rows"] == rows.tolist()
+    assert found["agrees"] is True
+    assert found["verification"]["objective"] == expected.objective
+    assert found["verification"]["exact_objective"] == pytest.approx(expected.exact_objective)
+
+
+def test_disagreement_has_exit_code_1(command, folder: Path) -> None:
+    arguments = ("verify", folder, "--rows", "8", "--tolerance", "0")
+    answer = command(*arguments)
+    assert answer.code == 1
+    assert "DOES NOT AGREE" in answer.out
+    answer = command(*arguments, "--json")
+    assert answer.code == 1
+    assert answer.json["agrees"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-m", "llsf-cc"], 1, "LabelSpecificClassifierChain has no objective of its own"),
+        (["--solver", "exact"], 1, "solver is 'exact'; expected one to compare"),
+        (["--rows", "0"], 2, "Invalid value for '--rows'"),
+        (["--split", "x"], 2, "--split is 'x'"),
+        (["--x", "1"], 2, "rank-svm has no parameter 'x'"),
+    ],
+)
+def test_errors(command, folder: Path, arguments: list[str], code: int, message: str) -> None:
+    answer = command("verify", folder, *arguments)
+    assert (answer.code, answer.out) == (code, "")
+    assert answer.err.startswith(f"multimargin verify: {message}")
