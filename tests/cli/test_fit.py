@@ -30,10 +30,10 @@ def test_the_model_is_that_of_the_library(
     assert info.label_names == tuple(small.label_names)
     assert info.feature_names == tuple(small.feature_names)
     certificate = expected[-1]
-    assert f" objective    {certificate.objective_:.8g} " in answer.out
-    assert f" lower bound  {certificate.dual_objective_:.8g} " in answer.out
-    assert f" gap          {certificate.dual_gap_:.2e} " in answer.out
-    assert re.search(r" status +converged ", answer.out)
+    assert f"\nobjective    {certificate.objective_:.8g} " in answer.out
+    assert f"\nlower bound  {certificate.dual_objective_:.8g} " in answer.out
+    assert f"\ngap          {certificate.dual_gap_:.2e} " in answer.out
+    assert re.search(r"\nstatus +converged ", answer.out)
     assert "small: 90 rows (train), 32 features, 7 labels" in answer.out
     assert str(file) in "".join(line.strip() for line in answer.out.splitlines())
 
