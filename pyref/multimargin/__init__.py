@@ -13,6 +13,7 @@ from multimargin.estimators import (
     RankHLapSVM,
     RankLSVM,
     RankSVM,
+    ThresholdedClassifier,
     beta_max,
     llsf_path,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "RankHLapSVM",
     "RankLSVM",
     "RankSVM",
+    "ThresholdedClassifier",
     "__version__",
     "beta_max",
     "llsf_path",

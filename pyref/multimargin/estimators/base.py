@@ -26,7 +26,13 @@ from multimargin.kernels import (
     same_kind,
 )
 from multimargin.parameters import check_choice, check_integer, check_real
-from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, make_threshold
+from multimargin.thresholds import (
+    ConstantThreshold,
+    FeaturesThreshold,
+    Threshold,
+    make_threshold,
+    over_labels,
+)
 
 # Kernels that need not be positive semidefinite.
 _POSSIBLY_INDEFINITE = ("sigmoid", "precomputed")
@@ -48,7 +54,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
     degree: int
     coef0: float
     solver: str
-    threshold: str | float
+    threshold: str | float | Threshold
     tol: float
     max_iter: int
     cache_size: float
@@ -65,7 +71,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,
@@ -101,7 +107,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
                 "threshold is 'features', but kernel='precomputed' shows no features; expected "
-                "'scores' or a number."
+                "'scores', 'labels', 'count' or a number."
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -234,7 +240,8 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         -------
         ndarray of shape (n, q), (n, n_classes) or (n,)
             f_k(x_i) - t(x_i) for labels; f_k(x_i) for three or more classes;
-            f_1(x_i) - f_0(x_i) for two classes.
+            f_1(x_i) - f_0(x_i) for two classes. A threshold of its own for each label changes the
+            ranking of the labels here; `label_scores` keeps it.
 
         Raises
         ------
@@ -247,7 +254,7 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         X = validate_data(self, X, reset=False, **self._input_checks())
         scores = self._label_scores(X)
         if self.multilabel_:
-            scores -= self.threshold_.predict(scores, X)[:, None]
+            scores -= over_labels(self.threshold_.predict(scores, X))
         elif self.classes_.size == 2:
             return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
         return scores
@@ -349,14 +356,10 @@ class PairwiseClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator): 
         scores = fit.scores
         scores += fit.bias
         unit = self._threshold_unit(fit)
-        if unit == 1.0 or unit <= 0.0 or isinstance(threshold, ConstantThreshold):
-            self.threshold_ = threshold.fit(scores, targets.indicator, X)
-            return
+        if unit <= 0.0:
+            unit = 1.0
         scores /= unit
-        self.threshold_ = threshold.fit(scores, targets.indicator, X)
-        self.threshold_.intercept_ *= unit
-        if isinstance(threshold, FeaturesThreshold):
-            self.threshold_.coef_ *= unit
+        self.threshold_ = threshold.fit(scores, targets.indicator, X).rescale(unit)
 
     def _threshold_unit(self, fit: Fit) -> float:
         """Return the scale of the scores: a threshold is learned where their margins are near 1."""

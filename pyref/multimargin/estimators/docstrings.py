@@ -33,9 +33,11 @@ _SHARED = {
         Start from the previous solution (scaled to the present C) when it fits the data.
 """,
     "threshold": """
-    threshold : {"scores", "features"} or float, default="scores"
+    threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
         How the threshold is learned: from the scores (linear least squares), from the features
-        (linear support vector regression), or a constant.
+        (linear support vector regression), one for each label (SCut), for a number of labels
+        (RCut), or a constant; see `multimargin.thresholds`. It is learned from the scores of the
+        training rows; `ThresholdedClassifier` learns it from those of held-out rows.
 """,
     "stopping": """
     tol : float, default=1e-3

@@ -26,6 +26,12 @@ from multimargin.estimators.llsf_problem import (
 from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
 from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.thresholds import (
+    ConstantThreshold,
+    Threshold,
+    make_threshold,
+    over_labels,
+)
 
 SOLVERS = ("cd", "apg")
 
@@ -51,8 +57,10 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     gamma : float, default=0.01
         Ridge parameter of the start of the published loop, positive. Without influence on the
         solution of the convex problem.
-    threshold : float, default=0.5
-        tau: labels with a score above it are predicted. Ignored for one-dimensional targets.
+    threshold : float, {"scores", "features", "labels", "count"} or Threshold, default=0.5
+        tau: labels with a score above it are predicted. A name or an object stands for a threshold
+        that is learned from the training rows, see `multimargin.thresholds`. Ignored for
+        one-dimensional targets.
     convexify : bool, default=True
         Whether to add the smallest shift that makes the problem convex and bounded. False runs the
         published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
@@ -87,6 +95,8 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         The transpose of W.
     label_specific_features_ : ndarray of shape (q, d), dtype bool
         Where `coef_` is not 0.
+    threshold_ : Threshold
+        The fitted threshold.
     shift_ : float
         What was added to the diagonal of R: 0 where the published problem is convex.
     n_iter_ : int
@@ -130,7 +140,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         alpha: float = 0.1,
         beta: float = 0.1,
         gamma: float = 0.01,
-        threshold: float = 0.5,
+        threshold: float | str | Threshold = 0.5,
         convexify: bool = True,
         solver: str = "cd",
         tol: float = 1e-3,
@@ -163,7 +173,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_real("alpha", self.alpha, at_least=0.0)
         check_real("beta", self.beta, above=0.0)
         check_real("gamma", self.gamma, above=0.0)
-        check_real("threshold", self.threshold)
+        make_threshold(self.threshold)
         check_choice("solver", self.solver, SOLVERS)
         check_real("tol", self.tol, above=0.0)
         check_integer("verbose", int(self.verbose), at_least=0)
@@ -227,8 +237,10 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         )
         solution = solve(X, targets.indicator, convexity, request)
         self._store(targets, convexity, solution)
+        interrupted = solution.status == "interrupted" and not progress.stop_requested
+        self._fit_threshold(X, targets, interrupted)
         progress.finish()
-        if solution.status == "interrupted" and not progress.stop_requested:
+        if interrupted:
             raise KeyboardInterrupt
         self._warn(X, convexity, max_iter)
         return self
@@ -263,6 +275,15 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             "primal": primal,
             "dual": dual,
         }
+
+    def _fit_threshold(self, X: Any, targets: Targets, interrupted: bool) -> None:
+        threshold = make_threshold(self.threshold, random_state=0)
+        learned = not isinstance(threshold, ConstantThreshold)
+        if learned and (interrupted or not targets.multilabel):
+            # Whoever interrupts wants an answer now, and classes have no threshold.
+            threshold = ConstantThreshold(0.5)
+        scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
+        self.threshold_ = threshold.fit(scores, targets.indicator, X)
 
     def _warn(self, X: Any, convexity: Convexity, max_iter: int) -> None:
         if not convexity.convex:
@@ -310,6 +331,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        return self._label_scores(X)
+
+    def _label_scores(self, X: Any) -> Matrix:
         scores: Matrix = safe_sparse_dot(X, self.coef_.T)
         return scores
 
@@ -333,9 +357,11 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ValueError
             If `X` is malformed.
         """
-        scores = self.label_scores(X)
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        scores = self._label_scores(X)
         if self.multilabel_:
-            return scores - self.threshold
+            return np.asarray(scores - over_labels(self.threshold_.predict(scores, X)))
         if self.classes_.size == 2:
             return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
         return scores

@@ -11,6 +11,7 @@ from multimargin.estimators.problem import Matrix, Model
 from multimargin.kernels import KernelFunction
 from multimargin.labels import check_indicator
 from multimargin.parameters import check_real
+from multimargin.thresholds import Threshold
 
 
 @with_shared_paragraphs
@@ -73,7 +74,7 @@ class MLODM(PairwiseClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,

@@ -9,6 +9,7 @@ from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Model
 from multimargin.kernels import KernelFunction
 from multimargin.parameters import check_choice
+from multimargin.thresholds import Threshold
 
 BIASES = ("free", "penalized", "none")
 
@@ -78,7 +79,7 @@ class RankSVM(PairwiseClassifier):
         coef0: float = 0.0,
         bias: str = "free",
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,

@@ -1,4 +1,4 @@
-"""Thresholds against brute force and against plain least squares."""
+"""Thresholds of rows against brute force and plain least squares; what every threshold keeps to."""
 
 import pickle
 from itertools import pairwise
@@ -12,11 +12,13 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVR
 
-from multimargin import thresholds
 from multimargin.thresholds import (
     ConstantThreshold,
+    CountThreshold,
     FeaturesThreshold,
+    LabelsThreshold,
     ScoresThreshold,
+    cuts,
     hamming_thresholds,
     make_threshold,
 )
@@ -103,7 +105,7 @@ def test_hamming_thresholds_of_many_rows():
     rng = np.random.default_rng(1)
     F = np.round(rng.standard_normal((700, 300)), 1)
     Y = (rng.random((700, 300)) < 0.3).astype(int)
-    assert F.size > thresholds._ENTRIES_PER_CHUNK
+    assert F.size > cuts.ENTRIES_PER_CHUNK
     found = hamming_thresholds(np.asfortranarray(F), Y)
     one_by_one = [hamming_thresholds(F[i : i + 1], Y[i : i + 1])[0] for i in range(700)]
     np.testing.assert_array_equal(found, one_by_one)
@@ -233,6 +235,8 @@ def test_constant_threshold():
 
 def test_make_threshold():
     assert isinstance(make_threshold("scores"), ScoresThreshold)
+    assert isinstance(make_threshold("labels"), LabelsThreshold)
+    assert isinstance(make_threshold("count"), CountThreshold)
     features = make_threshold("features", random_state=5)
     assert isinstance(features, FeaturesThreshold)
     assert features.random_state == 5
@@ -255,7 +259,15 @@ def test_make_threshold_refuses(wrong):
         make_threshold(wrong)
 
 
-ALL = [ScoresThreshold(), FeaturesThreshold(random_state=0), ConstantThreshold(0.25)]
+ALL = [
+    ScoresThreshold(),
+    FeaturesThreshold(random_state=0),
+    ConstantThreshold(0.25),
+    LabelsThreshold(),
+    LabelsThreshold("hamming_loss", cv=None),
+    CountThreshold(),
+    CountThreshold("best"),
+]
 
 
 @pytest.mark.parametrize("threshold", ALL, ids=lambda threshold: type(threshold).__name__)
@@ -290,8 +302,24 @@ class TestEveryThreshold:
     def test_two_labels(self, threshold):
         X, F, Y = features_problem(np.random.default_rng(12), q=2)
         found = clone(threshold).fit(F, Y, X).predict(F[:3], X[:3])
-        assert found.shape == (3,)
+        assert found.shape == ((3, 2) if isinstance(threshold, LabelsThreshold) else (3,))
         assert np.isfinite(found).all()
+
+    def test_predicted_labels_are_above_the_threshold(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(16))
+        fitted = clone(threshold).fit(F, Y, X)
+        t = fitted.predict(F, X)
+        over = F - (t if t.ndim == 2 else t[:, None])
+        np.testing.assert_array_equal(fitted.decision_function(F, X), over)
+        np.testing.assert_array_equal(fitted.predict_labels(F, X), (over > 0).astype(int))
+
+    def test_rescaled(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(17))
+        fitted = clone(threshold).fit(F, Y, X)
+        expected = fitted.predict_labels(F, X)
+        assert fitted.rescale(4.0) is fitted
+        if not isinstance(threshold, ConstantThreshold):
+            np.testing.assert_array_equal(fitted.predict_labels(4.0 * F, X), expected)
 
     def test_refusals(self, threshold):
         X, F, Y = features_problem(np.random.default_rng(13))
