@@ -94,7 +94,7 @@ def dump_arff(
             stream.write(f"@attribute {_quoted(name)} {{0,1}}\n")
         stream.write("\n")
         for line in dropwhile(lambda line: not line.startswith("@DATA"), encoded):
-            if not line.startswith("%"):
+            if line and not line.startswith("%"):
                 stream.write(f"{line.replace('@DATA', '@data')}\n")
     _write_xml(data.label_names, xml_file)
     return xml_file

@@ -138,7 +138,7 @@ def unknown_name(name: str, others: tuple[str, ...] = ()) -> str:
 
 def _local_folder(name: str) -> Path | None:
     home = os.environ.get(FOLDER_VARIABLE)
-    if not home or Path(name).name != name:
+    if not home or Path(name).name != name or name in ("", ".."):
         return None
     folder = Path(home) / name
     return folder if folder.is_dir() else None
@@ -178,6 +178,6 @@ def _indicator(target: Any, source: str) -> NDArray[np.uint8]:
     strange = ~(relevant | irrelevant)
     if strange.any():
         raise ValueError(
-            f"{source} has labels with the value {texts[strange][0]!r}, expected TRUE and FALSE"
+            f"{source} has labels with the value {str(texts[strange][0])!r}, expected TRUE, FALSE"
         )
     return np.ascontiguousarray(relevant, dtype=np.uint8)
