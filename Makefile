@@ -7,7 +7,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'C
 .PHONY: demo test lint format bench docs clean
 
 demo: $(VENV)/.package
-	$(BIN)/python -m multimargin.demo
+	$(BIN)/python -m multimargin demo
 
 test: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace

@@ -1,22 +1,25 @@
 """Large-margin multi-label learning with certified solvers."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from multimargin.estimators import (
-    LLSF,
-    MLODM,
-    MLRL,
-    SSMLRL,
-    LabelSpecificBinaryRelevance,
-    LabelSpecificClassifierChain,
-    RankCVM,
-    RankHLapSVM,
-    RankLSVM,
-    RankSVM,
-    ThresholdedClassifier,
-    beta_max,
-    llsf_path,
-)
+if TYPE_CHECKING:
+    from multimargin.estimators import (
+        LLSF,
+        MLODM,
+        MLRL,
+        SSMLRL,
+        LabelSpecificBinaryRelevance,
+        LabelSpecificClassifierChain,
+        RankCVM,
+        RankHLapSVM,
+        RankLSVM,
+        RankSVM,
+        ThresholdedClassifier,
+        beta_max,
+        llsf_path,
+    )
 
 __version__ = version("multimargin")
 
@@ -36,3 +39,14 @@ __all__ = [
     "beta_max",
     "llsf_path",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Only when asked for, so that the command line shows its help without loading scikit-learn.
+    if name in __all__:
+        return getattr(import_module("multimargin.estimators"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

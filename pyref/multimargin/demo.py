@@ -1,9 +1,8 @@
-"""Rank-SVM beside one-vs-rest SVM on real data: ``make demo`` or ``python -m multimargin.demo``."""
+"""Rank-SVM beside one-vs-rest SVM on real data: ``multimargin demo`` or ``make demo``."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from math import log10
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +11,6 @@ from sklearn.svm import SVC
 
 try:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
     from rich.table import Table
 except ImportError as error:
     raise ImportError(
@@ -20,6 +18,7 @@ except ImportError as error:
     ) from error
 
 from multimargin import RankSVM
+from multimargin.cli.progress import new_progress, shown_fit
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.measures import all_measures
 
@@ -60,49 +59,6 @@ class Result:
     model: Any
     seconds: float
     measures: dict[str, float]
-
-
-class EpochBar:
-    """A scikit-learn callback that shows each epoch and how far the duality gap has closed.
-
-    Parameters
-    ----------
-    progress : rich.progress.Progress
-        The display.
-    task : TaskID
-        Its row, whose full length is reached when the gap is `tol`.
-    tol : float
-        Relative duality gap at which the fit stops, below 1.
-    """
-
-    def __init__(self, progress: Progress, task: Any, tol: float) -> None:
-        self._progress = progress
-        self._task = task
-        self._tol = tol
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Do nothing: the display belongs to the caller."""
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Do nothing: an epoch is shown when it is over."""
-
-    def on_fit_task_end(
-        self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None = None
-    ) -> None:
-        """Show an epoch; the end of the fit itself comes without metadata."""
-        if metadata is None:
-            return
-        gap = metadata["gap"]
-        closed = log10(max(gap, self._tol)) / log10(self._tol)
-        self._progress.update(
-            self._task,
-            total=1.0,
-            completed=max(closed, 0.0),
-            note=f"epoch {metadata['epoch']}, duality gap {gap:.1e}",
-        )
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing: the display belongs to the caller."""
 
 
 def compare(
@@ -206,14 +162,8 @@ def main(data: MultilabelData | None = None, console: Console | None = None) -> 
     console.print()
     console.print(_description(data))
     console.print()
-    with Progress(
-        SpinnerColumn("line"),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=console,
-    ) as progress:
-        results = compare(data, lambda name, model: _shown(progress, name, model))
+    with new_progress(console) as progress:
+        results = compare(data, lambda name, model: shown_fit(progress, f"fitting {name}", model))
     console.print()
     console.print(measures_table(results))
     console.print()
@@ -233,17 +183,3 @@ def _description(data: MultilabelData) -> Table:
     grid.add_row("[bold]task[/]", f"learn from {train} rows which labels apply to the other {test}")
     grid.add_row("[bold]models[/]", f"both with the {KERNEL} kernel and C = {C:g}")
     return grid
-
-
-@contextmanager
-def _shown(progress: Progress, name: str, model: Any) -> Iterator[None]:
-    task = progress.add_task(f"fitting {name}", total=None, note="")
-    # Callbacks came with scikit-learn 1.9; before, the bar only shows that something happens.
-    if isinstance(model, RankSVM) and hasattr(model, "set_callbacks"):
-        model.set_callbacks(EpochBar(progress, task, model.tol))
-    yield
-    progress.update(task, total=1.0, completed=1.0)
-
-
-if __name__ == "__main__":
-    main()

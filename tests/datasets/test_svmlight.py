@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from multimargin.datasets import load_svmlight
+from multimargin.datasets import MultilabelData, dump_svmlight, load_svmlight
 
 ONE_BASED = "1,3 1:0.5 4:2\n2 2:-1\n 1:7 3:0.25\n"
 
@@ -84,7 +84,12 @@ def test_no_label_anywhere(file: Path) -> None:
         ("inf 1:1\n", {}, "found the label inf"),
         ("1,7 1:1\n", {"n_labels": 5}, r"found labels 1..7, expected 1..5 \(n_labels=5"),
         ("0,1 1:1\n", {"labels_zero_based": False}, "found labels 0..1, expected 1..1"),
-        ("1 9:1\n", {"n_features": 5}, "tiny.svm cannot be read.*n_features=5"),
+        (
+            "1 9:1\n",
+            {"n_features": 5},
+            r"found features 9\.\.9 in .*tiny\.svm, expected 1\.\.5 \(n_features=5",
+        ),
+        ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
         ("1 a:1\n", {}, "tiny.svm cannot be read as lines such as"),
         ("1,b 1:1\n", {}, "tiny.svm cannot be read as lines such as"),
     ],
@@ -117,3 +122,45 @@ def test_bad_arguments(
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"path: there is no file .*none\.svm"):
         load_svmlight(tmp_path / "none.svm")
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+@pytest.mark.parametrize("labels_zero_based", [False, True])
+def test_written_files_are_read_back(
+    tmp_path: Path, zero_based: bool, labels_zero_based: bool
+) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20, 6)) * (random.random((20, 6)) < 0.4)
+    Y = (random.random((20, 4)) < 0.4).astype(int)
+    # First and last columns without an entry, rows without a label or without a feature.
+    X[:, [0, 5]], Y[:, [0, 3]] = 0.0, 0
+    X[3], Y[3, 1], Y[4], X[4, 1] = 0.0, 1, 0, 0.1
+    X[~X.any(axis=1) & ~Y.any(axis=1), 2] = 1.0
+    data = MultilabelData(X, Y, splits={"some": [4, 3]})
+    file = tmp_path / "x.svm"
+    bases = {"zero_based": zero_based, "labels_zero_based": labels_zero_based}
+    dump_svmlight(data, file, **bases)
+    found = load_svmlight(file, n_features=6, n_labels=4, **bases)
+    np.testing.assert_allclose(found.X.toarray(), X, rtol=1e-15)
+    assert_array_equal(found.Y, Y)
+    assert found.feature_names[0] == ("0" if zero_based else "1")
+    dump_svmlight(data, file, split="some", **bases)
+    found = load_svmlight(file, n_features=6, n_labels=4, **bases)
+    assert_array_equal(found.Y, Y[[4, 3]])
+
+
+def test_numbers_from_one_are_recognised(tmp_path: Path) -> None:
+    data = MultilabelData([[0.0, 0.0, 2.0]], [[0, 1]])
+    file = tmp_path / "x.svm"
+    dump_svmlight(data, file)
+    assert file.read_text() == "2 3:2\n"
+    found = load_svmlight(file)
+    assert_array_equal(found.X.toarray(), data.X)
+    assert_array_equal(found.Y, data.Y)
+
+
+def test_blank_lines_are_not_written(tmp_path: Path) -> None:
+    data = MultilabelData([[1.0], [0.0]], [[1], [0]])
+    with pytest.raises(ValueError, match="row 1 has neither a label nor a feature"):
+        dump_svmlight(data, tmp_path / "x.svm")
+    assert not list(tmp_path.iterdir())

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TextIO
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from multimargin.datasets._nominal import Attribute, feature_matrix
 from multimargin.datasets._paths import existing_file
 from multimargin.datasets.multilabel_data import MultilabelData
 
@@ -115,26 +116,69 @@ def load_arff(
     )
 
 
-@dataclass(frozen=True)
-class _Attribute:
-    """Name and, for a nominal attribute, the declared values."""
+def load_arff_features(
+    path: str | os.PathLike[str],
+    feature_names: Sequence[str],
+    *,
+    encoding: str = "utf-8-sig",
+) -> Any:
+    """Load given features of an ARFF file, with or without labels in it.
 
-    name: str
-    values: tuple[str, ...] | None
+    Parameters
+    ----------
+    path : str or path-like
+        The ARFF file. Attributes that are not asked for, labels among them, may have any values.
+    feature_names : sequence of str of length d
+        Names of the features, as in `MultilabelData.feature_names`, in the order wanted.
+    encoding : str, default="utf-8-sig"
+        Text encoding; the default is UTF-8 with or without a byte order mark.
 
-    @property
-    def is_binary_number(self) -> bool:
-        return self.values is not None and set(self.values) <= {"0", "1"}
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n, d)
+        The features, sparse if the file is in sparse format.
 
-    @property
-    def is_reversed(self) -> bool:
-        """Whether the code 0, which stands for the first declared value, means the number 1."""
-        return self.values is not None and self.is_binary_number and self.values[0] == "1"
+    Raises
+    ------
+    ImportError
+        If liac-arff is not installed.
+    FileNotFoundError
+        If the file does not exist.
+    ValueError
+        If the file is damaged or truncated, or lacks a feature.
+    """
+    file = existing_file(path, "path")
+    table = _read_table(file, "path", encoding)
+    X, names = feature_matrix(table.values, table.attributes)
+    place = {name: column for column, name in enumerate(names)}
+    missing = [name for name in feature_names if name not in place]
+    if missing:
+        raise ValueError(
+            f"path: {file} lacks {len(missing)} of the {len(feature_names)} features that are "
+            f"expected: {', '.join(repr(name) for name in missing[:5])}"
+            f"{', ...' if len(missing) > 5 else ''}"
+        )
+    return X[:, [place[name] for name in feature_names]]
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the numbers, or the codes 0 and 1 of the declared values, are the feature."""
-        return self.values is None or (len(self.values) <= 2 and not self.is_reversed)
+
+def names_labels_in_header(path: str | os.PathLike[str], *, encoding: str = "utf-8-sig") -> bool:
+    """Say whether the header of an ARFF file says which attributes are labels, as MEKA's do.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The ARFF file.
+    encoding : str, default="utf-8-sig"
+        Text encoding.
+
+    Returns
+    -------
+    bool
+        Whether there is an option ``-C`` in its ``@relation``.
+    """
+    with existing_file(path, "path").open(encoding=encoding, errors="replace") as stream:
+        _, relation, _ = _read_header(stream)
+    return _MEKA_OPTION.search(relation) is not None
 
 
 @dataclass(frozen=True)
@@ -142,7 +186,7 @@ class _Table:
     """An ARFF file as it stands, nominal values coded by their place in the declaration."""
 
     relation: str
-    attributes: tuple[_Attribute, ...]
+    attributes: tuple[Attribute, ...]
     values: Any
 
 
@@ -159,19 +203,36 @@ class _CountedLines:
             yield line
 
 
-def _import_liac_arff() -> ModuleType:
+def import_liac_arff(caller: str) -> ModuleType:
+    """Import liac-arff, or say what needs it and how to get it.
+
+    Parameters
+    ----------
+    caller : str
+        Who needs it.
+
+    Returns
+    -------
+    module
+        The module `arff`.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed.
+    """
     try:
         import arff
     except ImportError as error:
         raise ImportError(
-            "load_arff needs liac-arff, which is not installed: pip install multimargin[data]"
+            f"{caller} needs liac-arff, which is not installed: pip install multimargin[data]"
         ) from error
     module: ModuleType = arff
     return module
 
 
 def _read_table(file: Path, argument: str, encoding: str) -> _Table:
-    arff = _import_liac_arff()
+    arff = import_liac_arff("load_arff")
     source = f"{argument}: {file}"
     try:
         with file.open(encoding=encoding) as stream:
@@ -247,7 +308,7 @@ def _up_to_first_row(stream: TextIO) -> list[str]:
 
 def _attributes(
     names: Sequence[str], declared: Sequence[tuple[str, Any]], source: str
-) -> tuple[_Attribute, ...]:
+) -> tuple[Attribute, ...]:
     attributes = []
     for name, (_, kind) in zip(names, declared, strict=True):
         if kind == "STRING":
@@ -255,7 +316,7 @@ def _attributes(
                 f"{source}: the attribute {name!r} is a string, expected numeric or nominal"
             )
         values = tuple(kind) if isinstance(kind, list) else None
-        attributes.append(_Attribute(name, values))
+        attributes.append(Attribute(name, values))
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{source}: the attribute {repeated!r} is declared twice")
@@ -313,7 +374,8 @@ def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
         if option is None:
             raise ValueError(
                 f"labels: found None, and no '-C k' in the relation {table.relation!r} of {file}; "
-                "expected an XML file or a number of labels"
+                "expected the XML file that names the labels, or a number: k for the first k "
+                "attributes, -k for the last k"
             )
         labels = int(option[1])
     if isinstance(labels, bool):
@@ -341,7 +403,11 @@ def _columns_named_in(xml_file: Path, table: _Table, file: Path) -> list[int]:
         raise ValueError(f'labels: {xml_file} has no <label name="..."> where one is expected')
     position = {attribute.name: i for i, attribute in enumerate(table.attributes)}
     # Some XML files keep the backslashes of the ARFF file's quoted names.
-    places = {name: position.get(name, position.get(_unescape(name))) for name in names if name}
+    places = {
+        name: position.get(name, position.get(_unescape(name)))
+        for name in names
+        if name is not None
+    }
     unknown = [name for name, place in places.items() if place is None]
     if unknown:
         raise ValueError(
@@ -374,7 +440,10 @@ def _check_same_attributes(table: _Table, test_table: _Table, test_file: Path) -
 def _as_data(table: _Table, label_columns: Sequence[int], file: Path) -> MultilabelData:
     is_label = np.zeros(len(table.attributes), dtype=bool)
     is_label[label_columns] = True
-    X, feature_names = _features(table, np.flatnonzero(~is_label))
+    features = np.flatnonzero(~is_label)
+    X, feature_names = feature_matrix(
+        table.values[:, features], [table.attributes[column] for column in features]
+    )
     return MultilabelData(
         X=X,
         Y=_indicator(table, label_columns, file),
@@ -413,49 +482,6 @@ def _indicator(table: _Table, columns: Sequence[int], file: Path) -> NDArray[np.
     reversed_labels = [attribute.is_reversed for attribute in attributes]
     Y[:, reversed_labels] = 1 - Y[:, reversed_labels]
     return Y
-
-
-def _features(table: _Table, columns: NDArray[np.intp]) -> tuple[Any, list[str]]:
-    blocks, names = [], []
-    for is_plain, run in groupby(columns, key=lambda column: table.attributes[column].is_plain):
-        if is_plain:
-            places = list(run)
-            blocks.append(table.values[:, places])
-            names += [table.attributes[column].name for column in places]
-            continue
-        for column in run:
-            attribute = table.attributes[column]
-            codes = table.values[:, [column]]
-            blocks.append(_nominal_block(codes, attribute))
-            names += _nominal_names(attribute)
-    if not sparse.issparse(table.values):
-        return np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]), names
-    X = sparse.hstack(blocks, format="csr")
-    X.eliminate_zeros()
-    X.sort_indices()
-    return X, names
-
-
-def _nominal_names(attribute: _Attribute) -> list[str]:
-    if attribute.is_binary_number:
-        return [attribute.name]
-    return [f"{attribute.name}={value}" for value in attribute.values or ()]
-
-
-def _nominal_block(codes: Any, attribute: _Attribute) -> Any:
-    """Return the columns of a nominal attribute whose codes are not its feature already."""
-    code = (codes.toarray() if sparse.issparse(codes) else codes).ravel()
-    if attribute.is_binary_number:
-        return sparse.csr_array(1.0 - code[:, np.newaxis])
-    n_values = len(attribute.values or ())
-    missing = np.flatnonzero(np.isnan(code))
-    known = np.flatnonzero(~np.isnan(code))
-    rows = np.concatenate([known, np.repeat(missing, n_values)])
-    columns = np.concatenate([code[known], np.tile(np.arange(n_values), len(missing))])
-    entries = np.concatenate([np.ones(len(known)), np.full(len(missing) * n_values, np.nan)])
-    return sparse.csr_array(
-        (entries, (rows, columns.astype(np.int32))), shape=(len(code), n_values)
-    )
 
 
 def _stored(X: Any, wanted: bool | str) -> Any:

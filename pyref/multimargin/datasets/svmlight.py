@@ -1,15 +1,16 @@
-"""Reader of multi-label files in svmlight / LIBSVM format."""
+"""Reader and writer of multi-label files in svmlight / LIBSVM format."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_files
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file, load_svmlight_files
 
-from multimargin.datasets._paths import existing_file
+from multimargin.datasets._paths import existing_file, path_to_write
 from multimargin.datasets.multilabel_data import MultilabelData
 
 
@@ -47,7 +48,7 @@ def load_svmlight(
     Returns
     -------
     MultilabelData
-        With sparse features and the labels' numbers in the file as their names.
+        With sparse features; the numbers of features and labels in the file are their names.
 
     Raises
     ------
@@ -76,15 +77,16 @@ def load_svmlight(
     if test is not None:
         files["test"] = existing_file(test, "test")
     try:
-        loaded = load_svmlight_files(
-            list(files.values()), n_features=n_features, multilabel=True, zero_based=zero_based
-        )
+        # Columns are then numbered as in the file, which tells whether one is numbered 0.
+        loaded = load_svmlight_files(list(files.values()), multilabel=True, zero_based=True)
     except ValueError as error:
         raise ValueError(
             f"{' and '.join(files)}: {' and '.join(map(str, files.values()))} cannot be read as "
-            f"lines such as '1,5,7 3:0.5 12:1' with n_features={n_features}: {error}"
+            f"lines such as '1,5,7 3:0.5 12:1': {error}"
         ) from error
-    features, label_sets = loaded[0::2], loaded[1::2]
+    first_feature, features = _features(loaded[0::2], files, n_features, zero_based)
+    feature_names = tuple(str(first_feature + i) for i in range(features[0].shape[1]))
+    label_sets = loaded[1::2]
     labels = [
         _checked_labels(sets, argument, file)
         for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
@@ -97,10 +99,94 @@ def load_svmlight(
     for X, sets, numbers in zip(features, label_sets, labels, strict=True):
         Y = np.zeros((X.shape[0], n_labels), dtype=np.uint8)
         Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), numbers - first_label] = 1
-        parts.append(MultilabelData(X=X, Y=Y, label_names=label_names, name=name))
+        parts.append(
+            MultilabelData(
+                X=X, Y=Y, feature_names=feature_names, label_names=label_names, name=name
+            )
+        )
     if test is None:
         return parts[0]
     return MultilabelData.concatenate({"train": parts[0], "test": parts[1]}, name=name)
+
+
+def dump_svmlight(
+    data: MultilabelData,
+    path: str | os.PathLike[str],
+    *,
+    split: str | None = None,
+    zero_based: bool = False,
+    labels_zero_based: bool = False,
+) -> None:
+    """Write a multi-label svmlight / LIBSVM file, by scikit-learn's `dump_svmlight_file`.
+
+    Parameters
+    ----------
+    data : MultilabelData
+        The data set. Features that are 0 are left out.
+    path : str or path-like
+        The file, which is replaced where it exists.
+    split : str or None, default=None
+        The split whose rows are written; None writes all.
+    zero_based : bool, default=False
+        Whether the first feature is number 0 instead of 1.
+    labels_zero_based : bool, default=False
+        Whether the first label is number 0 instead of 1.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist.
+    KeyError
+        If there is no such split.
+    ValueError
+        If a row has neither labels nor features: it would be a blank line, which is no instance.
+
+    Notes
+    -----
+    The format has numbers instead of names and 16 digits a value. To read the file back with as
+    many features and labels, also where the last ones do not occur, give their numbers:
+    ``load_svmlight(path, n_features=data.n_features, n_labels=data.n_labels)``.
+    """
+    file = path_to_write(path, "path")
+    X, Y = (data.X, data.Y) if split is None else data.split(split)
+    X = sparse.csr_array(X)
+    X.eliminate_zeros()
+    blank = np.flatnonzero((np.diff(X.indptr) == 0) & ~Y.any(axis=1))
+    if blank.size:
+        raise ValueError(
+            f"data: row {blank[0]} has neither a label nor a feature other than 0, expected one of "
+            "them in every row: in svmlight format it would be lost"
+        )
+    if not labels_zero_based:
+        Y = np.hstack([np.zeros((len(Y), 1), dtype=Y.dtype), Y])
+    # scikit-learn opens files with the platform's errors; a stream leaves the wording to us.
+    with file.open("wb") as stream:
+        dump_svmlight_file(X, Y, stream, zero_based=zero_based, multilabel=True)
+
+
+def _features(
+    features: Sequence[Any],
+    files: dict[str, Path],
+    n_features: int | None,
+    zero_based: bool | str,
+) -> tuple[int, list[Any]]:
+    """Return the first feature's number, and the features from it on."""
+    stored = [X.indices for X in features if X.nnz]
+    lowest = min((int(indices.min()) for indices in stored), default=1)
+    highest = max((int(indices.max()) for indices in stored), default=0)
+    if zero_based == "auto":
+        zero_based = lowest == 0
+    first = 0 if zero_based else 1
+    n = max(highest - first + 1, 1) if n_features is None else n_features
+    if lowest < first or highest >= first + n:
+        raise ValueError(
+            f"path: found features {lowest}..{highest} in {' and '.join(map(str, files.values()))},"
+            f" expected {first}..{first + n - 1} (n_features={n_features}, zero_based={zero_based})"
+        )
+    kept = [sparse.csr_array(X[:, first:]) for X in features]
+    for X in kept:
+        X.resize((X.shape[0], n))
+    return first, kept
 
 
 def _checked_labels(

@@ -1,0 +1,54 @@
+"""The typer application and its commands."""
+
+from typing import Annotated
+
+import typer
+
+from multimargin.cli import demo, evaluate, fit, info, methods, predict, verify
+from multimargin.cli.options import METHOD_PARAMETERS
+
+app = typer.Typer(
+    name="multimargin",
+    help="Large-margin multi-label learning: fit, check and use models from the command line.",
+    epilog="Start with: multimargin demo. Data sets, options and exit codes of a command: "
+    "multimargin COMMAND --help.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"multimargin {version('multimargin')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show where an error comes from, with a traceback.")
+    ] = False,
+) -> None:
+    """Take the options that stand before the command."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+# A new command is a file beside this one with a function `command`, and a line here. In the order
+# of the help: the way of a newcomer.
+app.command("demo")(demo.command)
+app.command("info")(info.command)
+app.command("methods")(methods.command)
+app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
+app.command("predict")(predict.command)
+app.command("evaluate")(evaluate.command)
+app.command("verify", context_settings=METHOD_PARAMETERS)(verify.command)

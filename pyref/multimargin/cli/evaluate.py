@@ -1,0 +1,69 @@
+"""``multimargin evaluate``."""
+
+from typing import Annotated
+
+import typer
+
+from multimargin.cli.options import Data, Json, Labels
+from multimargin.cli.predict import ModelFile
+
+
+def command(
+    model_file: ModelFile,
+    source: Data,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            metavar="NAME",
+            help="Rows to evaluate on: test where the data have it (default), train, or all.",
+        ),
+    ] = None,
+    labels: Labels = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how well a model predicts labels that are known.
+
+    Ranking measures leave out rows to which all labels apply, or none.
+
+    \b
+    Examples:
+      multimargin evaluate emotions.model emotions/
+      multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
+    """
+    from multimargin.cli.options import check_complete, choose_split, load_data
+    from multimargin.cli.output import console, plain_table, print_json
+    from multimargin.cli.predict import svmlight_options
+    from multimargin.demo import MEASURES
+    from multimargin.measures import all_measures
+    from multimargin.model_files import load_model
+
+    model, info = load_model(model_file)
+    data = load_data(source, labels, **svmlight_options(info))
+    split, rows = choose_split(data, split, "test")
+    X, Y = info.features_of(data)[rows], info.labels_of(data)[rows]
+    check_complete(data, X)
+    scores = model.decision_function(X)
+    measures = all_measures(Y, (scores > 0).astype(int), scores)
+    seen = (data.name, split) == (info.data_name, info.split)
+    if as_json:
+        print_json(
+            {
+                "data": data.name,
+                "split": split,
+                "n_rows": rows.size,
+                "method": info.method,
+                "fitted_to_these_rows": seen,
+                "measures": measures,
+            }
+        )
+        return
+    table = plain_table("measure", "value", "better is")
+    for key, (name, larger) in MEASURES.items():
+        table.add_row(name, f"{measures[key]:.4f}", "higher" if larger else "lower")
+    out = console()
+    title = f"{info.method} on {data.name}, {split}: {rows.size} rows\n"
+    out.print(title, style="bold", markup=False)
+    out.print(table)
+    if seen:
+        out.print("\nwarning: the model was fitted to these rows", style="yellow")

@@ -1,0 +1,188 @@
+"""``multimargin fit``."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+
+if TYPE_CHECKING:
+    from multimargin.datasets import MultilabelData
+
+
+def command(
+    context: typer.Context,
+    source: Data,
+    method_name: MethodName = "rank-svm",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Keep the model in this file, for predict."
+        ),
+    ] = None,
+    scale: Scale = "minmax",
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            metavar="NAME",
+            help="Rows to fit: train where the data have it (default), test, or all.",
+        ),
+    ] = None,
+    labels: Labels = None,
+    as_json: Json = False,
+) -> None:
+    """Fit a method, show how far it is from the optimum.
+
+    Parameters of the method are further options; multimargin methods METHOD lists them. Values may
+    be powers: --C 2^-3. Ctrl-C stops the fit, with exit code 130.
+
+    \b
+    Examples:
+      multimargin fit digits --method mlodm --C 8 -o digits.model
+      multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
+      multimargin fit text.svm --scale unit --kernel linear --bias penalized
+
+    \b
+    A model file is a pickle inside: load only model files that you trust.
+    """
+    import sys
+    from contextlib import nullcontext, redirect_stdout
+    from time import perf_counter
+
+    from multimargin.cli.options import (
+        check_complete,
+        choose_split,
+        load_data,
+        make_named_method,
+        make_pipeline,
+    )
+    from multimargin.cli.output import console
+    from multimargin.cli.progress import new_progress, shown_fit
+    from multimargin.datasets._paths import path_to_write
+    from multimargin.model_files import save_model
+
+    method, estimator = make_named_method(method_name, context.args)
+    if output is not None:
+        path_to_write(output, "--output")
+    data = load_data(source, labels)
+    split, rows = choose_split(data, split, "train")
+    X, Y = data.X[rows], data.Y[rows]
+    check_complete(data, X)
+    pipeline = make_pipeline(estimator, scale, X)
+    errors = console(stderr=True)
+    title = f"fitting {method.title}"
+    with new_progress(errors, transient=True) as progress, shown_fit(progress, title, estimator):
+        start = perf_counter()
+        # With --json, what the method prints with --verbose 1 must not be between the braces.
+        with redirect_stdout(sys.stderr) if as_json else nullcontext():
+            pipeline.fit(X, Y)
+        seconds = perf_counter() - start
+    if output is not None:
+        save_model(pipeline, _info(method.name, data, split, X), output)
+    _report(method, pipeline, data, split, rows.size, scale, seconds, output, as_json)
+
+
+def certificate(model: Any) -> dict[str, Any]:
+    """Return the certificate of a fitted method.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package, or a pipeline that ends in one. A classifier on
+        label-specific features answers with the certificate of its selector.
+
+    Returns
+    -------
+    dict of str to object
+        "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter".
+    """
+    final = model[-1] if hasattr(model, "steps") else model
+    final = getattr(final, "selector_", final)
+    return {
+        "objective": final.objective_,
+        "dual_objective": final.dual_objective_,
+        "dual_gap": final.dual_gap_,
+        "tol": final.tol,
+        "status": final.status_,
+        "n_iter": final.n_iter_,
+    }
+
+
+def _info(method: str, data: "MultilabelData", split: str, X: Any) -> Any:
+    from importlib.metadata import version
+
+    from scipy import sparse
+
+    from multimargin.model_files import ModelInfo
+
+    return ModelInfo(
+        method=method,
+        feature_names=tuple(data.feature_names),
+        label_names=tuple(data.label_names),
+        sparse=sparse.issparse(X),
+        data_name=data.name,
+        split=split,
+        version=version("multimargin"),
+    )
+
+
+def _report(
+    method: Any,
+    pipeline: Any,
+    data: "MultilabelData",
+    split: str,
+    n_rows: int,
+    scale: str,
+    seconds: float,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    from multimargin.cli.output import console, pairs_table, print_json
+
+    found = certificate(pipeline)
+    estimator = pipeline[-1]
+    if as_json:
+        print_json(
+            {
+                "data": data.name,
+                "split": split,
+                "n_rows": n_rows,
+                "n_features": data.n_features,
+                "n_labels": data.n_labels,
+                "method": method.name,
+                "parameters": {
+                    key: value
+                    for key, value in estimator.get_params(deep=True).items()
+                    if not hasattr(value, "get_params")
+                },
+                "scale": scale,
+                "seconds": seconds,
+                "certificate": found,
+                "model": output,
+            }
+        )
+        return
+    rows = [
+        (
+            "data",
+            f"{data.name}: {n_rows} rows ({split}), {data.n_features} features, "
+            f"{data.n_labels} labels",
+        ),
+        ("method", " ".join(repr(estimator).split())),
+        ("scale", scale),
+        ("objective", f"{found['objective']:.8g}", "what this model costs"),
+        ("lower bound", f"{found['dual_objective']:.8g}", "no model costs less than this"),
+        ("gap", f"{found['dual_gap']:.2e}", f"relative; stops at tol = {found['tol']:g}"),
+        ("status", found["status"], f"after {found['n_iter']} epochs, {seconds:.2f} s"),
+        ("model", output or "not kept; give -o FILE to keep it"),
+    ]
+    out = console()
+    out.print(pairs_table([row for row in rows if len(row) == 2][:3]))
+    if hasattr(estimator, "selector_"):
+        out.print("\nCertificate of the feature selection (LLSF)")
+    else:
+        out.print("\nCertificate")
+    out.print(pairs_table([row for row in rows if len(row) == 3]))
+    out.print()
+    out.print(pairs_table([rows[-1]]))

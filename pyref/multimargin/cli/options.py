@@ -1,0 +1,269 @@
+"""Arguments and options that commands share."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multimargin.cli import USAGE
+
+if TYPE_CHECKING:
+    from multimargin.datasets import MultilabelData
+
+EVERYTHING = "all"
+"""Name of the split that holds all rows of every data set."""
+
+METHOD_PARAMETERS = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Context settings of a command that takes the parameters of a method, see `method_parameters`."""
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file (.arff, .mat, .npz, .svm, .svmlight, .libsvm), a folder with NAME-train and "
+        "NAME-test files, or a name: digits (needs no file), emotions, yeast, scene, ... (from the "
+        "folder in MULTIMARGIN_DATA, else by download).",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE|N",
+        help="Which attributes of an ARFF file are labels: the XML file that names them, N for the "
+        "first N, or -N for the last N. Not needed where the XML file is beside the ARFF file.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+MethodName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="METHOD",
+        help="One of rank-svm, rank-cvm, rank-lsvm, mlodm, rank-hlapsvm, mlrl, ssmlrl, llsf, "
+        "llsf-bsvm, llsf-cc; multimargin methods explains them.",
+    ),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--scale",
+        metavar="minmax|standard|unit|none",
+        help="Scaling, learned from the rows that are fitted: each feature to [0, 1] (sparse ones "
+        "by their largest value), to mean 0 and variance 1, each row to length 1, or none.",
+    ),
+]
+
+
+class WrongUsage(Exception):
+    """A wrong command line that typer cannot see.
+
+    Parameters
+    ----------
+    message : str
+        What was found and what is expected.
+    """
+
+    exit_code = USAGE
+
+    def format_message(self) -> str:
+        """Return the message."""
+        return str(self)
+
+
+def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
+    """Read ``--name value`` and ``--name=value``, what is left of a command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What typer did not take: `typer.Context.args`.
+
+    Returns
+    -------
+    dict of str to str
+        Values by name, for `multimargin.methods.make_method`; dashes in names are underscores.
+
+    Raises
+    ------
+    WrongUsage
+        If an argument is no option, has no value, or is given twice.
+    """
+    values: dict[str, str] = {}
+    remaining = list(arguments)
+    while remaining:
+        option = remaining.pop(0)
+        name, equals, value = option.removeprefix("--").partition("=")
+        if not option.startswith("--") or not name:
+            raise WrongUsage(
+                f"found {option!r}, expected parameters of the method such as --C 8 --kernel rbf"
+            )
+        if not equals:
+            if not remaining or remaining[0].startswith("--"):
+                raise WrongUsage(f"{option} has no value; expected for example {option} 1")
+            value = remaining.pop(0)
+        name = name.replace("-", "_")
+        if name in values:
+            raise WrongUsage(f"{option} is given twice; expected once")
+        values[name] = value
+    return values
+
+
+def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
+    """Make the method of a command line.
+
+    Parameters
+    ----------
+    name : str
+        Value of the option ``--method``.
+    arguments : sequence of str
+        What typer did not take.
+
+    Returns
+    -------
+    method : multimargin.methods.Method
+        The method.
+    estimator : estimator
+        The unfitted estimator.
+
+    Raises
+    ------
+    WrongUsage
+        If there is no such method or parameter.
+    """
+    from multimargin.methods import find_method
+
+    values = method_parameters(arguments)
+    try:
+        method = find_method(name)
+        return method, method.make(**values)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from error
+
+
+def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelData":
+    """Load the data set of a command line.
+
+    Parameters
+    ----------
+    source : str
+        The argument DATA.
+    labels : str or None
+        Value of the option ``--labels``.
+    **options
+        Further arguments of `multimargin.datasets.load`.
+
+    Returns
+    -------
+    MultilabelData
+        The data.
+    """
+    from multimargin.datasets import load
+
+    chosen: str | int | None = labels
+    if labels is not None and labels.lstrip("+-").isdigit():
+        chosen = int(labels)
+    return load(source, labels=chosen, **options)
+
+
+def choose_split(data: "MultilabelData", wanted: str | None, default: str) -> "tuple[str, Any]":
+    """Return the rows of a split.
+
+    Parameters
+    ----------
+    data : MultilabelData
+        The data.
+    wanted : str or None
+        Value of the option ``--split``: a split of the data, or "all".
+    default : str
+        The split to take for None, where the data have it; else all rows are taken.
+
+    Returns
+    -------
+    name : str
+        The split.
+    rows : ndarray of int
+        Its rows.
+
+    Raises
+    ------
+    WrongUsage
+        If there is no such split, or it has no rows.
+    """
+    import numpy as np
+
+    if wanted is None:
+        wanted = default if default in data.splits else EVERYTHING
+    if wanted in data.splits:
+        rows = data.splits[wanted]
+    elif wanted == EVERYTHING:
+        rows = np.arange(data.n_samples)
+    else:
+        expected = ", ".join((*data.splits, EVERYTHING))
+        raise WrongUsage(f"--split is {wanted!r}; expected one of {expected} for {data.name}")
+    if rows.size == 0:
+        raise WrongUsage(f"--split {wanted} of {data.name} has no rows; expected some")
+    return wanted, rows
+
+
+def make_pipeline(estimator: Any, scale: str, X: Any) -> Any:
+    """Put the scaler of a command line before an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The unfitted estimator.
+    scale : str
+        Value of the option ``--scale``.
+    X : {ndarray, csr_array} of shape (n, d)
+        Features, of which only the storage matters.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        The unfitted pipeline.
+
+    Raises
+    ------
+    WrongUsage
+        If there is no such scaling.
+    """
+    from scipy import sparse
+
+    from multimargin.scaling import with_scaler
+
+    try:
+        return with_scaler(estimator, scale, sparse=sparse.issparse(X))
+    except ValueError as error:
+        raise WrongUsage(f"--{error}") from error
+
+
+def check_complete(data: "MultilabelData", X: Any) -> None:
+    """Refuse missing values before a method does, which knows neither rows nor names.
+
+    Parameters
+    ----------
+    data : MultilabelData
+        The data that X is taken from.
+    X : {ndarray, csr_array} of shape (n, d)
+        Features.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing.
+    """
+    import numpy as np
+    from scipy import sparse
+
+    missing = np.isnan(X.data if sparse.issparse(X) else X)
+    if not missing.any():
+        return
+    columns = X.indices[missing] if sparse.issparse(X) else np.nonzero(missing)[1]
+    raise ValueError(
+        f"{data.name} has {np.count_nonzero(missing)} missing values, for example of the feature "
+        f"{data.feature_names[columns[0]]!r}; expected none: fill them in first, with "
+        "sklearn.impute.SimpleImputer for example"
+    )

@@ -1,0 +1,132 @@
+"""What commands print: one JSON object, or tables."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+
+def print_json(content: Any) -> None:
+    """Print a JSON object on standard output.
+
+    Parameters
+    ----------
+    content : object
+        Mappings, sequences, dataclasses, arrays and numbers. Numbers that JSON does not have (NaN
+        and the infinities) become null.
+    """
+    print(json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """Return a console that prints text as it is, without colouring numbers in it.
+
+    Parameters
+    ----------
+    stderr : bool, default=False
+        Whether to print on standard error.
+
+    Returns
+    -------
+    rich.console.Console
+        The console.
+    """
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def pairs_table(rows: Sequence[tuple[str, ...]], title: str | None = None) -> "Table":
+    """Lay out names and values.
+
+    Parameters
+    ----------
+    rows : sequence of tuple of str
+        A name, its value, and any remarks.
+    title : str, optional
+        Stands above the table.
+
+    Returns
+    -------
+    rich.table.Table
+        The table.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=title, title_justify="left", title_style="bold", show_header=False, box=None
+    )
+    table.add_column(style="bold", no_wrap=True)
+    for _ in range(max(len(row) for row in rows) - 1):
+        table.add_column(overflow="fold")
+    for row in rows:
+        # Names of files and labels may hold square brackets.
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def plain_table(first: str, *others: str) -> "Table":
+    """Return an empty table without lines: the first column to the left, the others to the right.
+
+    Parameters
+    ----------
+    first : str
+        Head of the first column.
+    *others : str
+        Heads of the others.
+
+    Returns
+    -------
+    rich.table.Table
+        The table.
+    """
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def number(value: float | None) -> str:
+    """Write a number for people.
+
+    Parameters
+    ----------
+    value : float or None
+        The number.
+
+    Returns
+    -------
+    str
+        Whole numbers with commas, others with four decimals; a dash for None.
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4f}"
+
+
+def _plain(content: Any) -> Any:
+    if dataclasses.is_dataclass(content) and not isinstance(content, type):
+        content = {
+            field.name: getattr(content, field.name) for field in dataclasses.fields(content)
+        }
+    if isinstance(content, Mapping):
+        return {str(key): _plain(value) for key, value in content.items()}
+    if hasattr(content, "tolist"):
+        content = content.tolist()
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        return [_plain(value) for value in content]
+    if isinstance(content, float) and not abs(content) < float("inf"):
+        return None
+    if content is None or isinstance(content, str | bool | int | float):
+        return content
+    return str(content)

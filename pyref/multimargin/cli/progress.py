@@ -1,0 +1,126 @@
+"""A bar that shows how a fit proceeds."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isfinite, log10
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+
+class EpochBar:
+    """A scikit-learn callback that shows each epoch and how far the duality gap has closed.
+
+    Parameters
+    ----------
+    progress : rich.progress.Progress
+        The display.
+    task : TaskID
+        Its row, whose full length is reached when the gap is `tol`.
+    tol : float
+        Relative duality gap at which the fit stops.
+    """
+
+    def __init__(self, progress: Progress, task: Any, tol: float) -> None:
+        self._progress = progress
+        self._task = task
+        self._tol = tol
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Do nothing: the display belongs to the caller."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Do nothing: an epoch is shown when it is over."""
+
+    def on_fit_task_end(
+        self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None = None
+    ) -> None:
+        """Show an epoch; the end of the fit itself comes without metadata."""
+        if metadata is None:
+            return
+        gap = metadata["gap"]
+        self._progress.update(
+            self._task,
+            total=1.0,
+            completed=closed_part(gap, self._tol),
+            note=f"epoch {metadata['epoch']}, duality gap {gap:.1e}",
+        )
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing: the display belongs to the caller."""
+
+
+def closed_part(gap: float, tol: float) -> float:
+    """Return how much of the way from a gap of 1 to the tolerance is done, on a log scale.
+
+    Parameters
+    ----------
+    gap : float
+        The present relative duality gap.
+    tol : float
+        The one at which the fit stops.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    if gap <= tol:
+        return 1.0
+    if not isfinite(gap) or gap >= 1.0 or tol >= 1.0:
+        return 0.0
+    return log10(gap) / log10(tol) if tol > 0.0 else 0.0
+
+
+def new_progress(console: Console, *, transient: bool = False) -> Progress:
+    """Return a display of fits.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where to show it.
+    transient : bool, default=False
+        Whether it disappears at the end, and is not shown at all where there is no terminal.
+
+    Returns
+    -------
+    rich.progress.Progress
+        The display, to be used as a context manager.
+    """
+    return Progress(
+        SpinnerColumn("line"),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=console,
+        transient=transient,
+        disable=transient and not console.is_terminal,
+    )
+
+
+@contextmanager
+def shown_fit(progress: Progress, title: str, model: Any) -> Iterator[None]:
+    """Show the epochs of a model that is fitted meanwhile.
+
+    Parameters
+    ----------
+    progress : rich.progress.Progress
+        The display.
+    title : str
+        What is done.
+    model : estimator
+        The estimator. Where it takes no callbacks (scikit-learn before 1.9, or a classifier of
+        other parts), only a spinner is shown.
+    """
+    task = progress.add_task(title, total=None, note="")
+    has_callbacks = hasattr(model, "set_callbacks") and hasattr(model, "tol")
+    if has_callbacks:
+        model.set_callbacks(EpochBar(progress, task, model.tol))
+    try:
+        yield
+    finally:
+        if has_callbacks:
+            # A display cannot be pickled with the model.
+            model.set_callbacks()
+    progress.update(task, total=1.0, completed=1.0)

@@ -1,0 +1,93 @@
+"""Runs the application and turns every error into one line and an exit code."""
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from multimargin.cli import FAILED, INTERRUPTED, USAGE
+from multimargin.cli.app import app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What follows ``multimargin`` on the command line.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
+    """
+    # Before the command, as a method may have a parameter of that name.
+    debug = "--debug" in arguments[:1]
+    with warnings.catch_warnings():
+        # Those that a library means for its developers would only puzzle here.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _show_warning
+        try:
+            code = app(list(arguments), prog_name="multimargin", standalone_mode=False)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except BrokenPipeError:
+            # The reader, `head` say, has what it wants. Python would fail again when it closes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
+        except Exception as error:
+            if debug:
+                traceback.print_exc()
+            return _show_error(error, _command_of(arguments))
+    if code == INTERRUPTED:
+        _print("multimargin: interrupted", "red")
+    return code if isinstance(code, int) else 0
+
+
+def _command_of(arguments: Sequence[str]) -> str:
+    known = {command.name for command in app.registered_commands}
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    return f"multimargin {first}" if first in known else "multimargin"
+
+
+def _show_error(error: Exception, command: str) -> int:
+    # The errors of typer, and of click for its older versions, have no common base of their own.
+    wrong_usage = getattr(error, "exit_code", None) == USAGE
+    if hasattr(error, "format_message"):
+        message = error.format_message()
+    elif isinstance(error, KeyError) and error.args:
+        message = str(error.args[0])
+    else:
+        message = str(error)
+    expected = (ValueError, TypeError, OSError, ImportError, KeyError, RuntimeError, MemoryError)
+    if not (hasattr(error, "format_message") or isinstance(error, expected)):
+        message = f"unexpected {type(error).__name__}: {message} (multimargin --debug shows more)"
+    # The argument of a function, of which the user of a command knows nothing.
+    message = message.removeprefix("path: ")
+    hint = f" (see {command} --help)" if wrong_usage else ""
+    _print(f"{command}: {message}{hint}", "red")
+    return USAGE if wrong_usage else FAILED
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
+    _print(f"warning: {message}", "yellow")
+
+
+def _print(message: str, color: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    line = " ".join(message.split())
+    Console(stderr=True, highlight=False).print(Text(line, style=color), soft_wrap=True)

@@ -1,0 +1,114 @@
+"""``multimargin verify``."""
+
+from typing import Annotated
+
+import typer
+
+from multimargin.cli import FAILED
+from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+
+
+def command(
+    context: typer.Context,
+    source: Data,
+    method_name: MethodName = "rank-svm",
+    rows: Annotated[
+        int,
+        typer.Option(
+            "--rows",
+            min=1,
+            metavar="N",
+            help="How many rows to draw: the exact solver is slow and needs much memory.",
+        ),
+    ] = 40,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="Which rows are drawn.")
+    ] = 0,
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            "--tolerance",
+            min=0.0,
+            metavar="X",
+            help="Largest relative difference of the objectives that agrees.",
+        ),
+    ] = 1e-6,
+    scale: Scale = "minmax",
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="NAME", help="Where the rows are drawn from: train, ..."),
+    ] = None,
+    labels: Labels = None,
+    as_json: Json = False,
+) -> None:
+    """Check a method against an exact solver.
+
+    The same few rows are fitted twice: once by the method's own solver, once by an interior-point
+    solver (needs the extra multimargin[exact]) that knows nothing of the first. Parameters of the
+    method are further options, as in multimargin fit. Exit code 1 when the two do not agree.
+
+    \b
+    Examples:
+      multimargin verify digits
+      multimargin verify emotions/ --method mlodm --C 8 --rows 60
+    """
+    from multimargin.cli.options import (
+        check_complete,
+        choose_split,
+        load_data,
+        make_named_method,
+        make_pipeline,
+    )
+    from multimargin.cli.output import console, pairs_table, print_json
+    from multimargin.verification import draw_rows, verify
+
+    method, estimator = make_named_method(method_name, context.args)
+    data = load_data(source, labels)
+    split, chosen = choose_split(data, split, "train")
+    drawn = chosen[draw_rows(data.Y[chosen], rows, random_state=seed)]
+    X, Y = data.X[drawn], data.Y[drawn]
+    check_complete(data, X)
+    scaler = make_pipeline(estimator, scale, X)[:-1]
+    if len(scaler):
+        X = scaler.fit_transform(X)
+    errors = console(stderr=True)
+    if as_json or not errors.is_terminal:
+        found = verify(estimator, X, Y, tolerance=tolerance)
+    else:
+        with errors.status(f"solving {method.title} twice"):
+            found = verify(estimator, X, Y, tolerance=tolerance)
+    if as_json:
+        print_json(
+            {"data": data.name, "split": split, "method": method.name, "rows": drawn}
+            | {"agrees": found.agrees, "verification": found}
+        )
+    else:
+        verdict = "agrees" if found.agrees else "DOES NOT AGREE"
+        out = console()
+        out.print(
+            pairs_table(
+                [
+                    (
+                        "data",
+                        f"{data.name}: {found.n_samples} rows drawn from {split}, "
+                        f"{found.n_features} features, {found.n_labels} labels",
+                    ),
+                    ("method", " ".join(repr(estimator).split())),
+                ]
+            )
+        )
+        out.print()
+        out.print(
+            pairs_table(
+                [
+                    ("objective", f"{found.objective:.10g}", f"fitted; {found.status}"),
+                    ("", f"{found.exact_objective:.10g}", "exact"),
+                    ("difference", f"{found.objective_difference:.1e}", "relative"),
+                    ("gap", f"{found.gap:.1e}", "the fit's own bound of its distance"),
+                    ("scores", f"{found.score_difference:.1e}", "largest relative difference"),
+                    ("verdict", verdict, f"objectives within {tolerance:g}, bounds hold"),
+                ]
+            )
+        )
+    if not found.agrees:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,87 @@
+"""One function that loads every data set."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from multimargin.datasets.digits import load_digit_attributes
+from multimargin.datasets.files import Labels, load_file, load_folder
+from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.datasets.public import available, fetch, unknown_name
+
+_DIGITS = "digits"
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    labels: Labels = None,
+    test: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> MultilabelData:
+    """Load a data set by its path or its name.
+
+    Parameters
+    ----------
+    source : str or path-like
+        A file that ends in .arff, .mat, .npz, .svm, .svmlight or .libsvm; a folder, see Notes;
+        "digits", the digit attributes that need no file; or a name that `fetch` knows.
+    labels : str, path-like, int or None, default=None
+        Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
+        beside it: one of the same name, with or without "-train" and "-test"; the header of the
+        file (MEKA); the only XML file there is.
+    test : str, path-like or None, default=None
+        The file of the test part, of the same kind. The result then has the splits "train" and
+        "test".
+    name : str or None, default=None
+        Name of the data set; None takes that of the file, the folder or the source.
+    **options
+        Further arguments of `load_svmlight`; other kinds of files do not need them.
+
+    Returns
+    -------
+    MultilabelData
+        The data.
+
+    Raises
+    ------
+    ConnectionError
+        If it has to be downloaded and cannot be.
+    FileNotFoundError
+        If there is no such file, folder or data set.
+    TypeError, ValueError
+        If an argument or the content is malformed, or it is not clear which files or labels to
+        take.
+
+    Notes
+    -----
+    A folder holds two files whose names end in "train" and "test", as MULAN's do, or one data file,
+    or several of which one is named like the folder.
+
+    Examples
+    --------
+    >>> from multimargin.datasets import load
+    >>> load("digits").n_labels
+    7
+    """
+    if not isinstance(source, str | os.PathLike):
+        raise TypeError(f"source: found {type(source).__name__}, expected a path or a name")
+    path = Path(source)
+    if test is not None and not Path(test).is_file():
+        raise FileNotFoundError(f"test: there is no file {str(test)!r}")
+    if path.is_file():
+        test_file = None if test is None else Path(test)
+        return load_file(path, labels=labels, test=test_file, name=name, **options)
+    if test is not None:
+        raise ValueError(f"test: found {str(test)!r} for {str(source)!r}, expected it for a file")
+    if path.is_dir():
+        return load_folder(path, labels=labels, name=name)
+    text = str(source).strip()
+    if text.lower() == _DIGITS:
+        return load_digit_attributes()
+    if text.lower() in {known.lower() for known in available()}:
+        return fetch(text)
+    if path.suffix or len(path.parts) > 1:
+        raise FileNotFoundError(f"there is no file or folder {text!r}")
+    raise FileNotFoundError(unknown_name(text, (_DIGITS,)))

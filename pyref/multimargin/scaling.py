@@ -1,0 +1,76 @@
+"""Scalers of features by name, and pipelines of a scaler and a classifier."""
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+
+from multimargin.parameters import check_choice
+
+SCALINGS = ("minmax", "standard", "unit", "none")
+"""The names that `make_scaler` knows."""
+
+
+def make_scaler(scaling: str, *, sparse: bool = False) -> Any:
+    """Return an unfitted scaler of features.
+
+    Parameters
+    ----------
+    scaling : {"minmax", "standard", "unit", "none"}
+        "minmax": each feature to [0, 1], as the papers do; "standard": mean 0 and variance 1;
+        "unit": each row to length 1, as is usual for text; "none": as they are.
+    sparse : bool, default=False
+        Whether the features are stored sparse. Zeros then stay zeros: "minmax" divides by the
+        largest absolute value instead, and "standard" leaves the mean.
+
+    Returns
+    -------
+    transformer or None
+        A scikit-learn transformer; None for "none".
+
+    Raises
+    ------
+    ValueError
+        If there is no such scaling.
+    """
+    check_choice("scale", scaling, SCALINGS)
+    if scaling == "minmax":
+        return MaxAbsScaler() if sparse else MinMaxScaler()
+    if scaling == "standard":
+        return StandardScaler(with_mean=not sparse)
+    return Normalizer() if scaling == "unit" else None
+
+
+def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipeline:
+    """Return an unfitted pipeline that scales before it classifies.
+
+    Parameters
+    ----------
+    classifier : estimator
+        The unfitted classifier; its step is named "method", so that its parameter C is
+        ``method__C``.
+    scaling : {"minmax", "standard", "unit", "none"}
+        See `make_scaler`; the step is named "scale", and missing for "none".
+    sparse : bool, default=False
+        Whether the features are stored sparse.
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+        The pipeline. The scaler is fitted on the training rows only, also in cross-validation.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scaling.
+
+    Examples
+    --------
+    >>> from multimargin import RankSVM
+    >>> from multimargin.scaling import with_scaler
+    >>> with_scaler(RankSVM(), "minmax")
+    Pipeline(steps=[('scale', MinMaxScaler()), ('method', RankSVM())])
+    """
+    scaler = make_scaler(scaling, sparse=sparse)
+    steps = [] if scaler is None else [("scale", scaler)]
+    return Pipeline([*steps, ("method", classifier)])

@@ -1,0 +1,191 @@
+"""A fit by the fast solver beside the exact solution of the same problem."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from multimargin.estimators import LLSF
+from multimargin.reference import llsf
+from multimargin.reference.exact import import_cvxpy
+
+_METHODS_ON_LLSF = "selector"
+_FIT_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Verification:
+    """A fit beside the exact solution.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+        Size of the problem.
+    objective, bound : float
+        Objective of the fitted model, and the lower bound of the optimum that its solver proved.
+    exact_objective : float
+        Objective of the model of the interior-point solver.
+    exact_bound : float or None
+        Its lower bound; None where it gives none.
+    gap : float
+        Relative duality gap of the fit.
+    status : str
+        Why the fit ended.
+    objective_difference : float
+        ``abs(objective - exact_objective) / abs(exact_objective)``.
+    score_difference : float
+        Largest difference of two scores f_k(x), relative to the largest score, after each label's
+        mean difference is taken out: a bias need not be unique.
+    tolerance : float
+        The largest `objective_difference` that agrees.
+    """
+
+    n_samples: int
+    n_features: int
+    n_labels: int
+    objective: float
+    bound: float
+    exact_objective: float
+    exact_bound: float | None
+    gap: float
+    status: str
+    objective_difference: float
+    score_difference: float
+    tolerance: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the objectives agree and no bound contradicts the other objective."""
+        slack = self.tolerance * abs(self.exact_objective)
+        bounds_hold = self.bound <= self.exact_objective + slack and (
+            self.exact_bound is None or self.exact_bound <= self.objective + slack
+        )
+        return self.objective_difference <= self.tolerance and bounds_hold
+
+
+def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verification:
+    """Fit a model twice, by its solver and by an interior-point solver, and compare.
+
+    Parameters
+    ----------
+    model : estimator
+        An unfitted estimator of this package. Its `tol` is lowered to 1e-7 where it is above, so
+        that the fit can agree at all. It is cloned, not changed.
+    X : {array-like, sparse matrix} of shape (n, d)
+        Features of a small problem: the exact solver keeps a variable a pair of labels.
+    Y : array-like of shape (n, q)
+        Label indicator.
+    tolerance : float, default=1e-6
+        The largest relative difference of objectives that agrees.
+
+    Returns
+    -------
+    Verification
+        Both results.
+
+    Raises
+    ------
+    ImportError
+        If CVXPY is not installed.
+    ValueError
+        If the model is a classifier on label-specific features, which has no objective of its own:
+        verify its selector.
+    RuntimeError
+        If the exact solver fails.
+    """
+    import_cvxpy()
+    if hasattr(model, _METHODS_ON_LLSF):
+        raise ValueError(
+            f"{type(model).__name__} has no objective of its own; expected its selector, LLSF"
+        )
+    if model.get_params().get("solver") == "exact":
+        raise ValueError("solver is 'exact'; expected one to compare with the exact solver")
+    fast = clone(model).set_params(tol=min(model.tol, _FIT_TOLERANCE))
+    if "max_iter" in fast.get_params() and not isinstance(fast, LLSF):
+        fast.set_params(max_iter=max(fast.max_iter, 100_000))
+    with warnings.catch_warnings():
+        # A fit that misses its tolerance shows in what is returned.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fast.fit(X, Y)
+    scores = fast.label_scores(X)
+    if isinstance(fast, LLSF):
+        exact_objective, exact_scores = _solve_llsf(fast, X, Y)
+        exact_bound = None
+    else:
+        exact = clone(model).set_params(solver="exact", tol=1e-3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exact.fit(X, Y)
+        exact_objective, exact_bound = exact.objective_, exact.dual_objective_
+        exact_scores = exact.label_scores(X)
+    difference = abs(fast.objective_ - exact_objective)
+    scale = abs(exact_objective) or 1.0
+    return Verification(
+        n_samples=X.shape[0],
+        n_features=X.shape[1],
+        n_labels=Y.shape[1],
+        objective=float(fast.objective_),
+        bound=float(fast.dual_objective_),
+        exact_objective=float(exact_objective),
+        exact_bound=None if exact_bound is None else float(exact_bound),
+        gap=float(fast.dual_gap_),
+        status=str(fast.status_),
+        objective_difference=float(difference / scale),
+        score_difference=_score_difference(scores, exact_scores),
+        tolerance=tolerance,
+    )
+
+
+def draw_rows(
+    Y: NDArray[np.uint8], count: int, *, random_state: int | np.random.RandomState | None = 0
+) -> NDArray[np.intp]:
+    """Draw rows of a small problem from those that have both relevant and irrelevant labels.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, q)
+        Label indicator.
+    count : int
+        How many rows; all such rows if there are fewer.
+    random_state : int, RandomState instance or None, default=0
+        Which rows.
+
+    Returns
+    -------
+    ndarray of shape (count,)
+        Sorted row numbers.
+
+    Raises
+    ------
+    ValueError
+        If no row has both.
+    """
+    n_relevant = Y.sum(axis=1, dtype=np.int64)
+    rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
+    if rows.size == 0:
+        raise ValueError("Y has no row with both relevant and irrelevant labels; expected some")
+    drawn = check_random_state(random_state).permutation(rows)[:count]
+    return np.sort(drawn)
+
+
+def _solve_llsf(model: LLSF, X: Any, Y: Any) -> tuple[float, NDArray[np.float64]]:
+    if not model.convexify:
+        raise ValueError(
+            "convexify is False; expected True, as the published problem of LLSF has "
+            "no minimum where it is not convex"
+        )
+    dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    solution = llsf.primal(dense, Y, model.alpha, model.beta)
+    return solution.objective, dense @ solution.W
+
+
+def _score_difference(scores: NDArray[np.float64], exact: NDArray[np.float64]) -> float:
+    difference = scores - exact
+    difference -= difference.mean(axis=0)
+    largest = float(np.abs(exact).max())
+    return float(np.abs(difference).max() / largest) if largest > 0.0 else 0.0

@@ -1,0 +1,127 @@
+"""Statistics against hand counts, and the signs of shifted label columns."""
+
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multimargin.datasets import (
+    MultilabelData,
+    describe,
+    load,
+    load_digit_attributes,
+    load_mat,
+)
+
+X = [[1.0, 0.0, 5.0], [1.0, 2.0, 5.0], [1.0, 0.0, 5.0], [1.0, np.nan, 5.0], [1.0, -0.0, 5.0]]
+Y = [[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 0]]
+
+
+def tiny(*, is_sparse: bool = False) -> MultilabelData:
+    return MultilabelData(
+        X=sparse.csr_array(np.array(X)) if is_sparse else np.array(X),
+        Y=np.array(Y),
+        label_names=("a", "b", "c", "d"),
+        name="tiny",
+        splits={"train": [0, 1, 2], "test": [3, 4], "empty": []},
+    )
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_hand_counts(is_sparse: bool) -> None:
+    found = describe(tiny(is_sparse=is_sparse))
+    assert (found.n_samples, found.n_features, found.n_labels) == (5, 3, 4)
+    assert found.label_cardinality == pytest.approx(7 / 5)
+    assert found.label_density == pytest.approx(7 / 20)
+    assert (found.n_label_sets, found.label_set_proportion) == (4, 4 / 5)
+    assert found.n_pairs == 3 + 4 + 3 + 0 + 3
+    assert (found.n_rows_without_labels, found.n_rows_with_all_labels) == (1, 0)
+    assert found.absent_labels == ("d",)
+    assert found.n_missing_values == 1
+    assert found.feature_density == pytest.approx(12 / 15)
+    assert found.n_constant_features == 2  # the one with a missing value is not constant
+    assert found.n_duplicate_rows == 1  # rows 0 and 2; row 4 has other labels
+    train = found.splits["train"]
+    assert (train.name, train.n_samples, train.n_pairs) == ("tiny, train", 3, 10)
+    assert train.absent_labels == ("c", "d")
+    assert found.splits["test"].absent_labels == ("d",)
+    assert "empty" not in found.splits
+    assert found.warnings == ("split 'empty' has no rows",)
+    assert found.frequency_correlation is None  # four labels are too few
+
+
+def test_explicit_zeros_and_signs_do_not_make_rows_different() -> None:
+    dense = MultilabelData([[0.0, 1.0], [-0.0, 1.0]], [[1, 0], [1, 0]])
+    assert describe(dense).n_duplicate_rows == 1
+    stored = sparse.csr_array((np.array([0.0, 1.0, 1.0]), ([0, 0, 1], [0, 1, 1])), shape=(2, 2))
+    assert describe(MultilabelData(stored, dense.Y)).n_duplicate_rows == 1
+    assert describe(MultilabelData(stored, dense.Y)).n_constant_features == 2
+
+
+def test_all_labels() -> None:
+    found = describe(MultilabelData([[1.0], [2.0]], [[1, 1], [0, 0]]))
+    assert (found.n_rows_with_all_labels, found.n_rows_without_labels, found.n_pairs) == (1, 1, 0)
+    assert describe(MultilabelData([[1.0]], [[1]])).n_samples == 1
+
+
+def test_it_is_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        describe(tiny()).n_samples = 3  # type: ignore[misc]
+
+
+def test_the_digits() -> None:
+    found = describe(load_digit_attributes())
+    assert found.n_label_sets == 10  # one a digit
+    assert (found.n_samples, found.splits["train"].n_samples) == (1797, 1198)
+    assert found.warnings == ()
+
+
+def shifted(data: MultilabelData, columns: int) -> MultilabelData:
+    Y = data.Y.copy()
+    rows = data.splits["test"]
+    Y[rows] = np.roll(Y[rows], columns, axis=1)
+    return replace(data, Y=Y)
+
+
+@pytest.mark.parametrize(("columns", "remedy"), [(-1, "later"), (1, "earlier")])
+def test_a_shift_by_one_column_is_seen(columns: int, remedy: str) -> None:
+    (warning,) = describe(shifted(load_digit_attributes(), columns)).warnings
+    assert "label frequencies of train and test do not correlate" in warning
+    assert f"with the latter one column {remedy}" in warning
+
+
+def test_unrelated_frequencies_are_seen_without_a_shift() -> None:
+    random = np.random.default_rng(0)
+    frequencies = np.linspace(0.05, 0.6, 40)
+    Y = random.random((400, 40)) < frequencies
+    Y[200:] = random.random((200, 40)) < frequencies[::-1]
+    data = MultilabelData(random.normal(size=(400, 2)), Y)
+    (warning,) = describe(data).warnings
+    assert "the first and the second half of the rows do not correlate" in warning
+    assert "one column" not in warning
+
+
+def test_equal_frequencies_have_no_correlation() -> None:
+    Y = np.tile(np.eye(6, dtype=int), (4, 1))
+    data = MultilabelData(np.ones((24, 1)), Y)
+    assert describe(data).frequency_correlation is None
+    assert describe(data).warnings == ()
+
+
+def test_the_public_rcv1_file_is_seen(shared_data: Path) -> None:
+    file = shared_data / "rcv1subset1" / "rcv1subset1_top944_damaged.mat"
+    if not file.is_file():
+        pytest.skip(f"no file {file}")
+    (warning,) = describe(load_mat(file)).warnings
+    assert "do not correlate (0.02, but 1.00 with the latter one column later)" in warning
+
+
+@pytest.mark.parametrize("name", ["emotions", "yeast", "birds", "enron", "bibtex", "rcv1subset1"])
+def test_sound_files_are_not_suspected(shared_data: Path, name: str) -> None:
+    if not (shared_data / name).is_dir():
+        pytest.skip(f"no folder {name}")
+    data = load(shared_data / name)
+    assert describe(data).warnings == ()
+    assert describe(replace(data, splits={})).warnings == ()

@@ -1,0 +1,166 @@
+"""One function for every file, folder and name."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.io import savemat
+
+from multimargin.datasets import (
+    MultilabelData,
+    dump_arff,
+    dump_svmlight,
+    load,
+    load_arff_features,
+    load_digit_attributes,
+)
+
+X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
+Y = np.array([[1, 0], [0, 1], [1, 1]])
+DATA = MultilabelData(X, Y, ["f", "g"], ["p", "q"], splits={"train": [0, 1], "test": [2]})
+
+
+@pytest.fixture(autouse=True)
+def no_local_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
+
+
+def test_every_kind_of_file(tmp_path: Path) -> None:
+    dump_arff(DATA, tmp_path / "a.arff")
+    dump_svmlight(DATA, tmp_path / "a.svm")
+    dump_svmlight(DATA, tmp_path / "a.LIBSVM")
+    savemat(tmp_path / "a.mat", {"data": X, "target": Y})
+    np.savez(tmp_path / "a.npz", X=X, Y=Y)
+    for name in ("a.arff", "a.svm", "a.LIBSVM", "a.mat", "a.npz"):
+        data = load(tmp_path / name)
+        found = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+        assert_array_equal(found, X, err_msg=name)
+        assert_array_equal(data.Y, Y, err_msg=name)
+        assert data.name == "a"
+        assert data.splits == {}
+
+
+def test_digits_need_no_file() -> None:
+    assert_array_equal(load("digits").X, load_digit_attributes().X)
+
+
+def test_a_folder_with_parts(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    for part in ("train", "test"):
+        dump_arff(DATA, folder / f"tiny-{part}.arff", split=part)
+    data = load(folder)
+    assert data.name == "tiny"
+    assert {name: rows.tolist() for name, rows in data.splits.items()} == {
+        "train": [0, 1],
+        "test": [2],
+    }
+    assert_array_equal(data.Y, Y)
+    # One part by itself finds the XML file that it shares with the other.
+    assert load(folder / "tiny-test.arff").n_samples == 1
+
+
+def test_parts_in_other_formats(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        X_part, Y_part = DATA.split(part)
+        np.savez(tmp_path / f"{part}.npz", X=X_part, Y=Y_part)
+    assert set(load(tmp_path).splits) == {"train", "test"}
+    both = load(tmp_path / "train.npz", test=tmp_path / "test.npz")
+    assert_array_equal(both.Y, Y)
+
+
+def test_a_folder_with_one_file_or_one_of_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    np.savez(folder / "other.npz", X=X, Y=Y)
+    assert load(folder).name == "tiny"
+    savemat(folder / "damaged.mat", {"data": X, "target": Y})
+    with pytest.raises(ValueError, match=r"found damaged\.mat, other\.npz"):
+        load(folder)
+    np.savez(folder / "tiny.npz", X=X, Y=1 - Y)
+    assert_array_equal(load(folder).Y, 1 - Y)
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"NAME-train and NAME-test.* found no such file"):
+        load(tmp_path)
+
+
+def test_labels_of_an_arff_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.arff"
+    xml = dump_arff(DATA, file)
+    assert load(file, labels=-1).label_names == ("q",)
+    xml.rename(tmp_path / "other name.xml")
+    assert load(file).label_names == ("p", "q")  # the only XML file
+    (tmp_path / "third.xml").write_text("<labels/>")
+    with pytest.raises(ValueError, match=r"labels: found None.* -k for the last k"):
+        load(file)
+    assert load(file, labels=tmp_path / "other name.xml").label_names == ("p", "q")
+
+
+def test_the_header_goes_before_a_stray_xml_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.arff"
+    file.write_text("@relation 'x: -C 1'\n@attribute p {0,1}\n@attribute f numeric\n@data\n1,2\n")
+    (tmp_path / "pom.xml").write_text("<project/>")
+    assert load(file).label_names == ("p",)
+
+
+def test_a_path_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("emotions").mkdir()
+    np.savez(Path("emotions") / "a.npz", X=X, Y=Y)
+    assert load("emotions").n_samples == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "error", "message"),
+    [
+        ("nope.arff", {}, FileNotFoundError, r"there is no file or folder 'nope\.arff'"),
+        ("some/where", {}, FileNotFoundError, "there is no file or folder"),
+        (
+            "digts",
+            {},
+            FileNotFoundError,
+            r"did you mean 'digits'\?\); expected one of digits, birds",
+        ),
+        (3, {}, TypeError, "source: found int"),
+        (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.mat"),
+        ("a.npz", {"labels": 3}, ValueError, r"labels: found 3 for a\.npz, expected it for ARFF"),
+        ("a.npz", {"test": "b.npz"}, FileNotFoundError, r"test: there is no file 'b\.npz'"),
+        ("digits", {"test": "a.npz"}, ValueError, "expected it for a file"),
+    ],
+)
+def test_bad_arguments(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    arguments: dict[str, str],
+    error: type[Exception],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("a.npz", X=X, Y=Y)
+    with pytest.raises(error, match=message):
+        load(source, **arguments)  # type: ignore[arg-type]
+
+
+class TestFeaturesAlone:
+    """`load_arff_features`, for rows whose labels are unknown."""
+
+    HEADER = "@relation r\n@attribute g numeric\n@attribute w {x,y,z}\n@attribute f numeric\n"
+
+    def test_labels_may_be_missing_or_absent(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.arff"
+        file.write_text(self.HEADER + "@attribute p {0,1}\n@data\n1,y,2,?\n3,x,4,1\n")
+        names = ["f", "w=x", "w=y", "g"]
+        assert_array_equal(load_arff_features(file, names), [[2, 0, 1, 1], [4, 1, 0, 3]])
+        file.write_text(self.HEADER + "@data\n{0 1,1 y}\n{2 5}\n")
+        X = load_arff_features(file, names)
+        assert_array_equal(X.toarray(), [[0, 0, 1, 1], [5, 1, 0, 0]])
+
+    def test_missing_features_are_named(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.arff"
+        file.write_text(self.HEADER + "@data\n1,y,2\n")
+        with pytest.raises(ValueError, match=r"lacks 2 of the 3 features.*: 'h', 'i'"):
+            load_arff_features(file, ["f", "h", "i"])

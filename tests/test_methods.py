@@ -1,0 +1,152 @@
+"""The table of methods, and parameters that come as text."""
+
+import warnings
+
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from multimargin import MLODM, LabelSpecificClassifierChain, RankSVM
+from multimargin.datasets import load_digit_attributes
+from multimargin.methods import METHODS, find_method, make_method, parse
+
+NAMES = [
+    "rank-svm",
+    "rank-cvm",
+    "rank-lsvm",
+    "mlodm",
+    "rank-hlapsvm",
+    "mlrl",
+    "ssmlrl",
+    "llsf",
+    "llsf-bsvm",
+    "llsf-cc",
+]
+
+
+def test_names() -> None:
+    assert list(METHODS) == NAMES
+    assert all(method.name == name for name, method in METHODS.items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_fits_and_can_be_tuned(name: str) -> None:
+    method = METHODS[name]
+    X, _, Y, _ = load_digit_attributes().train_test()
+    model = method.make().fit(X[:80], Y[:80])
+    assert model.predict(X[:5]).shape == (5, 7)
+    # Each value of the grid is one that the estimator takes.
+    grid = ParameterGrid({key: list(values) for key, values in method.grid.items()})
+    assert len(grid) >= 5
+    clone(model).set_params(**grid[0])
+    assert set(method.aliases) <= set(method.parameters)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ends_of_the_grid_are_valid(name: str) -> None:
+    method = METHODS[name]
+    X, _, Y, _ = load_digit_attributes().train_test()
+    iterations = {"max_iter", "max_outer"} & set(method.parameters)
+    # Loose and short: whether the parameters are refused is the question, not the fit.
+    quick = {"tol": 10.0} | dict.fromkeys(iterations, 5)
+    for end in (0, -1):
+        parameters = {key: values[end] for key, values in method.grid.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            method.make(**quick, **parameters).fit(X[:40], Y[:40])
+
+
+def test_the_grids_of_the_papers() -> None:
+    # Xu (Rank-CVM), section 5: gamma from 2^2 to 2^-10, C from 2^8 to 2^-1.
+    assert METHODS["rank-cvm"].grid["C"] == tuple(2.0**k for k in range(-1, 9))
+    assert METHODS["rank-cvm"].grid["gamma"] == tuple(2.0**k for k in range(-10, 3))
+    # mlODM, section 6.1: C in 2^-2..2^10, mu and theta in 0.1..0.9.
+    assert METHODS["mlodm"].grid["C"] == tuple(2.0**k for k in range(-2, 11))
+    assert METHODS["mlodm"].grid["mu"] == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    # MLRL, section 6: {0.01, 0.1, 1, 10, 100}.
+    assert METHODS["mlrl"].grid == {"lam": (0.01, 0.1, 1.0, 10.0, 100.0)}
+    # LLSF, section IV-D: 2^-10..2^10.
+    assert METHODS["llsf"].grid["alpha"] == tuple(2.0**k for k in range(-10, 11))
+
+
+@pytest.mark.parametrize("name", ["RankSVM", "rank_svm", "Rank-SVM", " rank-svm "])
+def test_names_are_read_kindly(name: str) -> None:
+    assert find_method(name) is METHODS["rank-svm"]
+
+
+def test_parameters_as_text() -> None:
+    model = make_method("mlodm", C="2^3", mu="0.4", gamma="scale", n_jobs="none", max_iter="1e4")
+    assert isinstance(model, MLODM)
+    assert (model.C, model.mu, model.gamma, model.n_jobs) == (8.0, 0.4, "scale", None)
+    assert model.max_iter == 10_000
+    assert isinstance(model.max_iter, int)
+    assert model.random_state == 0
+
+
+def test_a_bias_of_none_is_not_the_value_none() -> None:
+    assert make_method("rank-svm", bias="none").bias == "none"
+    assert isinstance(make_method("rank-svm"), RankSVM)
+
+
+def test_aliases_reach_inner_estimators() -> None:
+    model = make_method("llsf-cc", C="3", alpha="0.25", selector__beta=2.0)
+    assert isinstance(model, LabelSpecificClassifierChain)
+    assert (model.estimator.C, model.selector.alpha, model.selector.beta) == (3.0, 0.25, 2.0)
+    # The pattern in the table is not touched.
+    assert make_method("llsf-cc").selector.alpha == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "value"),
+    [
+        ("8", 1.0, 8.0),
+        ("1e-3", 1.0, 1e-3),
+        ("2^-3", 1.0, 0.125),
+        ("2**4", 1.0, 16.0),
+        ("3", 5, 3),
+        ("2.5", 5, 2.5),
+        ("none", None, None),
+        ("None", None, None),
+        ("none", "free", "none"),
+        ("7", None, 7),
+        ("-1", None, -1),
+        ("true", False, True),
+        ("0", True, False),
+        ("maybe", True, "maybe"),
+        ("rbf", "linear", "rbf"),
+        ("0", "scores", 0.0),
+        ("0.5", "scale", 0.5),
+        ("-1^0.5", 1.0, "-1^0.5"),
+        ("0^-1", 1.0, "0^-1"),
+        ("10^400", 1.0, "10^400"),
+        ("2^", 1.0, "2^"),
+    ],
+)
+def test_parse(text: str, default: object, value: object) -> None:
+    parsed = parse(text, default)
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        (
+            "rank-svn",
+            {},
+            r"no method 'rank-svn' \(did you mean 'rank-svm'\?\); expected one of .*mlodm",
+        ),
+        ("xyz", {}, r"no method 'xyz'; expected one of rank-svm, "),
+        ("", {}, "no method ''; expected"),
+        (
+            "mlodm",
+            {"gama": 1},
+            r"mlodm has no parameter 'gama' \(did you mean 'gamma'\?\); expected one of C, .*theta",
+        ),
+        ("llsf", {"C": 1}, "llsf has no parameter 'C'"),
+        ("llsf-cc", {"order__x": 1}, "llsf-cc has no parameter 'order__x'"),
+    ],
+)
+def test_unknown_names(name: str, parameters: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_method(name, **parameters)
