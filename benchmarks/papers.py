@@ -2,8 +2,8 @@
 
     python benchmarks/papers.py [--data DIR] [000 001 002 003 004]
 
-Each file in `benchmarks/published/` states the protocol of its paper; docs/reproduction.md says where
-we differ, and why.
+Each file in `benchmarks/published/` states the protocol of its paper; docs/reproduction.md says
+where we differ, and why.
 """
 
 import argparse

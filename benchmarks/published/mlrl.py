@@ -3,8 +3,8 @@
 Protocol, supervised: ten folds of all rows, rbf kernel whose width is the mean distance of the
 training rows, lambda from {0.01, 0.1, 1, 10, 100}. Semi-supervised: 20 % of the rows with labels,
 measured on the others, ten random splits. The paper says nothing of scaling nor of how lambda is
-chosen: here features are scaled to [0, 1], and lambda is chosen by the ranking loss in three folds of
-the labelled training rows.
+chosen: here features are scaled to [0, 1], and lambda is chosen by the ranking loss in three folds
+of the labelled training rows.
 """
 
 from typing import Any
