@@ -173,14 +173,18 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return self
 
     def _start(self, n: int, targets: Targets) -> Matrix | None:
-        """Return the previous dual matrix, scaled to the present C, when it fits the data."""
+        """Return the previous dual matrix, feasible for the present C, when it fits the data."""
         dual = getattr(self, "dual_coef_", None)
         shape = (n, targets.indicator.shape[1])
         if dual is None or getattr(self, "_fit_shape", None) != shape:
             return None
         start = np.zeros(shape)
-        start[self.support_] = dual * (self.C / self._fit_C)
+        start[self.support_] = dual * self._start_scale()
         return start
+
+    def _start_scale(self) -> float:
+        # A larger C only loosens the constraints: the rows that keep their margin keep their duals.
+        return min(1.0, self.C / self._fit_C)
 
     def _store(self, X: Any, targets: Targets, kernel: Kernel, fit: Fit) -> None:
         self._store_targets(targets)

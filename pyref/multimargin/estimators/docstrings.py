@@ -30,7 +30,8 @@ _SHARED = {
     verbose : int, default=0
         1 prints a line after each epoch.
     warm_start : bool, default=False
-        Start from the previous solution (scaled to the present C) when it fits the data.
+        Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
+        of increasing C then need fewer epochs.
 """,
     "threshold": """
     threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"

@@ -190,7 +190,7 @@ class RankHLapSVM(PairwiseClassifier):
         start = super()._start(n, targets)
         if start is None or self._dual is None:
             return start
-        return self._dual * (self.C / self._fit_C)
+        return self._dual * self._start_scale()
 
 
 @dataclass(frozen=True)
