@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.plots.checks import check_has
-from multimargin.plots.cv_results import measures_in, name_of_scoring, parameters_in
+from multimargin.plots.checks import check_has, check_numbers
+from multimargin.plots.cv_results import column_of, measures_in, name_of_scoring, parameters_in
 from multimargin.plots.drawing import (
     SEQUENTIAL,
     check_axes,
@@ -182,9 +182,9 @@ class ParameterCurveDisplay:
             for row in range(len(values[chosen[0]]))
         ]
         kept = np.flatnonzero(present)
-        means = {name: np.asarray(cv_results[f"mean_test_{name}"])[kept] for name in shown}
+        means = {name: column_of(cv_results, f"mean_test_{name}", present)[kept] for name in shown}
         deviations = {
-            name: np.asarray(cv_results[f"std_test_{name}"])[kept]
+            name: column_of(cv_results, f"std_test_{name}", present)[kept]
             for name in shown
             if f"std_test_{name}" in cv_results
         }
@@ -433,7 +433,7 @@ def _title(measure: str) -> str:
 
 
 def _checked(argument: str, name: str, values: Any, c: int) -> Vector:
-    checked = np.asarray(values, dtype=np.float64)
+    checked = check_numbers(f"{argument} of {name!r}", values)
     if checked.shape != (c,):
         raise ValueError(
             f"{argument} of {name!r} has shape {checked.shape}; expected ({c},), one a candidate."
