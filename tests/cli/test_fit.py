@@ -108,11 +108,17 @@ def test_errors(command, folder: Path, arguments: list[str], code: int, message:
     assert answer.err.count("\n") == 1
 
 
+def test_a_bound_that_proves_nothing_is_not_praised(command, folder: Path) -> None:
+    answer = command("fit", folder, "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1")
+    assert "not positive semidefinite" in answer.err
+    assert "proves nothing here" in answer.out
+
+
 def test_missing_values(command, tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", X=[[1.0], [np.nan]], Y=[[1, 0], [0, 1]])
     answer = command("fit", tmp_path / "a.npz")
     assert answer.code == 1
-    assert answer.err.startswith("multimargin fit: a has 1 missing values, for example")
+    assert answer.err.startswith("multimargin fit: a has missing values, 1 in all, for")
 
 
 def test_data_without_pairs(command, tmp_path: Path) -> None:
