@@ -167,7 +167,8 @@ def test_results_of_another_experiment_are_refused(results: list[Result]) -> Non
         make_report([])
 
 
-def test_write(results: list[Result], document: str, tmp_path: Path) -> None:
+def test_write(results: list[Result], tmp_path: Path) -> None:
+    failed = [result for result in results if result.failed]
     path = tmp_path / "report.html"
-    write_report(results, path, title=f"Report {NASTY}")
-    assert path.read_text(encoding="utf-8") == document
+    write_report(failed, path, title="ü ↓")
+    assert path.read_text(encoding="utf-8") == make_report(failed, title="ü ↓")
