@@ -121,7 +121,7 @@ def command(
     labels: Labels = None,
     as_json: Json = False,
 ) -> None:
-    """Compare methods on data sets: means, ranks, wins and losses, significance.
+    """Compare methods on data sets: means, ranks, significance.
 
     All methods get the same splits. Ctrl-C stops; the same command goes on where it stopped. A
     method that fails is recorded and does not stop the others; the exit code is 1 if all failed.

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from iterstrat.ml_stratifiers import MultilabelStratifiedKFold
 from numpy.typing import NDArray
 
 from multimargin.datasets import MultilabelData
 from multimargin.parameters import check_integer
+from multimargin.tuning import MultilabelStratifiedKFold
 
 OFFICIAL = "official"
 
