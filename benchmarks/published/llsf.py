@@ -2,9 +2,9 @@
 
 Protocol of the paper: five random parts, 80 % for training; alpha, beta, gamma = 0.1, 0.1, 0.01
 for LLSF alone and 0.5, 0.1, 0.01 as a selector; binary classifiers are linear SVMs with C = 1 (here
-by liblinear with the hinge loss in place of libsvm, the same problem but for the bias). The features
-are selected by the convex form, then by the published loop (100 iterations). The paper has no enron: it
-is measured without a row to compare with.
+by liblinear with the hinge loss in place of libsvm, the same problem but for the bias). The
+features are selected by the convex form, then by the published loop (100 iterations). The paper has
+no enron: it is measured without a row to compare with.
 """
 
 from typing import Any

@@ -2,9 +2,9 @@
 
 Protocol: official splits, features scaled to [0, 1], rbf kernel, threshold by least squares on the
 scores. gamma from 2^-10 to 2^2, C from 2^-2 to 2^10, for mlODM also theta and mu from 0.1 to 0.9,
-by five folds of the training part. The paper prints neither what it tuned by nor what it chose. Here:
-the lazy search in two rounds, by (ranking loss + Hamming loss) / 2 as its predecessors, in five
-stratified folds. Of birds the paper uses the rows with labels alone (its table 1).
+by five folds of the training part. The paper prints neither what it tuned by nor what it chose.
+Here: the lazy search in two rounds, by (ranking loss + Hamming loss) / 2 as its predecessors, in
+five stratified folds. Of birds the paper uses the rows with labels alone (its table 1).
 """
 
 from math import log2

@@ -90,8 +90,8 @@ def command(
     from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 
     method, estimator = make_named_method(method_name, context.args)
-    scorer, sign = _scorer(score)
-    wanted = _grid(method, grid)
+    score, scorer, sign = _scorer(score)
+    wanted = _grid(method, grid, context.args)
     if output is not None:
         path_to_write(output, "--output")
     if jobs == 0:
@@ -157,27 +157,35 @@ def command(
         _report(found, method, source, context.args, labels, output)
 
 
-def _scorer(name: str) -> tuple[Any, int]:
-    """Return the scorer of a measure, and the sign that turns its scores into the measure."""
+def _scorer(name: str) -> tuple[str, Any, int]:
+    """Return a measure's name, its scorer, and the sign that turns scores into the measure."""
     from multimargin.cli.options import WrongUsage
     from multimargin.measures import SCORERS, get_scorer
 
     plain = name.replace("-", "_").removeprefix("neg_")
     for key, sign in ((plain, 1), (f"neg_{plain}", -1)):
         if key in SCORERS:
-            return get_scorer(key), sign
+            return plain, get_scorer(key), sign
     known = ", ".join(sorted(key.removeprefix("neg_") for key in SCORERS))
     raise WrongUsage(f"--score is {name!r}; expected one of {known}")
 
 
-def _grid(method: Any, given: list[str] | None) -> dict[str, list[Any]]:
-    """Read the options ``--grid``, or take the method's own values."""
-    from multimargin.cli.options import WrongUsage
+def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, list[Any]]:
+    """Read the options ``--grid``, or take the method's own values for what is not fixed."""
+    from multimargin.cli.options import WrongUsage, method_parameters
     from multimargin.methods import parse
 
+    held = {method.parameter(name) for name in method_parameters(fixed)}
     if not given:
-        return {name: list(values) for name, values in method.grid.items()}
-    grid: dict[str, list[Any]] = {}
+        # As in the Rank-CVM paper: the kernel first, C last.
+        order = sorted(method.grid, key=lambda name: name == "C")
+        grid = {name: list(method.grid[name]) for name in order if name not in held}
+        if not grid:
+            raise WrongUsage(
+                f"nothing is left to tune of {', '.join(method.grid)}; expected --grid NAME=V1,V2"
+            )
+        return grid
+    grid = {}
     for option in given:
         name, equals, text = option.partition("=")
         values = [value.strip() for value in text.split(",")]
@@ -187,8 +195,8 @@ def _grid(method: Any, given: list[str] | None) -> dict[str, list[Any]]:
             target = method.parameter(name.strip().replace("-", "_"))
         except ValueError as error:
             raise WrongUsage(str(error)) from error
-        if target in grid:
-            raise WrongUsage(f"--grid names {name} twice; expected each parameter once")
+        if target in grid or target in held:
+            raise WrongUsage(f"{name} is given twice; expected a --grid or a value for it")
         default = method.make().get_params(deep=True)[target]
         grid[target] = list(dict.fromkeys(parse(value, default) for value in values))
     return grid
