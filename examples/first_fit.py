@@ -1,4 +1,8 @@
-"""Fit Rank-SVM, look at the certificate, rank and predict the labels of new instances."""
+"""Fit Rank-SVM, look at the certificate, rank and predict the labels of new instances.
+
+Learn what a fitted model tells about itself, and the difference between scores and predicted
+labels. All measures of the predictions end the output.
+"""
 
 from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes

@@ -2,9 +2,12 @@
 
 import re
 import runpy
+import sys
 from pathlib import Path
 
+import matplotlib
 import pytest
+from matplotlib import pyplot
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -19,18 +22,36 @@ def code_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
-def test_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_example(
+    script: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matplotlib.use("Agg")
+    picture = tmp_path / "picture.png"
+    draws = "sys.argv" in script.read_text(encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", [str(script), *([str(picture)] if draws else [])])
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
+    assert picture.exists() == draws
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if code_of(page)], ids=lambda page: page.stem
 )
 def test_code_of_page(page: Path) -> None:
+    matplotlib.use("Agg")
     exec(compile(code_of(page), str(page), "exec"), {"__name__": "__main__"})
+    pyplot.close("all")
 
 
 def test_there_is_something_to_run() -> None:
     assert EXAMPLES
     assert code_of(ROOT / "README.md")
+
+
+def test_the_gallery_shows_every_example() -> None:
+    gallery = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    assert all(f"../examples/{script.name}" in gallery for script in EXAMPLES)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         RankHLapSVM,
         RankLSVM,
         RankSVM,
+        ThresholdedClassifier,
         beta_max,
         llsf_path,
     )
@@ -33,6 +34,7 @@ __all__ = [
     "RankHLapSVM",
     "RankLSVM",
     "RankSVM",
+    "ThresholdedClassifier",
     "__version__",
     "beta_max",
     "llsf_path",

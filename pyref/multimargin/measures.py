@@ -355,6 +355,38 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
     return _f1("micro", Y_true, Y_pred, zero_division)
 
 
+def ranking_hamming(
+    Y_true: Any, Y_pred: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore"
+) -> float:
+    """Mean of ranking loss and Hamming loss: a criterion for tuning.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        As in `ranking_loss`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or if all rows are degenerate and ignored.
+
+    Notes
+    -----
+    Rank-CVM paper, equation 77.
+    """
+    ranking = ranking_loss(Y_true, scores, degenerate_rows=degenerate_rows)
+    return (ranking + hamming_loss(Y_true, Y_pred)) / 2.0
+
+
 def all_measures(
     Y_true: Any,
     Y_pred: Any,
@@ -555,6 +587,16 @@ def _label_sets_scorer(measure: Callable[..., float], *, greater_is_better: bool
     return scorer
 
 
+class _NegRankingHamming:
+    """The scorer of a measure that takes both the label sets and the scores."""
+
+    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
+        return -ranking_hamming(Y, estimator.predict(X), estimator.decision_function(X))
+
+    def __repr__(self) -> str:
+        return "get_scorer('neg_ranking_hamming')"
+
+
 SCORERS: dict[str, Scorer] = {
     "neg_ranking_loss": _scores_scorer(ranking_loss, greater_is_better=False),
     "neg_one_error": _scores_scorer(one_error, greater_is_better=False),
@@ -567,6 +609,7 @@ SCORERS: dict[str, Scorer] = {
     "example_f1": _label_sets_scorer(example_f1, greater_is_better=True),
     "macro_f1": _label_sets_scorer(macro_f1, greater_is_better=True),
     "micro_f1": _label_sets_scorer(micro_f1, greater_is_better=True),
+    "neg_ranking_hamming": _NegRankingHamming(),
 }
 """Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
 
@@ -583,7 +626,9 @@ def get_scorer(name: str) -> Scorer:
     -------
     callable
         A scorer with the signature ``scorer(estimator, X, Y)``; ranking measures use the
-        estimator's `decision_function`, the others its `predict`. Larger is better.
+        estimator's `decision_function`, the others its `predict`, "neg_ranking_hamming" both.
+        Larger is better. A threshold of its own for each label changes the ranking of
+        `decision_function`.
 
     Raises
     ------

@@ -12,6 +12,7 @@ from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.ssmlrl import SSMLRL
+from multimargin.estimators.thresholded import ThresholdedClassifier
 
 __all__ = [
     "LLSF",
@@ -24,6 +25,7 @@ __all__ = [
     "RankHLapSVM",
     "RankLSVM",
     "RankSVM",
+    "ThresholdedClassifier",
     "beta_max",
     "llsf_path",
 ]

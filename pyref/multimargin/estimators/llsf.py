@@ -6,13 +6,14 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf_problem import (
     Convexity,
     Matrix,
@@ -23,9 +24,15 @@ from multimargin.estimators.llsf_problem import (
     smallest_feature_eigenvalue,
     solve,
 )
+from multimargin.estimators.problem import Report, history_of
 from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
 from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.thresholds import (
+    ConstantThreshold,
+    Threshold,
+    make_threshold,
+)
 
 SOLVERS = ("cd", "apg")
 
@@ -34,7 +41,8 @@ _PUBLISHED_ITERATIONS = 100
 _DEFAULT_ITERATIONS = 1000
 
 
-class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@with_shared_paragraphs
+class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
     """Label-specific features: sparse linear models that share features between similar labels.
 
     Minimises 1/2 ||X W - Y||_F^2 + alpha/2 tr((R + shift I) W^T W) + beta ||W||_1 with R one minus
@@ -51,8 +59,10 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     gamma : float, default=0.01
         Ridge parameter of the start of the published loop, positive. Without influence on the
         solution of the convex problem.
-    threshold : float, default=0.5
-        tau: labels with a score above it are predicted. Ignored for one-dimensional targets.
+    threshold : float, {"scores", "features", "labels", "count"} or Threshold, default=0.5
+        tau: labels with a score above it are predicted. A name or an object stands for a threshold
+        that is learned from the training rows, see `multimargin.thresholds`. Ignored for
+        one-dimensional targets.
     convexify : bool, default=True
         Whether to add the smallest shift that makes the problem convex and bounded. False runs the
         published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
@@ -75,18 +85,13 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (q,)
-        Label numbers, or the classes of one-dimensional targets.
-    multilabel_ : bool
-        Whether the targets were a label indicator.
-    label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
-    n_features_in_ : int
-        Number of features d.
+    <target_attributes>
     coef_ : ndarray of shape (q, d)
         The transpose of W.
     label_specific_features_ : ndarray of shape (q, d), dtype bool
         Where `coef_` is not 0.
+    threshold_ : Threshold
+        The fitted threshold.
     shift_ : float
         What was added to the diagonal of R: 0 where the published problem is convex.
     n_iter_ : int
@@ -130,7 +135,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         alpha: float = 0.1,
         beta: float = 0.1,
         gamma: float = 0.01,
-        threshold: float = 0.5,
+        threshold: float | str | Threshold = 0.5,
         convexify: bool = True,
         solver: str = "cd",
         tol: float = 1e-3,
@@ -151,19 +156,11 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        return tags
-
     def _check_parameters(self) -> int:
         check_real("alpha", self.alpha, at_least=0.0)
         check_real("beta", self.beta, above=0.0)
         check_real("gamma", self.gamma, above=0.0)
-        check_real("threshold", self.threshold)
+        make_threshold(self.threshold)
         check_choice("solver", self.solver, SOLVERS)
         check_real("tol", self.tol, above=0.0)
         check_integer("verbose", int(self.verbose), at_least=0)
@@ -205,7 +202,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         max_iter = self._check_parameters()
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        X = validate_data(self, X, **self._input_checks())
         targets = check_targets(Y)
         check_consistent_length(X, targets.indicator)
 
@@ -227,8 +224,10 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         )
         solution = solve(X, targets.indicator, convexity, request)
         self._store(targets, convexity, solution)
+        interrupted = solution.status == "interrupted" and not progress.stop_requested
+        self._fit_threshold(X, targets, interrupted)
         progress.finish()
-        if solution.status == "interrupted" and not progress.stop_requested:
+        if interrupted:
             raise KeyboardInterrupt
         self._warn(X, convexity, max_iter)
         return self
@@ -241,28 +240,30 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return None if self.convexify else ridge_start(X, targets.indicator, float(self.gamma))
 
     def _store(self, targets: Targets, convexity: Convexity, solution: Any) -> None:
-        self.classes_ = targets.classes
-        self.multilabel_ = targets.multilabel
-        if targets.label_names is not None:
-            self.label_names_in_ = targets.label_names
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
+        self._store_targets(targets)
         self.coef_ = solution.weights
         self.label_specific_features_ = solution.weights != 0.0
         self.shift_ = convexity.shift
-        self.n_iter_ = solution.epochs
-        self.objective_ = solution.primal
-        self.dual_objective_ = solution.dual_objective
-        self.dual_gap_ = solution.gap
         self.kkt_residual_ = solution.kkt_residual
-        self.status_ = solution.status
-        epoch, seconds, primal, dual = solution.history
-        self.history_ = {
-            "epoch": epoch.astype(int),
-            "seconds": seconds,
-            "primal": primal,
-            "dual": dual,
-        }
+        self._store_report(
+            Report(
+                status=solution.status,
+                n_iter=solution.epochs,
+                primal=solution.primal,
+                dual_objective=solution.dual_objective,
+                gap=solution.gap,
+                history=history_of(solution.history),
+            )
+        )
+
+    def _fit_threshold(self, X: Any, targets: Targets, interrupted: bool) -> None:
+        threshold = make_threshold(self.threshold, random_state=0)
+        learned = not isinstance(threshold, ConstantThreshold)
+        if learned and (interrupted or not targets.multilabel):
+            # Whoever interrupts wants an answer now, and classes have no threshold.
+            threshold = ConstantThreshold(0.5)
+        scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
+        self.threshold_ = threshold.fit(scores, targets.indicator, X)
 
     def _warn(self, X: Any, convexity: Convexity, max_iter: int) -> None:
         if not convexity.convex:
@@ -288,84 +289,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def label_scores(self, X: Any) -> Matrix:
-        """Return the scores X W of all labels, before the threshold.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Near 1 for relevant labels, near 0 for irrelevant ones.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    def _label_scores(self, X: Any) -> Matrix:
         scores: Matrix = safe_sparse_dot(X, self.coef_.T)
         return scores
-
-    def decision_function(self, X: Any) -> Matrix:
-        """Return the scores minus the threshold: positive for the labels that are predicted.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q), (n, n_classes) or (n,)
-            X W - threshold for labels; X W for three or more classes; their difference for two.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        scores = self.label_scores(X)
-        if self.multilabel_:
-            return scores - self.threshold
-        if self.classes_.size == 2:
-            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
-        return scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the relevant labels (Algorithm 2), or the class.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q) or (n,)
-            Label indicator (1 where the decision function is positive), or classes.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        decision = self.decision_function(X)
-        if self.multilabel_:
-            return (decision > 0).astype(int)
-        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[winners]
-        return predicted
 
     def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
         """Return the features of a label, or of all labels together.

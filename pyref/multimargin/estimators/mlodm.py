@@ -1,16 +1,13 @@
 """mlODM: the optimal margin distribution of label pairs."""
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils import check_consistent_length
 
 from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix, Model
+from multimargin.estimators.problem import Model
 from multimargin.kernels import KernelFunction
-from multimargin.labels import check_indicator
 from multimargin.parameters import check_real
+from multimargin.thresholds import Threshold
 
 
 @with_shared_paragraphs
@@ -39,6 +36,7 @@ class MLODM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     objective_ : float
         Primal objective: 1/2 sum_k ||w_k||^2 + sum_i C/(2 p_i r_i) times the sum over pairs of
@@ -73,7 +71,7 @@ class MLODM(PairwiseClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,
@@ -91,39 +89,3 @@ class MLODM(PairwiseClassifier):
         super()._check_parameters()
         check_real("theta", self.theta, at_least=0.0, below=1.0)
         check_real("mu", self.mu, above=0.0, at_most=1.0)
-
-    def margins(self, X: Any, Y: Any) -> Matrix:
-        """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features, as in `label_scores`.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
-            Label indicator of 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (L,)
-            The margins of the L pairs, by row, then by relevant, then by irrelevant label: their
-            distribution is what figures 2 and 3 of the paper show.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` or `Y` is malformed, or if they have different numbers of rows or labels.
-        """
-        scores = self.label_scores(X)
-        relevant = check_indicator(Y).astype(bool)
-        check_consistent_length(scores, relevant)
-        if relevant.shape[1] != scores.shape[1]:
-            raise ValueError(
-                f"Y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
-            )
-        of_rows = [
-            (row[is_relevant, None] - row[~is_relevant]).ravel()
-            for row, is_relevant in zip(scores, relevant, strict=True)
-        ]
-        return np.concatenate(of_rows)

@@ -14,6 +14,7 @@ from multimargin.estimators.engine import fit_of
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import KernelFunction, rust_features
 from multimargin.parameters import check_real
+from multimargin.thresholds import Threshold
 
 _Support = tuple[NDArray[np.uint32], Matrix]
 
@@ -54,6 +55,7 @@ class RankCVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
         For the two Frank-Wolfe solvers, iterations, also in `history_`.
     rho_ : float
@@ -91,7 +93,7 @@ class RankCVM(PairwiseClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         fw_tol: float | None = None,
         max_iter: int = 1000,

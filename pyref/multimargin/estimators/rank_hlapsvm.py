@@ -14,6 +14,7 @@ from multimargin.estimators.exact import kernel_matrix
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel, KernelFunction
 from multimargin.parameters import check_choice, check_real
+from multimargin.thresholds import Threshold
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.
@@ -47,14 +48,17 @@ class RankHLapSVM(PairwiseClassifier):
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
     <solver>
-    threshold : {"scores", "features"} or float, default="features"
+    threshold : {"features", "scores", "labels", "count"}, float or Threshold, default="features"
         How the threshold is learned: from the features (linear support vector regression, as in
-        the paper), from the scores (linear least squares), or a constant.
+        the paper), from the scores (linear least squares), one for each label (SCut), for a number
+        of labels (RCut), or a constant; see `multimargin.thresholds`. It is learned from the scores
+        of the training rows; `ThresholdedClassifier` learns it from those of held-out rows.
     <stopping>
     <run_parameters>
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     hyperedge_weights_ : ndarray of shape (q,)
         Weight of each label's hyperedge: exp(-nu times the mean squared distance between its
@@ -96,7 +100,7 @@ class RankHLapSVM(PairwiseClassifier):
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float = "features",
+        threshold: str | float | Threshold = "features",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,
@@ -186,7 +190,7 @@ class RankHLapSVM(PairwiseClassifier):
         start = super()._start(n, targets)
         if start is None or self._dual is None:
             return start
-        return self._dual * (self.C / self._fit_C)
+        return self._dual * self._start_scale()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Model
 from multimargin.kernels import KernelFunction
 from multimargin.parameters import check_choice
+from multimargin.thresholds import Threshold
 
 BIASES = ("free", "penalized", "none")
 
@@ -44,6 +45,7 @@ class RankSVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     objective_ : float
         Primal objective 1/2 sum_k ||w_k||^2 + sum_i C/(p_i r_i) sum over pairs of the hinge.
@@ -78,7 +80,7 @@ class RankSVM(PairwiseClassifier):
         coef0: float = 0.0,
         bias: str = "free",
         solver: str = "bcd",
-        threshold: str | float = "scores",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,

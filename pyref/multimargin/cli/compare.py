@@ -1,0 +1,358 @@
+"""``multimargin compare``."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multimargin.cli.options import Json, Labels, Scale, WrongUsage
+
+if TYPE_CHECKING:
+    from multimargin.compare import Result
+
+_SHOWN_MEASURES = "ranking_loss,one_error,average_precision,hamming_loss,macro_f1"
+
+
+def command(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA...",
+            help="Data sets: files, folders or names, as for multimargin info.",
+            show_default=False,
+        ),
+    ],
+    methods: Annotated[
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="METHOD,...",
+            help="Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
+            "classifier-chain, knn, random-forest, dummy. Parameters follow after colons: "
+            "rank-svm:C=8:gamma=2^-3.",
+        ),
+    ] = "rank-svm,mlodm,ovr-svc",
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            "--cv",
+            metavar="FOLDS",
+            help="Folds of a cross-validation that keeps the label frequencies; 10 by default.",
+            show_default=False,
+        ),
+    ] = None,
+    official_split: Annotated[
+        bool, typer.Option("--official-split", help="Fit to train, measure on test, once.")
+    ] = False,
+    scale: Scale = "minmax",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of the folds and of the methods.")
+    ] = 0,
+    measures: Annotated[
+        str,
+        typer.Option("--measures", metavar="MEASURE,...|all", help="What tables and reports show."),
+    ] = _SHOWN_MEASURES,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="METHOD",
+            help="Method whose wins, ties and losses are counted; the first by default.",
+        ),
+    ] = None,
+    test: Annotated[
+        str,
+        typer.Option(
+            "--test",
+            metavar="corrected|paired|none",
+            help="Paired t-test over the folds: with the correction for overlapping training "
+            "parts, without it (as in many papers), or no test.",
+        ),
+    ] = "corrected",
+    alpha: Annotated[
+        float, typer.Option("--alpha", metavar="P", help="Level of all tests.")
+    ] = 0.05,
+    results_file: Annotated[
+        str,
+        typer.Option(
+            "--results",
+            metavar="FILE",
+            help="Each result is added to this file at once; results in it are not computed again.",
+        ),
+    ] = "results.jsonl",
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Write an HTML page with tables, tests and plots."
+        ),
+    ] = None,
+    csv: Annotated[
+        str | None, typer.Option("--csv", metavar="FILE", help="Write every result as a CSV row.")
+    ] = None,
+    markdown: Annotated[
+        str | None, typer.Option("--markdown", metavar="FILE", help="Write the tables in Markdown.")
+    ] = None,
+    latex: Annotated[
+        str | None, typer.Option("--latex", metavar="FILE", help="Write the tables in LaTeX.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            help="Fits at a time; -1 for one a processor. 1 by default.",
+            show_default=False,
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Fit on the dask cluster with this scheduler: tcp://host:8786.",
+        ),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+    ] = False,
+    labels: Labels = None,
+    as_json: Json = False,
+) -> None:
+    """Compare methods on data sets: means, ranks, significance.
+
+    All methods get the same splits. Ctrl-C stops; the same command goes on where it stopped. A
+    method that fails is recorded and does not stop the others; the exit code is 1 if all failed.
+
+    \b
+    Examples:
+      multimargin compare digits --methods rank-svm,mlodm,ovr-svc --cv 10 --report report.html
+      multimargin compare emotions yeast --official-split --measures all --csv results.csv
+      multimargin compare digits --methods rank-svm:C=1,rank-svm:C=10,knn -j 2
+    """
+    from multimargin.cli import FAILED
+    from multimargin.cli.options import load_data
+    from multimargin.compare import run_experiment
+
+    estimators = _estimators(methods)
+    folds = _splits(cv, official_split)
+    shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
+    outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
+    _check_outputs(outputs)
+    data = [load_data(source, labels) for source in sources]
+
+    with _cluster(dask), _told_how_to_go_on(results_file):
+        results = run_experiment(
+            data,
+            estimators,
+            cv=folds,
+            scaling=scale,
+            seed=seed,
+            results_file=results_file,
+            n_jobs=-1 if dask is not None else jobs,
+            retry_failed=retry_failed,
+            progress=True,
+        )
+    options: dict[str, Any] = {"reference": reference, "test": test, "alpha": alpha}
+    _write(results, shown, options, outputs)
+    if as_json:
+        _print_json(results, results_file, outputs)
+    else:
+        _print_tables(results, shown, options, results_file, outputs)
+    if all(result.failed for result in results):
+        raise typer.Exit(FAILED)
+
+
+def _estimators(methods: str) -> dict[str, Any]:
+    from multimargin.compare import make_estimator
+
+    estimators: dict[str, Any] = {}
+    for text in (part.strip() for part in methods.split(",")):
+        name, *assignments = text.split(":")
+        if not name:
+            raise WrongUsage(f"--methods is {methods!r}; expected names with commas between")
+        if text in estimators:
+            raise WrongUsage(f"--methods has {text!r} twice; expected different methods")
+        parameters = {}
+        for assignment in assignments:
+            key, equals, value = assignment.partition("=")
+            if not (key and equals and value):
+                raise WrongUsage(
+                    f"--methods has {assignment!r} in {text!r}; expected METHOD:NAME=VALUE"
+                )
+            parameters[key.strip()] = value
+        try:
+            estimators[text] = make_estimator(name, **parameters)
+        except ValueError as error:
+            raise WrongUsage(f"--methods: {error}") from error
+    return estimators
+
+
+def _splits(cv: int | None, official_split: bool) -> int | str:
+    if official_split and cv is not None:
+        raise WrongUsage("--cv and --official-split exclude each other; expected one of them")
+    if official_split:
+        return "official"
+    if cv is not None and cv < 2:
+        raise WrongUsage(f"--cv is {cv}; expected at least 2 folds")
+    return 10 if cv is None else cv
+
+
+def _checked_choices(
+    measures: str,
+    reference: str | None,
+    test: str,
+    alpha: float,
+    scale: str,
+    seed: int,
+    jobs: int | None,
+    methods: list[str],
+) -> list[str]:
+    """Refuse before hours of computation what could be refused after them."""
+    from multimargin.compare.measured import find_measured
+    from multimargin.compare.win_tie_loss import TESTS
+    from multimargin.parameters import check_choice, check_integer, check_real
+    from multimargin.scaling import SCALINGS
+
+    try:
+        wanted = measures if measures == "all" else [m.strip() for m in measures.split(",")]
+        shown = [measured.name for measured in find_measured(wanted)]
+        if reference is not None:
+            check_choice("reference", reference, methods)
+        check_choice("test", test, TESTS)
+        check_choice("scale", scale, SCALINGS)
+        check_real("alpha", alpha, above=0.0, below=1.0)
+        check_integer("seed", seed, at_least=0)
+    except ValueError as error:
+        raise WrongUsage(f"--{error}") from error
+    if jobs == 0:
+        raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one a processor")
+    return shown
+
+
+def _check_outputs(outputs: dict[str, str | None]) -> None:
+    from multimargin.datasets._paths import path_to_write
+
+    for option, path in outputs.items():
+        if path is not None:
+            path_to_write(path, option)
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[None]:
+    if address is None:
+        yield
+        return
+    try:
+        from dask.distributed import Client
+    except ImportError as error:
+        raise ImportError(
+            "--dask needs dask, which is not installed: pip install multimargin[dask]"
+        ) from error
+    from joblib import parallel_config
+
+    client = Client(address)  # type: ignore[no-untyped-call]
+    with client, parallel_config(backend="dask"):
+        yield
+
+
+@contextmanager
+def _told_how_to_go_on(results_file: str) -> Iterator[None]:
+    from multimargin.cli.output import console
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        console(stderr=True).print(
+            f"stopped; results so far are in {results_file}, and the same command goes on there",
+            markup=False,
+            soft_wrap=True,
+        )
+        raise
+
+
+def _write(
+    results: "Sequence[Result]",
+    measures: list[str],
+    options: dict[str, Any],
+    outputs: dict[str, str | None],
+) -> None:
+    from pathlib import Path
+
+    from multimargin.compare.table import to_latex, to_markdown
+    from multimargin.compare.tables import results_frame
+
+    report, csv, markdown, latex = outputs.values()
+    if csv is not None:
+        results_frame(results).to_csv(csv, index=False)
+    if markdown is not None or latex is not None:
+        tables = _tables(results, measures, options)
+        if markdown is not None:
+            Path(markdown).write_text(to_markdown(tables), encoding="utf-8")
+        if latex is not None:
+            Path(latex).write_text(to_latex(tables), encoding="utf-8")
+    if report is not None:
+        _choose_file_backend()
+        from multimargin.compare.report import write_report
+
+        write_report(results, report, measures=measures, **options)
+
+
+def _choose_file_backend() -> None:
+    """Draw into files alone: windows would need a screen."""
+    try:
+        import matplotlib
+    except ImportError:
+        return
+    matplotlib.use("agg")
+
+
+def _tables(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> list[Any]:
+    from multimargin.compare.tables import rank_tests_table, results_tables, win_tie_loss_table
+
+    tables = results_tables(results, measures)
+    if len({result.method for result in results}) > 1:
+        tables.append(win_tie_loss_table(results, measures, **options))
+        if len({result.data for result in results}) > 1:
+            ranked = {key: options[key] for key in ("reference", "alpha")}
+            tables += rank_tests_table(results, measures, **ranked)
+    return tables
+
+
+def _print_tables(
+    results: "Sequence[Result]",
+    measures: list[str],
+    options: dict[str, Any],
+    results_file: str,
+    outputs: dict[str, str | None],
+) -> None:
+    from multimargin.cli.output import console
+    from multimargin.compare.table import to_rich
+    from multimargin.compare.tables import certificates_table, failures_table, remarks_table
+
+    extra = (certificates_table(results), failures_table(results), remarks_table(results))
+    out = console()
+    for table in (*_tables(results, measures, options), *extra):
+        if table is not None:
+            out.print(to_rich(table))
+            out.print()
+    written = [results_file, *(path for path in outputs.values() if path is not None)]
+    out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)
+
+
+def _print_json(
+    results: "Sequence[Result]", results_file: str, outputs: dict[str, str | None]
+) -> None:
+    from multimargin.cli.output import print_json
+    from multimargin.compare.tables import results_frame
+
+    print_json(
+        {
+            "results_file": results_file,
+            "outputs": {option.removeprefix("--"): path for option, path in outputs.items()},
+            "n_failed": sum(result.failed for result in results),
+            "results": results_frame(results).to_dict(orient="records"),
+        }
+    )

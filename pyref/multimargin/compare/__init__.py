@@ -1,0 +1,69 @@
+"""Compare methods: experiments that survive a crash, statistics, tables and a report.
+
+The package needs the extra ``multimargin[stats]``.
+"""
+
+try:
+    import iterstrat as _iterstrat  # noqa: F401
+    import pandas as _pandas  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        f"multimargin.compare needs {error.name}, which is not installed: "
+        "pip install multimargin[stats]"
+    ) from error
+
+from multimargin.compare.baselines import BASELINES, make_estimator
+from multimargin.compare.collect import per_data, per_split
+from multimargin.compare.experiment import run_experiment
+from multimargin.compare.one_class_labels import WithOneClassLabels
+from multimargin.compare.report import make_report, write_report
+from multimargin.compare.results import Result
+from multimargin.compare.results_file import read_results
+from multimargin.compare.statistics import (
+    FriedmanTest,
+    NemenyiTest,
+    Ranks,
+    average_ranks,
+    friedman_test,
+    nemenyi_test,
+    wilcoxon_tests,
+)
+from multimargin.compare.table import Table, to_latex, to_markdown, to_rich
+from multimargin.compare.tables import (
+    rank_tests_table,
+    results_frame,
+    results_tables,
+    win_tie_loss_table,
+)
+from multimargin.compare.win_tie_loss import WinTieLoss, paired_t_test, win_tie_loss
+
+__all__ = [
+    "BASELINES",
+    "FriedmanTest",
+    "NemenyiTest",
+    "Ranks",
+    "Result",
+    "Table",
+    "WinTieLoss",
+    "WithOneClassLabels",
+    "average_ranks",
+    "friedman_test",
+    "make_estimator",
+    "make_report",
+    "nemenyi_test",
+    "paired_t_test",
+    "per_data",
+    "per_split",
+    "rank_tests_table",
+    "read_results",
+    "results_frame",
+    "results_tables",
+    "run_experiment",
+    "to_latex",
+    "to_markdown",
+    "to_rich",
+    "wilcoxon_tests",
+    "win_tie_loss",
+    "win_tie_loss_table",
+    "write_report",
+]

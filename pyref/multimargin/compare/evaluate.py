@@ -1,0 +1,174 @@
+"""One job: a method is fitted to the training rows of a split and measured on its test rows."""
+
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import multilabel_confusion_matrix
+
+from multimargin.compare.environment import environment
+from multimargin.compare.margins import margin_quantiles
+from multimargin.compare.measured import RANKING
+from multimargin.compare.results import Result
+from multimargin.compare.scores import scores_of
+from multimargin.compare.splits import Split
+from multimargin.measures import all_measures
+from multimargin.scaling import with_scaler
+
+_MAX_EPOCHS = 100
+_MAX_CORRELATED_LABELS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A method on a split.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted; it is cloned.
+    split : Split
+        The rows.
+    blank : Result
+        The result, as far as it is known before the fit.
+    """
+
+    estimator: Any
+    split: Split
+    blank: Result
+
+
+def evaluate(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
+    """Fit and measure; an exception becomes a result with an error.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n, d)
+        Features of all rows.
+    Y : ndarray of shape (n, q)
+        Label indicator of all rows.
+    job : Job
+        What to do.
+
+    Returns
+    -------
+    Result
+        The result.
+    """
+    noted: list[str] = []
+    try:
+        with _noting_warnings(noted):
+            found = _fit_and_measure(X, Y, job)
+    except Exception as error:
+        lines = traceback.format_exception(error)
+        text = {"type": type(error).__name__, "message": str(error), "traceback": "".join(lines)}
+        found = replace(job.blank, error=text)
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(found, warnings=noted, environment=environment(), finished=finished)
+
+
+def _fit_and_measure(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
+    train, test = job.split.train, job.split.test
+    Y_train, Y_test = Y[train], Y[test]
+    model = with_scaler(clone(job.estimator), job.blank.scaling, sparse=sparse.issparse(X))
+
+    start = perf_counter()
+    model.fit(X[train], Y_train)
+    fitted = perf_counter()
+    X_test = X[test]
+    predicting = perf_counter()
+    predicted = model.predict(X_test)
+    end = perf_counter()
+
+    scores, source = scores_of(model, X_test, Y.shape[1])
+    counts = multilabel_confusion_matrix(Y_test, predicted).reshape(Y.shape[1], 4)
+    classifier = model[-1]
+    return replace(
+        job.blank,
+        measures=_measures(Y_test, predicted, scores),
+        label_counts=counts.tolist(),
+        margin_quantiles=margin_quantiles(Y_test, scores),
+        scores=source,
+        fit_seconds=fitted - start,
+        predict_seconds=end - predicting,
+        certificate=_certificate(classifier),
+        history=_history(classifier),
+        label_correlation=_label_correlation(classifier),
+        label_feature_counts=_label_feature_counts(classifier),
+    )
+
+
+def _measures(Y: NDArray[np.uint8], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:
+    n_relevant = Y.sum(axis=1)
+    if ((n_relevant > 0) & (n_relevant < Y.shape[1])).any():
+        return all_measures(Y, predicted, scores)
+    # Nothing to rank in any row: the other measures are still defined.
+    measures = all_measures(Y, predicted, scores, degenerate_rows="count")
+    return {name: value for name, value in measures.items() if name not in RANKING}
+
+
+def _certificate(model: Any) -> dict[str, Any] | None:
+    # A classifier on label-specific features has the certificate of what selected them.
+    model = getattr(model, "selector_", model)
+    if not hasattr(model, "dual_gap_"):
+        return None
+    return {
+        "status": str(model.status_),
+        "gap": float(model.dual_gap_),
+        "tol": float(model.tol),
+        "objective": float(model.objective_),
+        "dual_objective": float(model.dual_objective_),
+        "n_iter": int(model.n_iter_),
+    }
+
+
+def _history(model: Any) -> dict[str, list[float | None]] | None:
+    history = getattr(getattr(model, "selector_", model), "history_", None)
+    if not history:
+        return None
+    columns = {name: np.asarray(values) for name, values in history.items()}
+    length = min((len(values) for values in columns.values()), default=0)
+    if not length:
+        return None
+    # Early epochs change most: they stay, later ones are thinned.
+    kept = np.unique(np.geomspace(1, length, _MAX_EPOCHS).round().astype(int)) - 1
+    return {name: values[kept].tolist() for name, values in columns.items()}
+
+
+def _label_correlation(model: Any) -> list[list[float]] | None:
+    correlation = getattr(model, "label_correlation_", None)
+    if correlation is None or len(correlation) > _MAX_CORRELATED_LABELS:
+        return None
+    return [[float(value) for value in row] for row in correlation]
+
+
+def _label_feature_counts(model: Any) -> list[int] | None:
+    features = getattr(model, "label_specific_features_", None)
+    if features is None:
+        return None
+    return [int(count) for count in np.count_nonzero(features, axis=1)]
+
+
+@contextmanager
+def _noting_warnings(noted: list[str]) -> Iterator[None]:
+    # The filters belong to the process: to change them in one of several threads would be a race.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            texts = (f"{entry.category.__name__}: {entry.message}" for entry in caught)
+            noted.extend(dict.fromkeys(texts))

@@ -1,0 +1,267 @@
+"""An experiment: methods x data sets x splits, each result on disk as soon as it is there."""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+from sklearn.base import clone
+
+from multimargin.compare.baselines import make_estimator
+from multimargin.compare.evaluate import Job, evaluate
+from multimargin.compare.identity import describe, fingerprint, identity
+from multimargin.compare.progress import progress_display
+from multimargin.compare.results import FORMAT, Result
+from multimargin.compare.results_file import ResultsFile
+from multimargin.compare.splits import Split, make_splits
+from multimargin.datasets import MultilabelData
+from multimargin.parameters import check_choice, check_integer
+from multimargin.scaling import SCALINGS
+
+Methods = Sequence[str] | Mapping[str, Any]
+
+
+def run_experiment(
+    data: MultilabelData | Sequence[MultilabelData],
+    methods: Methods,
+    *,
+    cv: int | str = 10,
+    scaling: str = "minmax",
+    seed: int = 0,
+    results_file: str | Path | None = None,
+    n_jobs: int | None = None,
+    retry_failed: bool = False,
+    progress: bool = False,
+    on_result: Callable[[Result], None] | None = None,
+) -> list[Result]:
+    """Fit every method to every split of every data set and measure it.
+
+    Parameters
+    ----------
+    data : MultilabelData or sequence of MultilabelData
+        The data sets, with different names and at least two labels each.
+    methods : sequence of str, or mapping of str to estimator
+        Names that `make_estimator` knows, or estimators by a name of your own: any scikit-learn
+        classifier that takes an indicator matrix.
+    cv : int or "official", default=10
+        Number of folds of a stratified cross-validation, or "official" for the splits "train" and
+        "test" of the data.
+    scaling : {"minmax", "standard", "unit", "none"}, default="minmax"
+        Scaling of the features, learned on the training rows of each split: to [0, 1], to mean 0
+        and variance 1, rows to length 1, nothing. Sparse data are not shifted.
+    seed : int, default=0
+        Seed of the folds, and of every `random_state` of a method that is None.
+    results_file : str or Path, default=None
+        File to which each result is appended, and from which those of an earlier run are taken;
+        None keeps nothing.
+    n_jobs : int, default=None
+        Number of jobs at a time, as in joblib; None means 1 or what
+        ``joblib.parallel_config`` says, which also chooses other backends, dask say.
+    retry_failed : bool, default=False
+        Whether jobs that failed in an earlier run are tried again.
+    progress : bool, default=False
+        Whether to show a progress bar; it needs rich.
+    on_result : callable, default=None
+        Called with each new result, in this process.
+
+    Returns
+    -------
+    list of Result
+        One a job, in the order of data, splits and methods. A method that failed has a result with
+        an error.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed.
+    OSError
+        If the file cannot be written, or another run is writing it.
+    KeyboardInterrupt
+        If interrupted; the results so far are in the file, and the next run goes on from there.
+
+    Notes
+    -----
+    A result is taken from the file only if everything that decides it is the same: the content of
+    the data, the rows of the split, the scaling, the method and all of its parameters, the names,
+    and the format of the file. The versions of the libraries are written down but not compared.
+
+    Examples
+    --------
+    >>> from multimargin.compare import run_experiment
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> results = run_experiment(load_digit_attributes(), ["rank-svm", "knn"], cv="official")
+    >>> [result.method for result in results]
+    ['rank-svm', 'knn']
+    """
+    check_integer("seed", seed, at_least=0)
+    check_choice("scaling", scaling, SCALINGS)
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; expected a positive number, or -1 for one a processor.")
+    estimators = {
+        name: _seeded(estimator, seed) for name, estimator in _estimators(methods).items()
+    }
+    pairs = [
+        (one, job)
+        for one in _data_sets(data)
+        for job in _jobs(one, estimators, make_splits(one, cv, seed), scaling, seed)
+    ]
+    with nullcontext() if results_file is None else ResultsFile(results_file) as file:
+        wanted = {job.blank.job for _, job in pairs}
+        found = {
+            result.job: result
+            for result in (file.results if file else [])
+            if result.job in wanted and not (retry_failed and result.failed)
+        }
+        missing = [(one, job) for one, job in pairs if job.blank.job not in found]
+        with (
+            progress_display(progress, len(found), len(pairs)) as show,
+            closing(_evaluated(missing, n_jobs)) as results,
+        ):
+            for result in results:
+                if file:
+                    file.append(result)
+                found[result.job] = result
+                show(result)
+                if on_result is not None:
+                    on_result(result)
+    return [found[job.blank.job] for _, job in pairs]
+
+
+def _evaluated(
+    pairs: list[tuple[MultilabelData, Job]], n_jobs: int | None
+) -> Generator[Result, None, None]:
+    """Run the jobs and return the results as they arrive."""
+    backend, backend_jobs = get_active_backend()
+    n_parallel = backend.effective_n_jobs(backend_jobs if n_jobs is None else n_jobs)
+    # joblib would hold back results of quick jobs to hand them on in batches.
+    options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1}
+    calls = [delayed(evaluate)(one.X, one.Y, job) for one, job in pairs]
+    if n_parallel == 1 or backend.supports_return_generator:
+        yield from Parallel(**options, return_as="generator_unordered")(calls)
+        return
+    # Other backends return nothing before all is done: a few jobs at a time, then.
+    for start in range(0, len(calls), n_parallel):
+        yield from Parallel(**options)(calls[start : start + n_parallel])
+
+
+def _jobs(
+    data: MultilabelData,
+    estimators: Mapping[str, Any],
+    splits: Sequence[Split],
+    scaling: str,
+    seed: int,
+) -> Iterator[Job]:
+    content = fingerprint(data.X, data.Y)
+    for split in splits:
+        counts = data.Y[split.train].sum(axis=0, dtype=np.intp)
+        one_class = np.flatnonzero((counts == 0) | (counts == len(split.train)))
+        for name, estimator in estimators.items():
+            described = describe(estimator)
+            job = identity(
+                {
+                    "format": FORMAT,
+                    "data": [data.name, content, list(data.label_names)],
+                    "split": [split.name, fingerprint(split.train, split.test)],
+                    "scaling": scaling,
+                    "seed": seed,
+                    "method": [name, described],
+                }
+            )
+            blank = Result(
+                job=job,
+                data=data.name,
+                split=split.name,
+                method=name,
+                scaling=scaling,
+                seed=seed,
+                shape={
+                    "n_train": len(split.train),
+                    "n_test": len(split.test),
+                    "n_features": data.n_features,
+                    "n_labels": data.n_labels,
+                },
+                fingerprint=content,
+                label_names=list(data.label_names),
+                estimator=described,
+                measures={},
+                label_counts=[],
+                margin_quantiles=[],
+                scores=None,
+                fit_seconds=None,
+                predict_seconds=None,
+                certificate=None,
+                history=None,
+                label_correlation=None,
+                label_feature_counts=None,
+                one_class_labels=[data.label_names[label] for label in one_class.tolist()],
+                warnings=[],
+                error=None,
+                environment={},
+                finished="",
+            )
+            yield Job(estimator, split, blank)
+
+
+def _data_sets(data: Any) -> list[MultilabelData]:
+    data_sets = [data] if isinstance(data, MultilabelData) else list(data)
+    if not data_sets:
+        raise ValueError("data is empty; expected at least one data set.")
+    for position, one in enumerate(data_sets):
+        if not isinstance(one, MultilabelData):
+            raise TypeError(
+                f"data[{position}] is a {type(one).__name__}; expected MultilabelData, which the "
+                "readers of multimargin.datasets return."
+            )
+        if not one.name:
+            raise ValueError(f"data[{position}] has no name; expected MultilabelData(name=...).")
+        if one.n_labels < 2:
+            raise ValueError(f"data {one.name!r} has one label; expected at least two.")
+    names = [one.name for one in data_sets]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(f"data has two sets named {repeated[0]!r}; expected different names.")
+    return data_sets
+
+
+def _estimators(methods: Any) -> dict[str, Any]:
+    if isinstance(methods, str):
+        raise TypeError(f"methods is the text {methods!r}; expected a list of names.")
+    if isinstance(methods, Mapping):
+        estimators = dict(methods)
+    else:
+        names = list(methods)
+        repeated = [name for name in names if names.count(name) > 1]
+        if repeated:
+            raise ValueError(f"methods has {repeated[0]!r} twice; expected different methods.")
+        estimators = {}
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"methods holds a {type(name).__name__}; expected names, or a mapping of names "
+                    "to estimators."
+                )
+            estimators[name] = make_estimator(name)
+    if not estimators:
+        raise ValueError("methods is empty; expected at least one method.")
+    for name, estimator in estimators.items():
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"methods has the name {name!r}; expected a text.")
+        if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+            raise TypeError(
+                f"methods[{name!r}] is {estimator!r}; expected an unfitted scikit-learn estimator."
+            )
+    return estimators
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Return a clone whose random states are set, inner estimators included."""
+    seeded = clone(estimator)
+    states = {
+        name: seed
+        for name, value in seeded.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return seeded.set_params(**states)

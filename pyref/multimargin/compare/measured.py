@@ -1,0 +1,89 @@
+"""The quantities that are compared: their titles, and which direction is better."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A quantity that every result has.
+
+    Parameters
+    ----------
+    name : str
+        Its name, that of the function in `multimargin.measures`.
+    title : str
+        Its name in print.
+    larger_is_better : bool
+        Its direction.
+    """
+
+    name: str
+    title: str
+    larger_is_better: bool
+
+    @property
+    def arrow(self) -> str:
+        """An arrow in the direction that is better."""
+        return "↑" if self.larger_is_better else "↓"
+
+
+MEASURED: Mapping[str, Measured] = MappingProxyType(
+    {
+        entry.name: entry
+        for entry in (
+            Measured("ranking_loss", "ranking loss", False),
+            Measured("one_error", "one-error", False),
+            Measured("coverage", "coverage", False),
+            Measured("average_precision", "average precision", True),
+            Measured("is_error", "is-error", False),
+            Measured("hamming_loss", "Hamming loss", False),
+            Measured("exact_match", "exact match", True),
+            Measured("jaccard", "accuracy (Jaccard)", True),
+            Measured("example_f1", "F1, example-based", True),
+            Measured("macro_f1", "F1, macro", True),
+            Measured("micro_f1", "F1, micro", True),
+            Measured("fit_seconds", "fit, seconds", False),
+            Measured("predict_seconds", "prediction, seconds", False),
+        )
+    }
+)
+"""All quantities by name: the measures, then the seconds."""
+
+RANKING = ("ranking_loss", "one_error", "coverage", "average_precision", "is_error")
+"""The measures that need scores and rows with both relevant and irrelevant labels."""
+
+DEFAULT = ("ranking_loss", "one_error", "average_precision", "hamming_loss", "macro_f1")
+"""What reports show unless asked for something else."""
+
+
+def find_measured(names: str | Sequence[str]) -> list[Measured]:
+    """Look up quantities by name.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        Keys of `MEASURED`; or "all".
+
+    Returns
+    -------
+    list of Measured
+        The quantities, in the order asked for.
+
+    Raises
+    ------
+    ValueError
+        If there is no such quantity, or none at all.
+    """
+    if names == "all":
+        return list(MEASURED.values())
+    listed = [names] if isinstance(names, str) else list(names)
+    if not listed:
+        raise ValueError(f"measures is empty; expected some of {', '.join(MEASURED)}, or all.")
+    for name in listed:
+        if name not in MEASURED:
+            raise ValueError(
+                f"measures has {name!r}; expected some of {', '.join(MEASURED)}, or all."
+            )
+    return [MEASURED[name] for name in dict.fromkeys(listed)]

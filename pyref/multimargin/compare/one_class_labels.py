@@ -1,0 +1,134 @@
+"""Labels that all training rows have, or none: most classifiers cannot be fitted to them."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.compare.scores import scores_of
+from multimargin.labels import check_indicator
+
+
+class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any multi-label classifier, made able to take labels with one class in the training rows.
+
+    The classifier learns the other labels. A label that no training row has is never predicted and
+    ranked last, one that every training row has is always predicted and ranked first.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier that takes an indicator matrix; it is cloned.
+
+    Attributes
+    ----------
+    estimator_ : estimator or None
+        The fitted classifier; None when all labels have one class.
+    labels_with_one_class_ : ndarray of int
+        Columns of these labels.
+    constants_ : ndarray of shape (q,)
+        For these labels whether every training row has them; 0 elsewhere.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Fit the classifier to the labels that have both classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Features.
+        Y : array-like of shape (n, q)
+            Label indicator of 0 and 1.
+
+        Returns
+        -------
+        WithOneClassLabels
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `Y` is no indicator, or by the classifier.
+        """
+        indicator = check_indicator(Y)
+        counts = indicator.sum(axis=0, dtype=np.intp)
+        constant = (counts == 0) | (counts == len(indicator))
+        self.labels_with_one_class_ = np.flatnonzero(constant)
+        self.constants_ = np.where(constant, indicator[0], 0).astype(np.uint8)
+        self.classes_ = np.arange(indicator.shape[1])
+        self._both = np.flatnonzero(~constant)
+        self.estimator_ = None
+        if self._both.size:
+            # One column would be taken for a binary problem: the same twice stays multi-label.
+            columns = self._both if self._both.size > 1 else np.repeat(self._both, 2)
+            self.estimator_ = clone(self.estimator).fit(X, indicator[:, columns])
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.uint8]:
+        """Predict the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            0 and 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(self, "constants_")
+        labels = np.tile(self.constants_, (X.shape[0], 1))
+        if self.estimator_ is not None:
+            predicted = self.estimator_.predict(X)
+            dense = predicted.toarray() if hasattr(predicted, "toarray") else np.asarray(predicted)
+            labels[:, self._both] = dense[:, : self._both.size]
+        return labels
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the classifier's scores, or its probabilities where it has no scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The larger, the likelier is the label. Only the order within a row has a meaning.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(self, "constants_")
+        n, q = X.shape[0], self.constants_.size
+        if self.estimator_ is None:
+            return np.tile(self.constants_.astype(np.float64), (n, 1))
+        found, _ = scores_of(self.estimator_, X, max(self._both.size, 2))
+        found = found[:, : self._both.size]
+        scores = np.empty((n, q))
+        scores[:, self._both] = found
+        for label in self.labels_with_one_class_:
+            first = bool(self.constants_[label])
+            scores[:, label] = found.max(axis=1) + 1.0 if first else found.min(axis=1) - 1.0
+        return scores

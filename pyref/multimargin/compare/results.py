@@ -1,0 +1,167 @@
+"""One result: what is known of one method on one split, and how it is written down."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from typing import Any, Self
+
+FORMAT = 1
+"""Version of the rows. It is part of a job's identity: rows of other versions are not reused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one method achieved, or how it failed, on one split of one data set.
+
+    Parameters
+    ----------
+    job : str
+        Identity: a hash of everything that decides the result, names included.
+    data, split, method : str
+        Names.
+    scaling : str
+        Scaling of the features.
+    seed : int
+        Seed of the folds.
+    shape : dict of str to int
+        "n_train", "n_test", "n_features", "n_labels".
+    fingerprint : str
+        Hash of the content of the data.
+    label_names : list of str
+        Names of the labels.
+    estimator : dict
+        Class and parameters, see `multimargin.compare.identity.describe`.
+    measures : dict of str to float
+        Measures on the test rows; empty after a failure. Those that are not defined are left out.
+    label_counts : list of [int, int, int, int]
+        Of each label the number of true negatives, false positives, false negatives and true
+        positives among the test rows.
+    margin_quantiles : list of float
+        Quantiles 0.005, 0.015, ..., 0.995 of f_m - f_n over the pairs of a relevant label m and an
+        irrelevant label n of the test rows; empty without such pairs.
+    scores : str or None
+        Where the scores for the ranking come from: "decision_function", "predict_proba", or
+        "predict" for an estimator without scores, whose labels all tie.
+    fit_seconds, predict_seconds : float or None
+        Wall-clock seconds.
+    certificate : dict or None
+        "status", "gap" (relative duality gap), "tol", "objective", "dual_objective", "n_iter" of an
+        estimator that certifies its optimum.
+    history : dict or None
+        "epoch", "seconds", "primal", "dual" of such an estimator, thinned to 100 epochs.
+    label_correlation : list of list of float, or None
+        Learned label correlations, of up to 50 labels.
+    label_feature_counts : list of int, or None
+        Numbers of learned label-specific features.
+    one_class_labels : list of str
+        Labels that all training rows have, or none.
+    warnings : list of str
+        Different warnings during the fit and the prediction.
+    error : dict or None
+        "type", "message" and "traceback" of a failure.
+    environment : dict of str to str
+        Versions and machine.
+    finished : str
+        UTC time, ISO 8601.
+    """
+
+    job: str
+    data: str
+    split: str
+    method: str
+    scaling: str
+    seed: int
+    shape: dict[str, int]
+    fingerprint: str
+    label_names: list[str]
+    estimator: dict[str, Any]
+    measures: dict[str, float]
+    label_counts: list[list[int]]
+    margin_quantiles: list[float]
+    scores: str | None
+    fit_seconds: float | None
+    predict_seconds: float | None
+    certificate: dict[str, Any] | None
+    history: dict[str, list[float | None]] | None
+    label_correlation: list[list[float]] | None
+    label_feature_counts: list[int] | None
+    one_class_labels: list[str]
+    warnings: list[str]
+    error: dict[str, str] | None
+    environment: dict[str, str]
+    finished: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error instead of measures."""
+        return self.error is not None
+
+    def to_line(self) -> str:
+        """Write the result as one line of JSON.
+
+        Returns
+        -------
+        str
+            The line, with its line break. Numbers that are not finite become null.
+        """
+        row = {"format": FORMAT, **asdict(self)}
+        return json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_line(cls, line: str) -> Self | None:
+        """Read a result from one line of JSON.
+
+        Parameters
+        ----------
+        line : str
+            The line.
+
+        Returns
+        -------
+        Result or None
+            The result; None for a row of another format version.
+
+        Raises
+        ------
+        ValueError
+            If the line is no row of results.
+        """
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError("is not JSON") from error
+        if not isinstance(row, dict) or "format" not in row or "job" not in row:
+            raise ValueError("is JSON, but not a row with a 'format' and a 'job'")
+        if row.pop("format") != FORMAT:
+            return None
+        expected = {field.name for field in fields(cls)}
+        if set(row) != expected:
+            raise ValueError(f"lacks or has too much of {sorted(set(row) ^ expected)}")
+        return cls(**row)
+
+
+def latest(results: Sequence[Result]) -> list[Result]:
+    """Keep the last result of each job.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        In the order in which they were written.
+
+    Returns
+    -------
+    list of Result
+        One a job: a failure that was tried again is replaced.
+    """
+    return list({result.job: result for result in results}.values())
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return value

@@ -1,0 +1,180 @@
+"""The file of results: one line of JSON a result, on disk as soon as it is there."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from multimargin.compare.results import Result, latest
+
+try:
+    import fcntl
+except ImportError:  # Windows has no advisory locks.
+    fcntl = None  # type: ignore[assignment]
+
+_BEGINNING = b'{"format": '
+
+
+def read_results(path: str | Path) -> list[Result]:
+    """Read a file of results.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that `run_experiment` wrote, or is writing.
+
+    Returns
+    -------
+    list of Result
+        The latest result of each job, in the order of the file. A last line that was torn by a
+        crash, and rows of another format version, are left out.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it holds something else; the message names the line.
+    """
+    path = Path(path)
+    content = path.read_bytes()
+    return latest(_parse(content[: content.rfind(b"\n") + 1], path))
+
+
+class ResultsFile:
+    """A file of results that is open for appending; a context manager.
+
+    Opening it creates the file and its folder, locks it against a second writer, and cuts off a
+    last line that a crash has torn.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Attributes
+    ----------
+    results : list of Result
+        What the file held when it was opened, the latest of each job.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, or another run is writing it.
+    ValueError
+        If it exists and holds something else.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115
+        except OSError as error:
+            raise type(error)(f"{self.path} cannot be written: {error.strerror}") from error
+        try:
+            self._lock()
+            self.results = self._repair()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def append(self, result: Result) -> None:
+        """Write one result and wait until it is on disk.
+
+        Parameters
+        ----------
+        result : Result
+            The result.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; the next opening cuts off what was written of it.
+        """
+        self._file.write(result.to_line().encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file, which frees it for other writers."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BlockingIOError(
+                f"{self.path} is being written by another run; wait for it, or use another file."
+            ) from error
+        except OSError:
+            # Some network file systems have no locks, which is no reason to refuse to work there.
+            return
+
+    def _repair(self) -> list[Result]:
+        self._file.seek(0)
+        content = self._file.read()
+        end = content.rfind(b"\n") + 1
+        results = _parse(content[:end], self.path)
+        torn = content[end:]
+        if torn:
+            # Nothing of another origin is ever cut off.
+            if not (torn.startswith(_BEGINNING) or _BEGINNING.startswith(torn)):
+                number = content[:end].count(b"\n") + 1
+                raise ValueError(
+                    f"{self.path}, line {number} is not a result; expected a file of results or a "
+                    "new file."
+                )
+            self._file.truncate(end)
+        _sync_folder(self.path.parent)
+        return latest(results)
+
+
+def _parse(content: bytes, path: Path) -> list[Result]:
+    results = []
+    for number, line in enumerate(_lines(content, path), start=1):
+        try:
+            result = Result.from_line(line)
+        except ValueError as error:
+            raise ValueError(
+                f"{path}, line {number} {error}; expected a file of results or a new file."
+            ) from error
+        if result is not None:
+            results.append(result)
+    return results
+
+
+def _lines(content: bytes, path: Path) -> Iterable[str]:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is not UTF-8 text; expected a file of results or a new file."
+        ) from error
+    # Not splitlines, which also breaks at characters that JSON leaves unescaped.
+    return text.split("\n")[:-1]
+
+
+def _sync_folder(folder: Path) -> None:
+    # A new file survives a power failure only if its folder is on disk too; Windows cannot do this.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

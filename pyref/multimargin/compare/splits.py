@@ -1,0 +1,101 @@
+"""The splits of a data set into training and test rows, the same for every method."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.datasets import MultilabelData
+from multimargin.parameters import check_integer
+from multimargin.tuning import MultilabelStratifiedKFold
+
+OFFICIAL = "official"
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One division of the rows of a data set.
+
+    Parameters
+    ----------
+    name : str
+        "official", or "fold 3 of 10, seed 0".
+    train, test : ndarray of int
+        Row indices, disjoint.
+    """
+
+    name: str
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def make_splits(data: MultilabelData, cv: int | str, seed: int) -> list[Split]:
+    """Split a data set.
+
+    Parameters
+    ----------
+    data : MultilabelData
+        The data.
+    cv : int or "official"
+        Number of folds, at least 2, of a stratified cross-validation; or "official" for the splits
+        "train" and "test" of `data`.
+    seed : int
+        Seed of the folds, not negative; the official split needs none.
+
+    Returns
+    -------
+    list of Split
+        The folds in order, or the one official split.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `cv` is malformed, there are fewer rows than folds, or no official split.
+
+    Notes
+    -----
+    The folds keep the frequency of each label (Sechidis, Tsoumakas and Vlahavas, "On the
+    stratification of multi-label data", 2011).
+    """
+    seed = check_integer("seed", seed, at_least=0)
+    if cv == OFFICIAL:
+        return [_official(data)]
+    if isinstance(cv, str):
+        raise ValueError(f"cv is {cv!r}; expected a number of folds of at least 2 or {OFFICIAL!r}.")
+    folds = check_integer("cv", cv, at_least=2)
+    if data.n_samples < folds:
+        raise ValueError(
+            f"cv is {folds}, but data {data.name!r} has {data.n_samples} rows; expected at least "
+            "one row a fold."
+        )
+    stratified = MultilabelStratifiedKFold(n_splits=folds, shuffle=True, random_state=seed)
+    splits = []
+    for fold, (train, test) in enumerate(stratified.split(np.zeros(len(data.Y)), data.Y), start=1):
+        name = f"fold {fold} of {folds}, seed {seed}"
+        # Iterative stratification balances the labels first; a fold can stay empty on tiny data.
+        if not len(test):
+            raise ValueError(
+                f"cv is {folds}: {name} of data {data.name!r} has no row; expected fewer folds."
+            )
+        splits.append(Split(name, train, test))
+    return splits
+
+
+def _official(data: MultilabelData) -> Split:
+    missing = [name for name in ("train", "test") if name not in data.splits]
+    if missing:
+        raise ValueError(
+            f"cv is {OFFICIAL!r}, but data {data.name!r} has no split {missing[0]!r}, only "
+            f"{sorted(data.splits)}; expected a number of folds, or data with both."
+        )
+    train, test = data.splits["train"], data.splits["test"]
+    for name, rows in (("train", train), ("test", test)):
+        if not len(rows):
+            raise ValueError(f"data {data.name!r}: split {name!r} has no row; expected some.")
+    common = np.intersect1d(train, test)
+    if common.size:
+        raise ValueError(
+            f"data {data.name!r}: {common.size} rows are in both 'train' and 'test', the first is "
+            f"{common[0]}; expected disjoint splits."
+        )
+    return Split(OFFICIAL, train, test)

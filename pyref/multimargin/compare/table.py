@@ -1,0 +1,174 @@
+"""A table of texts with some cells emphasised, written for terminals, Markdown and LaTeX."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "±": r"$\pm$",
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
+        "\n": " ",
+    }
+)
+_MARKDOWN = str.maketrans(
+    {**{character: f"\\{character}" for character in "\\|*_`[]<>"}, "\n": " ", "\r": " "}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table to be read by people.
+
+    Parameters
+    ----------
+    title : str
+        What it shows.
+    cells : DataFrame of str
+        The cells. The index is the first column, headed by the name of the index.
+    best : DataFrame of bool, default=None
+        Which cells are emphasised, of the same shape; none when None.
+    notes : tuple of str, default=()
+        What to know about it, in sentences without a full stop.
+    numeric : bool, default=True
+        Whether the cells are numbers, which stand to the right, or texts.
+    """
+
+    title: str
+    cells: pd.DataFrame
+    best: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+    numeric: bool = True
+
+    @property
+    def header(self) -> list[str]:
+        """The name of the index and those of the columns."""
+        return [str(self.cells.index.name or ""), *map(str, self.cells.columns)]
+
+    def rows(self) -> Iterable[tuple[str, list[tuple[str, bool]]]]:
+        """Yield the rows.
+
+        Yields
+        ------
+        name : str
+            The row's index.
+        cells : list of (str, bool)
+            Text of each cell, and whether it is emphasised.
+        """
+        for row, name in enumerate(self.cells.index):
+            cells = [
+                (str(text), self.best is not None and bool(self.best.iloc[row, column]))
+                for column, text in enumerate(self.cells.iloc[row])
+            ]
+            yield str(name), cells
+
+
+def to_markdown(tables: Sequence[Table]) -> str:
+    """Write tables in Markdown, the emphasised cells in bold.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        The tables.
+
+    Returns
+    -------
+    str
+        A heading, the table and its notes, for each.
+    """
+    parts = []
+    for table in tables:
+        frame = _written(table, lambda text: text.translate(_MARKDOWN), "**{}**")
+        # Else tabulate would read the texts as numbers and write them its own way.
+        align = ["left", *["right" if table.numeric else "left"] * table.cells.shape[1]]
+        text = frame.to_markdown(index=False, disable_numparse=True, colalign=align)
+        parts += [f"### {table.title.translate(_MARKDOWN)}", text]
+        parts += [f"{note.translate(_MARKDOWN)}." for note in table.notes]
+    return "\n\n".join(parts) + "\n"
+
+
+def to_latex(tables: Sequence[Table]) -> str:
+    """Write tables in LaTeX, the emphasised cells in bold; they need the package booktabs.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        The tables.
+
+    Returns
+    -------
+    str
+        One ``table`` environment each, the title and the notes as its caption.
+    """
+    parts = []
+    for table in tables:
+        frame = _written(table, lambda text: text.translate(_LATEX), r"\textbf{{{}}}")
+        caption = ". ".join((table.title, *table.notes)).translate(_LATEX) + "."
+        parts.append(
+            frame.to_latex(
+                index=False,
+                escape=False,
+                column_format="l" + ("r" if table.numeric else "l") * table.cells.shape[1],
+                position="htbp",
+                caption=caption,
+            )
+        )
+    return "\n".join(parts)
+
+
+def to_rich(table: Table) -> Any:
+    """Lay out a table for a terminal, the emphasised cells in bold green.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    rich.table.Table
+        The table.
+
+    Raises
+    ------
+    ImportError
+        If rich is not installed.
+    """
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rich = RichTable(
+        title=Text(table.title),
+        title_justify="left",
+        caption=Text("\n".join(f"{note}." for note in table.notes)) if table.notes else None,
+        caption_justify="left",
+    )
+    first, *others = table.header
+    # Names hold what they hold: as Text they are not searched for markup.
+    rich.add_column(Text(first), overflow="fold")
+    for name in others:
+        rich.add_column(Text(name), justify="right" if table.numeric else "left", overflow="fold")
+    for name, cells in table.rows():
+        texts = (Text(text, style="bold green" if best else "") for text, best in cells)
+        rich.add_row(Text(name), *texts)
+    return rich
+
+
+def _written(table: Table, escape: Callable[[str], str], emphasis: str) -> pd.DataFrame:
+    """Return the table with its index as first column, all texts escaped."""
+    rows = [
+        [escape(name)]
+        + [emphasis.format(escape(text)) if best else escape(text) for text, best in cells]
+        for name, cells in table.rows()
+    ]
+    return pd.DataFrame(rows, columns=[escape(name) for name in table.header])

@@ -1,0 +1,173 @@
+"""Checks of what the displays are given."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+
+def check_numbers(name: str, values: Any) -> Matrix:
+    """Return an array of floats.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument in error messages.
+    values : array-like
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        The numbers as floats, NaN and infinite ones too.
+
+    Raises
+    ------
+    TypeError
+        If they are no numbers, or rows of different lengths.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        reason = str(error).rstrip(".")
+        raise TypeError(f"{name} is not an array of numbers: {reason}.") from error
+
+
+def check_square(name: str, matrix: Any) -> Matrix:
+    """Return a square matrix of finite floats.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument in error messages.
+    matrix : array-like of shape (q, q)
+        The matrix, q at least 1.
+
+    Returns
+    -------
+    ndarray of shape (q, q)
+        The matrix as floats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it holds no numbers, or is not square, empty, or not finite.
+    """
+    checked = check_numbers(name, matrix)
+    if checked.ndim != 2 or checked.shape[0] != checked.shape[1] or checked.size == 0:
+        raise ValueError(
+            f"{name} has shape {checked.shape}; expected a square matrix of shape (q, q)."
+        )
+    if not np.isfinite(checked).all():
+        raise ValueError(f"{name} has missing or infinite entries; expected finite numbers.")
+    return checked
+
+
+def check_label_names(label_names: Any, q: int) -> list[str]:
+    """Return the names of the labels, which are their numbers when None is given.
+
+    Parameters
+    ----------
+    label_names : array-like of shape (q,) or None
+        The names.
+    q : int
+        The number of labels.
+
+    Returns
+    -------
+    list of str
+        One name a label.
+
+    Raises
+    ------
+    ValueError
+        If their number is not q.
+    """
+    if label_names is None:
+        return [str(label) for label in range(q)]
+    names = [label_names] if isinstance(label_names, str) else list(label_names)
+    if len(names) != q:
+        raise ValueError(f"label_names has {len(names)} names; expected {q}, one a label.")
+    return [str(name) for name in names]
+
+
+def label_names_of(estimator: Any) -> Any:
+    """Return the label names of a fitted estimator's data frame, or None.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, a pipeline or a search perhaps.
+
+    Returns
+    -------
+    ndarray of shape (q,) or None
+        `label_names_in_` of the estimator or of the estimator inside.
+    """
+    inside = getattr(estimator, "best_estimator_", estimator)
+    if hasattr(inside, "steps"):
+        inside = inside.steps[-1][1]
+    return getattr(inside, "label_names_in_", None)
+
+
+def check_has(estimator: Any, attribute: str, expected: str) -> None:
+    """Check that a fitted estimator has what is to be shown.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    attribute : str
+        The attribute that is needed.
+    expected : str
+        The estimators that have it, for the message.
+
+    Raises
+    ------
+    TypeError
+        If it does not have the attribute.
+    """
+    if not hasattr(estimator, attribute):
+        raise TypeError(
+            f"estimator is a {type(estimator).__name__}, which has no {attribute}; expected a "
+            f"fitted {expected}."
+        )
+
+
+def by_name(name: str, given: Any) -> dict[str, Any]:
+    """Return what is to be compared, one or several, by name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument in error messages.
+    given : object, sequence or dict of str to object
+        One object, several, or several with names. Without names they are called by their class,
+        with a number where classes occur twice.
+
+    Returns
+    -------
+    dict of str to object
+        At least one.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    if isinstance(given, Mapping):
+        named = {str(key): value for key, value in given.items()}
+    else:
+        objects = list(given) if isinstance(given, list | tuple) else [given]
+        named = {}
+        for value in objects:
+            kind = type(value).__name__
+            twice = sum(type(other) is type(value) for other in objects) > 1
+            number = 1 + sum(type(other) is type(value) for other in named.values())
+            named[f"{kind} {number}" if twice else kind] = value
+    if not named:
+        raise ValueError(f"{name} is empty; expected at least one.")
+    return named

@@ -1,0 +1,28 @@
+"""Thresholds t(x): the relevant labels of x are those whose score f_k(x) lies above t(x).
+
+A threshold is learned after the scores, which may come from any model. `ScoresThreshold` (Elisseeff
+and Weston, as described after equation 27 of Xu's Rank-CVM paper) and `FeaturesThreshold` (section
+3.4 of the Rank-HLapSVM paper) depend on the row, `LabelsThreshold` (SCut) on the label, and
+`CountThreshold` (RCut) lets as many labels pass in each row. A constant needs no learning.
+"""
+
+from multimargin.thresholds.base import Threshold, over_labels
+from multimargin.thresholds.constant import ConstantThreshold
+from multimargin.thresholds.count import CountThreshold
+from multimargin.thresholds.cuts import hamming_thresholds
+from multimargin.thresholds.features import FeaturesThreshold
+from multimargin.thresholds.labels import LabelsThreshold
+from multimargin.thresholds.make import make_threshold
+from multimargin.thresholds.scores import ScoresThreshold
+
+__all__ = [
+    "ConstantThreshold",
+    "CountThreshold",
+    "FeaturesThreshold",
+    "LabelsThreshold",
+    "ScoresThreshold",
+    "Threshold",
+    "hamming_thresholds",
+    "make_threshold",
+    "over_labels",
+]

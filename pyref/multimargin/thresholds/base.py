@@ -1,0 +1,165 @@
+"""What all thresholds share: learned from scores, subtracted from scores."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from multimargin.labels import check_scores
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the thresholds; derive from it to write another.
+
+    A derived class gives `fit`, `predict` and `rescale`. The scores may come from any model.
+
+    Notes
+    -----
+    A threshold of a row moves all scores of the row alike and keeps their ranking. A threshold of a
+    label moves the scores of one label against those of the others: `decision_function` then ranks
+    the labels in another order than the scores do.
+    """
+
+    @abstractmethod
+    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+        """Learn the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i), best of rows that the model has not seen.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of their relevant labels, 0 and 1.
+        X : array-like or sparse matrix of shape (n, d), default=None
+            Features of the rows, for thresholds that use them.
+
+        Returns
+        -------
+        Threshold
+            The fitted threshold itself.
+        """
+
+    @abstractmethod
+    def predict(self, scores: Any, X: Any = None) -> Vector | Matrix:
+        """Return the thresholds.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : array-like or sparse matrix of shape (n, d), default=None
+            Features, for thresholds that use them.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, q)
+            t(x_i), one a row, or t_k(x_i), one a row and label.
+        """
+
+    @abstractmethod
+    def rescale(self, factor: float) -> Self:
+        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
+
+        Parameters
+        ----------
+        factor : float
+            The factor, positive.
+
+        Returns
+        -------
+        Threshold
+            The threshold itself.
+        """
+
+    def decision_function(self, scores: Any, X: Any = None) -> Matrix:
+        """Return the scores minus the threshold: positive for the labels that are predicted.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : array-like or sparse matrix of shape (n, d), default=None
+            Features, for thresholds that use them.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            f_k(x_i) - t(x_i).
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed.
+        """
+        scores = check_scores(scores)
+        decision: Matrix = scores - over_labels(self.predict(scores, X))
+        return decision
+
+    def predict_labels(self, scores: Any, X: Any = None) -> NDArray[np.intp]:
+        """Return the label sets.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : array-like or sparse matrix of shape (n, d), default=None
+            Features, for thresholds that use them.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            1 where the score is above the threshold, else 0.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed.
+        """
+        scores = check_scores(scores)
+        return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
+
+
+def over_labels(thresholds: NDArray[Any]) -> Matrix:
+    """Shape thresholds so that they can be subtracted from scores.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n,) or (n, q)
+        What `Threshold.predict` returned.
+
+    Returns
+    -------
+    ndarray of shape (n, 1) or (n, q)
+        The same numbers.
+    """
+    return thresholds[:, None] if thresholds.ndim == 1 else thresholds
+
+
+def middle(lower: NDArray[Any], upper: NDArray[Any]) -> Vector:
+    """Return thresholds with one score at or below them and the next one above.
+
+    Parameters
+    ----------
+    lower : ndarray of shape (m,)
+        The highest score that is not to be predicted, minus infinity when there is none.
+    upper : ndarray of shape (m,)
+        The lowest score that is, above `lower`; infinity when there is none.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Their middle, or one unit beyond the only score.
+    """
+    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    # Halves first: the sum of two large scores could overflow.
+    with np.errstate(invalid="ignore"):
+        found = lower / 2 + upper / 2
+    found = np.where(np.isneginf(lower), upper - 1, found)
+    found = np.where(np.isposinf(upper), lower + 1, found)
+    # The scores may be neighbouring numbers, or too large for one unit to matter.
+    return np.asarray(np.where(found < upper, found, np.nextafter(upper, -np.inf)))

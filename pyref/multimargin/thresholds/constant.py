@@ -1,0 +1,116 @@
+"""The same threshold for all rows and labels."""
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from multimargin.labels import check_indicator, check_scores
+from multimargin.thresholds.base import Threshold, Vector
+
+
+class ConstantThreshold(Threshold):
+    """The same threshold for all rows.
+
+    Parameters
+    ----------
+    value : float, default=0.0
+        The threshold, finite.
+    """
+
+    def __init__(self, value: float = 0.0) -> None:
+        self.value = value
+
+    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+        """Check the arguments; there is nothing to learn.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i) of the training rows.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of their relevant labels, 0 and 1.
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ConstantThreshold
+            The threshold itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument or `value` is malformed.
+        """
+        Y = check_indicator(Y)
+        check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+        check_value(self.value, "value")
+        return self
+
+    def predict(self, scores: Any, X: Any = None) -> Vector:
+        """Return the threshold of each row.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            `value` in each entry.
+
+        Raises
+        ------
+        ValueError
+            If `scores` or `value` is malformed.
+        """
+        value = check_value(self.value, "value")
+        return np.full(check_scores(scores).shape[0], value)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def rescale(self, factor: float) -> Self:
+        """Leave the threshold alone: its value is the caller's.
+
+        Parameters
+        ----------
+        factor : float
+            Ignored.
+
+        Returns
+        -------
+        ConstantThreshold
+            The threshold itself.
+        """
+        return self
+
+
+def check_value(value: Any, name: str) -> float:
+    """Return a finite number.
+
+    Parameters
+    ----------
+    value : object
+        What should be one.
+    name : str
+        Name of the argument in error messages.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not np.isfinite(float(value)):
+        raise ValueError(f"{name} is {value!r}; expected a finite number.")
+    return float(value)

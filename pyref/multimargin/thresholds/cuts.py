@@ -1,0 +1,91 @@
+"""The best threshold of each training row: what a threshold that depends on the row learns from."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
+
+from multimargin.labels import check_indicator, check_scores
+from multimargin.thresholds.base import Vector
+
+# A chunk of rows and its sorted copies then stay in the processor's cache.
+ENTRIES_PER_CHUNK = 2**17
+
+
+def hamming_thresholds(scores: Any, Y: Any) -> Vector:
+    """Return the threshold of each row that minimises the Hamming loss of this row.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, q)
+        Scores f_k(x_i).
+    Y : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        For each row the t for which predicting the labels with f_k >= t makes the fewest errors.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Rank-CVM paper, after equation 27. All t between two neighbouring distinct scores predict the
+    same labels. Of the intervals with the fewest errors the lowest is taken, and t is its middle,
+    or one unit beyond the last score if the interval is unbounded: below the lowest score (all
+    labels predicted) or above the highest (none).
+    """
+    Y = check_indicator(Y)
+    return best_thresholds(check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1]), Y)
+
+
+def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
+    """Do the work of `hamming_thresholds` for arguments that were checked.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores f_k(x_i).
+    Y : ndarray of shape (n, q), dtype uint8
+        Indicator of the relevant labels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The thresholds.
+    """
+    n, q = Y.shape
+    thresholds = np.empty(n)
+    for chunk in gen_batches(n, max(1, ENTRIES_PER_CHUNK // q)):
+        thresholds[chunk] = _best_thresholds_of_chunk(scores[chunk], Y[chunk].view(np.bool_))
+    return thresholds
+
+
+def _best_thresholds_of_chunk(scores: NDArray[Any], relevant: NDArray[np.bool_]) -> Vector:
+    m, q = scores.shape
+    ascending = np.argsort(scores, axis=1)
+    # Interval j lies above the j lowest scores: between s[j] and s[j + 1] of this padded array.
+    s = np.full((m, q + 2), np.inf)
+    s[:, 0] = -np.inf
+    s[:, 1:-1] = np.take_along_axis(scores, ascending, axis=1)
+    sign = np.where(np.take_along_axis(relevant, ascending, axis=1), 1, -1)
+    # Each label that falls below t costs an error if it is relevant and saves one if it is not.
+    errors = np.zeros((m, q + 1), dtype=np.intp)
+    np.cumsum(sign, axis=1, out=errors[:, 1:])
+    errors[s[:, 1:] == s[:, :-1]] = q + 1
+
+    best = np.argmin(errors, axis=1)
+    rows = np.arange(m)
+    lower, upper = s[rows, best], s[rows, best + 1]
+    # Halves first: the sum of two large scores could overflow.
+    thresholds = lower / 2 + upper / 2
+    thresholds[best == 0] = upper[best == 0] - 1
+    thresholds[best == q] = lower[best == q] + 1
+    # The scores may be neighbouring numbers, or too large for one unit to matter; t = lower would
+    # predict one label too many.
+    return np.asarray(np.where(thresholds > lower, thresholds, np.nextafter(lower, np.inf)))

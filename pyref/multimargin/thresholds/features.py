@@ -1,0 +1,173 @@
+"""A threshold that is linear in the features."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import LinearSVR
+from sklearn.utils import check_array, gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.labels import check_indicator, check_scores
+from multimargin.thresholds.base import Threshold, Vector
+from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
+
+
+class FeaturesThreshold(Threshold):
+    """Threshold that is linear in the features.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the regression's loss against its regularisation, positive.
+    epsilon : float, default=0.0
+        Errors up to `epsilon` are free, nonnegative.
+    max_iter : int, default=10000
+        Largest number of passes of the regression's solver.
+    random_state : int, RandomState instance or None, default=None
+        Order in which the solver visits the rows; an int makes the result reproducible.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        Weight of each feature.
+    intercept_ : float
+        Constant term.
+    n_iter_ : int
+        Passes that the solver made.
+
+    Notes
+    -----
+    Rank-HLapSVM paper, section 3.4: linear support vector regression, on the features, of the
+    middle between the lowest relevant and the highest irrelevant score of each training row. Rows
+    that lack either kind of label are left out. The intercept is regularised, as in scikit-learn's
+    `LinearSVR`, and features of very different scales slow its solver down.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        epsilon: float = 0.0,
+        max_iter: int = 10000,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+        """Fit the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i) of the training rows.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of their relevant labels, 0 and 1.
+        X : array-like or sparse matrix of shape (n, d)
+            Features x_i of the training rows. Required.
+
+        Returns
+        -------
+        FeaturesThreshold
+            The fitted threshold itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed, or if no row has both kinds of labels.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver stops at `max_iter`.
+        """
+        Y = check_indicator(Y)
+        n, q = Y.shape
+        scores = check_scores(scores, n_rows=n, n_labels=q)
+        X = _check_features(X, n)
+        n_relevant = np.count_nonzero(Y, axis=1)
+        with_pairs = np.flatnonzero((n_relevant > 0) & (n_relevant < q))
+        if with_pairs.size == 0:
+            raise ValueError(
+                "Y has no row with both relevant and irrelevant labels; a threshold cannot be "
+                "learned from the features."
+            )
+        regression = LinearSVR(
+            C=self.C,
+            epsilon=self.epsilon,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
+        regression.fit(X[with_pairs], _middles(scores, Y, with_pairs))
+        self.coef_ = regression.coef_
+        self.intercept_ = float(regression.intercept_[0])
+        self.n_iter_ = int(regression.n_iter_)
+        return self
+
+    def predict(self, scores: Any, X: Any = None) -> Vector:
+        """Return the threshold of each row.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : array-like or sparse matrix of shape (n, d)
+            Features x_i. Required.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            t(x_i).
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed.
+        """
+        check_is_fitted(self)
+        X = _check_features(X, check_scores(scores).shape[0])
+        if X.shape[1] != self.coef_.size:
+            raise ValueError(f"X has {X.shape[1]} features; expected {self.coef_.size}, as in fit.")
+        thresholds: Vector = X @ self.coef_ + self.intercept_
+        return thresholds
+
+    def rescale(self, factor: float) -> Self:
+        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
+
+        Parameters
+        ----------
+        factor : float
+            The factor, positive.
+
+        Returns
+        -------
+        FeaturesThreshold
+            The threshold itself.
+        """
+        check_is_fitted(self)
+        self.coef_ *= factor
+        self.intercept_ *= factor
+        return self
+
+
+def _middles(scores: NDArray[Any], Y: NDArray[np.uint8], rows: NDArray[np.intp]) -> Vector:
+    """Return the middle of min over P_i and max over N_i of f for the given rows."""
+    middles = np.empty(rows.size)
+    for chunk in gen_batches(rows.size, max(1, ENTRIES_PER_CHUNK // Y.shape[1])):
+        relevant = Y[rows[chunk]].view(np.bool_)
+        f = scores[rows[chunk]].astype(np.float64)
+        lowest_relevant = np.where(relevant, f, np.inf).min(axis=1)
+        highest_irrelevant = np.where(relevant, -np.inf, f).max(axis=1)
+        middles[chunk] = lowest_relevant / 2 + highest_irrelevant / 2
+    return middles
+
+
+def _check_features(X: Any, n_rows: int) -> Any:
+    if X is None:
+        raise ValueError("X is None; expected features of shape (n, d), which this threshold uses.")
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+    if X.shape[0] != n_rows:
+        raise ValueError(f"X has {X.shape[0]} rows; expected {n_rows}, as in scores.")
+    return X

@@ -1,0 +1,223 @@
+"""A threshold for each label (SCut)."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.labels import check_indicator, check_scores
+from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.thresholds.base import Matrix, Threshold, Vector, middle
+
+Counts = NDArray[Any]
+
+
+def _f1(hits: Counts, predicted: Counts, relevant: int, n_rows: int) -> Vector:
+    return np.asarray(2.0 * hits / (predicted + relevant))
+
+
+def _accuracy(hits: Counts, predicted: Counts, relevant: int, n_rows: int) -> Vector:
+    return np.asarray(n_rows - predicted - relevant + 2.0 * hits)
+
+
+def _balanced_accuracy(hits: Counts, predicted: Counts, relevant: int, n_rows: int) -> Vector:
+    # In whole numbers, so that equal values are equal: 2 |P| |N| of it, minus |P| |N|.
+    return np.asarray(hits * (n_rows - relevant) - (predicted - hits) * relevant, dtype=np.float64)
+
+
+# Of a label with relevant and irrelevant rows; larger is better.
+_MEASURES: dict[str, Callable[[Counts, Counts, int, int], Vector]] = {
+    "f1": _f1,
+    "hamming_loss": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+}
+
+
+class LabelsThreshold(Threshold):
+    """Threshold of its own for each label (SCut), learned from the scores of the label.
+
+    Parameters
+    ----------
+    measure : {"f1", "hamming_loss", "balanced_accuracy"}, default="f1"
+        What is best for the rows of a label at its threshold. The labels are separate, so "f1" is
+        also best for macro-F1 and "hamming_loss" for the Hamming loss of the label sets.
+    cv : int or None, default=5
+        Number of folds of the rows, at least 2: a label's threshold is the mean of those that are
+        best without one of the folds each, which is steadier for rare labels. None learns one
+        threshold from all rows.
+    fbr : float, default=0.0
+        Labels with an F1 below it on the held-out folds get the highest score of the training rows
+        as threshold and are then hardly ever predicted; in [0, 1].
+
+    Attributes
+    ----------
+    thresholds_ : ndarray of shape (q,)
+        t_k.
+    f1_ : ndarray of shape (q,)
+        F1 of each label on the held-out folds (on all rows for ``cv=None``); 0 for a label without
+        relevant rows.
+
+    Notes
+    -----
+    SCut and `fbr`: Yang, "A study of thresholding strategies for text categorization" (2001); the
+    mean over folds: Fan and Lin, "A study on threshold selection for multi-label classification"
+    (2007). All t between two neighbouring distinct scores predict the same rows. Of the intervals
+    with the best measure the lowest is taken, and t is its middle, or one unit beyond the last
+    score if the interval is unbounded. A label without relevant rows gets a threshold above all its
+    scores, one that is relevant everywhere a threshold below them. Fold i of a label holds each
+    cv-th of its relevant rows, from the i-th on, and of its irrelevant rows; with fewer than cv of
+    either kind, there are as many folds as rows of that kind.
+
+    Scores of the rows that a model was trained on flatter it. `ThresholdedClassifier` learns the
+    thresholds from scores of held-out rows.
+
+    Examples
+    --------
+    >>> from multimargin.thresholds import LabelsThreshold
+    >>> scores = [[3.0, 0.2], [2.0, 0.4], [1.0, 0.3], [0.0, 0.1]]
+    >>> Y = [[1, 1], [1, 1], [0, 1], [0, 0]]
+    >>> threshold = LabelsThreshold(cv=None).fit(scores, Y)
+    >>> threshold.thresholds_
+    array([1.5 , 0.15])
+    >>> threshold.predict_labels([[1.7, 0.1]])
+    array([[1, 0]])
+    """
+
+    def __init__(self, measure: str = "f1", cv: int | None = 5, fbr: float = 0.0) -> None:
+        self.measure = measure
+        self.cv = cv
+        self.fbr = fbr
+
+    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+        """Learn the thresholds.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i), best of rows that the model has not seen.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of their relevant labels, 0 and 1.
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        LabelsThreshold
+            The fitted threshold itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument or a parameter is malformed.
+        """
+        check_choice("measure", self.measure, _MEASURES)
+        n_folds = 1 if self.cv is None else check_integer("cv", self.cv, at_least=2)
+        fbr = check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
+        Y = check_indicator(Y)
+        scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+        self.thresholds_ = np.empty(Y.shape[1])
+        self.f1_ = np.empty(Y.shape[1])
+        for k in range(Y.shape[1]):
+            # Equal scores in the order of the rows: the result must not depend on the sort.
+            descending = np.argsort(-scores[:, k], kind="stable")
+            column = scores[descending, k].astype(np.float64)
+            relevant = Y[descending, k] == 1
+            folds = _folds(Y[:, k] == 1, n_folds)[descending]
+            self.thresholds_[k], self.f1_[k] = self._fit_label(column, relevant, folds)
+            if self.f1_[k] < fbr:
+                self.thresholds_[k] = column[0]
+        return self
+
+    def _fit_label(
+        self, scores: Vector, relevant: NDArray[np.bool_], folds: NDArray[np.intp]
+    ) -> tuple[float, float]:
+        n_folds = folds.max() + 1
+        if n_folds == 1:
+            t = _best_cut(scores, relevant, self.measure)
+            return t, _f1_of(scores > t, relevant)
+        thresholds = []
+        predicted = np.empty(scores.size, dtype=bool)
+        for fold in range(n_folds):
+            held_out = folds == fold
+            t = _best_cut(scores[~held_out], relevant[~held_out], self.measure)
+            predicted[held_out] = scores[held_out] > t
+            thresholds.append(t)
+        # Divided first: the sum of large thresholds could overflow.
+        return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant)
+
+    def predict(self, scores: Any, X: Any = None) -> Matrix:
+        """Return the thresholds.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n, q), read-only
+            t_k, the same in each row.
+
+        Raises
+        ------
+        ValueError
+            If `scores` is malformed.
+        """
+        check_is_fitted(self)
+        scores = check_scores(scores, n_labels=self.thresholds_.size)
+        return np.broadcast_to(self.thresholds_, scores.shape)
+
+    def rescale(self, factor: float) -> Self:
+        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
+
+        Parameters
+        ----------
+        factor : float
+            The factor, positive.
+
+        Returns
+        -------
+        LabelsThreshold
+            The threshold itself.
+        """
+        check_is_fitted(self)
+        self.thresholds_ *= factor
+        return self
+
+
+def _folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
+    """Deal out the relevant rows, then the irrelevant ones, in the order of the rows."""
+    n_relevant = int(np.count_nonzero(relevant))
+    n_folds = max(1, min(n_folds, n_relevant, relevant.size - n_relevant))
+    folds = np.empty(relevant.size, dtype=np.intp)
+    folds[relevant] = np.arange(n_relevant) % n_folds
+    folds[~relevant] = np.arange(relevant.size - n_relevant) % n_folds
+    return folds
+
+
+def _best_cut(scores: Vector, relevant: NDArray[np.bool_], measure: str) -> float:
+    """Return the threshold with the best measure; the scores are sorted from the highest."""
+    n = scores.size
+    n_relevant = int(np.count_nonzero(relevant))
+    # Cut j predicts the j highest scores: between s[j] and s[j + 1] of this padded array.
+    s = np.concatenate([[np.inf], scores, [-np.inf]])
+    if n_relevant == 0:
+        best = 0
+    elif n_relevant == n:
+        best = n
+    else:
+        hits = np.concatenate([[0], np.cumsum(relevant)])
+        values = _MEASURES[measure](hits, np.arange(n + 1), n_relevant, n)
+        values[s[1:] == s[:-1]] = -np.inf
+        best = n - int(np.argmax(values[::-1]))
+    return float(middle(s[best + 1 : best + 2], s[best : best + 1])[0])
+
+
+def _f1_of(predicted: NDArray[np.bool_], relevant: NDArray[np.bool_]) -> float:
+    hits = np.count_nonzero(predicted & relevant)
+    both = int(np.count_nonzero(predicted)) + int(np.count_nonzero(relevant))
+    return float(2 * hits / max(both, 1))

@@ -1,0 +1,144 @@
+"""A threshold that is linear in the scores."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, lapack
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.labels import check_indicator, check_scores
+from multimargin.thresholds.base import Threshold, Vector
+from multimargin.thresholds.cuts import best_thresholds
+
+# Singular values below this fraction of the largest count as zero. Scores of the ranking models sum
+# to zero over the labels only up to rounding that piles up over a fit: machine precision itself
+# would take that noise for information.
+_RELATIVE_RANK_TOLERANCE = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
+
+
+class ScoresThreshold(Threshold):
+    """Threshold that is linear in the scores of all labels.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (q,)
+        Weight s_k of each score.
+    intercept_ : float
+        Constant term s_0.
+
+    Notes
+    -----
+    t(x) = sum_k s_k f_k(x) + s_0 (Rank-CVM paper, after equation 27): least squares of
+    `hamming_thresholds` of the training rows on (f_1, ..., f_q, 1). Where these columns are
+    linearly dependent, (s_1, ..., s_q, s_0) is the solution of least Euclidean norm.
+    """
+
+    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+        """Fit the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i) of the training rows.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of their relevant labels, 0 and 1.
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ScoresThreshold
+            The fitted threshold itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is malformed.
+        """
+        Y = check_indicator(Y)
+        n, q = Y.shape
+        scores = check_scores(scores, n_rows=n, n_labels=q)
+        target = best_thresholds(scores, Y)
+        # Column-major, so that LAPACK can work in this array.
+        design = np.empty((n, q + 1), order="F")
+        design[:, :q] = scores
+        design[:, q] = 1.0
+        solution = _minimum_norm_least_squares(
+            design, target, _RELATIVE_RANK_TOLERANCE[scores.dtype]
+        )
+        self.coef_ = solution[:q]
+        self.intercept_ = float(solution[q])
+        return self
+
+    def predict(self, scores: Any, X: Any = None) -> Vector:
+        """Return the threshold of each row.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            t(x_i).
+
+        Raises
+        ------
+        ValueError
+            If `scores` is malformed.
+        """
+        check_is_fitted(self)
+        scores = check_scores(scores, n_labels=self.coef_.size)
+        thresholds: Vector = scores @ self.coef_ + self.intercept_
+        return thresholds
+
+    def rescale(self, factor: float) -> Self:
+        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
+
+        Parameters
+        ----------
+        factor : float
+            The factor, positive.
+
+        Returns
+        -------
+        ScoresThreshold
+            The threshold itself.
+        """
+        check_is_fitted(self)
+        self.intercept_ *= factor
+        return self
+
+
+def _minimum_norm_least_squares(
+    design: NDArray[np.float64], target: Vector, relative_rank_tolerance: float
+) -> Vector:
+    """Solve min ||design s - target||, overwriting `design`.
+
+    SciPy's own `lstsq` copies the matrix for this driver even with ``overwrite_a=True``, which
+    would double the memory. Driver gelsd is the fastest: it reduces a tall matrix by QR before it
+    looks for the rank.
+    """
+    n_rows, n_columns = design.shape
+    # LAPACK returns the solution in the place of the right-hand side.
+    right_hand_side = np.zeros(max(n_rows, n_columns))
+    right_hand_side[:n_rows] = target
+    work_size, integer_work_size, _ = lapack.dgelsd_lwork(
+        n_rows, n_columns, 1, relative_rank_tolerance
+    )
+    solution, _, _, info = lapack.dgelsd(
+        design,
+        right_hand_side,
+        int(work_size),
+        integer_work_size,
+        relative_rank_tolerance,
+        overwrite_a=True,
+        overwrite_b=True,
+    )
+    if info != 0:
+        raise LinAlgError(f"The least squares for the threshold failed: LAPACK gelsd info={info}.")
+    return np.array(solution[:n_columns], dtype=np.float64)

@@ -1,0 +1,137 @@
+"""Folds in which every label keeps its share of the rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.utils import check_consistent_length, check_random_state
+
+from multimargin.labels import check_indicator
+from multimargin.parameters import check_integer
+
+Rows = NDArray[np.intp]
+
+
+class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
+    """K folds in which every label has about the same share of relevant rows.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=False
+        Whether to shuffle the rows first.
+    random_state : int, RandomState instance or None, default=0
+        Breaks ties between folds and shuffles. An int gives the same folds each time.
+
+    Notes
+    -----
+    Iterative stratification (Sechidis, Tsoumakas and Vlahavas, "On the stratification of
+    multi-label data", 2011) of the package iterative-stratification: the label with the fewest
+    remaining rows is dealt out first, to the folds that want most of it. A label with fewer than
+    `n_splits` relevant rows is in as many folds as it has rows. Rows without labels are spread
+    evenly; the sizes of the folds differ a little. One-dimensional targets go to scikit-learn's
+    `StratifiedKFold`.
+
+    Examples
+    --------
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> from multimargin.tuning import MultilabelStratifiedKFold
+    >>> X, _, Y, _ = load_digit_attributes().train_test()
+    >>> [len(test) for _, test in MultilabelStratifiedKFold(3).split(X, Y)]
+    [300, 300, 300]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        self.n_splits = check_integer("n_splits", n_splits, at_least=2)
+        if not isinstance(shuffle, bool):
+            raise TypeError(f"shuffle is {shuffle!r}; expected True or False.")
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        int
+            `n_splits`.
+        """
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+        """Yield the rows of each fold.
+
+        Parameters
+        ----------
+        X : array-like of length n
+            Features; only their number of rows is used.
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+            Label indicator of 0 and 1, or classes.
+        groups : object, default=None
+            Ignored.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Numbers of the rows outside and inside of the fold.
+
+        Raises
+        ------
+        ImportError
+            If the package iterative-stratification is not installed.
+        TypeError, ValueError
+            If an argument is malformed.
+        """
+        if y is None:
+            raise ValueError("y is None; expected the labels to stratify by.")
+        shape = tuple(y.shape) if sparse.issparse(y) or hasattr(y, "shape") else np.shape(y)
+        check_consistent_length(X, y)
+        rows = np.zeros((shape[0], 1))
+        if len(shape) == 1 or shape[1] == 1:
+            classes = np.ravel(y.toarray() if sparse.issparse(y) else np.asarray(y))
+            folds = StratifiedKFold(
+                self.n_splits,
+                shuffle=self.shuffle,
+                random_state=self.random_state if self.shuffle else None,
+            )
+            yield from folds.split(rows, classes)
+            return
+        try:
+            from iterstrat.ml_stratifiers import IterativeStratification
+        except ImportError as error:
+            raise ImportError(
+                "MultilabelStratifiedKFold needs the package iterative-stratification: "
+                "pip install 'multimargin[stats]'."
+            ) from error
+        indicator = check_indicator(y, "y").astype(bool)
+        n = indicator.shape[0]
+        if n < self.n_splits:
+            raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")
+        random_state = check_random_state(self.random_state)
+        order = random_state.permutation(n) if self.shuffle else np.arange(n)
+        shares = np.full(self.n_splits, 1.0 / self.n_splits)
+        fold_of = np.empty(n, dtype=np.intp)
+        fold_of[order] = IterativeStratification(indicator[order], shares, random_state)
+        for fold in range(self.n_splits):
+            yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_splits={self.n_splits}, shuffle={self.shuffle}, "
+            f"random_state={self.random_state!r})"
+        )

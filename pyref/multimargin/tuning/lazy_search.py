@@ -1,0 +1,215 @@
+"""The lazy search of the Rank-CVM paper: one parameter at a time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+
+from multimargin.parameters import check_integer
+
+Parameters = dict[str, Any]
+
+
+class LazySearchCV(GridSearchCV):  # type: ignore[misc]
+    """Search over one parameter at a time, the others held fixed.
+
+    The first parameter of the grid is tuned at the start values of the others, then held at its
+    best value while the next is tuned, and so on: the number of fits is the sum of the lengths of
+    the grid's lists, not their product.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator to tune.
+    param_grid : dict of str to list
+        Values of each parameter, in the order in which the parameters are tuned.
+    start : dict of str to object, default=None
+        Values of parameters before they are tuned; those of `estimator` where it says nothing.
+    n_rounds : int, default=1
+        How often to go through the parameters, at least 1. A round that changes nothing is the
+        last.
+    scoring : str, callable, list, tuple or dict, default=None
+        As in `GridSearchCV`. The paper's criterion is
+        ``multimargin.measures.get_scorer("neg_ranking_hamming")``.
+    n_jobs : int, default=None
+        Number of fits at the same time; None means 1.
+    refit : bool, str or callable, default=True
+        As in `GridSearchCV`. With several scores it must say which one to search by.
+    cv : int, splitter or iterable, default=3
+        As in `GridSearchCV`. A splitter must give the same folds each time.
+    verbose : int, default=0
+        1 prints each parameter's best value when it is found; from 2 on also each fit.
+    pre_dispatch : int or str, default="2*n_jobs"
+        As in `GridSearchCV`.
+    error_score : "raise" or float, default=nan
+        As in `GridSearchCV`.
+    return_train_score : bool, default=False
+        As in `GridSearchCV`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The best of all combinations that were tried.
+    best_score_ : float
+        Its mean score over the folds.
+    best_estimator_ : estimator
+        The estimator fitted on all rows at `best_params_`, if `refit`.
+    cv_results_ : dict of ndarray
+        As in `GridSearchCV`, in the order of the search; "tuned" is the parameter that was tuned
+        when the combination was tried first.
+
+    Notes
+    -----
+    Rank-CVM paper, section 8.3: gamma of the rbf kernel given C = 1, then C given the best gamma,
+    in three folds, by the criterion (ranking loss + Hamming loss) / 2 (equation 77). A combination
+    is tried once. Of equal scores the one that was tried first wins. All else (the methods of the
+    refitted estimator, routing, callbacks) is that of `GridSearchCV`.
+
+    Examples
+    --------
+    >>> from multimargin import RankSVM
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> from multimargin.measures import get_scorer
+    >>> from multimargin.tuning import LazySearchCV
+    >>> X, _, Y, _ = load_digit_attributes().train_test()
+    >>> grid = {"gamma": [0.25, 1.0, 4.0], "C": [1.0, 4.0, 16.0]}
+    >>> criterion = get_scorer("neg_ranking_hamming")
+    >>> search = LazySearchCV(RankSVM(random_state=0), grid, scoring=criterion).fit(X, Y)
+    >>> len(search.cv_results_["params"])  # C = 1 was tried with gamma
+    5
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]],
+        *,
+        start: Mapping[str, Any] | None = None,
+        n_rounds: int = 1,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: bool | str | Callable[..., int] = True,
+        cv: Any = 3,
+        verbose: int = 0,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: float | str = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator,
+            param_grid,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.start = start
+        self.n_rounds = n_rounds
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Search, and fit the best.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+        y : array-like, sparse matrix or data frame of shape (n, q) or (n,), default=None
+            Targets.
+        **params
+            As in `GridSearchCV.fit`.
+
+        Returns
+        -------
+        LazySearchCV
+            The search itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is malformed, or whatever the estimator raises.
+        """
+        self._check_search(y)
+        super().fit(X, y, **params)
+        return self
+
+    def _check_search(self, y: Any) -> None:
+        if not isinstance(self.param_grid, Mapping) or not self.param_grid:
+            raise TypeError(
+                f"param_grid is {self.param_grid!r}; expected a dict from parameters to lists of "
+                "values."
+            )
+        ParameterGrid(dict(self.param_grid))
+        check_integer("n_rounds", self.n_rounds, at_least=1)
+        known = self.estimator.get_params()
+        for name in (*self.param_grid, *(self.start or {})):
+            if name not in known:
+                raise ValueError(
+                    f"param_grid or start names {name!r}, which {type(self.estimator).__name__} "
+                    f"does not have; expected some of {', '.join(sorted(known))}."
+                )
+        several = isinstance(self.scoring, list | tuple | dict | set)
+        if several and (not self.refit or self.refit is True):
+            raise ValueError(
+                f"refit is {self.refit!r}, but scoring has several scores; expected the name of "
+                "the one to search by."
+            )
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        shuffles = getattr(cv, "shuffle", hasattr(cv, "random_state"))
+        if shuffles and not isinstance(cv.random_state, Integral):
+            raise ValueError(
+                f"cv is {cv!r}, whose folds differ from call to call; expected random_state to be "
+                "an int."
+            )
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        known = self.estimator.get_params()
+        current = {name: known[name] for name in self.param_grid}
+        current |= {name: value for name, value in (self.start or {}).items()}
+        tried: list[Parameters] = []
+        for _ in range(self.n_rounds):
+            before = dict(current)
+            for name, values in self.param_grid.items():
+                line = [current | {name: value} for value in values]
+                new = [one for k, one in enumerate(line) if not _among(one, tried + line[:k])]
+                if new:
+                    results = evaluate_candidates(new, more_results={"tuned": [name] * len(new)})
+                    tried += new
+                best = self._best_of(results)
+                current = dict(results["params"][best])
+                if self.verbose > 0:
+                    score = results[f"mean_test_{self._searched_score(results)}"][best]
+                    print(f"{name}: best {current[name]!r} of {len(values)}, score {score:.6g}")
+            if _same(before, current):
+                break
+
+    def _searched_score(self, results: dict[str, Any]) -> str:
+        single = "mean_test_score" in results
+        if not single and not isinstance(self.refit, str):
+            if callable(self.refit):
+                return next(name for name in results if name.startswith("mean_test_"))[10:]
+            raise ValueError(
+                f"refit is {self.refit!r}, but scoring gives several scores; expected the name of "
+                "the one to search by."
+            )
+        return "score" if single else str(self.refit)
+
+    def _best_of(self, results: dict[str, Any]) -> int:
+        if callable(self.refit):
+            return int(self.refit(results))
+        return int(results[f"rank_test_{self._searched_score(results)}"].argmin())
+
+
+def _same(a: Parameters, b: Parameters) -> bool:
+    # Values may be estimators or arrays, which need not compare to a truth value.
+    return all(a[name] is b[name] or bool(np.all(a[name] == b[name])) for name in a)
+
+
+def _among(one: Parameters, others: list[Parameters]) -> bool:
+    return any(_same(one, other) for other in others)

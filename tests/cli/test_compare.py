@@ -1,0 +1,147 @@
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from multimargin.compare import read_results
+from multimargin.datasets import MultilabelData, dump_arff
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(small: MultilabelData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the small data."""
+    monkeypatch.chdir(tmp_path)
+    dump_arff(small, tmp_path / "small.arff")
+    return tmp_path
+
+
+def compare(command: Command, *arguments: object) -> Any:
+    return command("compare", "small.arff", *arguments)
+
+
+def test_tables_and_files(command: Command, folder: Path) -> None:
+    outputs = ["--report", "r.html", "--csv", "r.csv", "--markdown", "r.md", "--latex", "r.tex"]
+    answer = compare(command, "--methods", "rank-svm:C=8,knn", "--cv", 2, *outputs)
+    assert answer.code == 0
+    for words in ("rank-svm:C=8", "win/tie/loss", "2 converged"):
+        assert words in answer.out
+    assert "written: results.jsonl, r.html, r.csv, r.md, r.tex" in answer.out
+    with (folder / "r.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["method"], row["split"]) for row in rows] == [
+        (method, f"fold {fold} of 2, seed 0")
+        for fold in (1, 2)
+        for method in ("rank-svm:C=8", "knn")
+    ]
+    assert json.loads(rows[0]["estimator"])["parameters"]["C"] == 8
+    assert "**" in (folder / "r.md").read_text()
+    assert r"\toprule" in (folder / "r.tex").read_text()
+    assert "data:image/png" in (folder / "r.html").read_text()
+
+
+def test_json_and_official_split(command: Command, folder: Path, small: MultilabelData) -> None:
+    (folder / "parts").mkdir()
+    for part in ("train", "test"):
+        X, Y = small.split(part)
+        dump_arff(
+            MultilabelData(X, Y, small.feature_names, small.label_names, name="parts"),
+            folder / "parts" / f"parts-{part}.arff",
+        )
+    answer = command("compare", "parts", "--methods", "knn,dummy", "--official-split", "--json")
+    assert answer.code == 0
+    assert [row["method"] for row in answer.json["results"]] == ["knn", "dummy"]
+    assert {row["split"] for row in answer.json["results"]} == {"official"}
+    assert answer.json["n_failed"] == 0
+
+
+def test_goes_on_where_it_stopped(command: Command, folder: Path) -> None:
+    compare(command, "--methods", "knn", "--cv", 2)
+    first = (folder / "results.jsonl").read_bytes()
+    compare(command, "--methods", "knn,dummy", "--cv", 2)
+    assert (folder / "results.jsonl").read_bytes().startswith(first)
+    assert len(read_results(folder / "results.jsonl")) == 4
+
+
+def test_failures_do_not_stop_the_others(command: Command, folder: Path) -> None:
+    answer = compare(command, "--methods", "rank-svm:C=-1,knn", "--cv", 2)
+    assert answer.code == 0
+    assert "failures" in answer.out
+    bad, good = read_results(folder / "results.jsonl")[:2]
+    assert bad.error is not None
+    assert "C is -1.0; expected a finite number above 0" in bad.error["message"]
+    assert not good.failed
+    alone = compare(command, "--methods", "rank-svm:C=-1", "--cv", 2, "--report", "r.html")
+    assert alone.code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--methods", "rank-svn"], 2, "no method 'rank-svn' (did you mean 'rank-svm'?)"),
+        (["--methods", "rank-svm:D=1"], 2, "rank-svm has no parameter 'D'"),
+        (["--methods", "rank-svm:C"], 2, "'C' in 'rank-svm:C'; expected METHOD:NAME=VALUE"),
+        (["--methods", ""], 2, "--methods is ''; expected names"),
+        (["--methods", "knn,knn"], 2, "--methods has 'knn' twice"),
+        (["--cv", 0], 2, "--cv is 0; expected at least 2 folds"),
+        (["--cv", "many"], 2, "'--cv'"),
+        (["--cv", 2, "--official-split"], 2, "--cv and --official-split exclude each other"),
+        (["--official-split"], 1, "has no split 'train'"),
+        (["--measures", "f1"], 2, "--measures has 'f1'; expected some of ranking_loss"),
+        (["--reference", "knn"], 2, "--reference is 'knn'; expected one of 'rank-svm'"),
+        (["--test", "z"], 2, "--test is 'z'; expected one of 'corrected', 'paired', 'none'"),
+        (["--alpha", 2], 2, "--alpha is 2.0; expected a finite number above 0 and below 1"),
+        (["--scale", "log"], 2, "--scale is 'log'; expected one of 'minmax'"),
+        (["--seed", -1], 2, "--seed is -1; expected an integer of at least 0"),
+        (["--jobs", 0], 2, "--jobs is 0; expected a positive number"),
+        (["--cv", 2, "--results", "."], 1, ". cannot be written: Is a directory"),
+        (["--cv", 2, "--results", "small.arff"], 1, "small.arff, line 1 is not JSON"),
+        (["--report", "none/r.html"], 1, "--report: there is no folder 'none'"),
+    ],
+)
+def test_wrong_command_lines(
+    command: Command, folder: Path, arguments: list[object], code: int, message: str
+) -> None:
+    before = (folder / "small.arff").read_bytes()
+    answer = compare(command, *arguments)
+    assert answer.code == code
+    assert message in " ".join(answer.err.split())
+    assert "Traceback" not in answer.err
+    assert (folder / "small.arff").read_bytes() == before
+
+
+def test_missing_data_and_data_given_twice(command: Command, folder: Path) -> None:
+    missing = command("compare", "missing.arff")
+    assert missing.code == 1
+    assert "missing.arff" in missing.err
+    assert command("compare").code == 2
+    twice = command("compare", "small.arff", "small.arff", "--cv", 2)
+    assert twice.code == 1
+    assert "expected different names" in twice.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send on Windows")
+def test_interrupt(folder: Path) -> None:
+    arguments = ["compare", "small.arff", "--methods", "rank-svm", "--cv", "100"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "multimargin", *arguments], stderr=subprocess.PIPE, text=True
+    )
+    results = folder / "results.jsonl"
+    deadline = time.monotonic() + 300
+    while not results.exists() or results.read_bytes().count(b"\n") < 2:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, shown = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "stopped; results so far are in results.jsonl" in shown
+    assert 2 <= len(read_results(results)) < 100

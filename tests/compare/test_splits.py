@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from multimargin.compare.splits import make_splits
+from multimargin.datasets import MultilabelData
+
+
+def test_folds_partition_the_rows(data: MultilabelData) -> None:
+    splits = make_splits(data, 4, seed=0)
+    assert [split.name for split in splits] == [f"fold {i} of 4, seed 0" for i in (1, 2, 3, 4)]
+    tested = np.concatenate([split.test for split in splits])
+    np.testing.assert_array_equal(np.sort(tested), np.arange(data.n_samples))
+    for split in splits:
+        assert not np.intersect1d(split.train, split.test).size
+        assert len(split.train) + len(split.test) == data.n_samples
+
+
+def test_folds_keep_the_frequency_of_labels() -> None:
+    # A label of five rows in a hundred, all at the end: each of five folds gets exactly one.
+    Y = np.zeros((100, 2), dtype=int)
+    Y[:, 0] = np.arange(100) % 2
+    Y[95:, 1] = 1
+    data = MultilabelData(X=np.arange(100.0)[:, np.newaxis], Y=Y, name="rare")
+    for split in make_splits(data, 5, seed=3):
+        assert Y[split.test, 1].sum() == 1
+
+
+def test_folds_depend_on_the_seed_alone(data: MultilabelData) -> None:
+    first, again, other = (make_splits(data, 3, seed=seed) for seed in (1, 1, 2))
+    assert all((a.test.tolist() == b.test.tolist()) for a, b in zip(first, again, strict=True))
+    assert any((a.test.tolist() != b.test.tolist()) for a, b in zip(first, other, strict=True))
+
+
+def test_official_split(data: MultilabelData) -> None:
+    (split,) = make_splits(data, "official", seed=0)
+    assert split.name == "official"
+    np.testing.assert_array_equal(split.train, data.splits["train"])
+    np.testing.assert_array_equal(split.test, data.splits["test"])
+
+
+@pytest.mark.parametrize(
+    ("cv", "error", "message"),
+    [
+        (0, ValueError, r"cv is 0; expected an integer of at least 2"),
+        (1, ValueError, r"cv is 1; expected an integer of at least 2"),
+        (-3, ValueError, r"cv is -3"),
+        (2.5, TypeError, r"cv is 2.5; expected an integer"),
+        (True, TypeError, r"cv is True; expected an integer"),
+        (61, ValueError, r"cv is 61, but data 'small' has 60 rows"),
+        ("ten", ValueError, r"cv is 'ten'; expected a number of folds .* or 'official'"),
+    ],
+)
+def test_malformed_cv(
+    data: MultilabelData, cv: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make_splits(data, cv, seed=0)  # type: ignore[arg-type]
+
+
+def test_negative_seed(data: MultilabelData) -> None:
+    with pytest.raises(ValueError, match=r"seed is -1"):
+        make_splits(data, 3, seed=-1)
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ({"train": [0, 1]}, r"has no split 'test', only \['train'\]"),
+        ({"train": [0, 1], "test": []}, r"split 'test' has no row"),
+        ({"train": [0, 1], "test": [1, 2]}, r"1 rows are in both 'train' and 'test'.* is 1;"),
+    ],
+)
+def test_unusable_official_splits(splits: dict[str, list[int]], message: str) -> None:
+    data = MultilabelData(X=np.eye(3), Y=np.eye(3, 2), name="d", splits=splits)
+    with pytest.raises(ValueError, match=message):
+        make_splits(data, "official", seed=0)

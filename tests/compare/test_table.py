@@ -1,0 +1,58 @@
+from io import StringIO
+
+import pandas as pd
+import pytest
+
+from multimargin.compare.table import Table, to_latex, to_markdown, to_rich
+
+AWKWARD = r"a|b_c*[x]`<i>&%$#{}~^\ü"
+
+
+@pytest.fixture
+def table() -> Table:
+    index = pd.Index(["first", AWKWARD], name="method")
+    cells = pd.DataFrame({"loss ↓": ["0.50 ± 0.01", "1e3"], AWKWARD: ["007", "–"]}, index=index)
+    best = pd.DataFrame([[True, False], [False, False]], index=index, columns=cells.columns)
+    return Table("A title", cells, best, ("a note", f"on {AWKWARD}"))
+
+
+def test_rows(table: Table) -> None:
+    assert table.header == ["method", "loss ↓", AWKWARD]
+    assert list(table.rows()) == [
+        ("first", [("0.50 ± 0.01", True), ("007", False)]),
+        (AWKWARD, [("1e3", False), ("–", False)]),
+    ]
+
+
+def test_markdown(table: Table) -> None:
+    text = to_markdown([table])
+    lines = text.splitlines()
+    assert lines[0] == "### A title"
+    # Four cells bars a row: those inside of names are escaped.
+    assert all(line.replace("\\|", "").count("|") == 4 for line in lines[2:6])
+    assert "**0.50 ± 0.01**" in text
+    assert " 007 |" in text
+    assert " 1e3 |" in text
+    assert r"a\|b\_c\*\[x\]\`\<i\>" in text
+    assert "a note." in lines
+
+
+def test_latex(table: Table) -> None:
+    text = to_latex([table])
+    assert r"\textbf{0.50 $\pm$ 0.01}" in text
+    assert r"loss $\downarrow$" in text
+    assert r"\_c*[x]`\textless{}i\textgreater{}\&\%\$\#\{\}\textasciitilde{}" in text
+    assert r"\caption{A title. a note. on a\textbar{}b" in text
+    assert text.count(r"\\") == 3
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
+
+
+def test_rich(table: Table) -> None:
+    from rich.console import Console
+
+    stream = StringIO()
+    Console(file=stream, width=120).print(to_rich(table))
+    shown = stream.getvalue()
+    assert shown.count(AWKWARD) == 3
+    assert "0.50 ± 0.01" in shown
+    assert "a note." in shown

@@ -1,0 +1,226 @@
+"""Thresholds around any classifier: learned from held-out scores, and from nothing else."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM, ThresholdedClassifier
+from multimargin.kernels import kernel_matrix
+from multimargin.measures import get_scorer, macro_f1
+from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, LabelsThreshold, Threshold
+
+
+def problem(seed=0, n=120, d=5, q=4):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    Y = (X @ rng.standard_normal((d, q)) + rng.standard_normal((n, q)) > 0.8).astype(int)
+    return X, Y
+
+
+CLASSIFIERS = [
+    RankSVM(random_state=0),
+    MLRL(),
+    LLSF(),
+    OneVsRestClassifier(LinearSVC(random_state=0)),
+    OneVsRestClassifier(LogisticRegression()),
+    OneVsRestClassifier(SVC()),
+    ClassifierChain(LogisticRegression()),
+    MultiOutputClassifier(LogisticRegression()),
+    MultiOutputClassifier(CalibratedClassifierCV(LinearSVC(random_state=0), cv=3)),
+    RandomForestClassifier(n_estimators=5, random_state=0),
+    KNeighborsClassifier(),
+    make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression())),
+    GridSearchCV(
+        RankSVM(random_state=0), {"C": [0.5, 1.0]}, scoring=get_scorer("neg_ranking_loss")
+    ),
+]
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda c: type(c).__name__)
+def test_every_kind_of_classifier(classifier):
+    X, Y = problem()
+    model = ThresholdedClassifier(classifier).fit(X, Y)
+    scores, decision = model.label_scores(X), model.decision_function(X)
+    assert scores.shape == decision.shape == Y.shape
+    np.testing.assert_array_equal(decision, scores - model.threshold_.thresholds_)
+    np.testing.assert_array_equal(model.predict(X), (decision > 0).astype(int))
+    assert model.n_features_in_ == X.shape[1]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.25])
+def test_threshold_is_fitted_on_the_scores_of_held_out_rows(threshold):
+    X, Y = problem()
+    cv = KFold(4, shuffle=True, random_state=1)
+    model = ThresholdedClassifier(RankSVM(random_state=0), threshold, cv=cv).fit(X, Y)
+    held_out = np.empty(Y.shape)
+    for train, test in cv.split(X):
+        held_out[test] = RankSVM(random_state=0).fit(X[train], Y[train]).label_scores(X[test])
+    order = np.concatenate([test for _, test in cv.split(X)])
+    expected = clone(model.threshold_).fit(held_out[order], Y[order], X[order])
+    F = model.label_scores(X)
+    np.testing.assert_array_equal(F, RankSVM(random_state=0).fit(X, Y).label_scores(X))
+    np.testing.assert_array_equal(model.threshold_.predict(F, X), expected.predict(F, X))
+
+
+def test_what_in_sample_scores_would_have_leaked():
+    # The nearest neighbour of a training row is the row itself: its scores are 0 and 1, in the
+    # order of its labels, and say nothing about where the scores of new rows lie.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 4))
+    Y = (X[:, :3] + 1.5 * rng.standard_normal((900, 3)) > 2.2).astype(int)
+    X, X_test, Y, Y_test = X[:600], X[600:], Y[:600], Y[600:]
+    neighbours = KNeighborsClassifier(25, weights="distance")
+    in_sample = np.column_stack([p[:, 1] for p in neighbours.fit(X, Y).predict_proba(X)])
+    np.testing.assert_array_equal(in_sample, Y)
+    naive = LabelsThreshold().fit(in_sample, Y)
+    assert macro_f1(Y, naive.predict_labels(in_sample)) == 1.0
+
+    model = ThresholdedClassifier(neighbours).fit(X, Y)
+    F_test = model.label_scores(X_test)
+    ours, theirs = model.predict(X_test), naive.predict_labels(F_test)
+    assert macro_f1(Y_test, ours) > macro_f1(Y_test, theirs) + 0.15
+    # What the folds promise is what new rows show.
+    assert abs(model.threshold_.f1_.mean() - macro_f1(Y_test, ours)) < 0.1
+
+
+class Spy(BaseEstimator):
+    """Remembers which rows it was fitted on and refuses to score them during the search."""
+
+    def fit(self, X, Y):
+        self.seen_ = {*X[:, 0].tolist()}
+        return self
+
+    def decision_function(self, X):
+        if len(self.seen_) < 60:
+            assert self.seen_.isdisjoint(X[:, 0].tolist())
+        return np.column_stack([X[:, 0], -X[:, 0]])
+
+
+def test_no_row_is_scored_by_a_model_that_has_seen_it():
+    X = np.arange(60.0)[:, None]
+    Y = np.column_stack([X[:, 0] > 30, X[:, 0] < 20]).astype(int)
+    ThresholdedClassifier(Spy(), cv=KFold(5, shuffle=True, random_state=0)).fit(X, Y)
+
+
+def test_repeated_and_partial_folds():
+    X, Y = problem()
+    folds = ShuffleSplit(3, test_size=0.4, random_state=0)
+    model = ThresholdedClassifier(RankSVM(random_state=0), cv=folds).fit(X, Y)
+    assert np.isfinite(model.threshold_.thresholds_).all()
+    listed = ThresholdedClassifier(RankSVM(random_state=0), cv=list(folds.split(X))).fit(X, Y)
+    np.testing.assert_array_equal(listed.threshold_.thresholds_, model.threshold_.thresholds_)
+
+
+def test_kinds_of_input_and_jobs():
+    X, Y = problem()
+    expected = ThresholdedClassifier(RankSVM(random_state=0)).fit(X, Y).decision_function(X)
+    names = [f"label {k}" for k in range(Y.shape[1])]
+    for A, B in (
+        (sparse.csr_array(X), sparse.csc_array(Y)),
+        (pd.DataFrame(X), pd.DataFrame(Y, columns=names)),
+        (X.tolist(), Y.tolist()),
+    ):
+        model = ThresholdedClassifier(RankSVM(random_state=0), n_jobs=2).fit(A, B)
+        np.testing.assert_allclose(model.decision_function(A), expected, atol=1e-12)
+        assert hasattr(model, "label_names_in_") == isinstance(B, pd.DataFrame)
+
+
+def test_precomputed_kernel():
+    X, Y = problem()
+    K = kernel_matrix(X, X, kernel="rbf", gamma=0.2)
+    ours = ThresholdedClassifier(RankSVM(kernel="precomputed", random_state=0)).fit(K, Y)
+    theirs = ThresholdedClassifier(RankSVM(gamma=0.2, random_state=0)).fit(X, Y)
+    np.testing.assert_allclose(
+        ours.threshold_.thresholds_, theirs.threshold_.thresholds_, atol=1e-6
+    )
+
+
+def test_search_over_the_threshold():
+    X, Y = problem()
+    search = GridSearchCV(
+        ThresholdedClassifier(RankSVM(random_state=0), cv=3),
+        {"threshold": ["labels", "count", "scores"], "estimator__C": [0.5, 2.0]},
+        scoring=get_scorer("macro_f1"),
+        cv=2,
+    ).fit(X, Y)
+    assert search.predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize("method", [RankSVM, RankCVM, RankHLapSVM, MLODM, LLSF])
+@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", LabelsThreshold()])
+def test_thresholds_of_the_estimators(method, threshold):
+    X, Y = problem()
+    seed = {} if method is LLSF else {"random_state": 0}
+    model = method(threshold=threshold, **seed).fit(X, Y)
+    assert isinstance(model.threshold_, Threshold)
+    plain = method(threshold=0.0, **seed).fit(X, Y)
+    assert isinstance(plain.threshold_, ConstantThreshold)
+    F = model.label_scores(X)
+    np.testing.assert_array_equal(F, plain.label_scores(X))
+    np.testing.assert_array_equal(plain.decision_function(X), F)
+    t = model.threshold_.predict(F, X)
+    expected = F - (t if t.ndim == 2 else t[:, None])
+    np.testing.assert_array_equal(model.decision_function(X), expected)
+    np.testing.assert_array_equal(model.predict(X), (expected > 0).astype(int))
+    if threshold == "count":
+        assert (model.predict(X).sum(axis=1) == round(Y.sum() / len(Y))).all()
+
+
+def test_threshold_of_the_margin_scale():
+    # The threshold of Rank-CVM is learned where its margins are 1, and scaled back.
+    X, Y = problem()
+    model = RankCVM(threshold="labels", tol=1e-8, random_state=0).fit(X, Y)
+    fitted = LabelsThreshold().fit(model.label_scores(X) / model.rho_, Y)
+    np.testing.assert_allclose(
+        model.threshold_.thresholds_, fitted.thresholds_ * model.rho_, rtol=1e-6
+    )
+
+
+def test_refusals():
+    X, Y = problem()
+    for arguments, message in (
+        ({"estimator": "svm"}, r"^estimator is 'svm'; expected a classifier with `fit`"),
+        ({"threshold": "label"}, r"^threshold is 'label'; expected 'scores', "),
+        ({"response_method": "transform"}, r"^response_method is 'transform'; expected one of"),
+        ({"response_method": "predict_proba"}, r"^RankSVM has no predict_proba; expected a class"),
+    ):
+        model = ThresholdedClassifier(**{"estimator": RankSVM(random_state=0), **arguments})
+        with pytest.raises((TypeError, ValueError), match=message):
+            model.fit(X, Y)
+    model = ThresholdedClassifier(RankSVM(random_state=0))
+    with pytest.raises(ValueError, match=r"^Y has one dimension; expected a label indicator"):
+        model.fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, Y[1:])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    pairwise = ThresholdedClassifier(RankSVM(kernel="precomputed"), FeaturesThreshold())
+    assert pairwise.__sklearn_tags__().input_tags.pairwise
+
+
+def test_a_label_that_a_fold_lacks():
+    X, Y = problem()
+    Y[:, 3] = 0
+    Y[:24, 3] = 1
+    with pytest.raises(ValueError, match="at least 2 classes") as caught:
+        ThresholdedClassifier(MultiOutputClassifier(LogisticRegression())).fit(X, Y)
+    assert "MultilabelStratifiedKFold" in caught.value.__notes__[0]
+    forest = RandomForestClassifier(n_estimators=3, random_state=0)
+    assert ThresholdedClassifier(forest).fit(X, Y).predict(X).shape == Y.shape

@@ -1,0 +1,38 @@
+"""pair_margins and the estimators' `margins`."""
+
+import numpy as np
+import pytest
+
+from multimargin import RankSVM
+from multimargin.margins import pair_margins
+
+
+def test_margins_follow_rows_then_relevant_then_irrelevant_labels():
+    Y = [[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 0]]
+    scores = np.array([[8.0, 4.0, 2.0, 1.0], [1, 2, 3, 4], [4, 3, 2, 1], [1.0, 9.0, 5.0, 7.0]])
+    expected = [8 - 4, 8 - 1, 2 - 4, 2 - 1, 9 - 1, 9 - 5, 9 - 7]
+    np.testing.assert_array_equal(pair_margins(Y, scores), expected)
+
+
+def test_estimators_give_the_margins_of_their_scores():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    Y = (X @ rng.normal(size=(3, 4)) > 0).astype(int)
+    model = RankSVM(random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.margins(X, Y), pair_margins(Y, model.label_scores(X)))
+    # The loss of Rank-SVM is the mean hinge of each row's margins.
+    pairs = (Y.sum(axis=1) * (4 - Y.sum(axis=1))).astype(int)
+    weights = np.repeat(1.0 / np.maximum(pairs, 1), pairs)
+    loss = weights @ np.maximum(0.0, 1.0 - model.margins(X, Y))
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (3 * X.var()))
+    B = np.zeros((30, 4))
+    B[model.support_] = model.dual_coef_
+    assert 0.5 * np.einsum("ik,ik->", B, K @ B) + loss == pytest.approx(model.objective_)
+
+
+def test_shapes_are_checked():
+    with pytest.raises(ValueError, match="scores has shape"):
+        pair_margins([[1, 0]], [[1.0, 2.0, 3.0]])
+    model = RankSVM(random_state=0).fit([[0.0], [1.0]], [[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match="Y has 3 labels; expected 2"):
+        model.margins([[0.0]], [[1, 0, 0]])

@@ -1,0 +1,89 @@
+"""The threshold that lets a number of labels pass (RCut)."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from multimargin import measures
+from multimargin.thresholds import CountThreshold, cuts
+
+
+@pytest.mark.parametrize("r", range(6))
+def test_lets_the_highest_labels_pass(r):
+    F = np.random.default_rng(0).standard_normal((30, 5))
+    predicted = CountThreshold(r).fit(F, np.ones((30, 5))).predict_labels(F)
+    for f, p in zip(F, predicted, strict=True):
+        assert set(np.flatnonzero(p)) == set(np.argsort(-f)[:r])
+
+
+def nearest(f, r):
+    """The number of labels nearest to r of those that some threshold lets pass."""
+    possible = {int(np.count_nonzero(f > t)) for t in [*f, -np.inf]}
+    return min(possible, key=lambda count: (abs(count - r), count))
+
+
+def test_equal_scores_are_treated_alike():
+    rng = np.random.default_rng(1)
+    F = rng.integers(0, 3, size=(200, 6)).astype(float)
+    for r in range(7):
+        predicted = CountThreshold(r).fit(F, np.ones((200, 6))).predict_labels(F)
+        for f, p in zip(F, predicted, strict=True):
+            assert p.sum() == nearest(f, r)
+            assert all(p[a] >= p[b] for a in range(6) for b in range(6) if f[a] >= f[b])
+    # One label more than wanted is as near as one less.
+    assert CountThreshold(2).fit(F[:, :3], F[:, :3] > 0).predict_labels([[1, 0, 0]]).sum() == 1
+
+
+def test_cardinality():
+    for rows, expected in (
+        ([[1, 0, 0], [1, 1, 0]], 2),
+        ([[1, 0, 0], [1, 0, 0], [1, 1, 0]], 1),
+        ([[0, 0, 0], [0, 0, 0], [1, 0, 0]], 1),
+        ([[1, 1, 1], [1, 1, 1]], 3),
+    ):
+        assert CountThreshold().fit(np.zeros((len(rows), 3)), rows).n_labels_ == expected
+
+
+@pytest.mark.parametrize("measure", ["example_f1", "jaccard", "micro_f1", "hamming_loss"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_best_by_brute_force(measure, ties):
+    rng = np.random.default_rng(2)
+    sign = -1 if measure == "hamming_loss" else 1
+    for _ in range(20):
+        n, q = 25, int(rng.integers(2, 7))
+        F = rng.standard_normal((n, q))
+        F = np.round(F) if ties else F
+        Y = (F + rng.standard_normal((n, q)) > rng.uniform(-1, 2)).astype(int)
+        values = [
+            sign * getattr(measures, measure)(Y, CountThreshold(r).fit(F, Y).predict_labels(F))
+            for r in range(1, q + 1)
+        ]
+        best = next(r for r, v in enumerate(values, start=1) if v >= max(values) - 1e-12)
+        assert CountThreshold("best", measure).fit(F, Y).n_labels_ == best
+
+
+def test_many_rows():
+    rng = np.random.default_rng(3)
+    F, Y = rng.standard_normal((700, 300)), (rng.random((700, 300)) < 0.1).astype(int)
+    assert F.size > cuts.ENTRIES_PER_CHUNK
+    threshold = CountThreshold("best").fit(F, Y)
+    found = threshold.predict(F)
+    np.testing.assert_array_equal(found[:3], threshold.predict(F[:3]))
+    assert (threshold.predict_labels(F).sum(axis=1) == threshold.n_labels_).all()
+
+
+def test_refusals():
+    F, Y = np.eye(3), np.eye(3, dtype=int)
+    for parameters, message in (
+        ({"n_labels": 4}, r"^n_labels is 4; expected at most q = 3"),
+        ({"n_labels": -1}, r"^n_labels is -1; expected an integer of at least 0"),
+        ({"n_labels": 1.5}, r"^n_labels is 1.5; expected an integer"),
+        ({"n_labels": "most"}, r"^n_labels is 'most'; expected one of 'cardinality', 'best'"),
+        ({"measure": "f1"}, r"^measure is 'f1'; expected one of 'example_f1'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            CountThreshold(**parameters).fit(F, Y)
+    with pytest.raises(NotFittedError):
+        CountThreshold().predict(F)
+    with pytest.raises(ValueError, match=r"^scores has shape \(3, 2\); expected \(n, 3\)"):
+        CountThreshold().fit(F, Y).predict(F[:, :2])

@@ -1,0 +1,137 @@
+"""The threshold of each label (SCut) against brute force."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import balanced_accuracy_score, f1_score, zero_one_loss
+
+from multimargin.measures import hamming_loss, macro_f1
+from multimargin.thresholds import LabelsThreshold
+
+MEASURES = {
+    "f1": lambda y, p: f1_score(y, p, zero_division=0.0),
+    "hamming_loss": lambda y, p: -zero_one_loss(y, p),
+    "balanced_accuracy": balanced_accuracy_score,
+}
+
+
+def candidates(f):
+    levels = sorted(set(f))
+    return [levels[0] - 1, *[(a + b) / 2 for a, b in pairwise(levels)], levels[-1] + 1]
+
+
+def problem(rng, n=40, q=3, rounded=False):
+    F = rng.standard_normal((n, q))
+    Y = (F + rng.standard_normal((n, q)) > rng.uniform(-0.5, 1.0, q)).astype(int)
+    Y[:2] = [[0] * q, [1] * q]
+    return np.round(F * 2) / 2 if rounded else F, Y
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("rounded", [False, True])
+def test_best_of_all_intervals(measure, rounded):
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        F, Y = problem(rng, rounded=rounded)
+        found = LabelsThreshold(measure, cv=None).fit(F, Y)
+        for k in range(F.shape[1]):
+            tried = candidates(F[:, k])
+            values = [MEASURES[measure](Y[:, k], F[:, k] > t) for t in tried]
+            best = next(t for t, v in zip(tried, values, strict=True) if v >= max(values) - 1e-12)
+            assert found.thresholds_[k] == pytest.approx(best, abs=1e-14)
+            f1 = f1_score(Y[:, k], F[:, k] > best)
+            assert found.f1_[k] == pytest.approx(f1, abs=1e-14)
+
+
+def test_mean_over_folds_by_hand():
+    rng = np.random.default_rng(1)
+    F, Y = problem(rng, n=30, q=2)
+    found = LabelsThreshold(cv=3).fit(F, Y)
+    for k in range(2):
+        fold = np.empty(30, dtype=int)
+        for kind in (0, 1):
+            rows = [i for i in range(30) if Y[i, k] == kind]
+            for position, i in enumerate(rows):
+                fold[i] = position % 3
+        t = []
+        predicted = np.empty(30, dtype=bool)
+        for i in range(3):
+            part = LabelsThreshold(cv=None).fit(F[fold != i][:, [k]], Y[fold != i][:, [k]])
+            t.append(part.thresholds_[0])
+            predicted[fold == i] = F[fold == i, k] > t[-1]
+        assert found.thresholds_[k] == pytest.approx(np.mean(t), rel=1e-14)
+        assert found.f1_[k] == pytest.approx(f1_score(Y[:, k], predicted), rel=1e-14)
+
+
+def test_best_of_all_constant_label_thresholds_for_macro_measures():
+    rng = np.random.default_rng(2)
+    F, Y = problem(rng, n=200, q=4)
+    for measure, macro, sign in (("f1", macro_f1, 1), ("hamming_loss", hamming_loss, -1)):
+        best = sign * macro(Y, LabelsThreshold(measure, cv=None).fit(F, Y).predict_labels(F))
+        for _ in range(200):
+            assert sign * macro(Y, (rng.standard_normal(4) < F).astype(int)) <= best
+
+
+def test_rare_labels():
+    rng = np.random.default_rng(3)
+    F = rng.standard_normal((20, 4))
+    Y = np.zeros((20, 4), dtype=int)
+    Y[:, 1] = 1
+    Y[4, 2] = 1
+    Y[:2, 3] = 1
+    threshold = LabelsThreshold(cv=5).fit(F, Y)
+    assert np.isfinite(threshold.thresholds_).all()
+    predicted = threshold.predict_labels(F)
+    assert not predicted[:, 0].any()
+    assert predicted[:, 1].all()
+    assert predicted[4, 2]
+    assert threshold.f1_[0] == 0.0
+
+
+def test_fbr_silences_labels_that_cannot_be_told():
+    rng = np.random.default_rng(4)
+    F = rng.standard_normal((200, 2))
+    Y = np.column_stack([F[:, 0] > 1.0, rng.random(200) < 0.03]).astype(int)
+    plain, cautious = LabelsThreshold().fit(F, Y), LabelsThreshold(fbr=0.2).fit(F, Y)
+    assert plain.f1_[1] < 0.2 < 0.9 < plain.f1_[0]
+    assert cautious.thresholds_[0] == plain.thresholds_[0]
+    assert cautious.thresholds_[1] == F[:, 1].max()
+    assert not cautious.predict_labels(F)[:, 1].any()
+
+
+def test_order_of_equal_scores_does_not_matter():
+    F, Y = np.repeat([[0.0], [1.0]], 10, axis=0), np.tile([[1], [0]], (10, 1))
+    Y[10:] = 1
+    permutation = np.random.default_rng(5).permutation(20)
+    for measure in MEASURES:
+        one = LabelsThreshold(measure, cv=None).fit(F, Y)
+        other = LabelsThreshold(measure, cv=None).fit(F[permutation], Y[permutation])
+        np.testing.assert_array_equal(one.thresholds_, other.thresholds_)
+
+
+@pytest.mark.parametrize(
+    "column", [[1.0, np.nextafter(1.0, 2.0)], [1e17, 2e17], [0.0, 5e-324], [-1.5e308, 1.5e308]]
+)
+@pytest.mark.parametrize("relevant", [[0, 1], [0, 0], [1, 1]])
+def test_separates_in_floating_point(column, relevant):
+    F, Y = np.array(column)[:, None], np.array(relevant)[:, None]
+    threshold = LabelsThreshold(cv=None).fit(F, Y)
+    np.testing.assert_array_equal(threshold.predict_labels(F), Y)
+
+
+def test_refusals():
+    F, Y = problem(np.random.default_rng(6))
+    for parameters, message in (
+        ({"measure": "f2"}, r"^measure is 'f2'; expected one of 'f1', 'hamming_loss'"),
+        ({"cv": 1}, r"^cv is 1; expected an integer of at least 2"),
+        ({"cv": "5"}, r"^cv is '5'; expected an integer"),
+        ({"fbr": 1.5}, r"^fbr is 1.5; expected a finite number of at least 0 and of at most 1"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            LabelsThreshold(**parameters).fit(F, Y)
+    with pytest.raises(NotFittedError):
+        LabelsThreshold().predict(F)
+    with pytest.raises(ValueError, match=r"^scores has shape \(40, 2\); expected \(n, 3\)"):
+        LabelsThreshold().fit(F, Y).predict(F[:, :2])

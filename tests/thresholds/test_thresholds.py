@@ -1,0 +1,371 @@
+"""Thresholds of rows against brute force and plain least squares; what every threshold keeps to."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.svm import LinearSVR
+
+from multimargin.thresholds import (
+    ConstantThreshold,
+    CountThreshold,
+    FeaturesThreshold,
+    LabelsThreshold,
+    ScoresThreshold,
+    cuts,
+    hamming_thresholds,
+    make_threshold,
+)
+
+
+def n_errors(f, y, t):
+    return sum((score >= t) != bool(relevant) for score, relevant in zip(f, y, strict=True))
+
+
+def best_threshold(f, y):
+    """Try every interval between neighbouring distinct scores, from below."""
+    levels = sorted(set(f))
+    candidates = [levels[0] - 1]
+    candidates += [(a + b) / 2 for a, b in pairwise(levels)]
+    candidates += [levels[-1] + 1]
+    fewest = min(n_errors(f, y, t) for t in candidates)
+    return next(t for t in candidates if n_errors(f, y, t) == fewest)
+
+
+def test_hamming_thresholds_by_brute_force():
+    rng = np.random.default_rng(0)
+    for case in range(2000):
+        n, q = rng.integers(1, 5), 2 if case % 5 == 0 else rng.integers(1, 8)
+        Y = (rng.random((n, q)) < rng.choice([0.0, 0.2, 0.5, 1.0], size=(n, 1))).astype(int)
+        F = rng.standard_normal((n, q))
+        if case % 3:
+            F = np.round(F * rng.choice([0.0, 1.0, 4.0])) / 2
+        found = hamming_thresholds(F, Y)
+        assert found.dtype == np.float64
+        expected = [best_threshold(f, y) for f, y in zip(F.tolist(), Y.tolist(), strict=True)]
+        np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1e-15)
+
+
+def test_hamming_thresholds_by_hand():
+    F = np.array([[3.0, 1.0, 2.0]])
+    cases = {
+        (1, 0, 0): 2.5,
+        (1, 0, 1): 1.5,
+        (1, 1, 1): 0.0,
+        (0, 0, 0): 4.0,
+        # All labels, or label 0 alone: one error each; the lower threshold wins.
+        (1, 1, 0): 0.0,
+        # One error for none of them, two for all of them.
+        (0, 1, 0): 4.0,
+    }
+    for y, t in cases.items():
+        assert hamming_thresholds(F, [y])[0] == t
+
+
+def test_hamming_thresholds_of_ties():
+    # A relevant and an irrelevant label share a score: no threshold comes between them.
+    F, Y = [[1.0, 1.0, 0.0]], [[1, 0, 0]]
+    assert hamming_thresholds(F, Y)[0] == 0.5
+    assert hamming_thresholds([[1.0, 1.0, 1.0]], [[1, 0, 0]])[0] == 2.0
+    assert hamming_thresholds([[0.0, -0.0]], [[1, 0]])[0] == -1.0
+
+
+@pytest.mark.parametrize(
+    ("f", "y", "errors"),
+    [
+        ([1.0, np.nextafter(1.0, 2.0)], [0, 1], 0),
+        ([0.0, 5e-324], [0, 1], 0),
+        ([1e17, 2e17], [0, 0], 0),
+        ([1e17, 2e17], [1, 1], 0),
+        ([-1.5e308, 1.5e308], [0, 1], 0),
+        ([1.2e308, 1.6e308], [0, 1], 0),
+    ],
+)
+def test_hamming_thresholds_separate_in_floating_point(f, y, errors):
+    t = hamming_thresholds([f], [y])[0]
+    assert np.isfinite(t)
+    assert n_errors(f, y, t) == errors
+
+
+def test_hamming_thresholds_of_float32_scores():
+    # The middle of neighbouring float32 numbers needs float64.
+    F = np.array([[1.0, np.nextafter(np.float32(1.0), np.float32(2.0))]], dtype=np.float32)
+    t = hamming_thresholds(F, [[0, 1]])
+    assert F[0, 0] < t[0] < F[0, 1]
+    np.testing.assert_array_equal(t, hamming_thresholds(F.astype(np.float64), [[0, 1]]))
+
+
+def test_hamming_thresholds_of_many_rows():
+    rng = np.random.default_rng(1)
+    F = np.round(rng.standard_normal((700, 300)), 1)
+    Y = (rng.random((700, 300)) < 0.3).astype(int)
+    assert F.size > cuts.ENTRIES_PER_CHUNK
+    found = hamming_thresholds(np.asfortranarray(F), Y)
+    one_by_one = [hamming_thresholds(F[i : i + 1], Y[i : i + 1])[0] for i in range(700)]
+    np.testing.assert_array_equal(found, one_by_one)
+
+
+def scores_and_labels(rng, n, q, sum_zero):
+    F = rng.standard_normal((n, q))
+    if sum_zero:
+        F -= F.mean(axis=1, keepdims=True)
+    return F, (F + rng.standard_normal((n, q)) > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("sum_zero", [False, True])
+@pytest.mark.parametrize(("n", "q"), [(60, 5), (40, 2), (6, 5), (4, 9), (1, 3)])
+def test_scores_threshold_is_the_minimum_norm_solution(n, q, sum_zero):
+    F, Y = scores_and_labels(np.random.default_rng(2), n, q, sum_zero)
+    threshold = ScoresThreshold()
+    assert threshold.fit(F, Y) is threshold
+    assert threshold.coef_.shape == (q,)
+    design = np.column_stack([F, np.ones(n)])
+    expected = np.linalg.pinv(design, rcond=1e-10) @ hamming_thresholds(F, Y)
+    np.testing.assert_allclose(threshold.coef_, expected[:q], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(threshold.intercept_, expected[q], rtol=1e-9, atol=1e-11)
+    new = np.random.default_rng(3).standard_normal((7, q))
+    np.testing.assert_allclose(
+        threshold.predict(new), new @ expected[:q] + expected[q], rtol=1e-9, atol=1e-10
+    )
+    if sum_zero:
+        assert abs(threshold.coef_.sum()) < 1e-11
+
+
+def test_scores_threshold_predicts_like_linear_regression():
+    F, Y = scores_and_labels(np.random.default_rng(4), 80, 6, sum_zero=False)
+    regression = LinearRegression().fit(F, hamming_thresholds(F, Y))
+    threshold = ScoresThreshold().fit(F, Y)
+    np.testing.assert_allclose(threshold.coef_, regression.coef_, rtol=1e-10)
+    np.testing.assert_allclose(threshold.predict(F), regression.predict(F), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("dtype", "noise"), [(np.float64, 1e-12), (np.float32, 1e-7)])
+def test_scores_threshold_does_not_fit_rounding_noise(dtype, noise):
+    # Rows sum to zero up to the rounding of a long fit: without a tolerance the coefficients along
+    # (1, ..., 1) would be of the order of 1/noise.
+    rng = np.random.default_rng(5)
+    F, Y = scores_and_labels(rng, 200, 6, sum_zero=True)
+    exact = ScoresThreshold().fit(F, Y)
+    noisy = ScoresThreshold().fit((F + noise * rng.standard_normal(F.shape)).astype(dtype), Y)
+    np.testing.assert_allclose(noisy.coef_, exact.coef_, atol=100 * noise)
+    np.testing.assert_allclose(noisy.intercept_, exact.intercept_, atol=100 * noise)
+
+
+def test_scores_threshold_of_constant_scores():
+    threshold = ScoresThreshold().fit(np.zeros((5, 3)), np.eye(5, 3, dtype=int))
+    np.testing.assert_allclose(threshold.coef_, 0, atol=1e-15)
+    np.testing.assert_allclose(threshold.predict(np.zeros((2, 3))), threshold.intercept_)
+    # No label is predicted: t is one above the scores in every row.
+    assert threshold.intercept_ == pytest.approx(1.0)
+
+
+def test_scores_threshold_keeps_rows_of_one_kind():
+    F = np.arange(12.0).reshape(4, 3)
+    Y = np.array([[1, 1, 1], [0, 0, 0], [0, 1, 1], [0, 0, 1]])
+    with_all = ScoresThreshold().fit(F, Y).predict(F)
+    without = ScoresThreshold().fit(F[2:], Y[2:]).predict(F)
+    assert np.abs(with_all - without).max() > 0.1
+
+
+def features_problem(rng, n=80, d=4, q=5):
+    X = rng.standard_normal((n, d))
+    F = X @ rng.standard_normal((d, q)) + 0.3 * rng.standard_normal((n, q))
+    Y = (X[:, :1] < F).astype(int)
+    Y[:3], Y[3:5] = 0, 1
+    return X, F, Y
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+def test_features_threshold_is_support_vector_regression(epsilon):
+    X, F, Y = features_problem(np.random.default_rng(6))
+    target, kept = [], []
+    for i in range(len(Y)):
+        relevant = [F[i, k] for k in range(5) if Y[i, k] == 1]
+        irrelevant = [F[i, k] for k in range(5) if Y[i, k] == 0]
+        if relevant and irrelevant:
+            kept.append(i)
+            target.append((min(relevant) + max(irrelevant)) / 2)
+    assert len(kept) < len(Y) - 4
+    regression = LinearSVR(C=2.0, epsilon=epsilon, max_iter=10000, random_state=3)
+    regression.fit(X[kept], target)
+    threshold = FeaturesThreshold(C=2.0, epsilon=epsilon, random_state=3)
+    assert threshold.fit(F, Y, X) is threshold
+    np.testing.assert_allclose(threshold.coef_, regression.coef_, rtol=1e-12)
+    np.testing.assert_allclose(threshold.predict(F, X), regression.predict(X), rtol=1e-12)
+    assert isinstance(threshold.intercept_, float)
+    assert threshold.n_iter_ == regression.n_iter_
+
+
+@pytest.mark.parametrize(
+    "make", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array, pd.DataFrame]
+)
+def test_features_threshold_of_other_kinds_of_features(make):
+    X, F, Y = features_problem(np.random.default_rng(7))
+    X[np.abs(X) < 0.5] = 0
+    dense = FeaturesThreshold(random_state=0).fit(F, Y, X)
+    other = FeaturesThreshold(random_state=0).fit(F, Y, make(X))
+    np.testing.assert_allclose(other.coef_, dense.coef_, rtol=1e-9)
+    found = other.predict(F, make(X))
+    assert type(found) is np.ndarray
+    assert found.shape == (80,)
+    np.testing.assert_allclose(found, dense.predict(F, X), rtol=1e-9, atol=1e-12)
+
+
+def test_features_threshold_warns_when_it_does_not_converge():
+    X, F, Y = features_problem(np.random.default_rng(8))
+    with pytest.warns(ConvergenceWarning):
+        FeaturesThreshold(C=100.0, max_iter=1, random_state=0).fit(F, Y, X)
+
+
+def test_constant_threshold():
+    F = np.zeros((4, 3))
+    np.testing.assert_array_equal(ConstantThreshold(0.5).predict(F), np.full(4, 0.5))
+    threshold = ConstantThreshold(-1)
+    assert threshold.fit(F, np.eye(4, 3)) is threshold
+    found = threshold.predict(F)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, np.full(4, -1.0))
+
+
+def test_make_threshold():
+    assert isinstance(make_threshold("scores"), ScoresThreshold)
+    assert isinstance(make_threshold("labels"), LabelsThreshold)
+    assert isinstance(make_threshold("count"), CountThreshold)
+    features = make_threshold("features", random_state=5)
+    assert isinstance(features, FeaturesThreshold)
+    assert features.random_state == 5
+    for value in (0.5, 0, np.float32(0.5), np.int64(1)):
+        constant = make_threshold(value)
+        assert isinstance(constant, ConstantThreshold)
+        assert type(constant.value) is float
+        assert constant.value == value
+    fitted = FeaturesThreshold(C=3.0)
+    fitted.coef_ = np.ones(2)
+    copy = make_threshold(fitted)
+    assert copy is not fitted
+    assert copy.C == 3.0
+    assert not hasattr(copy, "coef_")
+
+
+@pytest.mark.parametrize("wrong", ["score", None, True, np.nan, np.inf, [0.5], np.zeros(3), 1j])
+def test_make_threshold_refuses(wrong):
+    with pytest.raises(ValueError, match=r"^threshold is .*; expected "):
+        make_threshold(wrong)
+
+
+ALL = [
+    ScoresThreshold(),
+    FeaturesThreshold(random_state=0),
+    ConstantThreshold(0.25),
+    LabelsThreshold(),
+    LabelsThreshold("hamming_loss", cv=None),
+    CountThreshold(),
+    CountThreshold("best"),
+]
+
+
+@pytest.mark.parametrize("threshold", ALL, ids=lambda threshold: type(threshold).__name__)
+class TestEveryThreshold:
+    def test_clone_and_pickle(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(9))
+        fitted = clone(threshold).fit(F, Y, X)
+        assert clone(fitted).get_params() == threshold.get_params()
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.predict(F, X), fitted.predict(F, X))
+
+    def test_inputs_are_not_modified(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(10))
+        # Column-major float64 scores are what LAPACK could overwrite in place.
+        for scores in (F.copy(), np.asfortranarray(F)):
+            arrays = (scores, Y.astype(np.uint8), X)
+            before = [array.copy() for array in arrays]
+            for array in arrays:
+                array.flags.writeable = False
+            clone(threshold).fit(*arrays).predict(scores, X)
+            for array, copy in zip(arrays, before, strict=True):
+                np.testing.assert_array_equal(array, copy)
+
+    def test_same_result_twice_and_for_all_kinds_of_labels(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(11))
+        expected = clone(threshold).fit(F, Y, X).predict(F, X)
+        for labels in (Y, Y.astype(bool), Y.tolist(), sparse.csc_array(Y), pd.DataFrame(Y)):
+            np.testing.assert_array_equal(
+                clone(threshold).fit(F.tolist(), labels, X).predict(F, X), expected
+            )
+
+    def test_two_labels(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(12), q=2)
+        found = clone(threshold).fit(F, Y, X).predict(F[:3], X[:3])
+        assert found.shape == ((3, 2) if isinstance(threshold, LabelsThreshold) else (3,))
+        assert np.isfinite(found).all()
+
+    def test_predicted_labels_are_above_the_threshold(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(16))
+        fitted = clone(threshold).fit(F, Y, X)
+        t = fitted.predict(F, X)
+        over = F - (t if t.ndim == 2 else t[:, None])
+        np.testing.assert_array_equal(fitted.decision_function(F, X), over)
+        np.testing.assert_array_equal(fitted.predict_labels(F, X), (over > 0).astype(int))
+
+    def test_rescaled(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(17))
+        fitted = clone(threshold).fit(F, Y, X)
+        expected = fitted.predict_labels(F, X)
+        assert fitted.rescale(4.0) is fitted
+        if not isinstance(threshold, ConstantThreshold):
+            np.testing.assert_array_equal(fitted.predict_labels(4.0 * F, X), expected)
+
+    def test_refusals(self, threshold):
+        X, F, Y = features_problem(np.random.default_rng(13))
+        with pytest.raises(ValueError, match=r"\(Y > 0\)\.astype\(int\)"):
+            clone(threshold).fit(F, 2 * Y - 1, X)
+        with pytest.raises(ValueError, match=r"^Y has shape \(80,\)"):
+            clone(threshold).fit(F, Y[:, 0], X)
+        with pytest.raises(ValueError, match=r"^scores has shape \(79, 5\); expected \(80, 5\)"):
+            clone(threshold).fit(F[1:], Y, X)
+        with pytest.raises(ValueError, match="scores contains NaN"):
+            clone(threshold).fit(np.where(F > 1, np.nan, F), Y, X)
+        fitted = clone(threshold).fit(F, Y, X)
+        with pytest.raises(ValueError, match=r"^scores has shape \(5,\)"):
+            fitted.predict(F[0], X[:1])
+
+
+def test_scores_threshold_refuses():
+    F, Y = scores_and_labels(np.random.default_rng(14), 10, 3, sum_zero=False)
+    with pytest.raises(NotFittedError):
+        ScoresThreshold().predict(F)
+    with pytest.raises(ValueError, match=r"^scores has shape \(10, 2\); expected \(n, 3\)"):
+        ScoresThreshold().fit(F, Y).predict(F[:, :2])
+
+
+def test_features_threshold_refuses():
+    X, F, Y = features_problem(np.random.default_rng(15))
+    with pytest.raises(NotFittedError):
+        FeaturesThreshold().predict(F, X)
+    with pytest.raises(ValueError, match=r"^X is None"):
+        FeaturesThreshold().fit(F, Y)
+    with pytest.raises(ValueError, match=r"^X has 79 rows; expected 80"):
+        FeaturesThreshold().fit(F, Y, X[1:])
+    with pytest.raises(ValueError, match=r"^Y has no row with both relevant and irrelevant"):
+        FeaturesThreshold().fit(F, 0 * Y, X)
+    fitted = FeaturesThreshold(random_state=0).fit(F, Y, X)
+    with pytest.raises(ValueError, match=r"^X is None"):
+        fitted.predict(F)
+    with pytest.raises(ValueError, match=r"^X has 3 features; expected 4"):
+        fitted.predict(F, X[:, 1:])
+    with pytest.raises(ValueError, match=r"^X has 1 rows; expected 80"):
+        fitted.predict(F, X[:1])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "0.5", None, True])
+def test_constant_threshold_refuses(value):
+    with pytest.raises(ValueError, match=r"^value is .*; expected a finite number"):
+        ConstantThreshold(value).fit(np.eye(2), np.eye(2))
+    with pytest.raises(ValueError, match=r"^value is .*; expected a finite number"):
+        ConstantThreshold(value).predict(np.eye(2))

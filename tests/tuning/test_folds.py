@@ -1,0 +1,113 @@
+"""Folds that keep every label's share."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+
+from multimargin import RankSVM
+from multimargin.tuning import MultilabelStratifiedKFold
+
+
+def labels(seed=0, n=200, q=6):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, q)) < [0.5, 0.3, 0.2, 0.1, 0.05, 0.025][:q]).astype(int)
+    # Sorted by label sets: blocks of rows then know some labels only.
+    return Y[np.lexsort(Y.T)]
+
+
+def spread(folds, Y):
+    """Largest difference between folds in a label's share of the rows."""
+    shares = np.array([Y[test].mean(axis=0) for _, test in folds.split(Y, Y)])
+    return (shares.max(axis=0) - shares.min(axis=0)).max()
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("n_splits", [2, 3, 5, 10])
+def test_partition_and_balance(n_splits, shuffle):
+    Y = labels()
+    folds = MultilabelStratifiedKFold(n_splits, shuffle=shuffle)
+    splits = list(folds.split(Y, Y))
+    assert len(splits) == folds.get_n_splits() == n_splits
+    np.testing.assert_array_equal(np.sort(np.concatenate([t for _, t in splits])), np.arange(200))
+    for train, test in splits:
+        np.testing.assert_array_equal(np.setdiff1d(np.arange(200), test), np.sort(train))
+        # A fold's share of each label is off by a row or two, in folds that are off as little.
+        counts = Y[test].sum(axis=0)
+        assert np.abs(counts - Y.sum(axis=0) / n_splits).max() <= 2.5
+    assert spread(folds, Y) < spread(KFold(n_splits), Y) / 3
+
+
+def test_deterministic():
+    Y = labels()
+    first = [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)]
+    np.random.seed(3)  # noqa: NPY002
+    assert [t.tolist() for _, t in MultilabelStratifiedKFold(4).split(Y, Y)] == first
+    other = MultilabelStratifiedKFold(4, shuffle=True, random_state=1)
+    assert [t.tolist() for _, t in other.split(Y, Y)] != first
+
+
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, sparse.coo_matrix, pd.DataFrame, lambda Y: Y.astype(bool).tolist()]
+)
+def test_kinds_of_labels(kind):
+    Y = labels(n=60)
+    expected = [t.tolist() for _, t in MultilabelStratifiedKFold(3).split(Y, Y)]
+    found = [t.tolist() for _, t in MultilabelStratifiedKFold(3).split(np.zeros((60, 0)), kind(Y))]
+    assert found == expected
+
+
+def test_rare_labels_and_rows_without_labels():
+    Y = np.zeros((40, 3), dtype=int)
+    Y[:4, 0] = 1
+    Y[3, 1] = 1
+    splits = list(MultilabelStratifiedKFold(4).split(Y, Y))
+    assert [int(Y[test, 0].sum()) for _, test in splits] == [1, 1, 1, 1]
+    assert {len(test) for _, test in splits} == {10}
+    assert sum(int(Y[test, 1].sum()) for _, test in splits) == 1
+    nothing = np.zeros((9, 2), dtype=int)
+    assert {len(t) for _, t in MultilabelStratifiedKFold(3).split(nothing, nothing)} == {3}
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+def test_classes_go_to_scikit_learn(shape):
+    y = np.repeat([0, 1, 2], 10)
+    for shuffle in (False, True):
+        ours = MultilabelStratifiedKFold(5, shuffle=shuffle).split(y, y.reshape(shape))
+        theirs = StratifiedKFold(5, shuffle=shuffle, random_state=0 if shuffle else None)
+        for (a, b), (c, d) in zip(ours, theirs.split(y, y), strict=True):
+            np.testing.assert_array_equal(a, c)
+            np.testing.assert_array_equal(b, d)
+
+
+def test_in_cross_validation():
+    Y = labels(n=90, q=3)
+    X = Y + np.random.default_rng(0).standard_normal(Y.shape)
+    folds = MultilabelStratifiedKFold(3)
+    scores = cross_val_score(RankSVM(random_state=0), X, Y, cv=folds)
+    assert scores.shape == (3,)
+    assert repr(folds) == "MultilabelStratifiedKFold(n_splits=3, shuffle=False, random_state=0)"
+
+
+def test_refusals(monkeypatch):
+    Y = labels(n=20)
+    for arguments, message in (
+        ({"n_splits": 1}, r"^n_splits is 1; expected an integer of at least 2"),
+        ({"shuffle": 1}, r"^shuffle is 1; expected True or False"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            MultilabelStratifiedKFold(**arguments)
+    with pytest.raises(ValueError, match=r"^y is None; expected the labels"):
+        list(MultilabelStratifiedKFold(2).split(Y))
+    with pytest.raises(ValueError, match=r"^y has values other than 0 and 1: -1\. .*y > 0"):
+        list(MultilabelStratifiedKFold(2).split(Y, 2 * Y - 1))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        list(MultilabelStratifiedKFold(2).split(Y[1:], Y))
+    with pytest.raises(ValueError, match=r"^n_splits is 30; expected at most the 20 rows"):
+        list(MultilabelStratifiedKFold(30).split(Y, Y))
+    monkeypatch.setitem(sys.modules, "iterstrat.ml_stratifiers", None)
+    with pytest.raises(ImportError, match=r"pip install 'multimargin\[stats\]'"):
+        list(MultilabelStratifiedKFold(2).split(Y, Y))

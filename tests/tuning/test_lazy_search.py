@@ -1,0 +1,187 @@
+"""The search over one parameter at a time."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multimargin import RankSVM
+from multimargin.measures import SCORERS, get_scorer
+from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
+
+
+def problem(n=60, d=4, q=3):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    Y = (X @ rng.standard_normal((d, q)) + 0.5 * rng.standard_normal((n, q)) > 0.2).astype(int)
+    return X, Y
+
+
+class Surface(ClassifierMixin, BaseEstimator):
+    """Scores by a function of its parameters, so that the search's way is known."""
+
+    def __init__(self, a=0, b=0, c=0):
+        self.a, self.b, self.c = a, b, c
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+def surface(estimator, X, y):
+    # The best b depends on a, so that one round misses the best pair.
+    return -((estimator.a - 2) ** 2) - (estimator.b - estimator.a - 1) ** 2 - estimator.c**2
+
+
+def run(grid, **arguments):
+    X, y = np.zeros((6, 1)), np.tile([0, 1], 3)
+    return LazySearchCV(Surface(), grid, scoring=surface, **arguments).fit(X, y)
+
+
+def test_one_parameter_at_a_time():
+    search = run({"a": [0, 1, 2, 3], "b": [0, 1, 2, 3, 4]})
+    # a at b = 0: -(a - 2)^2 - (a + 1)^2 is best for a = 0 and 1, the first wins; then b = 1.
+    tried = [(p["a"], p["b"]) for p in search.cv_results_["params"]]
+    assert tried == [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (0, 3), (0, 4)]
+    assert list(search.cv_results_["tuned"]) == ["a"] * 4 + ["b"] * 4
+    assert search.best_params_ == {"a": 0, "b": 1}
+    assert search.best_score_ == -4.0
+    assert search.best_estimator_.get_params() == {"a": 0, "b": 1, "c": 0}
+
+
+def test_rounds_go_on_while_they_change_something():
+    grid = {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3, 4]}
+    scores = [run(grid, n_rounds=n).best_score_ for n in (1, 2, 3, 9)]
+    assert scores == sorted(scores)
+    last = run(grid, n_rounds=50)
+    n_tried = len(last.cv_results_["params"])
+    assert n_tried < 20
+    assert len({tuple(p.values()) for p in last.cv_results_["params"]}) == n_tried
+
+
+def test_start():
+    search = run({"a": [1, 2], "b": [2, 3]}, start={"b": 3, "c": 0.5})
+    assert search.cv_results_["params"][0] == {"a": 1, "b": 3, "c": 0.5}
+    assert search.best_params_ == {"a": 2, "b": 3, "c": 0.5}
+    # A start outside of the list that beats the whole list stays.
+    assert run({"b": [5, 6]}, start={"a": 2, "b": 3}).best_params_ == {"a": 2, "b": 5}
+    stays = run({"a": [2], "b": [5, 6]}, start={"b": 3})
+    assert stays.best_params_ == {"a": 2, "b": 3}
+
+
+def test_a_single_parameter_is_a_grid_search():
+    X, Y = problem()
+    arguments = {"scoring": get_scorer("neg_ranking_hamming"), "cv": KFold(3)}
+    grid = {"C": [0.1, 1.0, 10.0]}
+    ours = LazySearchCV(RankSVM(random_state=0), grid, **arguments).fit(X, Y)
+    theirs = GridSearchCV(RankSVM(random_state=0), grid, **arguments).fit(X, Y)
+    np.testing.assert_array_equal(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+    assert ours.best_params_ == theirs.best_params_
+    np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
+
+
+def test_the_papers_procedure():
+    X, Y = problem()
+    criterion = get_scorer("neg_ranking_hamming")
+    grid = {"gamma": [0.1, 0.5, 2.0], "C": [0.5, 1.0, 4.0]}
+    search = LazySearchCV(RankSVM(random_state=0), grid, scoring=criterion).fit(X, Y)
+
+    def score(gamma, C):
+        model = RankSVM(gamma=gamma, C=C, random_state=0)
+        return cross_val_score(model, X, Y, scoring=criterion, cv=3).mean()
+
+    gamma = max(grid["gamma"], key=lambda value: score(value, 1.0))
+    C = max(grid["C"], key=lambda value: score(gamma, value))
+    assert search.best_params_ == {"gamma": gamma, "C": C}
+    assert search.best_score_ == pytest.approx(score(gamma, C))
+
+
+@pytest.mark.parametrize("search", [GridSearchCV, LazySearchCV])
+@pytest.mark.parametrize("name", SCORERS)
+def test_every_scorer(search, name):
+    X, Y = problem()
+    grid = {"C": [0.1, 1.0]}
+    found = search(
+        RankSVM(random_state=0), grid, scoring=get_scorer(name), cv=3, error_score="raise"
+    ).fit(X, Y)
+    expected = [
+        cross_val_score(
+            RankSVM(C=C, random_state=0), X, Y, scoring=get_scorer(name), cv=KFold(3)
+        ).mean()
+        for C in grid["C"]
+    ]
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected, rtol=1e-12)
+
+
+def test_several_scores():
+    X, Y = problem()
+    search = LazySearchCV(
+        RankSVM(random_state=0),
+        {"gamma": [0.1, 1.0], "C": [0.5, 4.0]},
+        scoring=SCORERS,
+        refit="neg_one_error",
+    ).fit(X, Y)
+    best = search.cv_results_["mean_test_neg_one_error"].max()
+    assert search.best_score_ == best
+    assert set(search.scorer_) == set(SCORERS)
+
+
+def test_pipelines_folds_jobs_and_pickle():
+    X, Y = problem()
+    model = make_pipeline(MinMaxScaler(), RankSVM(random_state=0))
+    grid = {"ranksvm__gamma": [0.5, 2.0], "ranksvm__C": [1.0, 4.0]}
+    arguments = {"scoring": get_scorer("neg_ranking_loss"), "cv": MultilabelStratifiedKFold(3)}
+    one = LazySearchCV(model, grid, **arguments).fit(X, Y)
+    two = LazySearchCV(model, grid, n_jobs=2, **arguments).fit(X, sparse.csr_matrix(Y).toarray())
+    assert one.best_params_ == two.best_params_
+    again = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(again.predict(X), two.predict(X))
+    assert clone(one).get_params()["start"] is None
+
+
+def test_verbose(capsys):
+    run({"a": [0, 2], "b": [0, 3]}, start={"a": 2}, verbose=1)
+    printed = capsys.readouterr().out.splitlines()
+    assert "a: best 0 of 2, score -5" in printed
+    assert "b: best 0 of 2, score -5" in printed
+
+
+def test_refusals():
+    X, Y = problem()
+    for arguments, message in (
+        ({"param_grid": {}}, r"^param_grid is \{\}; expected a dict"),
+        ({"param_grid": [{"C": [1.0]}]}, r"^param_grid is .*; expected a dict"),
+        ({"param_grid": {"c": [1.0]}}, r"names 'c', which RankSVM does not have; .*C, "),
+        ({"param_grid": {"C": 1.0}}, "Parameter grid for parameter 'C'"),
+        ({"param_grid": {"C": []}}, "Parameter grid for parameter 'C'"),
+        ({"start": {"c": 1.0}}, r"names 'c', which RankSVM does not have"),
+        ({"n_rounds": 0}, r"^n_rounds is 0; expected an integer of at least 1"),
+        ({"scoring": SCORERS}, r"^refit is True, but scoring has several scores"),
+        ({"cv": KFold(3, shuffle=True)}, r"whose folds differ from call to call"),
+    ):
+        search = LazySearchCV(
+            **{"estimator": RankSVM(random_state=0), "param_grid": {"C": [1.0]}, **arguments}
+        )
+        with pytest.raises((TypeError, ValueError), match=message):
+            search.fit(X, Y)
+
+
+# What `GridSearchCV` itself warns of when a check feeds it nonsense.
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:(Scoring failed|One or more of the test scores):UserWarning")
+@parametrize_with_checks([LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
