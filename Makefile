@@ -30,7 +30,8 @@ bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run_all.py
 
 docs: $(VENV)/.package $(VENV)/.dev
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 
 clean:
 	rm -rf $(VENV) target docs/_build
