@@ -75,6 +75,7 @@ def solve_pairwise(
     threads: int,
     callback: Callable[[int, float, float, float, int], bool] | None,
     start_bias: _Matrix | None = None,
+    metric: _Matrix | None = None,
 ) -> PairwiseSolution: ...
 
 @final

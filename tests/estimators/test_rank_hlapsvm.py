@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.reference import rank_hlapsvm
@@ -86,6 +87,30 @@ def test_laplacian_draws_instances_of_a_label_together(problem):
         F = RankHLapSVM(lam=lam, nu=0.1, tol=1e-6).fit(X, Y).label_scores(X)
         roughness.append(np.trace(F.T @ Lap @ F))
     assert roughness[0] > roughness[1] > roughness[2]
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
+    rng = np.random.default_rng(7)
+    X = sparse.random_array((150, 40), density=0.2, rng=rng, format="csr")
+    Y = (X[:, :5].toarray() + 0.3 * rng.random((150, 5)) > 0.25).astype(int)
+    tol = 1e-8
+    model = RankHLapSVM(solver=solver, tol=tol, max_iter=100_000, random_state=0)
+    of_sparse, of_dense = clone(model).fit(X, Y), clone(model).fit(X.toarray(), Y)
+    exactly = rank_hlapsvm.dual((X @ X.T).toarray(), Y, 1.0, 0.25, _scaled_nu(X))
+    for fitted in (of_sparse, of_dense):
+        assert fitted.status_ == "converged"
+        assert fitted.objective_ == pytest.approx(exactly.objective, rel=2 * tol)
+    assert_allclose(of_sparse.label_scores(X), of_dense.label_scores(X), atol=3 * tol**0.5)
+    # The expansion, from which kernels predict, gives the same scores as the weights.
+    expanded = X @ (X.T @ _expansion(of_sparse, X)) + of_sparse.intercept_
+    assert_allclose(expanded, of_sparse.label_scores(X), atol=1e-9)
+
+
+def _expansion(model, X):
+    expansion = np.zeros((X.shape[0], len(model.classes_)))
+    expansion[model.support_] = model.dual_coef_
+    return expansion
 
 
 def test_many_sparse_features_need_no_square_matrix_of_them():

@@ -55,6 +55,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         threads=problem.threads,
         callback=problem.callback,
         start_bias=problem.start_bias,
+        metric=problem.metric,
     )
     return fit_of(solution, solution.weights)
 

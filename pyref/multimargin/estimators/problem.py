@@ -100,6 +100,9 @@ class Problem:
         Number of threads.
     callback : callable or None
         Called after each epoch.
+    metric : ndarray of shape (d, d), default=None
+        Symmetric positive definite M of the inner products x^T M x' that take the place of x^T x',
+        for sparse `X` and the linear kernel.
     """
 
     X: Any
@@ -115,6 +118,7 @@ class Problem:
     seed: int
     threads: int
     callback: EpochCallback | None
+    metric: Matrix | None = None
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,9 @@ class RankHLapSVM(PairwiseClassifier):
         laplacian = Laplacian(Y, self.hyperedge_weights_)
         n, d = problem.X.shape
         if problem.kernel.name == "linear" and d < min(n, _MOST_WHITENED_FEATURES + 1):
-            fit = self._solve_whitened(problem, laplacian)
+            compiled_sparse = sparse.issparse(problem.X) and self.solver != "exact"
+            solve = self._solve_sparse if compiled_sparse else self._solve_whitened
+            fit = solve(problem, laplacian)
         else:
             fit = self._solve_kernel_form(problem, laplacian)
         self._dual = fit.dual
@@ -150,7 +152,32 @@ class RankHLapSVM(PairwiseClassifier):
         linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
         fit = super()._solve(replace(problem, X=X))
         assert fit.weights is not None
-        W = linalg.solve_triangular(R, fit.weights, check_finite=False)
+        return self._linear_fit(
+            fit, linalg.solve_triangular(R, fit.weights, check_finite=False), laplacian
+        )
+
+    def _solve_sparse(self, problem: Problem, laplacian: "Laplacian") -> Fit:
+        """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1.
+
+        This is `_solve_whitened` without whitened features: the engine meets the sparse rows
+        whenever it needs scores.
+        """
+        X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
+        A = laplacian.gram_of_sparse(X)
+        A *= self.lam
+        A.flat[:: A.shape[0] + 1] += 1.0
+        R = linalg.cholesky(A, overwrite_a=True, check_finite=False)
+        # Column-major and symmetric is row-major and symmetric: only the other triangle is missing.
+        M, info = linalg.lapack.dpotri(R, overwrite_c=True)
+        if info != 0:
+            raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
+        M += np.triu(M, 1).T
+        fit = super()._solve(replace(problem, X=X, metric=M.T))
+        assert fit.weights is not None
+        return self._linear_fit(fit, fit.weights, laplacian)
+
+    def _linear_fit(self, fit: Fit, W: Matrix, laplacian: "Laplacian") -> Fit:
+        """Return a fit on features that end with a 1 as one with the weights W."""
         return replace(
             fit,
             weights=np.ascontiguousarray(W[:-1]),
@@ -231,6 +258,13 @@ class Laplacian:
         sums = (X.T @ self.Y) * np.sqrt(self.weights)
         linalg.blas.dsyrk(-1.0, np.asfortranarray(sums), beta=1.0, c=gram, overwrite_c=1)
         return gram
+
+    def gram_of_sparse(self, X: Any) -> Matrix:
+        """Return X^T Lap X, d x d, of a CSR matrix X."""
+        roots = sparse.csr_array(X.multiply(np.sqrt(self.degrees)[:, None]).T)
+        gram = Kernel("linear").matrix(roots).T
+        sums = np.asfortranarray((X.T @ self.Y) * np.sqrt(self.weights))
+        return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=gram, overwrite_c=1))
 
 
 def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:

@@ -11,7 +11,9 @@ use multimargin_solvers::free_bias;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::report::{Record, Settings, Solution, SolverError};
-use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
+use multimargin_solvers::scores::{
+    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel,
+};
 use multimargin_solvers::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -180,7 +182,7 @@ pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArra
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
-    max_epochs, seed, shuffle, shrinking, acceleration, block_size, cache_bytes, threads, callback, start_bias=None
+    max_epochs, seed, shuffle, shrinking, acceleration, block_size, cache_bytes, threads, callback, start_bias=None, metric=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -212,6 +214,7 @@ pub fn solve_pairwise<'py>(
     threads: usize,
     callback: Option<Py<PyAny>>,
     start_bias: Option<PyReadonlyArray1<'py, f64>>,
+    metric: Option<PyReadonlyArray2<'py, f64>>,
 ) -> PyResult<PairwiseSolution> {
     let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
     let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
@@ -230,6 +233,10 @@ pub fn solve_pairwise<'py>(
             )));
         }
         Some(start) => Some(row_major("start", start)?.to_vec()),
+        None => None,
+    };
+    let metric = match &metric {
+        Some(metric) => Some(row_major("metric", metric)?),
         None => None,
     };
     let request = Request {
@@ -277,6 +284,18 @@ pub fn solve_pairwise<'py>(
                 }),
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
                     let mut scores = LinearDense::new(x, q);
+                    let solution = request.solve(&mut scores, &mut monitor)?;
+                    let training = all_scores(&scores, &monitor);
+                    Ok(Outcome {
+                        solution,
+                        scores: training,
+                        weights: Some(scores.into_weights()),
+                    })
+                }
+                (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x))
+                    if let Some(metric) = metric =>
+                {
+                    let mut scores = LinearMetric::new(x, metric, q, &request.threads)?;
                     let solution = request.solve(&mut scores, &mut monitor)?;
                     let training = all_scores(&scores, &monitor);
                     Ok(Outcome {

@@ -1,7 +1,7 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
 use crate::report::SolverError;
-use crate::vector::dot;
+use crate::vector::{axpy, dot};
 use std::ops::Range;
 
 /// A dense row-major matrix.
@@ -121,6 +121,20 @@ impl<'a> Sparse<'a> {
         let (indices, values) = self.row(i);
         for (&f, &x) in indices.iter().zip(values) {
             target[f as usize] += scale * x;
+        }
+    }
+
+    /// Row `i` times a row-major matrix with as many columns as `out` has entries.
+    pub fn row_product(&self, i: usize, matrix: &[f64], out: &mut [f64]) {
+        let width = out.len();
+        out.fill(0.0);
+        let (indices, values) = self.row(i);
+        for (&f, &x) in indices.iter().zip(values) {
+            axpy(
+                x,
+                &matrix[f as usize * width..(f as usize + 1) * width],
+                out,
+            );
         }
     }
 

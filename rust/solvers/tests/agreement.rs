@@ -14,7 +14,9 @@ use multimargin_solvers::gram::{Gram, Kernel};
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::loss::{Hinge, SquaredHinge};
 use multimargin_solvers::report::{Monitor, Record, Settings, Solution, SolverError, Status};
-use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
+use multimargin_solvers::scores::{
+    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel,
+};
 use multimargin_solvers::threads::Threads;
 
 const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalized, Bias::None];
@@ -181,6 +183,11 @@ fn all_kinds_of_scores_agree() {
             assert_agree(&stored, &by_blocks(&labels, &mut dense, bias, &s), 1e-6);
             let mut rows = LinearSparse::new(sparse, 4);
             assert_agree(&stored, &by_blocks(&labels, &mut rows, bias, &s), 1e-6);
+            let identity: Vec<f64> = (0..36).map(|k| f64::from(u8::from(k % 7 == 0))).collect();
+            let threads = Threads::new(1);
+            let mut metric = LinearMetric::new(sparse, &identity, 4, &threads).unwrap();
+            assert_agree(&stored, &by_blocks(&labels, &mut metric, bias, &s), 1e-6);
+            assert!(LinearMetric::new(sparse, &identity[1..], 4, &threads).is_err());
             for features in [Features::Dense(problem.dense()), Features::Sparse(sparse)] {
                 let gram = Gram::of(Kernel::Linear, features);
                 let mut blocks = KernelBlocks::new(gram, 4, 0);

@@ -12,7 +12,7 @@ use std::ops::Range;
 const PARALLEL_WORK: usize = 4_000_000;
 
 /// Rows of a product that one chunk of work computes, when the whole has `rows` rows of `work` multiplications each.
-fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
+pub(super) fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
     if rows.saturating_mul(work) < PARALLEL_WORK {
         rows.max(1)
     } else {
@@ -50,8 +50,8 @@ impl<'a> LinearDense<'a> {
         self.weights
     }
 
-    /// `weights += X[rows]^T changes`
-    fn add(
+    /// `weights += panel^T changes`, for the `d` wide rows of the panel.
+    pub(super) fn add(
         weights: &mut [f64],
         panel: &[f64],
         changes: &[f64],

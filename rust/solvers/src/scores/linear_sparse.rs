@@ -42,15 +42,6 @@ impl<'a> LinearSparse<'a> {
         self.weights
     }
 
-    fn row_scores(&self, i: usize, scores: &mut [f64]) {
-        scores.fill(0.0);
-        let (indices, values) = self.features.row(i);
-        for (&f, &x) in indices.iter().zip(values) {
-            let start = f as usize * self.labels;
-            axpy(x, &self.weights[start..start + self.labels], scores);
-        }
-    }
-
     /// `weights += x_i change^T`, over the nonzeros of the change when there are few.
     fn add(
         features: &Sparse<'_>,
@@ -110,7 +101,8 @@ impl Scores for LinearSparse<'_> {
         let this = &*self;
         threads.for_each_chunk(scores, 4 * q, |chunk, scores| {
             for (k, scores) in scores.chunks_exact_mut(q).enumerate() {
-                this.row_scores(block[chunk * 4 + k] as usize, scores);
+                let i = block[chunk * 4 + k] as usize;
+                this.features.row_product(i, &this.weights, scores);
             }
         });
         self.features.square(block, &mut self.dense, kernel);
@@ -134,7 +126,7 @@ impl Scores for LinearSparse<'_> {
 
     fn rows(&self, range: Range<usize>, out: &mut [f64]) {
         for (i, scores) in range.zip(out.chunks_exact_mut(self.labels)) {
-            self.row_scores(i, scores);
+            self.features.row_product(i, &self.weights, scores);
         }
     }
 

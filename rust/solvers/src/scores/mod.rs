@@ -6,11 +6,13 @@
 
 mod kernel_blocks;
 mod linear_dense;
+mod linear_metric;
 mod linear_sparse;
 mod stored_kernel;
 
 pub use kernel_blocks::KernelBlocks;
 pub use linear_dense::LinearDense;
+pub use linear_metric::LinearMetric;
 pub use linear_sparse::LinearSparse;
 pub use stored_kernel::StoredKernel;
 
