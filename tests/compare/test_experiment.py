@@ -365,6 +365,34 @@ def test_killed_and_started_again(n_jobs: int, results_file: Path, tmp_path: Pat
     assert log.read_text().count("\n") <= 12 + 2 * n_jobs
 
 
+CRASHING_SCRIPT = """
+import os, sys
+import numpy as np
+from sklearn.base import BaseEstimator
+from multimargin.compare import make_estimator, run_experiment
+from multimargin.datasets import load_digit_attributes
+
+class Crashing(BaseEstimator):
+    def fit(self, X, Y):
+        os._exit(3)
+
+if __name__ == "__main__":
+    methods = {"crashing": Crashing(), "dummy": make_estimator("dummy")}
+    data = load_digit_attributes()
+    results = run_experiment(data, methods, cv=2, n_jobs=2, results_file=sys.argv[1])
+    print([result.error and result.error["type"] for result in results])
+"""
+
+
+def test_processes_that_die_are_failures(results_file: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(CRASHING_SCRIPT)
+    command = [sys.executable, str(script), str(results_file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == f"{['TerminatedWorkerError', None] * 2}\n"
+    assert len(read_results(results_file)) == 4
+
+
 class TestArguments:
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),
