@@ -50,3 +50,8 @@ def test_code_of_page(page: Path) -> None:
 def test_there_is_something_to_run() -> None:
     assert EXAMPLES
     assert code_of(ROOT / "README.md")
+
+
+def test_the_gallery_shows_every_example() -> None:
+    gallery = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    assert all(f"../examples/{script.name}" in gallery for script in EXAMPLES)

@@ -30,10 +30,10 @@ def test_the_model_is_that_of_the_library(
     assert info.label_names == tuple(small.label_names)
     assert info.feature_names == tuple(small.feature_names)
     certificate = expected[-1]
-    assert f" objective    {certificate.objective_:.8g} " in answer.out
-    assert f" lower bound  {certificate.dual_objective_:.8g} " in answer.out
-    assert f" gap          {certificate.dual_gap_:.2e} " in answer.out
-    assert re.search(r" status +converged ", answer.out)
+    assert f"\nobjective    {certificate.objective_:.8g} " in answer.out
+    assert f"\nlower bound  {certificate.dual_objective_:.8g} " in answer.out
+    assert f"\ngap          {certificate.dual_gap_:.2e} " in answer.out
+    assert re.search(r"\nstatus +converged ", answer.out)
     assert "small: 90 rows (train), 32 features, 7 labels" in answer.out
     assert str(file) in "".join(line.strip() for line in answer.out.splitlines())
 
@@ -108,11 +108,17 @@ def test_errors(command, folder: Path, arguments: list[str], code: int, message:
     assert answer.err.count("\n") == 1
 
 
+def test_a_bound_that_proves_nothing_is_not_praised(command, folder: Path) -> None:
+    answer = command("fit", folder, "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1")
+    assert "not positive semidefinite" in answer.err
+    assert "proves nothing here" in answer.out
+
+
 def test_missing_values(command, tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", X=[[1.0], [np.nan]], Y=[[1, 0], [0, 1]])
     answer = command("fit", tmp_path / "a.npz")
     assert answer.code == 1
-    assert answer.err.startswith("multimargin fit: a has 1 missing values, for example")
+    assert answer.err.startswith("multimargin fit: a has missing values, 1 in all, for")
 
 
 def test_data_without_pairs(command, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from multimargin.methods import METHODS
 def test_all(command) -> None:
     answer = command("methods")
     assert answer.code == 0
-    assert [line.split()[0] for line in answer.out.splitlines() if line[1] != " "] == list(METHODS)
+    assert [line.split()[0] for line in answer.out.splitlines() if line[0] != " "] == list(METHODS)
     assert [method["name"] for method in command("methods", "--json").json["methods"]] == list(
         METHODS
     )
@@ -17,7 +17,7 @@ def test_one(command, name: str) -> None:
     answer = command("methods", name)
     assert answer.out.startswith(f"{METHODS[name].title}: {METHODS[name].summary}\n")
     for parameter in METHODS[name].parameters:
-        assert f" --{parameter} " in answer.out
+        assert f"\n--{parameter} " in answer.out
     assert answer.out.count("tuned over") == len(METHODS[name].grid)
     found = command("methods", name, "--json").json
     assert found["parameters"].keys() == METHODS[name].parameters.keys()

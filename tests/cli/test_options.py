@@ -80,7 +80,7 @@ def test_missing_values_are_named(is_sparse: bool) -> None:
     data = MultilabelData(X, [[1], [0], [1]], ["first", "second"], name="mine")
     features = sparse.csr_array(X) if is_sparse else X
     with pytest.raises(
-        ValueError, match=r"mine has 3 missing values, .* feature 'first'; expected"
+        ValueError, match=r"mine has missing values, 3 in all, .* feature 'first'; expected"
     ):
         check_complete(data, features)
     check_complete(data, features[:1])

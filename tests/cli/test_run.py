@@ -32,11 +32,10 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
     result = CliRunner().invoke(app, [name, "--help"])
     assert result.exit_code == 0
     assert "Usage:" in result.output
-    if name != "demo":
-        assert f"  multimargin {name} " in result.output
+    assert f"  multimargin {name}" in result.output
 
 
-@pytest.mark.parametrize("name", set(COMMANDS) - {"demo"})
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_offers_json(name: str) -> None:
     assert "--json" in CliRunner().invoke(app, [name, "--help"]).output
 
@@ -86,7 +85,10 @@ def test_an_interrupt_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -> N
         raise KeyboardInterrupt
 
     monkeypatch.setattr("multimargin.cli.options.load_data", interrupt)
-    assert command("info", "digits") == (130, "", "multimargin: interrupted\n")
+    answer = command("info", "digits")
+    assert (answer.code, answer.out) == (130, "")
+    # Older versions of typer first end the line in which the terminal shows ^C.
+    assert answer.err.lstrip("\n") == "multimargin: interrupted\n"
 
 
 def test_a_missing_extra_is_named(

@@ -38,6 +38,18 @@ def test_disagreement_has_exit_code_1(command, folder: Path) -> None:
     assert answer.json["agrees"] is False
 
 
+def test_a_failure_of_the_exact_solver_is_no_verdict(
+    command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr("multimargin.verification.verify", fail)
+    answer = command("verify", folder, "--json")
+    assert (answer.code, answer.out) == (1, "")
+    assert "the exact solver failed, so that nothing is verified: no luck; expected" in answer.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -123,6 +123,17 @@ def test_fit_repeats_itself_and_changes_nothing_it_was_given(estimator, problem)
 
 
 @every_estimator
+def test_a_model_does_not_change_with_the_array_it_was_fitted_on(estimator):
+    # Few rows, so that every one of them supports the model.
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    model = clone(estimator).set_params(random_state=0).fit(X, [[1, 0], [0, 1], [1, 0]])
+    assert not np.shares_memory(model.support_vectors_, X)
+    X_new, before = X + 0.5, model.label_scores(X + 0.5)
+    X[:] = 7.0
+    assert_array_equal(model.label_scores(X_new), before)
+
+
+@every_estimator
 def test_data_frames_name_the_labels(estimator, problem):
     X, Y = problem
     frame = pd.DataFrame(X, columns=list("abcde"))

@@ -137,3 +137,17 @@ def _scaled_nu(X):
     n = len(dense)
     squares = (dense**2).sum()
     return n * (n - 1) / (2 * n * squares - 2 * (dense.sum(axis=0) ** 2).sum())
+
+
+@pytest.mark.parametrize(("n", "kernel"), [(30, "linear"), (3, "linear"), (30, "rbf")])
+def test_warm_start_goes_on_from_the_dual_variables(problem, n, kernel):
+    # Fewer rows than features, or another kernel than the linear: the kernel form.
+    X, Y = problem[0][:n], problem[1][:n]
+    model = RankHLapSVM(
+        lam=0.5, nu=0.3, kernel=kernel, tol=1e-6, max_iter=10**5, warm_start=True, random_state=0
+    )
+    reached = model.fit(X, Y).dual_objective_
+    model.fit(X, Y)
+    # An epoch never lowers the dual objective of the start; that of 0 is 0.
+    assert model.history_["dual"][0] >= reached * (1 - 1e-9)
+    assert model.n_iter_ == 1

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
@@ -60,6 +62,19 @@ def test_other_scoring_estimators_are_welcome(data):
         {"one-vs-rest": OneVsRestClassifier(LinearSVC()).fit(X, Y)}, X, Y
     )
     assert list(display.margins) == ["one-vs-rest"]
+
+
+def test_pipelines_and_searches_show_the_margins_before_thresholds(data):
+    X, Y = data
+    # One threshold for each label: it changes the margins of the decision function.
+    model = RankSVM(random_state=0, threshold="labels")
+    pipeline = make_pipeline(StandardScaler(), model)
+    search = GridSearchCV(pipeline, {"ranksvm__C": [1.0]}, cv=2).fit(X, Y)
+    display = MarginDistributionDisplay.from_estimator(search, X, Y)
+    scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_allclose(
+        display.margins["GridSearchCV"], model.fit(scaled, Y).margins(scaled, Y)
+    )
 
 
 def test_models_of_one_class_are_numbered(data, rank_svm):

@@ -127,10 +127,14 @@ def test_values_that_are_no_numbers():
     assert names == ["None", "RankSVM(C=3.0)", "True"]
 
 
-def test_the_only_measure_is_called_by_its_name(data):
-    search = GridSearchCV(RankSVM(random_state=0), {"C": [1.0, 2.0]}, scoring="f1_micro", cv=2)
+@pytest.mark.parametrize(
+    ("scoring", "title"), [("f1_micro", "F1 micro"), (get_scorer("neg_one_error"), "One error")]
+)
+def test_the_only_measure_is_called_by_its_name(scoring, title, data):
+    search = GridSearchCV(RankSVM(random_state=0), {"C": [1.0, 2.0]}, scoring=scoring, cv=2)
     display = ParameterCurveDisplay.from_estimator(search.fit(*data))
-    assert display.ax_.get_ylabel() == "F1 micro"
+    assert display.ax_.get_ylabel() == title
+    assert (display.lines_[0].get_ydata() >= 0.0).all()
 
 
 def test_input_is_checked(grid, rank_svm):

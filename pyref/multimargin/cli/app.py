@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli import compare, demo, evaluate, fit, info, methods, predict, verify
+from multimargin.cli import compare, demo, evaluate, fit, info, methods, predict, tune, verify
 from multimargin.cli.options import METHOD_PARAMETERS
 
 app = typer.Typer(
@@ -49,6 +49,7 @@ app.command("demo")(demo.command)
 app.command("info")(info.command)
 app.command("methods")(methods.command)
 app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
+app.command("tune", context_settings=METHOD_PARAMETERS)(tune.command)
 app.command("predict")(predict.command)
 app.command("evaluate")(evaluate.command)
 app.command("verify", context_settings=METHOD_PARAMETERS)(verify.command)

@@ -83,32 +83,6 @@ def command(
     _report(method, pipeline, data, split, rows.size, scale, seconds, output, as_json)
 
 
-def certificate(model: Any) -> dict[str, Any]:
-    """Return the certificate of a fitted method.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted estimator of this package, or a pipeline that ends in one. A classifier on
-        label-specific features answers with the certificate of its selector.
-
-    Returns
-    -------
-    dict of str to object
-        "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter".
-    """
-    final = model[-1] if hasattr(model, "steps") else model
-    final = getattr(final, "selector_", final)
-    return {
-        "objective": final.objective_,
-        "dual_objective": final.dual_objective_,
-        "dual_gap": final.dual_gap_,
-        "tol": final.tol,
-        "status": final.status_,
-        "n_iter": final.n_iter_,
-    }
-
-
 def _info(method: str, data: "MultilabelData", split: str, X: Any) -> Any:
     from importlib.metadata import version
 
@@ -138,6 +112,7 @@ def _report(
     output: str | None,
     as_json: bool,
 ) -> None:
+    from multimargin.cli.certificate import certificate
     from multimargin.cli.output import console, pairs_table, print_json
 
     found = certificate(pipeline)
@@ -163,6 +138,7 @@ def _report(
             }
         )
         return
+    proved = found["status"] != "indefinite_kernel"
     rows = [
         (
             "data",
@@ -172,7 +148,11 @@ def _report(
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),
         ("objective", f"{found['objective']:.8g}", "what this model costs"),
-        ("lower bound", f"{found['dual_objective']:.8g}", "no model costs less than this"),
+        (
+            "lower bound",
+            f"{found['dual_objective']:.8g}",
+            "no model costs less than this" if proved else "proves nothing here",
+        ),
         ("gap", f"{found['dual_gap']:.2e}", f"relative; stops at tol = {found['tol']:g}"),
         ("status", found["status"], f"after {found['n_iter']} epochs, {seconds:.2f} s"),
         ("model", output or "not kept; give -o FILE to keep it"),

@@ -263,7 +263,7 @@ def check_complete(data: "MultilabelData", X: Any) -> None:
         return
     columns = X.indices[missing] if sparse.issparse(X) else np.nonzero(missing)[1]
     raise ValueError(
-        f"{data.name} has {np.count_nonzero(missing)} missing values, for example of the feature "
-        f"{data.feature_names[columns[0]]!r}; expected none: fill them in first, with "
+        f"{data.name} has missing values, {np.count_nonzero(missing)} in all, for example of the "
+        f"feature {data.feature_names[columns[0]]!r}; expected none: fill them in first, with "
         "sklearn.impute.SimpleImputer for example"
     )

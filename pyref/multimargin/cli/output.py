@@ -40,15 +40,13 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False)
 
 
-def pairs_table(rows: Sequence[tuple[str, ...]], title: str | None = None) -> "Table":
+def pairs_table(rows: Sequence[tuple[str, ...]]) -> "Table":
     """Lay out names and values.
 
     Parameters
     ----------
     rows : sequence of tuple of str
         A name, its value, and any remarks.
-    title : str, optional
-        Stands above the table.
 
     Returns
     -------
@@ -58,9 +56,7 @@ def pairs_table(rows: Sequence[tuple[str, ...]], title: str | None = None) -> "T
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=title, title_justify="left", title_style="bold", show_header=False, box=None
-    )
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     for _ in range(max(len(row) for row in rows) - 1):
         table.add_column(overflow="fold")

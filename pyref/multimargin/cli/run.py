@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import typer
+
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
 
@@ -34,7 +36,8 @@ def run(arguments: Sequence[str]) -> int:
         try:
             code = app(list(arguments), prog_name="multimargin", standalone_mode=False)
             sys.stdout.flush()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, typer.Abort):
+            # The latter is what older versions of typer make of Ctrl-C.
             code = INTERRUPTED
         except BrokenPipeError:
             # The reader, `head` say, has what it wants. Python would fail again when it closes.

@@ -52,6 +52,8 @@ def command(
       multimargin verify digits
       multimargin verify emotions/ --method mlodm --C 8 --rows 60
     """
+    from contextlib import nullcontext
+
     from multimargin.cli.options import (
         check_complete,
         choose_split,
@@ -72,11 +74,15 @@ def command(
     if len(scaler):
         X = scaler.fit_transform(X)
     errors = console(stderr=True)
-    if as_json or not errors.is_terminal:
-        found = verify(estimator, X, Y, tolerance=tolerance)
-    else:
-        with errors.status(f"solving {method.title} twice"):
+    shown = errors.is_terminal and not as_json
+    with errors.status(f"solving {method.title} twice") if shown else nullcontext():
+        try:
             found = verify(estimator, X, Y, tolerance=tolerance)
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"the exact solver failed, so that nothing is verified: {error}; expected an easier"
+                " problem: fewer --rows, or others by another --seed"
+            ) from error
     if as_json:
         print_json(
             {"data": data.name, "split": split, "method": method.name, "rows": drawn}

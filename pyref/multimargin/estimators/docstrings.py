@@ -1,4 +1,4 @@
-"""Paragraphs that the docstrings of the pairwise estimators have in common."""
+"""Paragraphs that the docstrings of several estimators have in common."""
 
 from typing import TypeVar
 
@@ -30,7 +30,8 @@ _SHARED = {
     verbose : int, default=0
         1 prints a line after each epoch.
     warm_start : bool, default=False
-        Start from the previous solution (scaled to the present C) when it fits the data.
+        Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
+        of increasing C then need fewer epochs.
 """,
     "threshold": """
     threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
@@ -45,7 +46,7 @@ _SHARED = {
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances).
 """,
-    "model_attributes": """
+    "target_attributes": """
     classes_ : ndarray of shape (q,)
         Label numbers, or the classes of one-dimensional targets.
     multilabel_ : bool
@@ -54,6 +55,8 @@ _SHARED = {
         Column names of `Y`, when it was a data frame with string names.
     n_features_in_ : int
         Number of features d.
+""",
+    "model_attributes": """
     dual_coef_ : ndarray of shape (n_support, q)
         The nonzero rows of the coefficients of the kernel expansion.
     support_ : ndarray of shape (n_support,)
@@ -68,6 +71,57 @@ _SHARED = {
         The fitted threshold.
     n_iter_ : int
         Epochs made.
+""",
+    "covariance_attributes": """
+    label_covariance_ : ndarray of shape (q, q)
+        Omega, positive semidefinite with trace 1. Labels of one class have zero rows.
+    label_correlation_ : ndarray of shape (q, q)
+        Omega with unit diagonal; a label without variance correlates with no other.
+""",
+    "relationship_model_attributes": """
+    dual_coef_ : ndarray of shape (n_support, q)
+        The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``.
+    support_ : ndarray of shape (n_support,)
+        Their training rows.
+    support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
+        Their features (no columns for a precomputed kernel).
+    coef_ : ndarray of shape (q, d)
+        Weights W^T, for a linear kernel.
+    intercept_ : ndarray of shape (q,)
+        Bias b: the middle of the biases that the optimality conditions allow.
+""",
+    "relationship_parameters": """
+    solver : {"splitting", "alternating", "exact"}, default="splitting"
+        "splitting" reaches the joint optimum (see Notes of `MLRL`); "alternating" is the published
+        scheme, which stalls above it; "exact" an interior-point solver (needs the extra
+        ``multimargin[exact]``), for small problems. A fixed covariance is solved label by label
+        unless "exact" is asked for.
+    covariance_ridge : float, default=1e-3
+        For "alternating": each sub-problem is solved with (1 - ridge) Omega + ridge I/q, so that a
+        singular Omega stays usable. Between 0 and 1.
+    stop : {"gap", "covariance"}, default="gap"
+        What `tol` bounds: the relative gap between objective and lower bound, or the change of
+        Omega (Frobenius norm) in an outer round. A fixed covariance stops on its gap.
+    tol : float, default=1e-3
+        Where to stop, positive.
+    max_outer : int, default=500
+        Largest number of outer rounds.
+""",
+    "relationship_run_parameters": """
+    n_jobs : int, default=None
+        Number of threads; None means 1. The result does not depend on it.
+    verbose : int, default=0
+        1 prints a line after each outer round.
+""",
+    "relationship_certificate": """
+    n_iter_ : int
+        Outer rounds made.
+    dual_gap_ : float
+        ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
+    status_ : str
+        "converged", "max_iterations", "indefinite_kernel" or "interrupted".
+    history_ : dict of ndarray
+        One entry an outer round: "epoch", "seconds", "primal" and "dual", the joint bound.
 """,
     "certificate": """
     dual_objective_ : float

@@ -3,7 +3,7 @@
 from typing import Any
 
 from multimargin import _rust
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.problem import Fit, Matrix, Model, Problem, history_of
 from multimargin.kernels import rust_features
 
 
@@ -61,7 +61,6 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
 
 def fit_of(solution: Any, weights: Matrix | None) -> Fit:
     """Return a compiled loop's answer, and the weights that belong to it, as a `Fit`."""
-    epoch, seconds, primal, dual = solution.history
     return Fit(
         dual=solution.dual,
         bias=solution.bias,
@@ -72,5 +71,5 @@ def fit_of(solution: Any, weights: Matrix | None) -> Fit:
         primal=solution.primal,
         dual_objective=solution.dual_objective,
         gap=solution.gap,
-        history={"epoch": epoch.astype(int), "seconds": seconds, "primal": primal, "dual": dual},
+        history=history_of(solution.history),
     )

@@ -8,13 +8,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
-from multimargin.estimators.targets import Targets, check_targets
+from multimargin.estimators.targets import check_targets
 
 Matrix = NDArray[np.float64]
 
@@ -46,20 +48,12 @@ class MajorityClass:
         return np.full(X.shape[0], 1.0 if self.relevant else -1.0)
 
 
-class _LabelSpecificClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # type: ignore[misc]
     """What the two strategies share: one selector, one classifier a label."""
 
     estimator: Any
     selector: Any
     n_jobs: int | None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        return tags
 
     def _label_order(self, q: int) -> NDArray[np.intp] | None:
         """Return the chain, None when the labels do not see each other."""
@@ -95,7 +89,7 @@ class _LabelSpecificClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         """
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        X = validate_data(self, X, **self._input_checks())
         targets = check_targets(Y)
         indicator = targets.indicator
         check_consistent_length(X, indicator)
@@ -131,18 +125,10 @@ class _LabelSpecificClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             of_label[k] if k in of_label else MajorityClass(bool(2 * counts[k] > n))
             for k in range(q)
         ]
-        self.classes_ = targets.classes
-        self.multilabel_ = targets.multilabel
-        self._store_names(targets)
+        self._store_targets(targets)
         if degenerate and self.multilabel_:
             self._warn(sorted(degenerate))
         return self
-
-    def _store_names(self, targets: Targets) -> None:
-        if targets.label_names is not None:
-            self.label_names_in_ = targets.label_names
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
 
     def _warn(self, degenerate: list[int]) -> None:
         names = getattr(self, "label_names_in_", self.classes_)
@@ -158,29 +144,9 @@ class _LabelSpecificClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             stacklevel=3,
         )
 
-    def label_scores(self, X: Any) -> Matrix:
-        """Return each label's decision value.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The classifiers' decision function; the probability minus 1/2 where they have none; 1 or
-            -1 for labels that fall back to their majority class.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    def _label_scores(self, X: Any) -> Matrix:
+        # The classifiers' decision function; the probability minus 1/2 where they have none; 1 or
+        # -1 for labels that fall back to their majority class.
         q = len(self.estimators_)
         order = getattr(self, "order_", None)
         predecessors = _predecessors(q, order)
@@ -191,59 +157,8 @@ class _LabelSpecificClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             scores[:, k] = _decision(self.estimators_[k], features)
         return scores
 
-    def decision_function(self, X: Any) -> Matrix:
-        """Return the decision values: positive for the labels that are predicted.
 
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q), (n, n_classes) or (n,)
-            `label_scores`; their difference for two classes.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        scores = self.label_scores(X)
-        if not self.multilabel_ and self.classes_.size == 2:
-            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
-        return scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the relevant labels, or the class.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q) or (n,)
-            Label indicator (1 where the decision function is positive), or classes.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        decision = self.decision_function(X)
-        if self.multilabel_:
-            return (decision > 0).astype(int)
-        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[winners]
-        return predicted
-
-
+@with_shared_paragraphs
 class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     """One binary classifier a label, each on its own features (LLSF-BSVM).
 
@@ -260,14 +175,7 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (q,)
-        Label numbers, or the classes of one-dimensional targets.
-    multilabel_ : bool
-        Whether the targets were a label indicator.
-    label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
-    n_features_in_ : int
-        Number of features d.
+    <target_attributes>
     selector_ : estimator
         The fitted selector.
     label_specific_features_ : ndarray of shape (q, d), dtype bool
@@ -306,6 +214,7 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
         return None
 
 
+@with_shared_paragraphs
 class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     """A classifier chain whose links see their label's own features (LLSF-CC).
 
@@ -331,14 +240,7 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     ----------
     order_ : ndarray of shape (q,)
         The chain.
-    classes_ : ndarray of shape (q,)
-        Label numbers, or the classes of one-dimensional targets.
-    multilabel_ : bool
-        Whether the targets were a label indicator.
-    label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
-    n_features_in_ : int
-        Number of features d.
+    <target_attributes>
     selector_ : estimator
         The fitted selector.
     label_specific_features_ : ndarray of shape (q, d), dtype bool

@@ -6,13 +6,14 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf_problem import (
     Convexity,
     Matrix,
@@ -23,6 +24,7 @@ from multimargin.estimators.llsf_problem import (
     smallest_feature_eigenvalue,
     solve,
 )
+from multimargin.estimators.problem import Report, history_of
 from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
 from multimargin.parameters import check_choice, check_integer, check_real
@@ -30,7 +32,6 @@ from multimargin.thresholds import (
     ConstantThreshold,
     Threshold,
     make_threshold,
-    over_labels,
 )
 
 SOLVERS = ("cd", "apg")
@@ -40,7 +41,8 @@ _PUBLISHED_ITERATIONS = 100
 _DEFAULT_ITERATIONS = 1000
 
 
-class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@with_shared_paragraphs
+class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
     """Label-specific features: sparse linear models that share features between similar labels.
 
     Minimises 1/2 ||X W - Y||_F^2 + alpha/2 tr((R + shift I) W^T W) + beta ||W||_1 with R one minus
@@ -83,14 +85,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (q,)
-        Label numbers, or the classes of one-dimensional targets.
-    multilabel_ : bool
-        Whether the targets were a label indicator.
-    label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
-    n_features_in_ : int
-        Number of features d.
+    <target_attributes>
     coef_ : ndarray of shape (q, d)
         The transpose of W.
     label_specific_features_ : ndarray of shape (q, d), dtype bool
@@ -161,14 +156,6 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        return tags
-
     def _check_parameters(self) -> int:
         check_real("alpha", self.alpha, at_least=0.0)
         check_real("beta", self.beta, above=0.0)
@@ -215,7 +202,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         max_iter = self._check_parameters()
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        X = validate_data(self, X, **self._input_checks())
         targets = check_targets(Y)
         check_consistent_length(X, targets.indicator)
 
@@ -253,28 +240,21 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return None if self.convexify else ridge_start(X, targets.indicator, float(self.gamma))
 
     def _store(self, targets: Targets, convexity: Convexity, solution: Any) -> None:
-        self.classes_ = targets.classes
-        self.multilabel_ = targets.multilabel
-        if targets.label_names is not None:
-            self.label_names_in_ = targets.label_names
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
+        self._store_targets(targets)
         self.coef_ = solution.weights
         self.label_specific_features_ = solution.weights != 0.0
         self.shift_ = convexity.shift
-        self.n_iter_ = solution.epochs
-        self.objective_ = solution.primal
-        self.dual_objective_ = solution.dual_objective
-        self.dual_gap_ = solution.gap
         self.kkt_residual_ = solution.kkt_residual
-        self.status_ = solution.status
-        epoch, seconds, primal, dual = solution.history
-        self.history_ = {
-            "epoch": epoch.astype(int),
-            "seconds": seconds,
-            "primal": primal,
-            "dual": dual,
-        }
+        self._store_report(
+            Report(
+                status=solution.status,
+                n_iter=solution.epochs,
+                primal=solution.primal,
+                dual_objective=solution.dual_objective,
+                gap=solution.gap,
+                history=history_of(solution.history),
+            )
+        )
 
     def _fit_threshold(self, X: Any, targets: Targets, interrupted: bool) -> None:
         threshold = make_threshold(self.threshold, random_state=0)
@@ -309,89 +289,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def label_scores(self, X: Any) -> Matrix:
-        """Return the scores X W of all labels, before the threshold.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Near 1 for relevant labels, near 0 for irrelevant ones.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        return self._label_scores(X)
-
     def _label_scores(self, X: Any) -> Matrix:
         scores: Matrix = safe_sparse_dot(X, self.coef_.T)
         return scores
-
-    def decision_function(self, X: Any) -> Matrix:
-        """Return the scores minus the threshold: positive for the labels that are predicted.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q), (n, n_classes) or (n,)
-            X W - threshold for labels; X W for three or more classes; their difference for two.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        scores = self._label_scores(X)
-        if self.multilabel_:
-            return np.asarray(scores - over_labels(self.threshold_.predict(scores, X)))
-        if self.classes_.size == 2:
-            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
-        return scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the relevant labels (Algorithm 2), or the class.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q) or (n,)
-            Label indicator (1 where the decision function is positive), or classes.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        decision = self.decision_function(X)
-        if self.multilabel_:
-            return (decision > 0).astype(int)
-        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[winners]
-        return predicted
 
     def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
         """Return the features of a label, or of all labels together.

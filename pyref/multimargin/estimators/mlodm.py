@@ -36,6 +36,7 @@ class MLODM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     objective_ : float
         Primal objective: 1/2 sum_k ||w_k||^2 + sum_i C/(2 p_i r_i) times the sum over pairs of

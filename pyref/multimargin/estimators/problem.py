@@ -1,5 +1,6 @@
 """What passes between an estimator and a solver: a problem, the kind of model, and a fit."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,33 @@ from multimargin.kernels import Kernel
 Matrix = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Fit:
-    """What a solver returns: the model, and how far it is from the optimum.
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """How a solver ended, and how far it is from the optimum.
+
+    Parameters
+    ----------
+    status : str
+        Why it ended.
+    n_iter : int
+        Epochs or rounds made.
+    primal, dual_objective, gap : float
+        Objectives and relative duality gap.
+    history : dict of ndarray
+        Columns "epoch", "seconds", "primal" and "dual".
+    """
+
+    status: str
+    n_iter: int
+    primal: float
+    dual_objective: float
+    gap: float
+    history: dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit(Report):
+    """What a solver of the pairwise family returns: a report, and the model.
 
     Parameters
     ----------
@@ -26,14 +51,6 @@ class Fit:
         Scores of the training rows without the bias.
     weights : ndarray of shape (d, q) or None
         Weights W of a linear kernel on features.
-    status : str
-        Why the solver ended.
-    n_iter : int
-        Epochs made.
-    primal, dual_objective, gap : float
-        Objectives and relative duality gap.
-    history : dict of ndarray
-        Columns "epoch", "seconds", "primal" and "dual".
     expansion : ndarray of shape (n, q), default=None
         Coefficients of the kernel expansion of the scores, where they are not `dual` itself.
     """
@@ -42,13 +59,13 @@ class Fit:
     bias: Matrix
     scores: Matrix
     weights: Matrix | None
-    status: str
-    n_iter: int
-    primal: float
-    dual_objective: float
-    gap: float
-    history: dict[str, NDArray[Any]]
     expansion: Matrix | None = None
+
+
+def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the columns that a compiled loop recorded by their names."""
+    epoch, seconds, primal, dual = columns
+    return {"epoch": epoch.astype(int), "seconds": seconds, "primal": primal, "dual": dual}
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class RankCVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
         For the two Frank-Wolfe solvers, iterations, also in `history_`.
     rho_ : float

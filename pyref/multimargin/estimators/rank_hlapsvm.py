@@ -58,6 +58,7 @@ class RankHLapSVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     hyperedge_weights_ : ndarray of shape (q,)
         Weight of each label's hyperedge: exp(-nu times the mean squared distance between its
@@ -189,7 +190,7 @@ class RankHLapSVM(PairwiseClassifier):
         start = super()._start(n, targets)
         if start is None or self._dual is None:
             return start
-        return self._dual * (self.C / self._fit_C)
+        return self._dual * self._start_scale()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class RankLSVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     objective_ : float
         Primal objective 1/2 sum_k (||w_k||^2 + b_k^2) + sum_i C/(2 p_i r_i) sum over pairs of the

@@ -45,6 +45,7 @@ class RankSVM(PairwiseClassifier):
 
     Attributes
     ----------
+    <target_attributes>
     <model_attributes>
     objective_ : float
         Primal objective 1/2 sum_k ||w_k||^2 + sum_i C/(p_i r_i) sum over pairs of the hinge.

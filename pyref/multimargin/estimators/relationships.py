@@ -1,43 +1,32 @@
 """What MLRL and SSMLRL share: one joint solve, a model of the labels and of their covariance."""
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import validate_data
 
 from multimargin import _rust
-from multimargin.estimators.progress import CallbackSupportMixin, Progress
-from multimargin.estimators.targets import Targets
-from multimargin.kernels import (
-    Kernel,
-    KernelFunction,
-    check_precomputed,
-    is_indefinite,
-    rust_features,
-    same_kind,
-)
+from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.problem import Matrix, Report, history_of
+from multimargin.estimators.progress import Progress, with_callbacks
+from multimargin.estimators.targets import Targets, check_targets
+from multimargin.kernels import Kernel, KernelFunction, is_indefinite, make_kernel, rust_features
 from multimargin.parameters import check_choice, check_integer, check_real
-
-Matrix = NDArray[np.float64]
 
 SOLVERS = ("splitting", "alternating", "exact")
 STOP_RULES = ("gap", "covariance")
 
-# Kernels that need not be positive semidefinite.
-_POSSIBLY_INDEFINITE = ("sigmoid", "precomputed")
 
-
-@dataclass(frozen=True)
-class RelationshipFit:
-    """What a solver returns for the labels that have both classes.
+@dataclass(frozen=True, kw_only=True)
+class RelationshipFit(Report):
+    """What a solver returns for the labels that have both classes: a report, and the model.
 
     Parameters
     ----------
@@ -49,29 +38,15 @@ class RelationshipFit:
         Signed dual matrix Z = alpha . Y of the lower bound.
     covariance : ndarray of shape (q, q)
         Label covariance.
-    status : str
-        Why the solver ended.
-    n_iter : int
-        Outer rounds made.
-    primal, dual_objective, gap : float
-        Objectives and relative duality gap.
-    history : dict of ndarray
-        Columns "epoch", "seconds", "primal" and "dual", one entry an outer round.
     """
 
     expansion: Matrix
     bias: Matrix
     dual: Matrix
     covariance: Matrix
-    status: str
-    n_iter: int
-    primal: float
-    dual_objective: float
-    gap: float
-    history: dict[str, NDArray[Any]]
 
 
-class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RelationshipClassifier(KernelExpansionClassifier):
     """Base of MLRL and SSMLRL, which declare their constructor parameters under these names."""
 
     kernel: str | KernelFunction
@@ -101,128 +76,79 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         check_real("cache_size", self.cache_size, at_least=0.0)
         check_integer("verbose", int(self.verbose), at_least=0)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+    def _regularisation(self) -> float:
+        """Return the checked weight of the regularisation of the weights."""
+        raise NotImplementedError
 
-    def label_scores(self, X: Any) -> Matrix:
-        """Return the scores f(x) of all labels; a label is predicted where its score is positive.
+    def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+        """Return the targets of the labelled rows, and which rows those are."""
+        targets = check_targets(Y)
+        return targets, np.ones(targets.indicator.shape[0], dtype=bool)
 
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features; for ``kernel="precomputed"`` the kernel with the training rows, (n, n_train).
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            f_j(x_i) = w_j^T phi(x_i) + b_j.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._input_checks())
-        if hasattr(self, "coef_"):
-            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)
-        elif self.kernel == "precomputed":
-            scores = X[:, self.support_] @ self.dual_coef_
-        elif self.support_.size == 0:
-            scores = np.zeros((X.shape[0], self.intercept_.size))
-        else:
-            scores = self._kernel.product(
-                same_kind(X, self.support_vectors_),
-                self.support_vectors_,
-                self.dual_coef_,
-                threads=effective_n_jobs(self.n_jobs),
-            )
-        scores += self.intercept_
-        labels: Matrix = scores
-        return labels
-
-    def decision_function(self, X: Any) -> Matrix:
-        """Return the scores: positive for the labels that are predicted.
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Fit the model.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
-            Features, as in `label_scores`.
+            Features of all rows; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
+        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            by the largest score. Columns of a data frame become `label_names_in_`. For `SSMLRL`,
+            unlabelled rows are rows of -1, or the class -1; at least one row must be labelled.
 
         Returns
         -------
-        ndarray of shape (n, q), (n, n_classes) or (n,)
-            f_j(x_i) for labels and for three or more classes; f_1(x_i) - f_0(x_i) for two classes.
+        estimator
+            The fitted estimator itself.
 
         Raises
         ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
+        TypeError, ValueError
+            If a parameter or an array is malformed; the message names it, what was found and what
+            is expected.
+        KeyboardInterrupt
+            If interrupted. The state reached is stored in the fitted attributes first.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver ends above `tol`, or if the kernel is not positive semidefinite.
+        UserWarning
+            If labels have one class only in the labelled rows.
         """
-        scores = self.label_scores(X)
-        if not self.multilabel_ and self.classes_.size == 2:
-            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
-        return scores
+        self._check_parameters()
+        lam = self._regularisation()
+        if Y is None:
+            validate_data(self, X, Y)
+        X = validate_data(self, X, **self._input_checks())
+        targets, labelled = self._read_targets(Y)
+        check_consistent_length(X, labelled)
+        self._warn_of_constant_labels(targets)
+        kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        fit, expansion = self._fit_expansion(X, targets, labelled, kernel, lam)
+        self._store_expansion(X, kernel, expansion)
+        self._finish(fit)
+        return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the relevant labels, or the class.
+    def _fit_expansion(
+        self,
+        X: Any,
+        targets: Targets,
+        labelled: NDArray[np.bool_],
+        kernel: Kernel,
+        lam: float,
+    ) -> tuple["RelationshipFit", Matrix]:
+        """Solve the problem; return the fit of the labelled rows and the expansion of all rows."""
+        fit = self._fit_labelled(X, targets, kernel, self._kernel_matrix(X, kernel), lam)
+        return fit, fit.expansion
 
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features, as in `label_scores`.
+    def _kernel_matrix(self, X: Any, kernel: Kernel) -> Matrix | None:
+        threads = effective_n_jobs(self.n_jobs)
+        return self._gram(X, kernel, threads, needed=self.solver == "exact")
 
-        Returns
-        -------
-        ndarray of shape (n, q) or (n,)
-            Label indicator, sign(t) of the paper with 0 for -1, or classes.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        decision = self.decision_function(X)
-        if self.multilabel_:
-            return (decision > 0).astype(int)
-        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[winners]
-        return predicted
-
-    def _input_checks(self) -> dict[str, Any]:
-        return {
-            "accept_sparse": False if self.kernel == "precomputed" else "csr",
-            "dtype": np.float64,
-            "order": "C",
-        }
-
-    def _gram(self, X: Any, kernel: Kernel, threads: int) -> Matrix | None:
-        """Return the kernel matrix where it must be seen whole: given, a function, or doubtful."""
-        if kernel.function is None and kernel.name == "precomputed":
-            check_precomputed(X)
-            gram: Matrix = X
-            return gram
-        fits = 8.0 * X.shape[0] ** 2 <= 1e6 * self.cache_size
-        doubtful = kernel.name in _POSSIBLY_INDEFINITE and fits
-        if kernel.function is not None or doubtful or self.solver == "exact":
-            gram = kernel.matrix(X, threads=threads)
-            if kernel.function is not None:
-                check_precomputed(gram)
-            return gram
-        return None
-
-    def _fit(
+    def _fit_labelled(
         self, X: Any, targets: Targets, kernel: Kernel, gram: Matrix | None, lam: float
     ) -> RelationshipFit:
         """Solve the problem of labelled rows and store everything but the expansion.
@@ -236,7 +162,6 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         indefinite = doubtful and gram is not None and is_indefinite(gram)
         relevant = indicator.sum(axis=0, dtype=np.int64)
         learned = np.flatnonzero((relevant > 0) & (relevant < n))
-        self._warn_of_constant_labels(targets, relevant)
         covariance = self._checked_covariance(q)
 
         progress = Progress(self, self.max_outer, self.verbose)
@@ -251,8 +176,6 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
                 lam,
                 progress,
             )
-        interrupted = part.status == "interrupted" and not progress.stop_requested
-
         expansion, dual = np.zeros((n, q)), np.zeros((n, q))
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
         # A label of one class has no weights, and the bias at which its loss vanishes.
@@ -261,65 +184,30 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         if covariance is None:
             covariance = np.zeros((q, q))
             covariance[np.ix_(learned, learned)] = part.covariance
-        self.classes_ = targets.classes
-        self.multilabel_ = targets.multilabel
-        if targets.label_names is not None:
-            self.label_names_in_ = targets.label_names
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
+        status = "indefinite_kernel" if indefinite else part.status
+        self._store_targets(targets)
+        self._store_report(replace(part, status=status))
         self.label_covariance_ = covariance
         self.label_correlation_ = _correlation(covariance)
         self.intercept_ = bias
-        self.n_iter_ = part.n_iter
-        self.objective_ = part.primal
-        self.dual_objective_ = part.dual_objective
-        self.dual_gap_ = part.gap
-        self.status_ = "indefinite_kernel" if indefinite else part.status
-        self.history_ = part.history
         self.dual_variables_ = dual
-        self._kernel = kernel
         progress.finish()
-        return RelationshipFit(
-            expansion,
-            bias,
-            dual,
-            covariance,
-            "interrupted" if interrupted else self.status_,
-            part.n_iter,
-            part.primal,
-            part.dual_objective,
-            part.gap,
-            part.history,
+        interrupted = part.status == "interrupted" and not progress.stop_requested
+        return replace(
+            part,
+            expansion=expansion,
+            bias=bias,
+            dual=dual,
+            covariance=covariance,
+            status="interrupted" if interrupted else status,
         )
-
-    def _store_expansion(self, X: Any, expansion: Matrix, rows: NDArray[np.intp]) -> None:
-        """Store the expansion, whose rows belong to the rows `rows` of the training features."""
-        nonzero = np.flatnonzero(expansion.any(axis=1))
-        order = nonzero[np.argsort(rows[nonzero], kind="stable")]
-        self.support_ = rows[order]
-        self.dual_coef_ = expansion[order]
-        if self.kernel == "precomputed":
-            self.support_vectors_ = np.empty((self.support_.size, 0))
-        else:
-            self.support_vectors_ = X[self.support_]
-        if self._kernel.function is None and self._kernel.name == "linear":
-            weights = safe_sparse_dot(self.support_vectors_.T, self.dual_coef_, dense_output=True)
-            self.coef_ = np.ascontiguousarray(weights.T)
-        elif hasattr(self, "coef_"):
-            del self.coef_
 
     def _finish(self, fit: RelationshipFit) -> None:
         """Raise and warn as the solver ended."""
         if fit.status == "interrupted":
             raise KeyboardInterrupt
         if fit.status == "indefinite_kernel":
-            warnings.warn(
-                f"The kernel {self.kernel!r} is not positive semidefinite on the training rows: "
-                "the problem is not convex, the point found is stationary at best, and dual_gap_ "
-                "bounds nothing. Expected a positive semidefinite kernel.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            self._warn_of_indefinite_kernel(stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_outer="
@@ -360,7 +248,6 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             threads=effective_n_jobs(self.n_jobs),
             callback=progress.epoch_callback(),
         )
-        epoch, seconds, primal, dual = solution.history
         return RelationshipFit(
             expansion=solution.expansion,
             bias=solution.bias,
@@ -371,12 +258,7 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             primal=solution.primal,
             dual_objective=solution.dual_objective,
             gap=solution.gap,
-            history={
-                "epoch": epoch.astype(int),
-                "seconds": seconds,
-                "primal": primal,
-                "dual": dual,
-            },
+            history=history_of(solution.history),
         )
 
     def _checked_covariance(self, q: int) -> Matrix | None:
@@ -399,8 +281,10 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             )
         return covariance
 
-    def _warn_of_constant_labels(self, targets: Targets, relevant: NDArray[np.int64]) -> None:
-        constant = np.flatnonzero((relevant == 0) | (relevant == targets.indicator.shape[0]))
+    def _warn_of_constant_labels(self, targets: Targets) -> None:
+        n = targets.indicator.shape[0]
+        relevant = targets.indicator.sum(axis=0, dtype=np.int64)
+        constant = np.flatnonzero((relevant == 0) | (relevant == n))
         if constant.size == 0:
             return
         names = targets.classes if targets.label_names is None else targets.label_names
@@ -408,16 +292,23 @@ class RelationshipClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         warnings.warn(
             f"Y has labels of one class only, which are predicted as that class: {shown}.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 
 def _nothing_to_learn(n: int) -> RelationshipFit:
-    empty = np.zeros(0)
-    history = {"epoch": empty.astype(int), "seconds": empty, "primal": empty, "dual": empty}
-    none = np.zeros((n, 0))
+    empty, none = np.zeros(0), np.zeros((n, 0))
     return RelationshipFit(
-        none, empty, none, np.zeros((0, 0)), "converged", 1, 0.0, 0.0, 0.0, history
+        status="converged",
+        n_iter=1,
+        primal=0.0,
+        dual_objective=0.0,
+        gap=0.0,
+        history=history_of([empty] * 4),
+        expansion=none,
+        bias=empty,
+        dual=none,
+        covariance=np.zeros((0, 0)),
     )
 
 

@@ -1,23 +1,23 @@
 """SSMLRL (Zhang and Yeung): MLRL that also learns the label covariance from unlabelled rows."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import validate_data
 
-from multimargin.estimators.progress import with_callbacks
-from multimargin.estimators.relationships import Matrix, RelationshipClassifier
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.problem import Matrix
+from multimargin.estimators.relationships import RelationshipClassifier, RelationshipFit
 from multimargin.estimators.targets import Targets, check_targets
-from multimargin.kernels import KernelFunction, check_precomputed, make_kernel
+from multimargin.kernels import Kernel, KernelFunction, check_precomputed
 from multimargin.parameters import check_real
 
 UNLABELLED = -1
 
 
+@with_shared_paragraphs
 class SSMLRL(RelationshipClassifier):
     """SSMLRL: MLRL with unlabelled training rows, which are rows of -1 in Y.
 
@@ -33,76 +33,30 @@ class SSMLRL(RelationshipClassifier):
         without unlabelled rows, the model is MLRL with lam = lam1.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)) over all rows, "auto"
-        is 1 / d.
-    degree : int, default=3
-        Degree of "poly", at least 0.
-    coef0 : float, default=0.0
-        Constant term of "poly" and "sigmoid".
+    <kernel_parameters>
     fixed_covariance : array-like of shape (q, q) or None, default=None
         A symmetric positive semidefinite label covariance to use instead of learning one: problem
         (15).
-    solver : {"splitting", "alternating", "exact"}, default="splitting"
-        As in `MLRL`.
-    covariance_ridge : float, default=1e-3
-        As in `MLRL`.
-    stop : {"gap", "covariance"}, default="gap"
-        What `tol` bounds: the relative gap between objective (14) and its lower bound, or the
-        change of Omega (Frobenius norm) in an outer round.
-    tol : float, default=1e-3
-        Where to stop, positive.
-    max_outer : int, default=500
-        Largest number of outer rounds.
+    <relationship_parameters>
     cache_size : float, default=1000
         Megabytes for the kernel matrix of the labelled rows when `lam2` is 0 or every row is
         labelled; otherwise the kernel matrix of all rows is always stored.
-    n_jobs : int, default=None
-        Number of threads; None means 1. The result does not depend on it.
-    verbose : int, default=0
-        1 prints a line after each outer round.
+    <relationship_run_parameters>
 
     Attributes
     ----------
-    label_covariance_ : ndarray of shape (q, q)
-        Omega, positive semidefinite with trace 1. Labels of one class have zero rows.
-    label_correlation_ : ndarray of shape (q, q)
-        Omega with unit diagonal; a label without variance correlates with no other.
-    classes_ : ndarray of shape (q,)
-        Label numbers, or the classes of one-dimensional targets.
-    multilabel_ : bool
-        Whether the targets were a label indicator.
-    label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
-    n_features_in_ : int
-        Number of features d.
+    <covariance_attributes>
+    <target_attributes>
     labelled_ : ndarray of shape (l,)
         The labelled training rows.
-    dual_coef_ : ndarray of shape (n_support, q)
-        Nonzero rows of the expansion A, labelled and unlabelled:
-        ``f(x) = k(x, support_vectors_) A + b``.
-    support_ : ndarray of shape (n_support,)
-        Their training rows.
-    support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
-        Their features (no columns for a precomputed kernel).
-    coef_ : ndarray of shape (q, d)
-        Weights W^T, for a linear kernel.
-    intercept_ : ndarray of shape (q,)
-        Bias b: the middle of the biases that the optimality conditions allow.
+    <relationship_model_attributes>
     dual_variables_ : ndarray of shape (l, q)
         Z = alpha . Y of the labelled rows, whose value is `dual_objective_`.
-    n_iter_ : int
-        Outer rounds made.
     objective_ : float
         Objective (14).
     dual_objective_ : float
         A lower bound of its optimum, or of that of (15) for a fixed covariance.
-    dual_gap_ : float
-        ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
-    status_ : str
-        "converged", "max_iterations", "indefinite_kernel" or "interrupted".
-    history_ : dict of ndarray
-        One entry an outer round: "epoch", "seconds", "primal" (14) and "dual" (the joint bound).
+    <relationship_certificate>
 
     Notes
     -----
@@ -126,6 +80,9 @@ class SSMLRL(RelationshipClassifier):
     100
     """
 
+    lam1: float
+    lam2: float
+
     def __init__(
         self,
         lam1: float = 0.1,
@@ -144,83 +101,55 @@ class SSMLRL(RelationshipClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fixed_covariance = fixed_covariance
-        self.solver = solver
-        self.covariance_ridge = covariance_ridge
-        self.stop = stop
-        self.tol = tol
-        self.max_outer = max_outer
-        self.cache_size = cache_size
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._keep(locals())
 
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Fit the model.
+    def _regularisation(self) -> float:
+        check_real("lam2", self.lam2, at_least=0.0)
+        return check_real("lam1", self.lam1, above=0.0)
 
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features of all rows; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1 with rows of -1 for unlabelled rows; or one class a row, with
-            -1 for unlabelled rows. At least one row must be labelled.
+    def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+        return _split_targets(Y)
 
-        Returns
-        -------
-        SSMLRL
-            The fitted estimator itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter or an array is malformed; the message names it, what was found and what
-            is expected.
-        KeyboardInterrupt
-            If interrupted. The state reached is stored in the fitted attributes first.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the solver ends above `tol`, or if the kernel is not positive semidefinite.
-        UserWarning
-            If labels have one class only in the labelled rows.
-        """
-        self._check_parameters()
-        lam1 = check_real("lam1", self.lam1, above=0.0)
-        lam2 = check_real("lam2", self.lam2, at_least=0.0)
-        if Y is None:
-            validate_data(self, X, Y)
-        X = validate_data(self, X, **self._input_checks())
-        targets, labelled = _split_targets(Y)
-        check_consistent_length(X, labelled)
-        rows, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
-        kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        threads = effective_n_jobs(self.n_jobs)
-        if others.size and lam2 > 0.0:
-            gram = self._gram(X, kernel, threads)
-            K = kernel.matrix(X, threads=threads) if gram is None else gram
-            reduced, influence = reduced_kernel(K, rows, others, lam1 / lam2)
-            fit = self._fit(X[rows], targets, kernel, reduced, lam1)
-            expansion = np.vstack([fit.expansion, influence @ fit.expansion])
-            rows = np.concatenate([rows, others])
+    def _fit_expansion(
+        self,
+        X: Any,
+        targets: Targets,
+        labelled: NDArray[np.bool_],
+        kernel: Kernel,
+        lam: float,
+    ) -> tuple[RelationshipFit, Matrix]:
+        if labelled.all():
+            fit, expansion = super()._fit_expansion(X, targets, labelled, kernel, lam)
         else:
-            kept = X[rows] if others.size else X
-            if others.size and self.kernel == "precomputed":
+            fit, expansion = self._fit_with_unlabelled(X, targets, labelled, kernel, lam)
+        self.labelled_ = np.flatnonzero(labelled)
+        return fit, expansion
+
+    def _fit_with_unlabelled(
+        self,
+        X: Any,
+        targets: Targets,
+        labelled: NDArray[np.bool_],
+        kernel: Kernel,
+        lam: float,
+    ) -> tuple[RelationshipFit, Matrix]:
+        expansion = np.zeros((X.shape[0], targets.indicator.shape[1]))
+        rows, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        if self.lam2 > 0.0:
+            K = self._kernel_matrix(X, kernel)
+            if K is None:
+                K = kernel.matrix(X, threads=effective_n_jobs(self.n_jobs))
+            reduced, influence = reduced_kernel(K, rows, others, lam / self.lam2)
+            fit = self._fit_labelled(X[rows], targets, kernel, reduced, lam)
+            expansion[others] = influence @ fit.expansion
+        else:
+            kept = X[rows]
+            if self.kernel == "precomputed":
                 check_precomputed(X)
                 kept = np.ascontiguousarray(kept[:, rows])
-            fit = self._fit(kept, targets, kernel, self._gram(kept, kernel, threads), lam1)
-            expansion = fit.expansion
-        self.labelled_ = np.flatnonzero(labelled)
-        self._store_expansion(X, expansion, rows)
-        self._finish(fit)
-        return self
+            fit = self._fit_labelled(kept, targets, kernel, self._kernel_matrix(kept, kernel), lam)
+        expansion[rows] = fit.expansion
+        return fit, expansion
 
 
 def reduced_kernel(

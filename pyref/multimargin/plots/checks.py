@@ -9,6 +9,33 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 
 
+def check_numbers(name: str, values: Any) -> Matrix:
+    """Return an array of floats.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument in error messages.
+    values : array-like
+        The numbers.
+
+    Returns
+    -------
+    ndarray
+        The numbers as floats, NaN and infinite ones too.
+
+    Raises
+    ------
+    TypeError
+        If they are no numbers, or rows of different lengths.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        reason = str(error).rstrip(".")
+        raise TypeError(f"{name} is not an array of numbers: {reason}.") from error
+
+
 def check_square(name: str, matrix: Any) -> Matrix:
     """Return a square matrix of finite floats.
 
@@ -26,10 +53,10 @@ def check_square(name: str, matrix: Any) -> Matrix:
 
     Raises
     ------
-    ValueError
-        If it is not square, empty, or not finite.
+    TypeError, ValueError
+        If it holds no numbers, or is not square, empty, or not finite.
     """
-    checked = np.asarray(matrix, dtype=np.float64)
+    checked = check_numbers(name, matrix)
     if checked.ndim != 2 or checked.shape[0] != checked.shape[1] or checked.size == 0:
         raise ValueError(
             f"{name} has shape {checked.shape}; expected a square matrix of shape (q, q)."

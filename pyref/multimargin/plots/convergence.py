@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.parameters import check_choice
-from multimargin.plots.checks import by_name, check_has
+from multimargin.plots.checks import by_name, check_has, check_numbers
 from multimargin.plots.drawing import check_axes, style, write_legend
 
 Vector = NDArray[np.float64]
@@ -176,7 +176,9 @@ def _checked(name: str, history: Any) -> dict[str, Vector]:
         raise ValueError(
             f"history of {name!r} has no {missing[0]!r}; expected the history_ of a fitted model."
         )
-    columns = {column: np.asarray(history[column], dtype=np.float64) for column in COLUMNS}
+    columns = {
+        column: check_numbers(f"{column!r} of {name!r}", history[column]) for column in COLUMNS
+    }
     shapes = {values.shape for values in columns.values()}
     if len(shapes) > 1 or columns["epoch"].ndim != 1:
         raise ValueError(f"history of {name!r} has columns of different lengths: {sorted(shapes)}.")

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from multimargin.parameters import check_real
+from multimargin.plots.checks import check_numbers
 from multimargin.plots.drawing import check_axes, shortened
 
 # The diagram writes one method a unit of the vertical axis.
@@ -151,7 +152,9 @@ def _checked_ranks(average_ranks: Any) -> dict[str, float]:
             f"average_ranks is a {type(average_ranks).__name__}; expected a Series or a dict of "
             "one average rank a method."
         )
-    ranks = {str(name): float(rank) for name, rank in average_ranks.items()}
+    pairs = list(average_ranks.items())
+    values = check_numbers("average_ranks", [rank for _, rank in pairs])
+    ranks = {str(name): float(rank) for (name, _), rank in zip(pairs, values, strict=True)}
     if len(ranks) < 2:
         raise ValueError(f"average_ranks has {len(ranks)} methods; expected at least 2.")
     for name, rank in ranks.items():

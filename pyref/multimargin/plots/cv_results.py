@@ -1,10 +1,30 @@
 """Names of parameters and measures in the `cv_results_` of a search."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.measures import SCORERS
+from multimargin.plots.checks import check_numbers
+
+
+def column_of(cv_results: Any, key: str, candidates: Sequence[Any]) -> NDArray[np.float64]:
+    """Return a column of numbers, one a candidate."""
+    column = check_numbers(key, cv_results[key])
+    if column.shape != (len(candidates),):
+        raise ValueError(
+            f"{key} has shape {column.shape}; expected ({len(candidates)},), one a candidate."
+        )
+    return column
 
 
 def parameters_in(cv_results: Any, wanted: str | Sequence[str] | None) -> list[str]:
+    if not isinstance(cv_results, Mapping) and not hasattr(cv_results, "columns"):
+        raise TypeError(
+            f"cv_results is a {type(cv_results).__name__}; expected the cv_results_ of a search."
+        )
     searched = [key.removeprefix("param_") for key in cv_results if key.startswith("param_")]
     if wanted is None:
         varied = [
@@ -43,3 +63,11 @@ def measures_in(cv_results: Any, wanted: str | Sequence[str] | None) -> list[str
         if name not in known:
             raise ValueError(f"measures has {name!r}; expected some of {known}.")
     return names
+
+
+def name_of_scoring(scoring: Any) -> str | None:
+    """Return what a search's only scorer is called, None where it is not known."""
+    if isinstance(scoring, str):
+        return scoring
+    # Copies of a scorer are not equal, but they look alike.
+    return next((name for name, scorer in SCORERS.items() if repr(scorer) == repr(scoring)), None)

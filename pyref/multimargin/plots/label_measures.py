@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.labels import check_indicator
 from multimargin.parameters import check_choice
-from multimargin.plots.checks import by_name, check_label_names, label_names_of
+from multimargin.plots.checks import by_name, check_label_names, check_numbers, label_names_of
 from multimargin.plots.drawing import (
     HELP_GREY,
     check_axes,
@@ -277,7 +277,7 @@ def _connect(ax: Any, places: NDArray[np.intp], rows: NDArray[np.float64]) -> No
 def _checked(name: str, measure: str, of_model: Mapping[str, Any], q: int) -> Vector:
     if measure not in of_model:
         raise ValueError(f"measures of {name!r} lack {measure!r}; expected {', '.join(MEASURES)}.")
-    checked = np.asarray(of_model[measure], dtype=np.float64)
+    checked = check_numbers(f"{measure} of {name!r}", of_model[measure])
     if checked.shape != (q,):
         raise ValueError(
             f"{measure} of {name!r} has shape {checked.shape}; expected ({q},), one a label."

@@ -5,11 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.margins import pair_margins
-from multimargin.parameters import check_choice
-from multimargin.plots.checks import by_name
+from multimargin.parameters import check_choice, check_integer
+from multimargin.plots.checks import by_name, check_numbers
 from multimargin.plots.drawing import HELP_GREY, check_axes, style, write_legend
 
 Vector = NDArray[np.float64]
@@ -84,9 +85,9 @@ class MarginDistributionDisplay:
         Parameters
         ----------
         estimator : estimator, list of estimators or dict of str to estimator
-            Fitted multi-label estimators, by name or called by their class. They have
-            `label_scores` or `decision_function`, as every estimator of this package and
-            scikit-learn's ``OneVsRestClassifier`` of support vector machines.
+            Fitted multi-label estimators, by name or called by their class, or pipelines and
+            searches of them. They have `label_scores` or `decision_function`, as every estimator of
+            this package and scikit-learn's ``OneVsRestClassifier`` of support vector machines.
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features.
         Y : array-like, sparse matrix or data frame of shape (n, q)
@@ -171,12 +172,13 @@ class MarginDistributionDisplay:
 
         Raises
         ------
-        ValueError
-            If `kind` is another.
+        TypeError, ValueError
+            If `kind` is another, or `bins` no positive integer.
         ImportError
             If matplotlib is not installed.
         """
         check_choice("kind", kind, KINDS)
+        check_integer("bins", bins, at_least=1)
         ax = check_axes(ax)
         ax.axvline(0.0, color=HELP_GREY, linewidth=1.0)
         everything = np.concatenate(list(self.margins.values()))
@@ -203,6 +205,11 @@ class MarginDistributionDisplay:
 
 def _scores(model: Any, X: Any) -> Any:
     check_is_fitted(model)
+    if hasattr(model, "best_estimator_"):
+        return _scores(model.best_estimator_, X)
+    if isinstance(model, Pipeline) and hasattr(model[-1], "label_scores"):
+        # A pipeline shows the decision function only, from which thresholds are subtracted.
+        return model[-1].label_scores(model[:-1].transform(X) if len(model) > 1 else X)
     for method in ("label_scores", "decision_function"):
         if hasattr(model, method):
             return getattr(model, method)(X)
@@ -213,7 +220,7 @@ def _scores(model: Any, X: Any) -> Any:
 
 
 def _checked(name: str, margins: Any, normalize: bool) -> Vector:
-    values = np.asarray(margins, dtype=np.float64)
+    values = check_numbers(f"margins of {name!r}", margins)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(
             f"margins of {name!r} have shape {values.shape}; expected (L,) with at least one pair "

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.plots.checks import check_has
-from multimargin.plots.cv_results import measures_in, parameters_in
+from multimargin.plots.checks import check_has, check_numbers
+from multimargin.plots.cv_results import column_of, measures_in, name_of_scoring, parameters_in
 from multimargin.plots.drawing import (
     SEQUENTIAL,
     check_axes,
@@ -130,11 +130,11 @@ class ParameterCurveDisplay:
         refit = getattr(search, "refit", None)
         results = search.cv_results_
         chosen = parameters_in(results, parameters)
-        scoring = getattr(search, "scoring", None)
-        if isinstance(scoring, str) and "mean_test_score" in results and measures is None:
-            # The name of the only measure, which scikit-learn calls "score".
-            renamed = {key.replace("_test_score", f"_test_{scoring}"): key for key in results}
-            results = {name: results[key] for name, key in renamed.items()}
+        name = name_of_scoring(getattr(search, "scoring", None))
+        if name is not None and "mean_test_score" in results and measures is None:
+            # scikit-learn calls the only measure "score".
+            renamed = {key.replace("_test_score", f"_test_{name}"): key for key in results}
+            results = {key: results[old] for key, old in renamed.items()}
         if measures is None and len(chosen) == 2 and isinstance(refit, str):
             measures = refit if f"mean_test_{refit}" in results else None
         return cls.from_cv_results(results, parameters=chosen, measures=measures, ax=ax)
@@ -182,9 +182,9 @@ class ParameterCurveDisplay:
             for row in range(len(values[chosen[0]]))
         ]
         kept = np.flatnonzero(present)
-        means = {name: np.asarray(cv_results[f"mean_test_{name}"])[kept] for name in shown}
+        means = {name: column_of(cv_results, f"mean_test_{name}", present)[kept] for name in shown}
         deviations = {
-            name: np.asarray(cv_results[f"std_test_{name}"])[kept]
+            name: column_of(cv_results, f"std_test_{name}", present)[kept]
             for name in shown
             if f"std_test_{name}" in cv_results
         }
@@ -433,7 +433,7 @@ def _title(measure: str) -> str:
 
 
 def _checked(argument: str, name: str, values: Any, c: int) -> Vector:
-    checked = np.asarray(values, dtype=np.float64)
+    checked = check_numbers(f"{argument} of {name!r}", values)
     if checked.shape != (c,):
         raise ValueError(
             f"{argument} of {name!r} has shape {checked.shape}; expected ({c},), one a candidate."

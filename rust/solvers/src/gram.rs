@@ -110,6 +110,23 @@ pub(crate) fn stored_product(
     Some(result)
 }
 
+/// Copies what is right of the blocks of `ROWS` rows on the diagonal of an `n x n` matrix to below them.
+fn mirror(matrix: &mut [f64], n: usize) {
+    for first in (ROWS..n).step_by(ROWS) {
+        let (above, rows) = matrix.split_at_mut(first * n);
+        let last = (first + ROWS).min(n);
+        // Tiles, so that the lines read by columns are still in the cache for the next row.
+        for tile in (0..first).step_by(ROWS) {
+            for (row, j) in rows.chunks_exact_mut(n).zip(first..last) {
+                let column = above[tile * n + j..].iter().step_by(n);
+                for (value, &mirrored) in row[tile..tile + ROWS].iter_mut().zip(column) {
+                    *value = mirrored;
+                }
+            }
+        }
+    }
+}
+
 impl<'a> Gram<'a> {
     /// Kernel values `k(left_i, right_j)`.
     ///
@@ -286,10 +303,15 @@ impl<'a> Gram<'a> {
 
     /// Kernel values of the chosen left rows with all right rows, row-major.
     pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
+        self.rows_from(rows, 0, out);
+    }
+
+    /// The same, but for the right rows before `first`, whose values are left alone.
+    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64]) {
         let m = self.columns();
         let mut panel = Vec::new();
         self.panel(rows, &mut panel);
-        for start in (0..m).step_by(self.chunk()) {
+        for start in (first..m).step_by(self.chunk()) {
             let range = start..(start + self.chunk()).min(m);
             self.block(rows, &panel, range, &mut out[start..], m);
         }
@@ -297,23 +319,38 @@ impl<'a> Gram<'a> {
 
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let mut matrix = vec![0.0; self.rows() * self.columns()];
+        self.matrix_into(&mut matrix, threads, monitor)
+            .then_some(matrix)
+    }
+
+    /// Writes the whole matrix, row-major `rows x columns`; false when interrupted. Of the matrix of one side with
+    /// itself only one half is computed.
+    pub fn matrix_into(
+        &self,
+        matrix: &mut [f64],
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
         let (n, m) = (self.rows(), self.columns());
-        let mut matrix = vec![0.0; n * m];
         let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
             if monitor.interrupted() {
-                return None;
+                return false;
             }
             threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
                 let first = index * slab + chunk * ROWS;
                 let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
-                self.rows_into(&rows, out);
+                self.rows_from(&rows, if self.same { first } else { 0 }, out);
             });
+        }
+        if self.same {
+            mirror(matrix, n);
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
             (0..n).for_each(|i| matrix[i * m + i] = 1.0);
         }
-        Some(matrix)
+        true
     }
 
     /// `K D` for a row-major `columns x q` matrix `D`, without storing `K`; `None` when interrupted.

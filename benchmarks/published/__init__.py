@@ -1,0 +1,1 @@
+"""The tables of the five papers: what they print, and what we measure. One file a paper."""

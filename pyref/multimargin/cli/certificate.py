@@ -1,0 +1,29 @@
+"""The certificate of a fitted method, wherever in the model it is."""
+
+from typing import Any
+
+
+def certificate(model: Any) -> dict[str, Any]:
+    """Return the certificate of a fitted method.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package, or a pipeline that ends in one. A classifier on
+        label-specific features answers with the certificate of its selector.
+
+    Returns
+    -------
+    dict of str to object
+        "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter".
+    """
+    final = model[-1] if hasattr(model, "steps") else model
+    final = getattr(final, "selector_", final)
+    return {
+        "objective": final.objective_,
+        "dual_objective": final.dual_objective_,
+        "dual_gap": final.dual_gap_,
+        "tol": final.tol,
+        "status": final.status_,
+        "n_iter": final.n_iter_,
+    }

@@ -1,0 +1,264 @@
+"""``multimargin tune``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+
+
+def command(
+    context: typer.Context,
+    source: Data,
+    method_name: MethodName = "rank-svm",
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid",
+            metavar="NAME=V1,V2,...",
+            help="Values to try for a parameter, as in C=2^-1,1,8; repeat it for more parameters. "
+            "Without it, the values of the method's paper (multimargin methods METHOD).",
+        ),
+    ] = None,
+    lazy: Annotated[
+        bool,
+        typer.Option(
+            "--lazy/--full",
+            help="Tune one parameter after the other (default), or try all combinations.",
+        ),
+    ] = True,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, help="How often --lazy goes through the parameters.")
+    ] = 1,
+    folds: Annotated[
+        int, typer.Option("--cv", min=2, help="Number of folds, stratified by the labels.")
+    ] = 3,
+    score: Annotated[
+        str,
+        typer.Option(
+            "--score",
+            metavar="MEASURE",
+            help="What to tune by: ranking_hamming (the mean of both losses), ranking_loss, "
+            "hamming_loss, one_error, coverage, is_error, average_precision, exact_match, jaccard, "
+            "example_f1, macro_f1 or micro_f1.",
+        ),
+    ] = "ranking_hamming",
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write what was found as JSON."),
+    ] = None,
+    scale: Scale = "minmax",
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            metavar="NAME",
+            help="Rows to tune on: train where the data have it (default), test, or all.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Fits at the same time; -1 for one a processor.")
+    ] = 1,
+    labels: Labels = None,
+    as_json: Json = False,
+) -> None:
+    """Choose the parameters of a method by cross-validation.
+
+    Parameters that are not tuned are further options: --kernel rbf. Values may be powers: 2^-3. The
+    scaling is learned in each fold anew.
+
+    \b
+    Examples:
+      multimargin tune emotions --method rank-svm
+      multimargin tune digits -m mlodm --grid C=1,2,4 --grid gamma=2^-2,2^-1,1 --full -o best.json
+      multimargin tune yeast -m rank-cvm --score average_precision --cv 5 --jobs 2
+    """
+    import sys
+    from contextlib import nullcontext, redirect_stdout
+    from time import perf_counter
+
+    from multimargin.cli.options import (
+        WrongUsage,
+        check_complete,
+        choose_split,
+        load_data,
+        make_named_method,
+        make_pipeline,
+    )
+    from multimargin.cli.output import console, print_json
+    from multimargin.datasets._paths import path_to_write
+    from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
+
+    method, estimator = make_named_method(method_name, context.args)
+    score, scorer, sign = _scorer(score)
+    wanted = _grid(method, grid, context.args)
+    if output is not None:
+        path_to_write(output, "--output")
+    if jobs == 0:
+        raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
+    data = load_data(source, labels)
+    split, rows = choose_split(data, split, "train")
+    X, Y = data.X[rows], data.Y[rows]
+    check_complete(data, X)
+    if folds > rows.size:
+        raise WrongUsage(f"--cv is {folds}; expected at most the {rows.size} rows of {split}")
+    pipeline = make_pipeline(estimator, scale, X)
+    prefix = f"{pipeline.steps[-1][0]}__"
+    arguments: dict[str, Any] = {
+        "scoring": scorer,
+        "cv": MultilabelStratifiedKFold(folds),
+        "n_jobs": jobs,
+        "refit": False,
+        "error_score": "raise",
+    }
+    named = {prefix + name: values for name, values in wanted.items()}
+    if lazy:
+        search: Any = LazySearchCV(pipeline, named, n_rounds=rounds, **arguments)
+    else:
+        from sklearn.model_selection import GridSearchCV
+
+        search = GridSearchCV(pipeline, named, **arguments)
+    errors = console(stderr=True)
+    n_candidates = sum(map(len, wanted.values())) if lazy else _product(wanted)
+    title = f"tuning {method.title}: up to {n_candidates * (rounds if lazy else 1)} combinations"
+    shown = errors.status(title) if errors.is_terminal else nullcontext()
+    start = perf_counter()
+    with shown, redirect_stdout(sys.stderr):
+        search.fit(X, Y)
+    found = {
+        "data": data.name,
+        "split": split,
+        "n_rows": int(rows.size),
+        "method": method.name,
+        "scale": scale,
+        "search": "lazy" if lazy else "full",
+        "folds": folds,
+        "score": score,
+        "best": {
+            "parameters": _plain_names(search.best_params_, prefix),
+            score: sign * float(search.best_score_),
+        },
+        "seconds": perf_counter() - start,
+        "tried": [
+            {"parameters": _plain_names(parameters, prefix), score: sign * value, "std": std}
+            for parameters, value, std in zip(
+                search.cv_results_["params"],
+                search.cv_results_["mean_test_score"].tolist(),
+                search.cv_results_["std_test_score"].tolist(),
+                strict=True,
+            )
+        ],
+    }
+    if output is not None:
+        _write(found, output)
+    if as_json:
+        print_json(found)
+    else:
+        _report(found, method, source, context.args, labels, output)
+
+
+def _scorer(name: str) -> tuple[str, Any, int]:
+    """Return a measure's name, its scorer, and the sign that turns scores into the measure."""
+    from multimargin.cli.options import WrongUsage
+    from multimargin.measures import SCORERS, get_scorer
+
+    plain = name.replace("-", "_").removeprefix("neg_")
+    for key, sign in ((plain, 1), (f"neg_{plain}", -1)):
+        if key in SCORERS:
+            return plain, get_scorer(key), sign
+    known = ", ".join(sorted(key.removeprefix("neg_") for key in SCORERS))
+    raise WrongUsage(f"--score is {name!r}; expected one of {known}")
+
+
+def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, list[Any]]:
+    """Read the options ``--grid``, or take the method's own values for what is not fixed."""
+    from multimargin.cli.options import WrongUsage, method_parameters
+    from multimargin.methods import parse
+
+    held = {method.parameter(name) for name in method_parameters(fixed)}
+    if not given:
+        # As in the Rank-CVM paper: the kernel first, C last.
+        order = sorted(method.grid, key=lambda name: name == "C")
+        grid = {name: list(method.grid[name]) for name in order if name not in held}
+        if not grid:
+            raise WrongUsage(
+                f"nothing is left to tune of {', '.join(method.grid)}; expected --grid NAME=V1,V2"
+            )
+        return grid
+    grid = {}
+    for option in given:
+        name, equals, text = option.partition("=")
+        values = [value.strip() for value in text.split(",")]
+        if not equals or not name or not all(values):
+            raise WrongUsage(f"--grid is {option!r}; expected a form such as C=1,2,4")
+        try:
+            target = method.parameter(name.strip().replace("-", "_"))
+        except ValueError as error:
+            raise WrongUsage(str(error)) from error
+        if target in grid or target in held:
+            raise WrongUsage(f"{name} is given twice; expected a --grid or a value for it")
+        default = method.make().get_params(deep=True)[target]
+        grid[target] = list(dict.fromkeys(parse(value, default) for value in values))
+    return grid
+
+
+def _product(grid: dict[str, list[Any]]) -> int:
+    from math import prod
+
+    return prod(len(values) for values in grid.values())
+
+
+def _plain_names(parameters: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in parameters.items()}
+
+
+def _write(found: dict[str, Any], path: str) -> None:
+    import json
+    from pathlib import Path
+
+    Path(path).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def _report(
+    found: dict[str, Any],
+    method: Any,
+    source: str,
+    options: list[str],
+    labels: str | None,
+    output: str | None,
+) -> None:
+    import shlex
+
+    from multimargin.cli.output import console, pairs_table, plain_table
+
+    score, best = found["score"], found["best"]
+    short = {target: alias for alias, target in method.aliases.items()}
+    table = plain_table("parameters", score, "std over folds")
+    ordered = sorted(found["tried"], key=lambda one: abs(one[score] - best[score]))
+    for one in ordered[:10]:
+        named = ", ".join(f"{short.get(k, k)} {_value(v)}" for k, v in one["parameters"].items())
+        table.add_row(named, f"{one[score]:.5f}", f"{one['std']:.5f}")
+    out = console()
+    out.print(
+        f"{method.title} on {found['data']}, {found['split']}: {found['n_rows']} rows, "
+        f"{found['folds']} folds, {len(found['tried'])} combinations, {found['seconds']:.1f} s\n",
+        style="bold",
+        markup=False,
+    )
+    out.print(table)
+    if len(ordered) > 10:
+        out.print(f"... and {len(ordered) - 10} that are worse", markup=False)
+    chosen = [f"--{short.get(k, k)} {v!r}".replace("'", "") for k, v in best["parameters"].items()]
+    fit = ["multimargin fit", shlex.quote(source), f"--method {found['method']}", *chosen]
+    fit += [shlex.quote(option) for option in options]
+    fit += [f"--labels {shlex.quote(labels)}"] if labels is not None else []
+    fit += [f"--scale {found['scale']}"] if found["scale"] != "minmax" else []
+    fit += [f"--split {found['split']}"] if found["split"] != "train" else []
+    out.print()
+    out.print(pairs_table([("written to", output)] if output else [("fit it with", " ".join(fit))]))
+    if output:
+        out.print(pairs_table([("fit it with", " ".join(fit))]))
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

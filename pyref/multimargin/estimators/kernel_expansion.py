@@ -1,0 +1,113 @@
+"""What the estimators with a kernel share: the expansion of the scores over training rows."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.extmath import safe_sparse_dot
+
+from multimargin.estimators.label_scoring import LabelScoringClassifier
+from multimargin.estimators.problem import Matrix
+from multimargin.estimators.progress import CallbackSupportMixin
+from multimargin.kernels import Kernel, KernelFunction, check_precomputed, same_kind
+
+# Kernels that need not be positive semidefinite.
+_POSSIBLY_INDEFINITE = ("sigmoid", "precomputed")
+
+
+class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
+    """Base of the estimators whose scores are f(x) = k(x, support_vectors_) dual_coef_ + b.
+
+    An estimator stores its expansion by `_store_expansion` and its bias as `intercept_`.
+    """
+
+    kernel: str | KernelFunction
+    cache_size: float
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _input_checks(self) -> dict[str, Any]:
+        checks = super()._input_checks()
+        if self.kernel == "precomputed":
+            checks["accept_sparse"] = False
+        return checks
+
+    def _gram(self, X: Any, kernel: Kernel, threads: int, *, needed: bool = False) -> Matrix | None:
+        """Return the kernel matrix where it must be seen whole: given, a function, or doubtful."""
+        if kernel.function is None and kernel.name == "precomputed":
+            check_precomputed(X)
+            gram: Matrix = X
+            return gram
+        fits = 8.0 * X.shape[0] ** 2 <= 1e6 * self.cache_size
+        doubtful = kernel.name in _POSSIBLY_INDEFINITE and fits
+        if kernel.function is not None or doubtful or needed:
+            gram = kernel.matrix(X, threads=threads)
+            if kernel.function is not None:
+                check_precomputed(gram)
+            return gram
+        return None
+
+    def _store_expansion(
+        self, X: Any, kernel: Kernel, expansion: Matrix, weights: Matrix | None = None
+    ) -> None:
+        """Store an expansion over all training rows, whose array is used up.
+
+        For a linear kernel the weights follow from it where they are not given.
+        """
+        self._kernel = kernel
+        self.support_ = np.flatnonzero(expansion.any(axis=1))
+        self.dual_coef_ = _compressed(expansion, self.support_)
+        if self.kernel == "precomputed":
+            self.support_vectors_ = np.empty((self.support_.size, 0))
+        else:
+            # A copy, also where every row supports: X may be the caller's.
+            self.support_vectors_ = X[self.support_]
+        if weights is None and kernel.function is None and kernel.name == "linear":
+            weights = safe_sparse_dot(self.support_vectors_.T, self.dual_coef_, dense_output=True)
+        if weights is not None:
+            self.coef_ = weights.T
+        elif hasattr(self, "coef_"):
+            del self.coef_
+
+    def _label_scores(self, X: Any) -> Matrix:
+        if hasattr(self, "coef_"):
+            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)
+        elif self.kernel == "precomputed":
+            scores = X[:, self.support_] @ self.dual_coef_
+        elif self.support_.size == 0:
+            scores = np.zeros((X.shape[0], self.intercept_.size))
+        else:
+            scores = self._kernel.product(
+                same_kind(X, self.support_vectors_),
+                self.support_vectors_,
+                self.dual_coef_,
+                threads=effective_n_jobs(self.n_jobs),
+            )
+        scores += self.intercept_
+        labels: Matrix = scores
+        return labels
+
+    def _warn_of_indefinite_kernel(self, stacklevel: int) -> None:
+        warnings.warn(
+            f"The kernel {self.kernel!r} is not positive semidefinite on the training rows: the "
+            "problem is not convex, the point found is stationary at best, and dual_gap_ bounds "
+            "nothing. Expected a positive semidefinite kernel.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    """Move the given rows (ascending) to the front of the matrix, which a copy would double."""
+    for start in range(0, rows.size, 256):
+        chunk = rows[start : start + 256]
+        matrix[start : start + chunk.size] = matrix[chunk]
+    return matrix[: rows.size]

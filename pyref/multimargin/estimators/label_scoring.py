@@ -1,0 +1,172 @@
+"""What all estimators share: scores of labels, and what is predicted from them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.estimators.problem import Matrix, Report
+from multimargin.estimators.targets import Targets
+from multimargin.labels import check_indicator
+from multimargin.margins import pair_margins
+from multimargin.thresholds import over_labels
+
+
+class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators, which score labels and predict those with a large score.
+
+    An estimator derives from it, implements `_label_scores`, and stores what it was fitted to by
+    `_store_targets` and, where it has one, a fitted `threshold_`.
+    """
+
+    def _keep(self, arguments: dict[str, Any]) -> None:
+        """Keep the arguments of a constructor as attributes of the same names."""
+        for name in arguments.keys() - {"self"}:
+            setattr(self, name, arguments[name])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def label_scores(self, X: Any) -> Matrix:
+        """Return the scores f(x) of all labels, before any threshold.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features; for ``kernel="precomputed"`` the kernel with the training rows, (n, n_train).
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            f_k(x_i), relevant labels ranked first.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        check_is_fitted(self)
+        return self._label_scores(validate_data(self, X, reset=False, **self._input_checks()))
+
+    def margins(self, X: Any, Y: Any) -> Matrix:
+        """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features, as in `label_scores`.
+        Y : array-like, sparse matrix or data frame of shape (n, q)
+            Label indicator of 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (L,)
+            The margins of the L pairs, by row, then by relevant, then by irrelevant label.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` or `Y` is malformed, or if they have different numbers of rows or labels.
+        """
+        scores = self.label_scores(X)
+        relevant = check_indicator(Y)
+        check_consistent_length(scores, relevant)
+        if relevant.shape[1] != scores.shape[1]:
+            raise ValueError(
+                f"Y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
+            )
+        return pair_margins(relevant, scores)
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the scores minus the threshold: positive for the labels that are predicted.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features, as in `label_scores`.
+
+        Returns
+        -------
+        ndarray of shape (n, q), (n, n_classes) or (n,)
+            f_k(x_i) - t(x_i) for labels, with t = 0 for methods without a threshold; f_k(x_i) for
+            three or more classes; f_1(x_i) - f_0(x_i) for two classes. A threshold of its own for
+            each label changes the ranking of the labels here; `label_scores` keeps it.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **self._input_checks())
+        scores = self._label_scores(X)
+        if self.multilabel_:
+            if hasattr(self, "threshold_"):
+                scores -= over_labels(self.threshold_.predict(scores, X))
+        elif self.classes_.size == 2:
+            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the relevant labels, or the class.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features, as in `label_scores`.
+
+        Returns
+        -------
+        ndarray of shape (n, q) or (n,)
+            Label indicator (1 where the decision function is positive), or classes.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        decision = self.decision_function(X)
+        if self.multilabel_:
+            return (decision > 0).astype(int)
+        winners = (decision > 0).astype(int) if decision.ndim == 1 else decision.argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[winners]
+        return predicted
+
+    def _label_scores(self, X: Any) -> Matrix:
+        """Return the scores of checked rows, in an array that the caller may change."""
+        raise NotImplementedError
+
+    def _input_checks(self) -> dict[str, Any]:
+        return {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
+
+    def _store_targets(self, targets: Targets) -> None:
+        self.classes_ = targets.classes
+        self.multilabel_ = targets.multilabel
+        if targets.label_names is not None:
+            self.label_names_in_ = targets.label_names
+        elif hasattr(self, "label_names_in_"):
+            del self.label_names_in_
+
+    def _store_report(self, report: Report) -> None:
+        self.n_iter_ = report.n_iter
+        self.objective_ = report.primal
+        self.dual_objective_ = report.dual_objective
+        self.dual_gap_ = report.gap
+        self.status_ = report.status
+        self.history_ = report.history

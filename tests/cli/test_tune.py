@@ -1,0 +1,110 @@
+"""``multimargin tune``: what it finds, writes and refuses."""
+
+import json
+import shlex
+
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from multimargin import RankSVM
+from multimargin.cli.run import run
+from multimargin.datasets import load_digit_attributes
+from multimargin.measures import get_scorer
+from multimargin.scaling import with_scaler
+from multimargin.tuning import MultilabelStratifiedKFold
+
+
+def found(capsys, *arguments):
+    assert run(["tune", "digits", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("search", ["--full", "--lazy"])
+def test_finds_what_a_search_in_python_finds(capsys, search):
+    report = found(capsys, "--grid", "gamma=0.25,1", "--grid", "C=2^0,8", search)
+    X, _, Y, _ = load_digit_attributes().train_test()
+    grid = {"method__gamma": [0.25, 1.0], "method__C": [1.0, 8.0]}
+    expected = GridSearchCV(
+        with_scaler(RankSVM(random_state=0), "minmax", sparse=False),
+        grid,
+        scoring=get_scorer("neg_ranking_hamming"),
+        cv=MultilabelStratifiedKFold(3),
+    ).fit(X, Y)
+    best = report["best"]["parameters"]
+    assert best == {name.removeprefix("method__"): v for name, v in expected.best_params_.items()}
+    assert report["best"]["ranking_hamming"] == pytest.approx(-expected.best_score_)
+    assert len(report["tried"]) == (4 if search == "--full" else 3)
+    assert report["search"] == search.removeprefix("--")
+
+
+def test_writes_json_and_says_how_to_go_on(capsys, tmp_path):
+    path = tmp_path / "best of it.json"
+    arguments = ["--method", "mlodm", "--grid", "C=1,8", "--gamma", "0.25", "--cv", "2"]
+    arguments += ["--score", "average-precision", "--scale", "standard", "--split", "all"]
+    assert run(["tune", "digits", *arguments, "-o", str(path)]) == 0
+    printed = capsys.readouterr().out
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert report["method"] == "mlodm"
+    assert report["n_rows"] == 1797
+    values = [one["average_precision"] for one in report["tried"]]
+    assert report["best"]["average_precision"] == max(values)
+    assert str(path.name) in " ".join(printed.split())
+    command = " ".join(printed[printed.index("multimargin fit") :].split())
+    assert shlex.split(command)[1:] == [
+        *("fit", "digits", "--method", "mlodm", "--C", "8.0", "--gamma", "0.25"),
+        *("--scale", "standard", "--split", "all"),
+    ]
+    assert run([*shlex.split(command)[1:]]) == 0
+
+
+def test_the_grid_of_the_paper_without_what_is_fixed(capsys):
+    report = found(capsys, "--method", "rank-svm", "--gamma", "0.25", "--cv", "2", "--tol", "0.1")
+    tried = [one["parameters"] for one in report["tried"]]
+    assert [set(one) for one in tried] == [{"C"}] * 10
+    assert found(capsys, "-m", "mlrl", "--cv", "2")["best"]["parameters"].keys() == {"lam"}
+
+
+def test_kinds_of_values_aliases_and_jobs(capsys):
+    report = found(capsys, "--grid", "kernel=linear,rbf", "--full", "--cv", "2", "--jobs", "2")
+    assert {one["parameters"]["kernel"] for one in report["tried"]} == {"linear", "rbf"}
+    report = found(capsys, "-m", "llsf-bsvm", "--grid", "alpha=0.1,1", "--cv", "2")
+    assert set(report["best"]["parameters"]) == {"selector__alpha"}
+    assert run(["tune", "digits", "-m", "llsf-bsvm", "--grid", "alpha=0.1", "--cv", "2"]) == 0
+    assert "--alpha 0.1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--grid C", "--grid is 'C'; expected a form such as C=1,2,4"),
+        ("--grid C=", "--grid is 'C='; expected a form"),
+        ("--grid c=1", "rank-svm has no parameter 'c' (did you mean 'C'?)"),
+        ("--grid C=1 --grid C=2", "C is given twice"),
+        ("--grid C=1,2 --C 3", "C is given twice"),
+        ("--C 1 --gamma 1", "nothing is left to tune of C, gamma; expected --grid"),
+        ("--score auc", "--score is 'auc'; expected one of average_precision, "),
+        ("--cv 1300", "--cv is 1300; expected at most the 1198 rows of train"),
+        ("--jobs 0", "--jobs is 0; expected a number of fits, or -1"),
+        ("--rounds 0", "--rounds"),
+        ("--method svm", "there is no method 'svm'"),
+    ],
+)
+def test_wrong_usage(capsys, arguments, message):
+    assert run(["tune", "digits", *arguments.split()]) == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--grid C=-1,1", "C is -1.0; expected a finite number above 0"),
+        ("--grid C=many", "C is 'many'; expected a finite number"),
+        ("-o /no/such/folder/best.json", "--output: there is no folder '/no/such/folder'"),
+    ],
+)
+def test_errors(capsys, arguments, message):
+    assert run(["tune", "digits", *arguments.split()]) == 1
+    assert message in capsys.readouterr().err
