@@ -96,3 +96,26 @@ def test_fit_is_interrupted_and_its_state_kept(name):
 def test_kernel_matrix_is_interrupted():
     program = PREAMBLE.format(shape=(6000, 100, 2)) + KERNEL_MATRIX
     assert interrupt(program, delay=0.5) < BOUND
+
+
+SIGNAL = """
+class Alarm(Exception):
+    pass
+
+def ring(number, frame):
+    raise Alarm("rung")
+
+signal.signal(signal.SIGALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    RankSVM(kernel="linear", C=100, tol=1e-12, max_iter=10**9, random_state=0).fit(X, Y)
+except Alarm:
+    print("alarm", flush=True)
+"""
+
+
+def test_the_exception_of_another_signal_handler_reaches_the_caller():
+    n, d, q = SHAPES["small"]
+    program = PREAMBLE.format(shape=(n, d, q)) + SIGNAL
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "alarm\n", done.stderr

@@ -154,6 +154,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
         )
         fit = self._solve(problem)
         interrupted = fit.status == "interrupted" and not progress.stop_requested
+        if interrupted and fit.n_iter == 0:
+            # Nothing was reached yet: a model fitted before stays as it is.
+            raise KeyboardInterrupt
         self._store(X, targets, kernel, fit)
         self._fit_threshold(X, targets, fit, interrupted)
         progress.finish()

@@ -130,7 +130,8 @@ _SHARED = {
         ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
         "converged", "max_iterations", "stalled" (rounding allows no further step),
-        "indefinite_kernel" or "interrupted".
+        "indefinite_kernel" or "interrupted" (by Ctrl-C; of a large problem ``objective_`` is then
+        infinite, since computing it would keep the caller waiting).
     history_ : dict of ndarray
         One entry an epoch: "epoch", "seconds", "primal", "dual".
 """,

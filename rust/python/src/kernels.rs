@@ -53,6 +53,7 @@ pub fn kernel_matrix<'py>(
     let mut values = matrix.readwrite();
     let values = values.as_slice_mut()?;
     if !py.detach(|| gram.matrix_into(values, &Threads::new(threads), &mut monitor)) {
+        monitor.finish()?;
         return Err(PyKeyboardInterrupt::new_err(()));
     }
     Ok(matrix)
@@ -88,6 +89,7 @@ pub fn kernel_product<'py>(
     let shape = [gram.rows(), columns];
     let mut monitor = PythonMonitor::new(None);
     let product = py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
+    monitor.finish()?;
     let product = product.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
     product.into_pyarray(py).reshape(shape)
 }

@@ -1,17 +1,20 @@
 //! Watches a loop on behalf of Python: Ctrl-C, and a callback after each epoch.
 
 use multimargin_solvers::report::{Monitor, Record};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
 /// How often signals are looked at: well below the 100 ms in which Ctrl-C must be answered.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Asks Python for signals now and then. Once interrupted it stays so.
+/// Asks Python for signals now and then. Once interrupted it stays so. An exception of a signal handler other than
+/// KeyboardInterrupt, or of the callback, reaches the caller through [`PythonMonitor::finish`].
 pub struct PythonMonitor {
     callback: Option<Py<PyAny>>,
     asked: Instant,
     stopped: bool,
+    hurried: bool,
     error: Option<PyErr>,
 }
 
@@ -22,11 +25,17 @@ impl PythonMonitor {
             callback,
             asked: Instant::now(),
             stopped: false,
+            hurried: false,
             error: None,
         }
     }
 
-    /// The exception that the callback raised, if any.
+    /// Whether a signal, and not the callback, ended the loop: somebody wants an answer now.
+    pub fn hurried(&self) -> bool {
+        self.hurried
+    }
+
+    /// The exception that the callback or a signal handler raised, if any.
     pub fn finish(self) -> PyResult<()> {
         self.error.map_or(Ok(()), Err)
     }
@@ -36,8 +45,14 @@ impl Monitor for PythonMonitor {
     fn interrupted(&mut self) -> bool {
         if !self.stopped && self.asked.elapsed() >= INTERVAL {
             self.asked = Instant::now();
-            // The estimator stores the state reached and raises KeyboardInterrupt itself.
-            self.stopped = Python::attach(|py| py.check_signals()).is_err();
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                (self.stopped, self.hurried) = (true, true);
+                // The estimator stores the state reached and raises KeyboardInterrupt itself.
+                let ctrl_c = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
+                if !ctrl_c {
+                    self.error = Some(error);
+                }
+            }
         }
         self.stopped
     }

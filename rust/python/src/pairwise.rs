@@ -10,7 +10,7 @@ use multimargin_solvers::frank_wolfe::{self, Bias};
 use multimargin_solvers::free_bias;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::report::{Record, Report, Settings, Solution, SolverError, Status};
+use multimargin_solvers::report::{Record, Settings, Solution, SolverError};
 use multimargin_solvers::scores::{KernelBlocks, LinearDense, LinearSparse, Scores, StoredKernel};
 use multimargin_solvers::threads::Threads;
 use numpy::{
@@ -144,28 +144,20 @@ struct Outcome {
     weights: Option<Vec<f64>>,
 }
 
-fn all_scores<S: Scores>(scores: &S) -> Vec<f64> {
+/// The training scores without the bias, from which thresholds are learned; zeros for those who want an answer now.
+fn all_scores<S: Scores>(scores: &S, monitor: &PythonMonitor) -> Vec<f64> {
     let mut out = vec![0.0; scores.instances() * scores.labels()];
+    if monitor.hurried() {
+        return out;
+    }
     scores.rows(0..scores.instances(), &mut out);
     out
 }
 
-fn interrupted(n: usize, q: usize) -> Outcome {
-    let report = Report {
-        status: Status::Interrupted,
-        epochs: 0,
-        primal: f64::INFINITY,
-        dual: 0.0,
-        history: Vec::new(),
-    };
-    let solution = Solution {
-        dual: vec![0.0; n * q],
-        bias: vec![0.0; q],
-        report,
-    };
+fn interrupted(labels: &Labels) -> Outcome {
     Outcome {
-        solution,
-        scores: vec![0.0; n * q],
+        solution: Solution::interrupted(labels),
+        scores: vec![0.0; labels.instances() * labels.count()],
         weights: None,
     }
 }
@@ -274,7 +266,7 @@ pub fn solve_pairwise<'py>(
                     let solution = request.solve(&mut scores, &mut monitor)?;
                     Ok(Outcome {
                         solution,
-                        scores: all_scores(&scores),
+                        scores: all_scores(&scores, &monitor),
                         weights: None,
                     })
                 }
@@ -286,7 +278,7 @@ pub fn solve_pairwise<'py>(
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
                     let mut scores = LinearDense::new(x, q);
                     let solution = request.solve(&mut scores, &mut monitor)?;
-                    let training = all_scores(&scores);
+                    let training = all_scores(&scores, &monitor);
                     Ok(Outcome {
                         solution,
                         scores: training,
@@ -296,7 +288,7 @@ pub fn solve_pairwise<'py>(
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
                     let mut scores = LinearSparse::new(x, q);
                     let solution = request.solve(&mut scores, &mut monitor)?;
-                    let training = all_scores(&scores);
+                    let training = all_scores(&scores, &monitor);
                     Ok(Outcome {
                         solution,
                         scores: training,
@@ -307,13 +299,13 @@ pub fn solve_pairwise<'py>(
                     let gram = Gram::of(kernel, x);
                     if n.saturating_mul(n).saturating_mul(8) <= cache_bytes {
                         let Some(matrix) = gram.matrix(&request.threads, &mut monitor) else {
-                            return Ok(interrupted(n, q));
+                            return Ok(interrupted(&request.labels));
                         };
                         let mut scores = StoredKernel::new(&matrix, n, q)?;
                         let solution = request.solve(&mut scores, &mut monitor)?;
                         Ok(Outcome {
                             solution,
-                            scores: all_scores(&scores),
+                            scores: all_scores(&scores, &monitor),
                             weights: None,
                         })
                     } else {
@@ -321,7 +313,7 @@ pub fn solve_pairwise<'py>(
                         let solution = request.solve(&mut scores, &mut monitor)?;
                         Ok(Outcome {
                             solution,
-                            scores: all_scores(&scores),
+                            scores: all_scores(&scores, &monitor),
                             weights: None,
                         })
                     }

@@ -33,6 +33,9 @@ use crate::vector::axpy;
 /// Rows whose gap terms one chunk of work computes.
 const CHUNK: usize = 64;
 
+/// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
+const PROMPT_ENTRIES: usize = 500_000;
+
 /// Share of the tolerated gap that skipped instances may leave behind.
 const SKIPPED_SHARE: f64 = 0.05;
 
@@ -377,6 +380,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         true
     }
 
+    /// Whether a certificate takes so long that whoever interrupts does not get one.
+    pub fn certifies_slowly(&self) -> bool {
+        self.labels.instances() * self.labels.count() > PROMPT_ENTRIES
+    }
+
     /// Computes every instance's gap term at the current scores.
     pub fn certify(&mut self) -> Certificate {
         let q = self.labels.count();
@@ -497,15 +505,23 @@ pub fn solve<S: Scores, T: Step>(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    let start = prepare(labels, scores, start, settings, threads, monitor)?;
+    let Some(start) = prepare(labels, scores, start, settings, threads, monitor)? else {
+        return Ok(Solution::interrupted(labels));
+    };
     let sigma = if penalized_bias { 1.0 } else { 0.0 };
     let mut trace = Trace::default();
     let mut engine = Engine::new(labels, scores, step, start, sigma, threads, settings);
     let mut epochs = 0;
-    let (mut status, mut primal, mut dual);
+    let (mut status, mut primal);
+    let mut dual = 0.0;
     loop {
         let outcome = engine.epoch(monitor);
         epochs += 1;
+        if outcome == Epoch::Interrupted && engine.certifies_slowly() {
+            // The bound of the epoch before holds; what this point costs stays unknown.
+            primal = f64::INFINITY;
+            break status = Status::Interrupted;
+        }
         let mut certificate = engine.certify();
         (primal, dual) = objectives(&certificate, sigma, &engine.sum);
         let mut gap = relative_gap(primal, dual);
@@ -576,7 +592,7 @@ fn labels_with_pairs(labels: &Labels) -> usize {
         .count()
 }
 
-/// Checks that everything fits, and brings the scores to the starting point.
+/// Checks that everything fits, and brings the scores to the starting point; `None` when interrupted before it is there.
 pub(crate) fn prepare<S: Scores>(
     labels: &Labels,
     scores: &mut S,
@@ -584,7 +600,7 @@ pub(crate) fn prepare<S: Scores>(
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
-) -> Result<Vec<f64>, SolverError> {
+) -> Result<Option<Vec<f64>>, SolverError> {
     settings.validate()?;
     let (n, q) = (labels.instances(), labels.count());
     if (scores.instances(), scores.labels()) != (n, q) {
@@ -595,17 +611,14 @@ pub(crate) fn prepare<S: Scores>(
         });
     }
     match start {
-        None => Ok(vec![0.0; n * q]),
+        None => Ok(Some(vec![0.0; n * q])),
         Some(mut start) if start.len() == n * q => {
             for (i, row) in start.chunks_exact_mut(q).enumerate() {
                 if !labels.has_pairs(i) {
                     row.fill(0.0);
                 }
             }
-            if !scores.recompute(&start, threads, monitor) {
-                start.fill(0.0);
-            }
-            Ok(start)
+            Ok(scores.recompute(&start, threads, monitor).then_some(start))
         }
         Some(start) => Err(SolverError::Argument {
             name: "start",

@@ -199,7 +199,9 @@ pub fn solve<S: Scores>(
 ) -> Result<Solution, SolverError> {
     let q = labels.count();
     let start = start.map(|start| feasible(labels, start, bias == Bias::Free, monitor));
-    let mut dual = prepare(labels, scores, start, settings, threads, monitor)?;
+    let Some(mut dual) = prepare(labels, scores, start, settings, threads, monitor)? else {
+        return Ok(Solution::interrupted(labels));
+    };
     let mut trace = Trace::default();
     let mut oracle = Oracle::new(labels, bias)?;
     let mut f = image(scores, &dual, bias);

@@ -258,7 +258,9 @@ pub fn solve<S: Scores, T: Step>(
             "a free bias is available for the hinge loss only",
         ));
     }
-    let start = prepare(labels, scores, start, settings, threads, monitor)?;
+    let Some(start) = prepare(labels, scores, start, settings, threads, monitor)? else {
+        return Ok(Solution::interrupted(labels));
+    };
     let q = labels.count();
     let mut bias = start_bias.unwrap_or_else(|| vec![0.0; q]);
     if bias.len() != q {
@@ -335,7 +337,7 @@ pub fn solve<S: Scores, T: Step>(
             primal,
             dual: dual_objective,
         };
-        let part_start = prepare(
+        let prepared = prepare(
             &restricted,
             &mut part_scores,
             part_start
@@ -346,6 +348,10 @@ pub fn solve<S: Scores, T: Step>(
             threads,
             &mut shifted,
         )?;
+        let Some(part_start) = prepared else {
+            total.status = Status::Interrupted;
+            break;
+        };
         let part = solve_component(
             &restricted,
             &part_capacity,
@@ -466,8 +472,14 @@ fn solve_component<S: Scores, T: Step>(
         let visited = engine.active();
         let outcome = engine.epoch(monitor);
         epochs += 1;
-        let certificate = engine.certify();
         let bias = engine.bias();
+        if outcome == Epoch::Interrupted && engine.certifies_slowly() {
+            (status, primal, dual) = (Status::Interrupted, f64::INFINITY, 0.0);
+            engine.offset = bias;
+            engine.sigma = 0.0;
+            break;
+        }
+        let certificate = engine.certify();
         let held_primal = 0.5 * certificate.quadratic + certificate.loss;
         let shifted: f64 = bias.iter().zip(&engine.sum).map(|(b, g)| b * g).sum();
         let tolerated = settings.tolerance * held_primal.abs();

@@ -1,5 +1,6 @@
 //! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
 
+use crate::labels::Labels;
 use std::time::Instant;
 
 /// Bad input. A loop that merely stops early does not fail: it says so in its [`Status`].
@@ -225,4 +226,22 @@ pub struct Solution {
     pub bias: Vec<f64>,
     /// The certificate.
     pub report: Report,
+}
+
+impl Solution {
+    /// What there is when the loop was interrupted before its first epoch: nothing but `B = 0`, uncertified.
+    pub fn interrupted(labels: &Labels) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        Self {
+            dual: vec![0.0; n * q],
+            bias: vec![0.0; q],
+            report: Report {
+                status: Status::Interrupted,
+                epochs: 0,
+                primal: f64::INFINITY,
+                dual: 0.0,
+                history: Vec::new(),
+            },
+        }
+    }
 }

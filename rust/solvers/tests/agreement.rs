@@ -439,3 +439,30 @@ fn bad_settings_are_refused() {
     assert!(Sparse::new(&[1.0], &[2], &[0, 1], 2).is_err());
     assert!(Sparse::new(&[1.0], &[0], &[0, 2], 2).is_err());
 }
+
+#[test]
+fn an_interruption_before_the_first_epoch_reports_none() {
+    let problem = Problem::new(61, 40, 3, 4);
+    let labels = problem.labels(10.0);
+    let start = vec![0.0; problem.n * problem.q];
+    let (threads, settings) = (Threads::new(1), settings(1e-3));
+    let mut monitor = StopAfter {
+        epochs: 0,
+        seen: Vec::new(),
+    };
+    let mut scores = LinearDense::new(problem.dense(), problem.q);
+    let mut step = Proximal::new(Hinge);
+    let stopped = bcd::solve(
+        &labels,
+        &mut scores,
+        &mut step,
+        true,
+        Some(start),
+        &settings,
+        &threads,
+        &mut monitor,
+    );
+    let report = stopped.unwrap().report;
+    assert_eq!((report.status, report.epochs), (Status::Interrupted, 0));
+    assert!(report.primal.is_infinite());
+}
