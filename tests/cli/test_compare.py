@@ -32,7 +32,7 @@ def test_tables_and_files(command: Command, folder: Path) -> None:
     outputs = ["--report", "r.html", "--csv", "r.csv", "--markdown", "r.md", "--latex", "r.tex"]
     answer = compare(command, "--methods", "rank-svm:C=8,knn", "--cv", 2, *outputs)
     assert answer.code == 0
-    for words in ("rank-svm:C=8", "win/tie/loss", "2 converged"):
+    for words in ("rank-svm:C=8", "Win/tie/loss", "2 converged"):
         assert words in answer.out
     assert "written: results.jsonl, r.html, r.csv, r.md, r.tex" in answer.out
     with (folder / "r.csv").open(newline="") as file:
@@ -74,7 +74,7 @@ def test_goes_on_where_it_stopped(command: Command, folder: Path) -> None:
 def test_failures_do_not_stop_the_others(command: Command, folder: Path) -> None:
     answer = compare(command, "--methods", "rank-svm:C=-1,knn", "--cv", 2)
     assert answer.code == 0
-    assert "failures" in answer.out
+    assert "Failures" in answer.out
     bad, good = read_results(folder / "results.jsonl")[:2]
     assert bad.error is not None
     assert "C is -1.0; expected a finite number above 0" in bad.error["message"]

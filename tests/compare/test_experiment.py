@@ -1,3 +1,4 @@
+import os
 import signal
 import subprocess
 import sys
@@ -5,6 +6,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -337,11 +339,15 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_killed_and_started_again(n_jobs: int, results_file: Path, tmp_path: Path) -> None:
+def test_killed_and_started_again(
+    n_jobs: int, results_file: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     script, log = tmp_path / "script.py", tmp_path / "log"
     script.write_text(SCRIPT)
     command = [sys.executable, str(script), str(results_file), str(log), str(n_jobs)]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    # In a group of its own, with which its orphans are cleared away in the end.
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    request.addfinalizer(lambda: _kill_group(process.pid))
     deadline = time.monotonic() + 300
     while not results_file.exists() or results_file.read_bytes().count(b"\n") < 3:
         assert time.monotonic() < deadline
@@ -355,7 +361,7 @@ def test_killed_and_started_again(n_jobs: int, results_file: Path, tmp_path: Pat
     assert 3 <= before < 12
     with results_file.open("ab") as file:  # A crash in the middle of a line.
         file.write(kept[: kept.index(b"\n") // 2])
-    # Orphans of the killed process end by themselves; what they still do is never written.
+    # What the orphans of the killed process still do is never written.
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "12\n"
     assert results_file.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
@@ -363,6 +369,39 @@ def test_killed_and_started_again(n_jobs: int, results_file: Path, tmp_path: Pat
     assert len(jobs) == 12
     assert results_file.read_bytes().count(b"\n") == 12
     assert log.read_text().count("\n") <= 12 + 2 * n_jobs
+
+
+def _kill_group(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+CRASHING_SCRIPT = """
+import os, sys
+import numpy as np
+from sklearn.base import BaseEstimator
+from multimargin.compare import make_estimator, run_experiment
+from multimargin.datasets import load_digit_attributes
+
+class Crashing(BaseEstimator):
+    def fit(self, X, Y):
+        os._exit(3)
+
+if __name__ == "__main__":
+    methods = {"crashing": Crashing(), "dummy": make_estimator("dummy")}
+    data = load_digit_attributes()
+    results = run_experiment(data, methods, cv=2, n_jobs=2, results_file=sys.argv[1])
+    print([result.error and result.error["type"] for result in results])
+"""
+
+
+def test_processes_that_die_are_failures(results_file: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(CRASHING_SCRIPT)
+    command = [sys.executable, str(script), str(results_file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout == f"{['TerminatedWorkerError', None] * 2}\n"
+    assert len(read_results(results_file)) == 4
 
 
 class TestArguments:

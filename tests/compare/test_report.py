@@ -98,13 +98,13 @@ def test_pictures(outline: Outline, document: str) -> None:
 
     titles = re.findall(r'alt="([^"]*)"', document)
     for expected in (
-        "ranking loss: average ranks",
-        "measures by label",
-        "convergence over epochs",
-        "convergence over time",
-        "margins",
-        "label correlations of mlrl",
-        "label-specific features of llsf",
+        "Ranking loss: average ranks",
+        "Measures by label",
+        "Convergence over epochs",
+        "Convergence over time",
+        "Margins",
+        "Label correlations of mlrl",
+        "Label-specific features of llsf",
     ):
         assert expected in titles
     for source in outline.sources:
@@ -121,11 +121,11 @@ def test_figures_are_closed(document: str) -> None:
 
 def test_sections(document: str) -> None:
     for words in (
-        "win/tie/loss of",
+        "Win/tie/loss of",
         "Iman-Davenport",
         "Wilcoxon",
-        "certificates",
-        "versions and machine",
+        "Certificates",
+        "Versions and machine",
         "n_neighbors=1000",
         "Expected n_neighbors &lt;= n_samples_fit",
         "Traceback",
@@ -136,7 +136,7 @@ def test_sections(document: str) -> None:
 
 def test_one_result_is_enough(data: MultilabelData) -> None:
     document = make_report(run_experiment(data, ["dummy"], cv="official"))
-    assert "1 method on 1 data set: 1 fits" in document
+    assert "1 method on 1 data set: 1 fit." in document
     assert "Failures" not in document
 
 

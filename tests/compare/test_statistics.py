@@ -1,5 +1,6 @@
 """Statistics over data sets, against the worked examples of Demšar (2006) and against scipy."""
 
+from itertools import permutations, product
 from math import isnan, sqrt
 
 import numpy as np
@@ -152,12 +153,19 @@ class TestFriedman:
         assert (test.chi_square, test.f_p_value) == (0.0, 1.0)
         assert test.note == "all methods tie on every data set"
 
-    def test_same_order_everywhere(self) -> None:
-        table = pd.DataFrame([[1.0, 2.0, 3.0]] * 4, index=list("abcd"), columns=list("xyz"))
+    @pytest.mark.parametrize("order", [(1.0, 2.0, 3.0), (1.0, 2.0, 2.0)])
+    def test_same_order_everywhere(self, order: tuple[float, ...]) -> None:
+        table = pd.DataFrame([order] * 3, index=list("abc"), columns=list("xyz"))
         test = friedman_test(table, larger_is_better=False)
-        assert test.chi_square == pytest.approx(8.0)
-        assert test.f_p_value == 0.0
+        assert test.chi_square == pytest.approx(6.0)
+        orders = list(permutations(order))
+        agree = [first == second == third for first, second, third in product(orders, repeat=3)]
+        assert test.f_p_value == pytest.approx(np.mean(agree))
         assert "same order" in test.note
+
+    def test_two_data_sets_that_agree_prove_little(self) -> None:
+        table = pd.DataFrame([[1.0, 2.0, 3.0]] * 2, index=list("ab"), columns=list("xyz"))
+        assert not friedman_test(table, larger_is_better=False).significant
 
     def test_missing_values_are_named(self) -> None:
         test = friedman_test(with_gap(), larger_is_better=True)

@@ -128,7 +128,7 @@ def test_rank_tests(several: list[Result]) -> None:
     assert list(wilcoxon.cells.index) == ["knn", "dummy"]
     # The same for all measures and methods: said once.
     assert [note for note in wilcoxon.notes if "too few" in note] == [
-        "knn and dummy: 3 data sets are too few for p < 0.05, whatever the values"
+        "knn; dummy: 3 data sets are too few for p < 0.05, whatever the values"
     ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from multimargin.compare.measured import find_measured
@@ -36,12 +37,14 @@ def per_split(results: Sequence[Result], measure: str) -> pd.DataFrame:
     rows = list(dict.fromkeys((result.data, result.split) for result in results))
     methods = list(dict.fromkeys(result.method for result in results))
     index = pd.MultiIndex.from_tuples(rows, names=["data", "split"])
-    table = pd.DataFrame(float("nan"), index=index, columns=pd.Index(methods, name="method"))
+    cells = np.full((len(rows), len(methods)), np.nan)
+    row_of = {row: position for position, row in enumerate(rows)}
+    column_of = {method: position for position, method in enumerate(methods)}
     for result in results:
         value = value_of(result, measured.name)
         if value is not None:
-            table.loc[(result.data, result.split), result.method] = value
-    return table
+            cells[row_of[result.data, result.split], column_of[result.method]] = value
+    return pd.DataFrame(cells, index=index, columns=pd.Index(methods, name="method"))
 
 
 def per_data(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,18 +1,17 @@
 """An experiment: methods x data sets x splits, each result on disk as soon as it is there."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.parallel import get_active_backend
 from sklearn.base import clone
 
 from multimargin.compare.baselines import make_estimator
-from multimargin.compare.evaluate import Job, evaluate
+from multimargin.compare.evaluate import Job
 from multimargin.compare.identity import describe, fingerprint, identity
+from multimargin.compare.parallel import evaluate_all
 from multimargin.compare.progress import progress_display
 from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
@@ -118,7 +117,7 @@ def run_experiment(
         missing = [(one, job) for one, job in pairs if job.blank.job not in found]
         with (
             progress_display(progress, len(found), len(pairs)) as show,
-            closing(_evaluated(missing, n_jobs)) as results,
+            closing(evaluate_all(missing, n_jobs)) as results,
         ):
             for result in results:
                 if file:
@@ -130,23 +129,6 @@ def run_experiment(
     return [found[job.blank.job] for _, job in pairs]
 
 
-def _evaluated(
-    pairs: list[tuple[MultilabelData, Job]], n_jobs: int | None
-) -> Generator[Result, None, None]:
-    """Run the jobs and return the results as they arrive."""
-    backend, backend_jobs = get_active_backend()
-    n_parallel = backend.effective_n_jobs(backend_jobs if n_jobs is None else n_jobs)
-    # joblib would hold back results of quick jobs to hand them on in batches.
-    options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1}
-    calls = [delayed(evaluate)(one.X, one.Y, job) for one, job in pairs]
-    if n_parallel == 1 or backend.supports_return_generator:
-        yield from Parallel(**options, return_as="generator_unordered")(calls)
-        return
-    # Other backends return nothing before all is done: a few jobs at a time, then.
-    for start in range(0, len(calls), n_parallel):
-        yield from Parallel(**options)(calls[start : start + n_parallel])
-
-
 def _jobs(
     data: MultilabelData,
     estimators: Mapping[str, Any],
@@ -155,11 +137,12 @@ def _jobs(
     seed: int,
 ) -> Iterator[Job]:
     content = fingerprint(data.X, data.Y)
+    descriptions = {name: describe(estimator) for name, estimator in estimators.items()}
     for split in splits:
         counts = data.Y[split.train].sum(axis=0, dtype=np.intp)
         one_class = np.flatnonzero((counts == 0) | (counts == len(split.train)))
         for name, estimator in estimators.items():
-            described = describe(estimator)
+            described = descriptions[name]
             job = identity(
                 {
                     "format": FORMAT,

@@ -78,7 +78,7 @@ def critical_difference_images(
             alpha=alpha,
         ).plot()
         yield _image(
-            f"{measured.title}: average ranks",
+            f"{measured.title[:1].upper()}{measured.title[1:]}: average ranks",
             f"1 is best. Methods under one bar do not differ at {100 * alpha:g} % by Nemenyi's "
             f"test over {len(test.ranks.ranks)} data sets.",
             display,
@@ -127,7 +127,7 @@ def _labels(results: Sequence[Result], data: str) -> Iterator[Image]:
     display = LabelMeasuresDisplay(shown, found.support, label_names=found.label_names).plot()
     what = "F1" if len(shown) > 1 else "Precision, recall and F1"
     yield _image(
-        "measures by label",
+        "Measures by label",
         f"{what} of each label on the test rows of all splits together, sorted by the first "
         f"method; in brackets the number of rows.{_others(shown, found.measures)}",
         display,
@@ -151,7 +151,7 @@ def _convergence(firsts: Sequence[Result]) -> Iterator[Image]:
         return
     for x, where in (("epoch", "epochs"), ("seconds", "time")):
         yield _image(
-            f"convergence over {where}",
+            f"Convergence over {where}",
             f"Relative duality gap, {firsts[0].split}: how far the fit is from the optimum at "
             f"most.{_others(shown, histories)}",
             ConvergenceDisplay(shown).plot(x=x),
@@ -170,7 +170,7 @@ def _margins(of_data: Sequence[Result]) -> Iterator[Image]:
     if not shown:
         return
     yield _image(
-        "margins",
+        "Margins",
         "Differences of the scores of a relevant and an irrelevant label of a test row, divided by "
         "their mean absolute value; pairs left of 0 are ranked wrongly. From a hundred quantiles "
         f"of each split.{_others(shown, margins)}",
@@ -185,13 +185,13 @@ def _learned(firsts: Sequence[Result]) -> Iterator[Image]:
         names = result.label_names
         if result.label_correlation is not None:
             yield _image(
-                f"label correlations of {result.method}",
+                f"Label correlations of {result.method}",
                 f"As learned on the training rows, {result.split}.",
                 LabelCorrelationDisplay(result.label_correlation, label_names=names).plot(),
             )
         if result.label_feature_counts is not None:
             yield _image(
-                f"label-specific features of {result.method}",
+                f"Label-specific features of {result.method}",
                 f"Numbers of features chosen for each label, {result.split}.",
                 LabelFeatureCountDisplay(result.label_feature_counts, label_names=names).plot(),
             )

@@ -153,7 +153,7 @@ def _summary(results: Sequence[Result]) -> str:
     last = max(result.finished for result in results)
     return (
         f"{n_methods} method{'s' * (n_methods > 1)} on {n_data} data set{'s' * (n_data > 1)}: "
-        f"{len(results)} fits{failed}. The last ended at {last}."
+        f"{len(results)} fit{'s' * (len(results) > 1)}{failed}. The last ended at {last}."
     )
 
 

@@ -8,10 +8,11 @@ that are not there.
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import factorial, prod, sqrt
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
 from multimargin.compare.differences import advantages, rounded
@@ -165,7 +166,9 @@ def friedman_test(
     Notes
     -----
     Ties are corrected for, as in `scipy.stats.friedmanchisquare`. Iman and Davenport (1980):
-    F = (N - 1) chi2 / (N (k - 1) - chi2).
+    F = (N - 1) chi2 / (N (k - 1) - chi2). When all data sets agree on the order, F is infinite and
+    its distribution a poor guide: the p-value is then the chance of that, one in k! for each data
+    set but the first.
     """
     check_real("alpha", alpha, above=0.0, below=1.0)
     ranks = average_ranks(table, larger_is_better=larger_is_better)
@@ -181,8 +184,9 @@ def friedman_test(
     chi_square, chi_square_p = (float(x) for x in stats.friedmanchisquare(*values.T))
     rest = n * (k - 1) - chi_square
     if rest <= 1e-9 * n * (k - 1):
-        note = "the methods have the same order on every data set"
-        return FriedmanTest(ranks, chi_square, chi_square_p, float("inf"), 0.0, alpha, note)
+        note = "the methods have the same order on every data set, which has an exact p-value"
+        p_value = _chance_of_one_order(values[0], n)
+        return FriedmanTest(ranks, chi_square, chi_square_p, float("inf"), p_value, alpha, note)
     f = (n - 1) * chi_square / rest
     f_p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
     return FriedmanTest(ranks, chi_square, chi_square_p, f, f_p, alpha, "")
@@ -303,6 +307,13 @@ def wilcoxon_tests(
         }
     columns = ["outcome", "rank_sum", "p_value", "n_data", "note"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def _chance_of_one_order(ranks: NDArray[np.float64], n: int) -> float:
+    """Return the chance that n random orders with these ties are the same."""
+    ties = np.unique(ranks, return_counts=True)[1]
+    n_orders = factorial(ranks.size) / prod(factorial(int(count)) for count in ties)
+    return float((1.0 / n_orders) ** (n - 1))
 
 
 def _check_table(table: pd.DataFrame) -> None:

@@ -117,7 +117,7 @@ def results_tables(
             by_method = dict(zip(ranks.average.index, zip(texts, best, strict=True), strict=True))
             cells = [by_method.get(method, ("–", False)) for method in table.columns]
             columns["average rank"] = ([text for text, _ in cells], [flag for _, flag in cells])
-        title = f"{measured.title} {measured.arrow}, {_spread(results)}"
+        title = f"{_capital(measured.title)} {measured.arrow}, {_spread(results)}"
         laid_out.append(_table(title, columns, [table], _left_out(ranks)))
     return laid_out
 
@@ -178,7 +178,7 @@ def win_tie_loss_table(
         index = counted.counts.index
     level = "" if test == "none" else f" at {100 * alpha:g} %"
     cells = pd.DataFrame(columns, index=index.set_names(f"{reference} against"))
-    title = f"win/tie/loss of {reference} over data sets, {_TESTS[test]}{level}"
+    title = f"Win/tie/loss of {reference} over data sets, {_TESTS[test]}{level}"
     return Table(title, cells, notes=notes.merged(wanted))
 
 
@@ -242,7 +242,7 @@ def rank_tests_table(
     index = pd.Index([measured.title for measured in wanted], name="measure")
     tables = [
         Table(
-            f"ranks over data sets, tests at {100 * alpha:g} %",
+            f"Ranks over data sets, tests at {100 * alpha:g} %",
             pd.DataFrame(friedman, index=index),
             notes=notes.merged(wanted),
         )
@@ -293,7 +293,7 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
             }
         )
     index = pd.Index([data for data, _ in certified], name="data")
-    return Table("certificates: relative duality gaps", pd.DataFrame(rows, index=index))
+    return Table("Certificates: relative duality gaps", pd.DataFrame(rows, index=index))
 
 
 def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Table | None:
@@ -359,7 +359,7 @@ def failures_table(results: Sequence[Result]) -> Table | None:
         for (_, method, message), splits in failed.items()
     ]
     index = pd.Index([data for data, _, _ in failed], name="data")
-    return Table("failures", pd.DataFrame(rows, index=index), numeric=False)
+    return Table("Failures", pd.DataFrame(rows, index=index), numeric=False)
 
 
 def remarks_table(results: Sequence[Result]) -> Table | None:
@@ -395,7 +395,7 @@ def remarks_table(results: Sequence[Result]) -> Table | None:
         for (_, method, remark), splits in found.items()
     ]
     index = pd.Index([data for data, _, _ in found], name="data")
-    return Table("remarks", pd.DataFrame(rows, index=index), numeric=False)
+    return Table("Remarks", pd.DataFrame(rows, index=index), numeric=False)
 
 
 def parameters_table(results: Sequence[Result]) -> Table:
@@ -414,7 +414,7 @@ def parameters_table(results: Sequence[Result]) -> Table:
     estimators = {result.method: result.estimator for result in results}
     texts = [_expression(estimator) for estimator in estimators.values()]
     index = pd.Index(list(estimators), name="method")
-    return Table("methods", pd.DataFrame({"estimator": texts}, index=index), numeric=False)
+    return Table("Methods", pd.DataFrame({"estimator": texts}, index=index), numeric=False)
 
 
 def data_table(results: Sequence[Result]) -> Table:
@@ -445,7 +445,7 @@ def data_table(results: Sequence[Result]) -> Table:
                 "fingerprint": first.fingerprint[:8],
             }
         )
-    return Table("data", pd.DataFrame(rows, index=pd.Index(names, name="data")))
+    return Table("Data", pd.DataFrame(rows, index=pd.Index(names, name="data")))
 
 
 def environments_table(results: Sequence[Result]) -> Table:
@@ -471,7 +471,7 @@ def environments_table(results: Sequence[Result]) -> Table:
     }
     notes = () if len(distinct) == 1 else ("the results come from different environments",)
     return Table(
-        "versions and machine",
+        "Versions and machine",
         pd.DataFrame(columns, index=pd.Index(names, name="what")),
         notes=notes,
         numeric=False,
@@ -583,11 +583,13 @@ class _Notes:
             parts = [] if len(titles) == len(wanted) else [", ".join(titles)]
             named = [where for where in wheres if where]
             if named:
-                parts.append(
-                    " and ".join(named) if len(named) <= 3 else f"{len(named)} comparisons"
-                )
+                parts.append("; ".join(named) if len(named) <= 3 else f"{len(named)} comparisons")
             sentences.append(f"{'; '.join(parts)}: {text}" if parts else text)
         return tuple(sentences)
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]
 
 
 def _value(value: float, measured: Measured) -> str:

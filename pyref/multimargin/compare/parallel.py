@@ -1,0 +1,73 @@
+"""Jobs through joblib: results as they arrive, also from backends that cannot do so themselves."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from joblib import Parallel, delayed
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.parallel import get_active_backend
+
+from multimargin.compare.evaluate import Job, evaluate
+from multimargin.compare.results import Result
+from multimargin.datasets import MultilabelData
+
+Work = tuple[MultilabelData, Job]
+
+
+def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, None, None]:
+    """Run jobs and yield their results as they arrive.
+
+    Parameters
+    ----------
+    work : sequence of (MultilabelData, Job)
+        The jobs with their data.
+    n_jobs : int or None
+        Number of jobs at a time, as in joblib.
+
+    Yields
+    ------
+    Result
+        One a job, in any order. A job that takes its process down with it, by lack of memory or a
+        crash, has a result with an error, where the processes are those of joblib's default
+        backend.
+    """
+    done: set[str] = set()
+    try:
+        for result in _through_joblib(work, n_jobs):
+            done.add(result.job)
+            yield result
+    except TerminatedWorkerError:
+        # It is not known whose fault it was: one at a time, the next one will be.
+        yield from _one_at_a_time([item for item in work if item[1].blank.job not in done])
+
+
+def _through_joblib(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, None, None]:
+    backend, backend_jobs = get_active_backend()
+    n_parallel = backend.effective_n_jobs(backend_jobs if n_jobs is None else n_jobs)
+    # joblib would hold back results of quick jobs to hand them on in batches.
+    options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1}
+    calls = [delayed(evaluate)(data.X, data.Y, job) for data, job in work]
+    if n_parallel == 1 or backend.supports_return_generator:
+        yield from Parallel(**options, return_as="generator_unordered")(calls)
+        return
+    # Other backends return nothing before all is done: a few jobs at a time, then.
+    for start in range(0, len(calls), n_parallel):
+        yield from Parallel(**options)(calls[start : start + n_parallel])
+
+
+def _one_at_a_time(work: Sequence[Work]) -> Generator[Result, None, None]:
+    executor = ProcessPoolExecutor(max_workers=1)
+    try:
+        for data, job in work:
+            try:
+                yield executor.submit(evaluate, data.X, data.Y, job).result()
+            except TerminatedWorkerError as error:
+                executor.shutdown(kill_workers=True)
+                executor = ProcessPoolExecutor(max_workers=1)
+                message = " ".join(str(error).split())
+                text = {"type": type(error).__name__, "message": message, "traceback": message}
+                yield replace(job.blank, error=text)
+    finally:
+        executor.shutdown(kill_workers=True)
