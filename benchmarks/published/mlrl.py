@@ -6,9 +6,9 @@ measured on the others, ten random splits. The paper says nothing of scaling nor
 chosen: here features are scaled to [0, 1], and lambda is chosen by the ranking loss in three folds
 of the labelled training rows.
 
-With the loss averaged over the n rows, as equation 6 has it, all these lambda are far too large. The
-published values are within reach if the loss is the sum over the rows, that is with lambda / n; so
-both are shown.
+With the loss averaged over the n rows, as equation 6 has it, all these lambda are far too large.
+The published values are within reach if the loss is the sum over the rows, that is with lambda / n;
+so both are shown.
 """
 
 from typing import Any
