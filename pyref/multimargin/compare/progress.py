@@ -40,7 +40,9 @@ def progress_display(wanted: bool, n_jobs_known: int, n_jobs_total: int) -> Iter
 
     console = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), Remaining(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, console=console) as progress:
+    # A log file gets the failures, not every state of a bar.
+    watched = console.is_terminal or console.is_jupyter
+    with Progress(*columns, console=console, disable=not watched) as progress:
         task = progress.add_task("", total=n_jobs_total, completed=n_jobs_known, note="")
 
         def show(result: Result) -> None:
