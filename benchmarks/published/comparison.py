@@ -68,7 +68,8 @@ def values(columns: Iterable[Measure], model: Any, X: Any, Y: Any, **options: An
 
 def digits_of(published: Sequence[float | None]) -> int:
     """Return the number of decimals that a paper prints."""
-    return max(len(f"{v:.6g}".partition(".")[2]) for v in published if v is not None)
+    decimals = [len(f"{v:.6g}".partition(".")[2]) for v in published if v is not None]
+    return max(decimals, default=3)
 
 
 def as_good(columns: Sequence[Measure], row: Row) -> tuple[int, int]:
@@ -97,6 +98,9 @@ def print_comparison(title: str, columns: Sequence[Measure], rows: Iterable[Row]
             for m, v in zip(mean, row.published, strict=True)
         ]
         ours = [f"{m:.{digits}f}{s}" for m, s in zip(mean, spread, strict=True)]
+        if counted == 0:
+            lines.append((row.data, row.method, "ours", *ours, row.note))
+            continue
         lines.append((row.data, row.method, "published", *shown, ""))
         lines.append(("", "", "ours", *ours, row.note))
         lines.append(("", "", "difference", *differences, f"{good} of {counted} as good"))

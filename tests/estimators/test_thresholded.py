@@ -73,10 +73,39 @@ def test_threshold_is_fitted_on_the_scores_of_held_out_rows(threshold):
     for train, test in cv.split(X):
         held_out[test] = RankSVM(random_state=0).fit(X[train], Y[train]).label_scores(X[test])
     order = np.concatenate([test for _, test in cv.split(X)])
-    expected = clone(model.threshold_).fit(held_out[order], Y[order], X[order])
+    unit = held_out.std(axis=1).mean()
+    expected = clone(model.threshold_).fit(held_out[order] / unit, Y[order], X[order])
+    expected.rescale(unit)
     F = model.label_scores(X)
     np.testing.assert_array_equal(F, RankSVM(random_state=0).fit(X, Y).label_scores(X))
-    np.testing.assert_array_equal(model.threshold_.predict(F, X), expected.predict(F, X))
+    np.testing.assert_allclose(
+        model.threshold_.predict(F, X), expected.predict(F, X), rtol=1e-9, atol=1e-12
+    )
+
+
+class Scaled(BaseEstimator):
+    """Rank-SVM with scores of another scale."""
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def fit(self, X, Y):
+        self.model_ = RankSVM(random_state=0).fit(X, Y)
+        return self
+
+    def label_scores(self, X):
+        return self.factor * self.model_.label_scores(X)
+
+
+@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count"])
+def test_the_scale_of_the_scores_does_not_matter(threshold):
+    X, Y = problem()
+    Y[:10] = 0
+    expected = ThresholdedClassifier(Scaled(), threshold).fit(X, Y).predict(X)
+    assert 0.1 < expected.mean() < 0.9
+    for factor in (2.0**-20, 2.0**20):
+        found = ThresholdedClassifier(Scaled(factor), threshold).fit(X, Y).predict(X)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_what_in_sample_scores_would_have_leaked():

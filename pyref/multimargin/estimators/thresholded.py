@@ -61,6 +61,9 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
+    The threshold is learned in units of the spread of the scores (the standard deviation over the
+    labels, averaged over the rows), because scores of different models, probabilities, margins,
+    distances, have different scales, and thresholds beyond the last score lie one unit beyond.
     Rows that are in no test fold take no part in the threshold, rows that are in several count as
     often. For one-dimensional targets of two classes there is
     `sklearn.model_selection.TunedThresholdClassifierCV`.
@@ -147,7 +150,11 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             for fold in folds
         )
         rows = np.concatenate([np.asarray(test) for _, test in folds])
-        self.threshold_ = threshold.fit(np.vstack(scores), indicator[rows], _safe_indexing(X, rows))
+        held_out = np.vstack(scores)
+        unit = _spread(held_out)
+        self.threshold_ = threshold.fit(
+            held_out / unit, indicator[rows], _safe_indexing(X, rows)
+        ).rescale(unit)
         self.estimator_ = clone(self.estimator).fit(X, indicator)
         self.response_method_ = _response_of(self.estimator_, self.response_method)
         self.classes_ = targets.classes
@@ -220,6 +227,12 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             If the estimator is not fitted.
         """
         return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
+
+
+def _spread(scores: Matrix) -> float:
+    """Return the mean standard deviation of a row's scores: the unit to learn a threshold in."""
+    spread = float(scores.std(axis=1).mean())
+    return spread if 0.0 < spread < np.inf else 1.0
 
 
 def _held_out_scores(
