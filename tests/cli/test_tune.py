@@ -57,6 +57,20 @@ def test_writes_json_and_says_how_to_go_on(capsys, tmp_path):
     assert run([*shlex.split(command)[1:]]) == 0
 
 
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_draws_what_it_tuned(capsys, tmp_path, suffix):
+    path = tmp_path / f"curve.{suffix}"
+    grid = ["--grid", "C=1,8", "--grid", "gamma=0.25", "--grid", "tol=1e-2,1e-3", "--cv", "2"]
+    assert run(["tune", "digits", *grid, "--plot", str(path)]) == 0
+    heads = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    assert path.read_bytes().startswith(heads[suffix])
+
+
+def test_refuses_a_picture_of_unknown_kind_before_it_fits(capsys, tmp_path):
+    assert run(["tune", "digits", "--plot", str(tmp_path / "curve.doc")]) == 2
+    assert "expected a file ending in .png, .svg or .pdf" in capsys.readouterr().err
+
+
 def test_the_grid_of_the_paper_without_what_is_fixed(capsys):
     report = found(capsys, "--method", "rank-svm", "--gamma", "0.25", "--cv", "2", "--tol", "0.1")
     tried = [one["parameters"] for one in report["tried"]]

@@ -47,6 +47,15 @@ def command(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write what was found as JSON."),
     ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the scores over the one or two parameters that were tuned; with more, over "
+            "those that --grid names first (.png, .svg or .pdf).",
+        ),
+    ] = None,
     scale: Scale = "minmax",
     split: Annotated[
         str | None,
@@ -72,6 +81,7 @@ def command(
       multimargin tune emotions --method rank-svm
       multimargin tune digits -m mlodm --grid C=1,2,4 --grid gamma=2^-2,2^-1,1 --full -o best.json
       multimargin tune yeast -m rank-cvm --score average_precision --cv 5 --jobs 2
+      multimargin tune digits -m rank-svm --grid C=2^-2,1,4,16 --plot curve.png
     """
     import sys
     from contextlib import nullcontext, redirect_stdout
@@ -94,6 +104,8 @@ def command(
     wanted = _grid(method, grid, context.args)
     if output is not None:
         path_to_write(output, "--output")
+    if plot is not None:
+        _check_plot(plot)
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
     data = load_data(source, labels)
@@ -151,6 +163,8 @@ def command(
     }
     if output is not None:
         _write(found, output)
+    if plot is not None:
+        _draw(search, f"{method.title} on {data.name}, {folds} folds", named, plot)
     if as_json:
         print_json(found)
     else:
@@ -217,6 +231,41 @@ def _write(found: dict[str, Any], path: str) -> None:
     from pathlib import Path
 
     Path(path).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+def _check_plot(path: str) -> None:
+    """Refuse a picture that cannot be drawn before the fits, not after them."""
+    from pathlib import Path
+
+    from multimargin.cli.options import WrongUsage
+    from multimargin.datasets._paths import path_to_write
+
+    if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise WrongUsage(f"--plot is {path!r}; expected a file ending in .png, .svg or .pdf")
+    path_to_write(path, "--plot")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise WrongUsage(
+            "--plot needs matplotlib, which is not installed: pip install multimargin[plots]"
+        ) from error
+
+
+def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> None:
+    """Write the picture of what was tuned, without touching the figures of the caller."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from multimargin.plots import ParameterCurveDisplay
+
+    several = [name for name, values in named.items() if len(values) > 1]
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    display = ParameterCurveDisplay.from_estimator(
+        search, parameters=(several or list(named))[:2], ax=figure.subplots()
+    )
+    display.ax_.set_title(title)
+    figure.savefig(path, dpi=150)
 
 
 def _report(
