@@ -610,3 +610,21 @@ def test_callback_may_stop_the_fit(callback_module):
     assert model.n_iter_ == 3
     assert model.status_ == "interrupted"
     assert model.predict(X).shape == Y.shape
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+@pytest.mark.parametrize("offset", [10.0, 1000.0])
+def test_features_far_from_zero_are_no_harder(solver, offset):
+    far = X + offset
+    kept = far.copy()
+    model = RankSVM(kernel="linear", solver=solver, tol=1e-6, max_iter=100_000, random_state=0)
+    model.set_params(warm_start=True).fit(far, Y)
+    assert model.status_ == "converged"
+    # The mean makes no difference to the optimum, and the exact solver is given centred features.
+    exactly = rank_svm.dual((X - X.mean(0)) @ (X - X.mean(0)).T, Y, 1.0, "free")
+    assert model.objective_ == pytest.approx(exactly.objective, rel=1e-6)
+    expanded = (far @ model.support_vectors_.T) @ model.dual_coef_ + model.intercept_
+    np.testing.assert_allclose(model.label_scores(far), expanded, atol=1e-6)
+    np.testing.assert_array_equal(far, kept)
+    first = model.n_iter_
+    assert model.fit(far, Y).n_iter_ < max(2, first / 2)

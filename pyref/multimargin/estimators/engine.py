@@ -1,6 +1,10 @@
 """The one call of the compiled engine that all methods of the pairwise family share."""
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from scipy import sparse
 
 from multimargin import _rust
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem, history_of
@@ -29,6 +33,17 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
     ValueError
         If the compiled loop rejects an argument.
     """
+    mean = _offset(problem) if model.bias == "free" else None
+    if mean is not None:
+        centred = problem.X - mean
+        start_bias = problem.start_bias
+        if start_bias is not None and problem.start is not None:
+            start_bias = start_bias + mean @ (centred.T @ problem.start)
+        fit = solve(replace(problem, X=centred, start_bias=start_bias), model, solver)
+        assert fit.weights is not None
+        # With columns of B that sum to zero, moving the features moves nothing but the bias.
+        moved = mean @ fit.weights
+        return replace(fit, bias=fit.bias - moved, scores=fit.scores + moved)
     kernel = problem.kernel
     solution = _rust.solve_pairwise(
         problem.indicator,
@@ -58,6 +73,20 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         metric=problem.metric,
     )
     return fit_of(solution, solution.weights)
+
+
+def _offset(problem: Problem) -> Matrix | None:
+    """Return the mean of dense linear features that lie farther from zero than from each other.
+
+    A free bias makes their mean irrelevant to the optimum, but not to a loop whose steps are as
+    long as the features are large.
+    """
+    if problem.kernel.name != "linear" or sparse.issparse(problem.X):
+        return None
+    mean: Matrix = problem.X.mean(axis=0)
+    squared_norm = float(np.einsum("ij,ij->", problem.X, problem.X)) / problem.X.shape[0]
+    offset = float(mean @ mean)
+    return mean if offset > squared_norm - offset else None
 
 
 def fit_of(solution: Any, weights: Matrix | None) -> Fit:

@@ -100,8 +100,9 @@ def comparisons(
     estimator, parameters, optimum = METHODS[method]
     for problem in random_problems(count, seed):
         if problem.kernel == "sigmoid" and method != "MLODM":
-            # Its values of order 1e-6 vanish beside the 1 that a penalised bias adds.
-            problem = problem._replace(kernel="rbf", C=1e-6 * problem.C)
+            # Its values of order 1e-6 vanish beside the 1 that a penalised bias adds. As an rbf
+            # kernel it needs a width and a weight of ordinary size.
+            problem = problem._replace(kernel="rbf", gamma=1e6 * problem.gamma, C=1e-6 * problem.C)
         # The hyperedge weights of a precomputed kernel are those of its own distances.
         K = kernel_matrix(problem)
         model = estimator(
