@@ -110,7 +110,7 @@ def comparisons(
             kernel="precomputed",
             solver=solver,
             tol=tol,
-            max_iter=100_000,
+            max_iter=1_000_000,
             threshold=0.0,
             random_state=0,
             **parameters,

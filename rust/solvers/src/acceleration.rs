@@ -11,8 +11,12 @@
 /// Epochs before the acceleration sets in: most problems are solved by then.
 pub(crate) const PATIENCE: usize = 50;
 
-/// Epochs between two moves of the anchor.
+/// Epochs between two moves of the anchor, at first.
 const EPOCHS: usize = 3;
+
+/// After this many moves, and whenever their number has doubled from there on, it takes one more epoch: momentum
+/// gathers the errors of all proximal steps, so those of a long run must be smaller.
+const MOVES: usize = 64;
 
 /// The anchor and its momentum.
 #[derive(Clone, Debug)]
@@ -25,6 +29,7 @@ pub(crate) struct Anchor {
     theta: f64,
     objective: f64,
     epochs: usize,
+    moves: usize,
 }
 
 impl Anchor {
@@ -37,6 +42,7 @@ impl Anchor {
             theta: 1.0,
             objective,
             epochs: 0,
+            moves: 0,
         }
     }
 
@@ -44,10 +50,11 @@ impl Anchor {
     /// overshot, and starts it anew.
     pub fn after_epoch(&mut self, dual: &[f64], objective: f64) {
         self.epochs += 1;
-        if self.epochs < EPOCHS {
+        if self.epochs < EPOCHS + (self.moves / MOVES + 1).ilog2() as usize {
             return;
         }
         self.epochs = 0;
+        self.moves += 1;
         if objective < self.objective {
             self.theta = 1.0;
         }
