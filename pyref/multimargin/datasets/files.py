@@ -48,7 +48,8 @@ def load_file(
     Raises
     ------
     ValueError
-        If the kind is unknown, a file is empty, or `labels` or `test` is given for a kind that has none.
+        If the kind is unknown, a file is empty, or `labels` or `test` is given for a kind that has
+        none.
     """
     kind = file.suffix.lower()
     if kind not in _READERS:
