@@ -90,6 +90,11 @@ def test_an_empty_file(ending: str, tmp_path: Path) -> None:
         load(file)
 
 
+def test_a_name_has_its_labels() -> None:
+    with pytest.raises(ValueError, match=r"labels: found 3 for 'digits', expected it for ARFF"):
+        load("digits", labels=3)
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"NAME-train and NAME-test.* found no such file"):
         load(tmp_path)
