@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 
 from multimargin import MLODM, LabelSpecificBinaryRelevance, RankSVM
 from multimargin.datasets import load_digit_attributes
@@ -80,4 +81,10 @@ def test_rows_have_pairs() -> None:
 )
 def test_what_cannot_be_verified(model: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
+        verify(model, X[ROWS], Y[ROWS])
+
+
+@pytest.mark.parametrize("model", ["rank-svm", LogisticRegression()])
+def test_foreign_models(model: object) -> None:
+    with pytest.raises(TypeError, match=r"model is .*; expected a method of multimargin"):
         verify(model, X[ROWS], Y[ROWS])

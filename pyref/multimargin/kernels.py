@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.utils import check_array
 
 from multimargin import _rust
-from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 
 Matrix: TypeAlias = NDArray[np.float64]
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -216,7 +215,7 @@ def kernel_matrix(
         if Y.shape[1] != X.shape[1]:
             raise ValueError(f"Y has {Y.shape[1]} features; expected {X.shape[1]}, as X.")
         Y = same_kind(Y, X)
-    return settled.matrix(X, Y, threads=effective_n_jobs(n_jobs))
+    return settled.matrix(X, Y, threads=thread_count(n_jobs))
 
 
 def rust_features(X: Any) -> Any:

@@ -5,6 +5,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+from joblib import effective_n_jobs
+
 
 def check_real(
     name: str,
@@ -126,3 +128,32 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} is {value!r}; expected one of {expected}.")
     return value
+
+
+def thread_count(n_jobs: Any) -> int:
+    """Return the number of threads that ``n_jobs`` asks for.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As everywhere in scikit-learn: None for one unless a joblib context says otherwise, -1 for
+        one a processor.
+
+    Returns
+    -------
+    int
+        The number, at least 1.
+
+    Raises
+    ------
+    TypeError
+        If the value is neither an integer nor None.
+    ValueError
+        If it is 0.
+    """
+    expected = "expected None, a positive number, or -1 for one a processor."
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")
+    if n_jobs == 0:
+        raise ValueError(f"n_jobs is 0; {expected}")
+    return int(effective_n_jobs(n_jobs))

@@ -92,6 +92,8 @@ def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verificati
     ------
     ImportError
         If CVXPY is not installed.
+    TypeError
+        If the model is no method of multimargin.
     ValueError
         If the model is a classifier on label-specific features, which has no objective of its own:
         verify its selector.
@@ -103,7 +105,9 @@ def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verificati
         raise ValueError(
             f"{type(model).__name__} has no objective of its own; expected its selector, LLSF"
         )
-    if model.get_params().get("solver") == "exact":
+    if not (hasattr(model, "label_scores") and "solver" in model.get_params()):
+        raise TypeError(f"model is {model!r}; expected a method of multimargin")
+    if model.get_params()["solver"] == "exact":
         raise ValueError("solver is 'exact'; expected one to compare with the exact solver")
     fast = clone(model).set_params(tol=min(model.tol, _FIT_TOLERANCE))
     if "max_iter" in fast.get_params() and not isinstance(fast, LLSF):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from multimargin.cli.output import number, pairs_table, print_json
+from multimargin.cli.output import counted, number, pairs_table, print_json
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ def test_json_is_strict_and_complete(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_numbers() -> None:
+    assert [counted(count, "row") for count in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
     assert [number(value) for value in (1234567, 0.12345, None)] == ["1,234,567", "0.1235", "-"]
 
 

@@ -97,7 +97,7 @@ def test_kinds_of_values_aliases_and_jobs(capsys):
         ("--grid C=1,2 --C 3", "C is given twice"),
         ("--C 1 --gamma 1", "nothing is left to tune of C, gamma; expected --grid"),
         ("--score auc", "--score is 'auc'; expected one of average_precision, "),
-        ("--cv 1300", "--cv is 1300; expected at most the 1198 rows of train"),
+        ("--cv 1300", "--cv is 1300; expected at most 1198, the number of rows of train"),
         ("--jobs 0", "--jobs is 0; expected a number of fits, or -1"),
         ("--rounds 0", "--rounds"),
         ("--method svm", "there is no method 'svm'"),

@@ -82,6 +82,19 @@ def test_a_folder_with_one_file_or_one_of_its_name(tmp_path: Path) -> None:
     assert_array_equal(load(folder).Y, 1 - Y)
 
 
+@pytest.mark.parametrize("ending", ["arff", "mat", "npz", "svm"])
+def test_an_empty_file(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"a.{ending}"
+    file.touch()
+    with pytest.raises(ValueError, match=rf"path: the file .*a\.{ending}' is empty"):
+        load(file)
+
+
+def test_a_name_has_its_labels() -> None:
+    with pytest.raises(ValueError, match=r"labels: found 3 for 'digits', expected it for ARFF"):
+        load("digits", labels=3)
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"NAME-train and NAME-test.* found no such file"):
         load(tmp_path)

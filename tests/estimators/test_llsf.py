@@ -260,6 +260,13 @@ def test_any_classifier_will_do():
     np.testing.assert_array_equal(model.predict(X), direct)
 
 
+@pytest.mark.parametrize("name", ["estimator", "selector"])
+def test_no_estimator(name):
+    X, Y = random_problem(14)
+    with pytest.raises(TypeError, match=f"{name} is 'svc'; expected None or an estimator"):
+        LabelSpecificBinaryRelevance(**{name: "svc"}).fit(X, Y)
+
+
 def test_selector_without_supports_is_rejected():
     X, Y = random_problem(14)
     Y = (np.arange(len(X))[:, None] % 2 == np.arange(2)).astype(int)

@@ -84,7 +84,7 @@ def with_entry(matrix, value):
         (
             (X, Y[:, :1]),
             ValueError,
-            r"Y has shape \(60, 1\), a single label, .* at least two labels",
+            r"Y has shape \(60, 1\), a single label; expected at least two labels",
         ),
         ((X, Y[:, :0]), ValueError, r"Y has shape \(60, 0\); expected at least one row and one la"),
         ((X, Y[:, :, None]), ValueError, r"Y has shape \(60, 4, 1\); expected a label indicator"),
@@ -130,7 +130,7 @@ def test_bad_data(data, error, message):
         ({"verbose": "loud"}, TypeError, "verbose is 'loud'; expected an integer of at least 0"),
         ({"threshold": "best"}, ValueError, "threshold is 'best'; expected 'scores', 'features',"),
         ({"threshold": np.inf}, ValueError, "is inf; expected a finite number"),
-        ({"n_jobs": 0}, ValueError, "n_jobs == 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs is 0; expected None, a positive number"),
         (
             {"kernel": "precomputed", "threshold": "features"},
             ValueError,

@@ -11,7 +11,8 @@ from multimargin.cli.options import Json, Labels, Scale, WrongUsage
 if TYPE_CHECKING:
     from multimargin.compare import Result
 
-_SHOWN_MEASURES = "ranking_loss,one_error,average_precision,hamming_loss,macro_f1"
+# Help breaks lines at blanks only.
+_SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, macro_f1"
 
 
 def command(

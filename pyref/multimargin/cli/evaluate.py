@@ -32,7 +32,7 @@ def command(
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
     from multimargin.cli.options import check_complete, choose_split, load_data
-    from multimargin.cli.output import console, plain_table, print_json
+    from multimargin.cli.output import console, counted, plain_table, print_json
     from multimargin.cli.predict import svmlight_options
     from multimargin.demo import MEASURES
     from multimargin.measures import all_measures
@@ -62,7 +62,7 @@ def command(
     for key, (name, larger) in MEASURES.items():
         table.add_row(name, f"{measures[key]:.4f}", "higher" if larger else "lower")
     out = console()
-    title = f"{info.method} on {data.name}, {split}: {rows.size} rows\n"
+    title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
     out.print(title, style="bold", markup=False)
     out.print(table)
     if seen:

@@ -113,7 +113,7 @@ def _report(
     as_json: bool,
 ) -> None:
     from multimargin.cli.certificate import certificate
-    from multimargin.cli.output import console, pairs_table, print_json
+    from multimargin.cli.output import console, counted, pairs_table, print_json
 
     found = certificate(pipeline)
     estimator = pipeline[-1]
@@ -142,8 +142,8 @@ def _report(
     rows = [
         (
             "data",
-            f"{data.name}: {n_rows} rows ({split}), {data.n_features} features, "
-            f"{data.n_labels} labels",
+            f"{data.name}: {counted(n_rows, 'row')} ({split}), "
+            f"{counted(data.n_features, 'feature')}, {counted(data.n_labels, 'label')}",
         ),
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),

@@ -110,6 +110,24 @@ def number(value: float | None) -> str:
     return f"{value:.4f}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number of things.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    noun : str
+        What one of them is called.
+
+    Returns
+    -------
+    str
+        As in "1 row" and "2 rows".
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def _plain(content: Any) -> Any:
     if dataclasses.is_dataclass(content) and not isinstance(content, type):
         content = {

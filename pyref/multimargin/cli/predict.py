@@ -46,7 +46,7 @@ def command(
       multimargin predict emotions.model emotions/ -o out.csv
       multimargin predict emotions.model new.arff
     """
-    from multimargin.cli.output import console, print_json
+    from multimargin.cli.output import console, counted, print_json
     from multimargin.datasets._paths import path_to_write
     from multimargin.model_files import load_model
 
@@ -76,7 +76,8 @@ def command(
     with open(output, "w", encoding="utf-8", newline="") as stream:
         _write_csv(info, rows, predicted, scores, stream)
     console().print(
-        f"{len(rows)} rows, {predicted.sum(axis=1).mean():.2f} labels per row, written to {output}",
+        f"{counted(len(rows), 'row')}, {predicted.sum(axis=1).mean():.2f} labels per row, "
+        f"written to {output}",
         markup=False,
         soft_wrap=True,
     )

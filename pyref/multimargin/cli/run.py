@@ -65,6 +65,8 @@ def _show_error(error: Exception, command: str) -> int:
         message = error.format_message()
     elif isinstance(error, KeyError) and error.args:
         message = str(error.args[0])
+    elif isinstance(error, OSError) and error.filename and error.strerror:
+        message = f"{error.filename}: {error.strerror}"
     else:
         message = str(error)
     expected = (ValueError, TypeError, OSError, ImportError, KeyError, RuntimeError, MemoryError)

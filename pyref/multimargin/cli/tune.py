@@ -113,7 +113,9 @@ def command(
     X, Y = data.X[rows], data.Y[rows]
     check_complete(data, X)
     if folds > rows.size:
-        raise WrongUsage(f"--cv is {folds}; expected at most the {rows.size} rows of {split}")
+        raise WrongUsage(
+            f"--cv is {folds}; expected at most {rows.size}, the number of rows of {split}"
+        )
     pipeline = make_pipeline(estimator, scale, X)
     prefix = f"{pipeline.steps[-1][0]}__"
     arguments: dict[str, Any] = {
@@ -278,7 +280,7 @@ def _report(
 ) -> None:
     import shlex
 
-    from multimargin.cli.output import console, pairs_table, plain_table
+    from multimargin.cli.output import console, counted, pairs_table, plain_table
 
     score, best = found["score"], found["best"]
     short = {target: alias for alias, target in method.aliases.items()}
@@ -289,7 +291,7 @@ def _report(
         table.add_row(named, f"{one[score]:.5f}", f"{one['std']:.5f}")
     out = console()
     out.print(
-        f"{method.title} on {found['data']}, {found['split']}: {found['n_rows']} rows, "
+        f"{method.title} on {found['data']}, {found['split']}: {counted(found['n_rows'], 'row')}, "
         f"{found['folds']} folds, {len(found['tried'])} combinations, {found['seconds']:.1f} s\n",
         style="bold",
         markup=False,

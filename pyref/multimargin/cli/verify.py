@@ -61,7 +61,7 @@ def command(
         make_named_method,
         make_pipeline,
     )
-    from multimargin.cli.output import console, pairs_table, print_json
+    from multimargin.cli.output import console, counted, pairs_table, print_json
     from multimargin.verification import draw_rows, verify
 
     method, estimator = make_named_method(method_name, context.args)
@@ -96,7 +96,7 @@ def command(
                 [
                     (
                         "data",
-                        f"{data.name}: {found.n_samples} rows drawn from {split}, "
+                        f"{data.name}: {counted(found.n_samples, 'row')} drawn from {split}, "
                         f"{found.n_features} features, {found.n_labels} labels",
                     ),
                     ("method", " ".join(repr(estimator).split())),

@@ -153,7 +153,8 @@ def _convergence(firsts: Sequence[Result]) -> Iterator[Image]:
         yield _image(
             f"Convergence over {where}",
             f"Relative duality gap, {firsts[0].split}: how far the fit is from the optimum at "
-            f"most.{_others(shown, histories)}",
+            f"most. A free bias is held fixed until the last point, which alone is a bound for the "
+            f"whole problem.{_others(shown, histories)}",
             ConvergenceDisplay(shown).plot(x=x),
         )
 

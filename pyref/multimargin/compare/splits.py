@@ -84,9 +84,10 @@ def make_splits(data: MultilabelData, cv: int | str, seed: int) -> list[Split]:
 def _official(data: MultilabelData) -> Split:
     missing = [name for name in ("train", "test") if name not in data.splits]
     if missing:
+        found = f", only {sorted(data.splits)}" if data.splits else ""
         raise ValueError(
-            f"cv is {OFFICIAL!r}, but data {data.name!r} has no split {missing[0]!r}, only "
-            f"{sorted(data.splits)}; expected a number of folds, or data with both."
+            f"cv is {OFFICIAL!r}, but data {data.name!r} has no split "
+            f"{missing[0]!r}{found}; expected a number of folds, or data with both."
         )
     train, test = data.splits["train"], data.splits["test"]
     for name, rows in (("train", train), ("test", test)):

@@ -557,7 +557,8 @@ def _left_out(ranks: Ranks) -> tuple[str, ...]:
         f"not ranked: {method}, without a value on any data set" for method in ranks.without_values
     ]
     data = [
-        f"not ranked: data {name}, where {', '.join(lacking)} lacks a value"
+        f"not ranked: data {name}, where {' and '.join(lacking)} "
+        f"{'lacks' if len(lacking) == 1 else 'lack'} a value"
         for name, lacking in ranks.left_out.items()
     ]
     return (*methods, *data)

@@ -55,12 +55,16 @@ def path_to_write(path: object, argument: str) -> Path:
         If its folder does not exist.
     IsADirectoryError
         If it is a folder.
+    PermissionError
+        If the file, or its folder where there is none yet, is write-protected.
     """
     file = _as_path(path, argument)
     if file.is_dir():
         raise IsADirectoryError(f"{argument}: {str(file)!r} is a folder, expected a file to write")
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{argument}: there is no folder {str(file.parent)!r} to write in")
+    if not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise PermissionError(f"{argument}: {str(file)!r} is write-protected")
     return file
 
 

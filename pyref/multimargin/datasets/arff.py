@@ -252,7 +252,8 @@ def _read_table(file: Path, argument: str, encoding: str) -> _Table:
                 values = read_rows(document["data"], len(attributes))
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{source} is not text in the encoding {encoding!r}; try encoding='latin-1'"
+            f"{source} is not text in the encoding {encoding!r}; if it is an ARFF file, "
+            "load_arff(..., encoding='latin-1') may read it"
         ) from error
     if values.shape[0] == 0:
         raise ValueError(f"{source} has no row after @data, expected some; is it truncated?")

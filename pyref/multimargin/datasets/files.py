@@ -48,13 +48,17 @@ def load_file(
     Raises
     ------
     ValueError
-        If the kind is unknown, or `labels` or `test` is given for a kind that has none.
+        If the kind is unknown, a file is empty, or `labels` or `test` is given for a kind that has
+        none.
     """
     kind = file.suffix.lower()
     if kind not in _READERS:
         raise ValueError(
             f"path: {file} ends in {kind!r}, expected one of {', '.join(_READERS)}, or a folder"
         )
+    for argument, read in (("path", file), ("test", test)):
+        if read is not None and read.stat().st_size == 0:
+            raise ValueError(f"{argument}: the file {str(read)!r} is empty")
     if labels is not None and kind != ".arff":
         raise ValueError(f"labels: found {labels!r} for {file}, expected it for ARFF files only")
     return _READERS[kind](file, labels, test, name, options)

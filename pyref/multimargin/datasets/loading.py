@@ -78,9 +78,12 @@ def load(
     if path.is_dir():
         return load_folder(path, labels=labels, name=name)
     text = str(source).strip()
+    known = text.lower() in {_DIGITS, *(name.lower() for name in available())}
+    if known and labels is not None:
+        raise ValueError(f"labels: found {labels!r} for {text!r}, expected it for ARFF files only")
     if text.lower() == _DIGITS:
         return load_digit_attributes()
-    if text.lower() in {known.lower() for known in available()}:
+    if known:
         return fetch(text)
     if path.suffix or len(path.parts) > 1:
         raise FileNotFoundError(f"there is no file or folder {text!r}")

@@ -1,6 +1,7 @@
 """Public data sets by name: from a local folder, else from OpenML."""
 
 import os
+import warnings
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -82,13 +83,16 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
     if entry is None:
         raise ValueError(unknown_name(key))
     try:
-        bunch = fetch_openml(
-            data_id=entry.data_id,
-            as_frame=False,
-            parser="liac-arff",
-            data_home=None if data_home is None else str(data_home),
-            n_retries=1,
-        )
+        with warnings.catch_warnings():
+            # Whether a second try helps is told by its result.
+            warnings.filterwarnings("ignore", message="A network error occurred")
+            bunch = fetch_openml(
+                data_id=entry.data_id,
+                as_frame=False,
+                parser="liac-arff",
+                data_home=None if data_home is None else str(data_home),
+                n_retries=1,
+            )
     except OSError as error:
         raise ConnectionError(
             f"data set {key!r} is not in the local folder ({_local_description()}) and cannot be "

@@ -4,7 +4,6 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import validate_data
@@ -16,7 +15,7 @@ from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_pairs, check_targets
 from multimargin.kernels import Kernel, KernelFunction, is_indefinite, make_kernel
-from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 from multimargin.thresholds import (
     ConstantThreshold,
     FeaturesThreshold,
@@ -131,7 +130,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_consistent_length(X, targets.indicator)
         check_pairs(targets.indicator)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        threads = effective_n_jobs(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         gram = self._gram(X, kernel, threads)
         indefinite = gram is not None and is_indefinite(gram)
 

@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
@@ -13,6 +12,7 @@ from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.problem import Matrix
 from multimargin.estimators.progress import CallbackSupportMixin
 from multimargin.kernels import Kernel, KernelFunction, check_precomputed, same_kind
+from multimargin.parameters import thread_count
 
 # Kernels that need not be positive semidefinite.
 _POSSIBLY_INDEFINITE = ("sigmoid", "precomputed")
@@ -89,7 +89,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
                 same_kind(X, self.support_vectors_),
                 self.support_vectors_,
                 self.dual_coef_,
-                threads=effective_n_jobs(self.n_jobs),
+                threads=thread_count(self.n_jobs),
             )
         scores += self.intercept_
         labels: Matrix = scores

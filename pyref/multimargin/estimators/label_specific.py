@@ -78,7 +78,8 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         Raises
         ------
         TypeError
-            If the selector does not say which features belong to which label.
+            If `estimator` or `selector` is none, or the latter does not say which features belong
+            to which label.
         TypeError, ValueError
             If an array or a parameter is malformed.
 
@@ -87,6 +88,9 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         UserWarning
             Names the labels that fall back to their majority class.
         """
+        for name, value in (("estimator", self.estimator), ("selector", self.selector)):
+            if value is not None and not hasattr(value, "fit"):
+                raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
         if Y is None:
             validate_data(self, X, Y)
         X = validate_data(self, X, **self._input_checks())

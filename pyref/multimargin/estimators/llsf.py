@@ -4,7 +4,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -27,7 +26,7 @@ from multimargin.estimators.llsf_problem import (
 from multimargin.estimators.problem import Report, history_of
 from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
-from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 from multimargin.thresholds import (
     ConstantThreshold,
     Threshold,
@@ -219,7 +218,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             tol=float(self.tol),
             max_iter=max_iter,
             start=self._start(X, targets),
-            threads=effective_n_jobs(self.n_jobs),
+            threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
         )
         solution = solve(X, targets.indicator, convexity, request)
@@ -450,7 +449,7 @@ def llsf_path(
             tol=float(tol),
             max_iter=int(max_iter),
             start=start,
-            threads=effective_n_jobs(n_jobs),
+            threads=thread_count(n_jobs),
             callback=None,
         )
         solution = solve(X, indicator, convexity, request)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -18,7 +17,7 @@ from multimargin.estimators.problem import Matrix, Report, history_of
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
 from multimargin.kernels import Kernel, KernelFunction, is_indefinite, make_kernel, rust_features
-from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 
 SOLVERS = ("splitting", "alternating", "exact")
 STOP_RULES = ("gap", "covariance")
@@ -145,7 +144,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         return fit, fit.expansion
 
     def _kernel_matrix(self, X: Any, kernel: Kernel) -> Matrix | None:
-        threads = effective_n_jobs(self.n_jobs)
+        threads = thread_count(self.n_jobs)
         return self._gram(X, kernel, threads, needed=self.solver == "exact")
 
     def _fit_labelled(
@@ -245,7 +244,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             max_rounds=int(self.max_outer),
             shrinking=True,
             cache_bytes=int(1e6 * self.cache_size),
-            threads=effective_n_jobs(self.n_jobs),
+            threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
         )
         return RelationshipFit(

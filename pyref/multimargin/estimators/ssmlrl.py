@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
@@ -12,7 +11,7 @@ from multimargin.estimators.problem import Matrix
 from multimargin.estimators.relationships import RelationshipClassifier, RelationshipFit
 from multimargin.estimators.targets import Targets, check_targets
 from multimargin.kernels import Kernel, KernelFunction, check_precomputed
-from multimargin.parameters import check_real
+from multimargin.parameters import check_real, thread_count
 
 UNLABELLED = -1
 
@@ -138,7 +137,7 @@ class SSMLRL(RelationshipClassifier):
         if self.lam2 > 0.0:
             K = self._kernel_matrix(X, kernel)
             if K is None:
-                K = kernel.matrix(X, threads=effective_n_jobs(self.n_jobs))
+                K = kernel.matrix(X, threads=thread_count(self.n_jobs))
             reduced, influence = reduced_kernel(K, rows, others, lam / self.lam2)
             fit = self._fit_labelled(X[rows], targets, kernel, reduced, lam)
             expansion[others] = influence @ fit.expansion

@@ -118,8 +118,8 @@ def _single_column(Y: Any) -> NDArray[Any]:
     column = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)[:, 0]
     if column.dtype.kind in "biuf" and np.isin(column, (0, 1)).all():
         raise ValueError(
-            f"Y has shape {tuple(np.shape(Y))}, a single label, which forms no pair; expected at "
-            "least two labels (for two classes, pass y of shape (n,))."
+            f"Y has shape {tuple(np.shape(Y))}, a single label; expected at least two "
+            "labels (for two classes, pass y of shape (n,))."
         )
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
