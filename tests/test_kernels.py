@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from multimargin import _rust
 from multimargin.kernels import Kernel, is_indefinite, kernel_matrix, make_kernel, rust_features
@@ -189,3 +189,13 @@ def test_binding_refuses_what_does_not_fit():
         _rust.kernel_product(X, X, np.asfortranarray(np.ones((5, 2))), **common)
     with pytest.raises(ValueError, match="kernel is \"cubic\", expected 'linear'"):
         _rust.kernel_matrix(X, None, **(common | {"name": "cubic"}))
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 127, 129, 200, 333])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_matrix_of_one_side_is_symmetric_and_complete(n, threads):
+    X = np.random.default_rng(n).normal(size=(n, 7))
+    for features in (X, sparse.csr_array(X * (X > 0))):
+        K = kernel_matrix(features, kernel="rbf", gamma=0.1, n_jobs=threads)
+        np.testing.assert_array_equal(K, K.T)
+        np.testing.assert_allclose(K, rbf_kernel(features, gamma=0.1), rtol=1e-12)

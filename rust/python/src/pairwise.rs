@@ -12,7 +12,7 @@ use multimargin_solvers::gram::Gram;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::report::{Record, Settings, Solution, SolverError};
 use multimargin_solvers::scores::{
-    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel,
+    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
 };
 use multimargin_solvers::threads::Threads;
 use numpy::{
@@ -138,6 +138,9 @@ fn parse_bias(name: &str) -> Result<Bias, SolverError> {
         }),
     }
 }
+
+/// Relative gaps that rounded kernel rows, off by 6e-8, cannot disturb.
+const ROUNDED_TOLERANCE: f64 = 1e-5;
 
 /// What a finished geometry hands back.
 struct Outcome {
@@ -328,7 +331,12 @@ pub fn solve_pairwise<'py>(
                             weights: None,
                         })
                     } else {
-                        let mut scores = KernelBlocks::new(gram, q, cache_bytes);
+                        let precision = if tolerance >= ROUNDED_TOLERANCE {
+                            Precision::Single
+                        } else {
+                            Precision::Double
+                        };
+                        let mut scores = KernelBlocks::new(gram, q, cache_bytes, precision);
                         let solution = request.solve(&mut scores, &mut monitor)?;
                         Ok(Outcome {
                             solution,

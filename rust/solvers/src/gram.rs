@@ -110,21 +110,29 @@ pub(crate) fn stored_product(
     Some(result)
 }
 
-/// Copies what is right of the blocks of `ROWS` rows on the diagonal of an `n x n` matrix to below them.
-fn mirror(matrix: &mut [f64], n: usize) {
-    for first in (ROWS..n).step_by(ROWS) {
-        let (above, rows) = matrix.split_at_mut(first * n);
-        let last = (first + ROWS).min(n);
+/// Copies what is right of the blocks of `ROWS` rows on the diagonal of an `n x n` matrix to below them, for the rows
+/// from `first` on that are given: what the upper half of them knows of the lower half, then either half by itself.
+fn mirror(matrix: &mut [f64], first: usize, n: usize, threads: &Threads) {
+    let rows = matrix.len() / n.max(1);
+    if rows <= ROWS {
+        return;
+    }
+    let half = (rows / 2).next_multiple_of(ROWS);
+    let (above, below) = matrix.split_at_mut(half * n);
+    threads.for_each_chunk(below, ROWS * n, |chunk, rows| {
+        let start = first + half + chunk * ROWS;
         // Tiles, so that the lines read by columns are still in the cache for the next row.
-        for tile in (0..first).step_by(ROWS) {
-            for (row, j) in rows.chunks_exact_mut(n).zip(first..last) {
+        for tile in (0..half).step_by(ROWS) {
+            for (row, j) in rows.chunks_exact_mut(n).zip(start..) {
                 let column = above[tile * n + j..].iter().step_by(n);
-                for (value, &mirrored) in row[tile..tile + ROWS].iter_mut().zip(column) {
+                for (value, &mirrored) in row[first + tile..][..ROWS].iter_mut().zip(column) {
                     *value = mirrored;
                 }
             }
         }
-    }
+    });
+    mirror(above, first, n, threads);
+    mirror(below, first + half, n, threads);
 }
 
 impl<'a> Gram<'a> {
@@ -345,7 +353,7 @@ impl<'a> Gram<'a> {
             });
         }
         if self.same {
-            mirror(matrix, n);
+            mirror(matrix, 0, n, threads);
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
             (0..n).for_each(|i| matrix[i * m + i] = 1.0);

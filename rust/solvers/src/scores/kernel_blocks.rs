@@ -7,6 +7,88 @@ use crate::report::Monitor;
 use crate::threads::Threads;
 use std::ops::Range;
 
+/// How kept kernel rows are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// In eight bytes a number, as computed.
+    Double,
+    /// In four: twice as many rows, each number off by up to 6e-8 of itself. The loop's scores then drift by as much
+    /// until they are recomputed, which is done with exact rows. For tolerances well above that.
+    Single,
+}
+
+impl Precision {
+    fn bytes(self) -> usize {
+        match self {
+            Self::Double => 8,
+            Self::Single => 4,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Cache {
+    Double(Vec<f64>),
+    Single(Vec<f32>),
+}
+
+impl Cache {
+    fn new(precision: Precision) -> Self {
+        match precision {
+            Precision::Double => Self::Double(Vec::new()),
+            Precision::Single => Self::Single(Vec::new()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Double(values) => values.len(),
+            Self::Single(values) => values.len(),
+        }
+    }
+
+    /// Computes rows of a kernel and keeps them behind the others.
+    fn append(&mut self, gram: &Gram<'_>, rows: &[u32], threads: &Threads) {
+        let (start, n) = (self.len(), gram.columns());
+        let end = start + rows.len() * n;
+        let part = |chunk: usize, length: usize| {
+            let first = chunk * CACHED_TOGETHER;
+            &rows[first..first + length / n]
+        };
+        match self {
+            Self::Double(values) => {
+                values.resize(end, 0.0);
+                threads.for_each_chunk(&mut values[start..], CACHED_TOGETHER * n, |chunk, out| {
+                    gram.rows_into(part(chunk, out.len()), out);
+                });
+            }
+            Self::Single(values) => {
+                values.resize(end, 0.0);
+                threads.for_each_chunk(&mut values[start..], CACHED_TOGETHER * n, |chunk, out| {
+                    let mut exact = vec![0.0; out.len()];
+                    gram.rows_into(part(chunk, out.len()), &mut exact);
+                    for (rounded, value) in out.iter_mut().zip(exact) {
+                        *rounded = value as f32;
+                    }
+                });
+            }
+        }
+    }
+
+    /// Copies kept numbers from `start` on.
+    fn copy(&self, start: usize, out: &mut [f64]) {
+        let range = start..start + out.len();
+        match self {
+            Self::Double(values) => out.copy_from_slice(&values[range]),
+            Self::Single(values) => {
+                for (value, &rounded) in out.iter_mut().zip(&values[range]) {
+                    *value = f64::from(rounded);
+                }
+            }
+        }
+    }
+}
+
 /// A kernel computed when needed, as many of its rows as fit the cache, and `F = K B`.
 #[derive(Clone, Debug)]
 pub struct KernelBlocks<'a> {
@@ -17,7 +99,8 @@ pub struct KernelBlocks<'a> {
     panel: Vec<f64>,
     /// Kept kernel rows, and where the row of each instance is. Sweeps in random order defeat every policy of
     /// eviction, so the first rows that are asked for stay.
-    cache: Vec<f64>,
+    cache: Cache,
+    precision: Precision,
     cached: Vec<u32>,
     cache_rows: usize,
 }
@@ -30,15 +113,16 @@ const ABSENT: u32 = u32::MAX;
 
 impl<'a> KernelBlocks<'a> {
     /// Starts at `B = 0`. Up to `cache_bytes` bytes of kernel rows are kept.
-    pub fn new(gram: Gram<'a>, labels: usize, cache_bytes: usize) -> Self {
+    pub fn new(gram: Gram<'a>, labels: usize, cache_bytes: usize, precision: Precision) -> Self {
         let n = gram.rows();
-        let cache_rows = (cache_bytes / (8 * n.max(1))).min(n);
+        let cache_rows = (cache_bytes / (precision.bytes() * n.max(1))).min(n);
         Self {
             diagonal: gram.diagonal(),
             labels,
             scores: vec![0.0; n * labels],
             panel: Vec::new(),
-            cache: Vec::new(),
+            cache: Cache::new(precision),
+            precision,
             cached: vec![ABSENT; n],
             cache_rows,
             gram,
@@ -58,27 +142,57 @@ impl<'a> KernelBlocks<'a> {
         if wanted.is_empty() {
             return;
         }
-        let start = self.cache.len();
+        let kept = self.cache.len() / n;
         for (k, &i) in wanted.iter().enumerate() {
-            self.cached[i as usize] = (start / n + k) as u32;
+            self.cached[i as usize] = (kept + k) as u32;
         }
-        self.cache.resize(start + wanted.len() * n, 0.0);
-        let gram = &self.gram;
-        threads.for_each_chunk(
-            &mut self.cache[start..],
-            CACHED_TOGETHER * n,
-            |chunk, rows| {
-                let first = chunk * CACHED_TOGETHER;
-                gram.rows_into(&wanted[first..first + rows.len() / n], rows);
-            },
-        );
+        self.cache.append(&self.gram, &wanted, threads);
+    }
+
+    /// `F += K[:, instances] changes`, with kept rows where there are and `kept_rows` admits them.
+    fn add(&mut self, moved: Moved<'_>, kept_rows: bool, threads: &Threads) {
+        let (n, q) = (self.instances(), self.labels);
+        // Kept rows first, so that the computed ones form one panel.
+        let (mut order, fresh): (Vec<usize>, Vec<usize>) = (0..moved.instances.len())
+            .partition(|&k| kept_rows && self.cached[moved.instances[k] as usize] != ABSENT);
+        let kept = order.len();
+        order.extend(fresh);
+        let instances: Vec<u32> = order.iter().map(|&k| moved.instances[k]).collect();
+        let changes: Vec<f64> = order
+            .iter()
+            .flat_map(|&k| moved.changes[k * q..(k + 1) * q].iter().copied())
+            .collect();
+        self.gram.panel(&instances[kept..], &mut self.panel);
+        let (gram, cache, cached, panel) = (&self.gram, &self.cache, &self.cached, &self.panel);
+        let size = gram.chunk();
+        threads.for_each_chunk(&mut self.scores, size * q, |chunk, scores| {
+            let (first, length) = (chunk * size, scores.len() / q);
+            with_scratch(instances.len() * length, |block| {
+                let (copied, computed) = block.split_at_mut(kept * length);
+                for (row, &i) in copied.chunks_exact_mut(length).zip(&instances) {
+                    let start = cached[i as usize] as usize * n + first;
+                    cache.copy(start, row);
+                }
+                let range = first..first + length;
+                gram.block(&instances[kept..], panel, range, computed, length);
+                let left = View::rows(block, length).transposed();
+                multiply(
+                    (length, instances.len(), q),
+                    left,
+                    View::rows(&changes, q),
+                    scores,
+                    q,
+                    true,
+                );
+            });
+        });
     }
 }
 
 impl Scores for KernelBlocks<'_> {
     fn fresh(&self, labels: usize) -> Self {
-        let bytes = 8 * self.cache_rows * self.instances();
-        Self::new(self.gram.clone(), labels, bytes)
+        let bytes = self.precision.bytes() * self.cache_rows * self.instances();
+        Self::new(self.gram.clone(), labels, bytes, self.precision)
     }
 
     fn instances(&self) -> usize {
@@ -110,42 +224,8 @@ impl Scores for KernelBlocks<'_> {
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
-        let (n, q) = (self.instances(), self.labels);
         self.fill_cache(moved.instances, threads);
-        // Cached rows first, so that the computed ones form one panel.
-        let (mut order, fresh): (Vec<usize>, Vec<usize>) = (0..moved.instances.len())
-            .partition(|&k| self.cached[moved.instances[k] as usize] != ABSENT);
-        let kept = order.len();
-        order.extend(fresh);
-        let instances: Vec<u32> = order.iter().map(|&k| moved.instances[k]).collect();
-        let changes: Vec<f64> = order
-            .iter()
-            .flat_map(|&k| moved.changes[k * q..(k + 1) * q].iter().copied())
-            .collect();
-        self.gram.panel(&instances[kept..], &mut self.panel);
-        let (gram, cache, cached, panel) = (&self.gram, &self.cache, &self.cached, &self.panel);
-        let size = gram.chunk();
-        threads.for_each_chunk(&mut self.scores, size * q, |chunk, scores| {
-            let (first, length) = (chunk * size, scores.len() / q);
-            with_scratch(instances.len() * length, |block| {
-                let (copied, computed) = block.split_at_mut(kept * length);
-                for (row, &i) in copied.chunks_exact_mut(length).zip(&instances) {
-                    let start = cached[i as usize] as usize * n + first;
-                    row.copy_from_slice(&cache[start..start + length]);
-                }
-                let range = first..first + length;
-                gram.block(&instances[kept..], panel, range, computed, length);
-                let left = View::rows(block, length).transposed();
-                multiply(
-                    (length, instances.len(), q),
-                    left,
-                    View::rows(&changes, q),
-                    scores,
-                    q,
-                    true,
-                );
-            });
-        });
+        self.add(moved, true, threads);
     }
 
     fn rows(&self, range: Range<usize>, out: &mut [f64]) {
@@ -172,13 +252,12 @@ impl Scores for KernelBlocks<'_> {
             for &i in instances {
                 changes.extend_from_slice(&dual[i as usize * q..(i as usize + 1) * q]);
             }
-            self.close(
-                Moved {
-                    instances,
-                    changes: &changes,
-                },
-                threads,
-            );
+            let exact = self.precision == Precision::Double;
+            let moved = Moved {
+                instances,
+                changes: &changes,
+            };
+            self.add(moved, exact, threads);
         }
         true
     }

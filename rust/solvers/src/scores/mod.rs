@@ -10,7 +10,7 @@ mod linear_metric;
 mod linear_sparse;
 mod stored_kernel;
 
-pub use kernel_blocks::KernelBlocks;
+pub use kernel_blocks::{KernelBlocks, Precision};
 pub use linear_dense::LinearDense;
 pub use linear_metric::LinearMetric;
 pub use linear_sparse::LinearSparse;
