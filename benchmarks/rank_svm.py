@@ -3,8 +3,9 @@
     python benchmarks/rank_svm.py [yeast] [bibtex] [delicious] [emotions]
 
 One thread on both sides, whole `fit` calls in turn, medians of five (the interior-point solver and
-the peer on delicious, which take minutes: once). The floor of a linear epoch is reading the rows of W that the
-nonzeros touch: nnz(X) q 8 bytes; of a kernel epoch, reading the kernel matrix once: 8 n^2 bytes.
+the peer on delicious, which take minutes: once). The floor of a linear epoch is reading the rows of
+W that the nonzeros touch: nnz(X) q 8 bytes; of a kernel epoch, reading the kernel matrix once:
+8 n^2 bytes.
 """
 
 import sys
