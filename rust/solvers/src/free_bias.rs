@@ -467,17 +467,13 @@ fn solve_component<S: Scores, T: Step>(
     engine.offset = centred(start_bias);
     let (mut epochs, mut next_attempt) = (0, 0);
     let all = engine.active();
-    let (status, primal, dual);
-    loop {
+    let (status, primal, dual, bias) = loop {
         let visited = engine.active();
         let outcome = engine.epoch(monitor);
         epochs += 1;
         let bias = engine.bias();
         if outcome == Epoch::Interrupted && engine.certifies_slowly() {
-            (status, primal, dual) = (Status::Interrupted, f64::INFINITY, 0.0);
-            engine.offset = bias;
-            engine.sigma = 0.0;
-            break;
+            break (Status::Interrupted, f64::INFINITY, 0.0, bias);
         }
         let certificate = engine.certify();
         let held_primal = 0.5 * certificate.quadratic + certificate.loss;
@@ -486,10 +482,7 @@ fn solve_component<S: Scores, T: Step>(
         if outcome == Epoch::Interrupted {
             // Without a repair the only lower bound is that of B = 0.
             trace.record(epochs, held_primal, 0.0, engine.active(), monitor);
-            (status, primal, dual) = (Status::Interrupted, held_primal, 0.0);
-            engine.offset = bias;
-            engine.sigma = 0.0;
-            break;
+            break (Status::Interrupted, held_primal, 0.0, bias);
         }
         let plain = outcome != Epoch::Still || !engine.stop_accelerating();
         let largest = bias
@@ -514,7 +507,7 @@ fn solve_component<S: Scores, T: Step>(
                 let (p, d) = attempt.unwrap_or((held_primal, 0.0));
                 trace.record(epochs, p, d, engine.active(), monitor);
                 let indefinite = certificate.quadratic < -1e-9 * p.abs() || p - d < -1e-9 * p.abs();
-                status = if indefinite {
+                let status = if indefinite {
                     Status::IndefiniteKernel
                 } else if reached == Some(true) {
                     Status::Converged
@@ -523,10 +516,7 @@ fn solve_component<S: Scores, T: Step>(
                 } else {
                     Status::MaxIterations
                 };
-                (primal, dual) = (p, d);
-                engine.offset = bias;
-                engine.sigma = 0.0;
-                break;
+                break (status, p, d, bias);
             }
             (engine.dual, engine.dual_terms, engine.sum) = kept;
             engine.scores.recompute(&engine.dual, threads, monitor);
@@ -550,10 +540,7 @@ fn solve_component<S: Scores, T: Step>(
             if let Some(last) = trace.history.last_mut() {
                 last.dual = 0.0;
             }
-            (status, primal, dual) = (Status::Interrupted, held_primal, 0.0);
-            engine.offset = bias;
-            engine.sigma = 0.0;
-            break;
+            break (Status::Interrupted, held_primal, 0.0, bias);
         }
         if outcome == Epoch::Still || engine.active() == 0 {
             engine.wake_all();
@@ -561,8 +548,7 @@ fn solve_component<S: Scores, T: Step>(
             engine.accelerate(epochs, held_primal - certificate.gap);
         }
         engine.offset = centred(bias);
-    }
-    let bias = centred(engine.offset.clone());
+    };
     let report = Report {
         status,
         epochs,
@@ -571,8 +557,8 @@ fn solve_component<S: Scores, T: Step>(
         history: trace.history,
     };
     Component {
-        dual: std::mem::take(&mut engine.dual),
-        bias,
+        dual: engine.dual,
+        bias: centred(bias),
         report,
     }
 }
