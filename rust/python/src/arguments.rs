@@ -57,6 +57,19 @@ impl FeatureArrays<'_> {
         };
         features.map_err(value_error)
     }
+
+    /// The features of the `n` rows that `Y` has, borrowed.
+    pub fn features_of_rows(&self, n: usize) -> PyResult<Features<'_>> {
+        let features = self.features()?;
+        if features.rows() == n {
+            Ok(features)
+        } else {
+            Err(PyValueError::new_err(format!(
+                "Y has {n} rows, expected {} as in X",
+                features.rows()
+            )))
+        }
+    }
 }
 
 /// A kernel by its name in scikit-learn.

@@ -1,12 +1,13 @@
 //! LLSF: one entry, `solve_label_features`.
 
+use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, row_major, value_error};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::llsf::apg::{self, Published, Variant};
 use multimargin_solvers::llsf::{Problem, descent};
-use multimargin_solvers::report::{Record, Settings, SolverError};
+use multimargin_solvers::report::{Settings, SolverError};
 use multimargin_solvers::threads::Threads;
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 /// The answer of an LLSF solver.
@@ -107,28 +108,15 @@ pub fn solve_label_features<'py>(
         .map_err(value_error)?;
     monitor.finish()?;
     let report = solution.report;
-    let gap = report.gap();
-    let columns: [fn(&Record) -> f64; 4] =
-        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let history: Vec<f64> = columns
-        .iter()
-        .flat_map(|column| report.history.iter().map(column))
-        .collect();
-    let matrix = |values: Vec<f64>, rows: usize, columns: usize| {
-        values
-            .into_pyarray(py)
-            .reshape([rows, columns])
-            .map(Bound::unbind)
-    };
     Ok(LabelFeaturesSolution {
-        weights: matrix(solution.weights, q, features.columns())?,
+        weights: matrix(py, solution.weights, q, features.columns())?,
         status: report.status.name(),
         epochs: report.epochs,
         primal: report.primal,
         dual_objective: report.dual,
-        gap,
+        gap: report.gap(),
         kkt_residual: solution.kkt_residual,
         lipschitz: solution.lipschitz,
-        history: matrix(history, 4, report.history.len())?,
+        history: history_columns(py, &report.history)?,
     })
 }

@@ -1,5 +1,6 @@
 //! Python bindings of `multimargin-solvers`, and nothing else: arrays in without a copy, arrays and a report out.
 
+mod answers;
 mod arguments;
 mod kernels;
 mod label_features;

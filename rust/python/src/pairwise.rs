@@ -1,5 +1,6 @@
 //! The pairwise family: one entry, `solve_pairwise`.
 
+use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
@@ -10,14 +11,13 @@ use multimargin_solvers::frank_wolfe::{self, Bias};
 use multimargin_solvers::free_bias;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::report::{Record, Settings, Solution, SolverError};
+use multimargin_solvers::report::{Settings, Solution, SolverError};
 use multimargin_solvers::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
 };
 use multimargin_solvers::threads::Threads;
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -81,6 +81,25 @@ impl Request<'_> {
         }
     }
 
+    /// Solves the problem, and adds the training scores, from which thresholds are learned; zeros for those who want an
+    /// answer now.
+    fn answer<S: Scores>(
+        &self,
+        scores: &mut S,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Outcome, SolverError> {
+        let solution = self.solve(scores, monitor)?;
+        let mut training = vec![0.0; scores.instances() * scores.labels()];
+        if !monitor.hurried() {
+            scores.rows(0..scores.instances(), &mut training);
+        }
+        Ok(Outcome {
+            solution,
+            scores: training,
+            weights: None,
+        })
+    }
+
     fn solve_by_blocks<S: Scores, L: PairLoss + Clone>(
         &self,
         loss: L,
@@ -139,9 +158,6 @@ fn parse_bias(name: &str) -> Result<Bias, SolverError> {
     }
 }
 
-/// Relative gaps that rounded kernel rows, off by 6e-8, cannot disturb.
-const ROUNDED_TOLERANCE: f64 = 1e-5;
-
 /// What a finished geometry hands back.
 struct Outcome {
     solution: Solution,
@@ -149,36 +165,21 @@ struct Outcome {
     weights: Option<Vec<f64>>,
 }
 
-/// The training scores without the bias, from which thresholds are learned; zeros for those who want an answer now.
-fn all_scores<S: Scores>(scores: &S, monitor: &PythonMonitor) -> Vec<f64> {
-    let mut out = vec![0.0; scores.instances() * scores.labels()];
-    if monitor.hurried() {
-        return out;
+impl Outcome {
+    fn interrupted(labels: &Labels) -> Self {
+        Self {
+            solution: Solution::interrupted(labels),
+            scores: vec![0.0; labels.instances() * labels.count()],
+            weights: None,
+        }
     }
-    scores.rows(0..scores.instances(), &mut out);
-    out
-}
 
-fn interrupted(labels: &Labels) -> Outcome {
-    Outcome {
-        solution: Solution::interrupted(labels),
-        scores: vec![0.0; labels.instances() * labels.count()],
-        weights: None,
+    fn with_weights(self, weights: Vec<f64>) -> Self {
+        Self {
+            weights: Some(weights),
+            ..self
+        }
     }
-}
-
-/// The columns (epoch, seconds, primal, dual) of a history, shape (4, records).
-pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArray2<f64>>> {
-    let columns: [fn(&Record) -> f64; 4] =
-        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let values: Vec<f64> = columns
-        .iter()
-        .flat_map(|column| history.iter().map(column))
-        .collect();
-    values
-        .into_pyarray(py)
-        .reshape([4, history.len()])
-        .map(Bound::unbind)
 }
 
 /// Solves a pairwise problem. See `multimargin.estimators` for the meaning of the arguments.
@@ -221,13 +222,7 @@ pub fn solve_pairwise<'py>(
 ) -> PyResult<PairwiseSolution> {
     let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
     let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
-    let arrays = features.features()?;
-    if arrays.rows() != n {
-        return Err(PyValueError::new_err(format!(
-            "Y has {n} rows, expected {} as in X",
-            arrays.rows()
-        )));
-    }
+    let arrays = features.features_of_rows(n)?;
     let start = match &start {
         Some(start) if start.shape() != [n, q] => {
             return Err(PyValueError::new_err(format!(
@@ -272,13 +267,7 @@ pub fn solve_pairwise<'py>(
         .detach(|| -> Result<Outcome, SolverError> {
             match (kernel, arrays) {
                 (None, Features::Dense(matrix)) => {
-                    let mut scores = StoredKernel::new(matrix.data(), n, q)?;
-                    let solution = request.solve(&mut scores, &mut monitor)?;
-                    Ok(Outcome {
-                        solution,
-                        scores: all_scores(&scores, &monitor),
-                        weights: None,
-                    })
+                    request.answer(&mut StoredKernel::new(matrix.data(), n, q)?, &mut monitor)
                 }
                 (None, Features::Sparse(_)) => Err(SolverError::Argument {
                     name: "X",
@@ -287,62 +276,32 @@ pub fn solve_pairwise<'py>(
                 }),
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
                     let mut scores = LinearDense::new(x, q);
-                    let solution = request.solve(&mut scores, &mut monitor)?;
-                    let training = all_scores(&scores, &monitor);
-                    Ok(Outcome {
-                        solution,
-                        scores: training,
-                        weights: Some(scores.into_weights()),
-                    })
+                    let outcome = request.answer(&mut scores, &mut monitor)?;
+                    Ok(outcome.with_weights(scores.into_weights()))
                 }
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x))
                     if let Some(metric) = metric =>
                 {
                     let mut scores = LinearMetric::new(x, metric, q, &request.threads)?;
-                    let solution = request.solve(&mut scores, &mut monitor)?;
-                    let training = all_scores(&scores, &monitor);
-                    Ok(Outcome {
-                        solution,
-                        scores: training,
-                        weights: Some(scores.into_weights()),
-                    })
+                    let outcome = request.answer(&mut scores, &mut monitor)?;
+                    Ok(outcome.with_weights(scores.into_weights()))
                 }
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
                     let mut scores = LinearSparse::new(x, q);
-                    let solution = request.solve(&mut scores, &mut monitor)?;
-                    let training = all_scores(&scores, &monitor);
-                    Ok(Outcome {
-                        solution,
-                        scores: training,
-                        weights: Some(scores.into_weights()),
-                    })
+                    let outcome = request.answer(&mut scores, &mut monitor)?;
+                    Ok(outcome.with_weights(scores.into_weights()))
                 }
                 (Some(kernel), x) => {
                     let gram = Gram::of(kernel, x);
                     if n.saturating_mul(n).saturating_mul(8) <= cache_bytes {
                         let Some(matrix) = gram.matrix(&request.threads, &mut monitor) else {
-                            return Ok(interrupted(&request.labels));
+                            return Ok(Outcome::interrupted(&request.labels));
                         };
-                        let mut scores = StoredKernel::new(&matrix, n, q)?;
-                        let solution = request.solve(&mut scores, &mut monitor)?;
-                        Ok(Outcome {
-                            solution,
-                            scores: all_scores(&scores, &monitor),
-                            weights: None,
-                        })
+                        request.answer(&mut StoredKernel::new(&matrix, n, q)?, &mut monitor)
                     } else {
-                        let precision = if tolerance >= ROUNDED_TOLERANCE {
-                            Precision::Single
-                        } else {
-                            Precision::Double
-                        };
+                        let precision = Precision::for_tolerance(tolerance);
                         let mut scores = KernelBlocks::new(gram, q, cache_bytes, precision);
-                        let solution = request.solve(&mut scores, &mut monitor)?;
-                        Ok(Outcome {
-                            solution,
-                            scores: all_scores(&scores, &monitor),
-                            weights: None,
-                        })
+                        request.answer(&mut scores, &mut monitor)
                     }
                 }
             }
@@ -355,25 +314,19 @@ pub fn solve_pairwise<'py>(
         weights,
     } = outcome;
     let report = solution.report;
-    let matrix = |values: Vec<f64>, rows: usize, columns: usize| {
-        values
-            .into_pyarray(py)
-            .reshape([rows, columns])
-            .map(Bound::unbind)
-    };
     let features = arrays.columns();
     Ok(PairwiseSolution {
-        dual: matrix(solution.dual, n, q)?,
+        dual: matrix(py, solution.dual, n, q)?,
         bias: solution.bias.into_pyarray(py).unbind(),
         weights: weights
-            .map(|weights| matrix(weights, features, q))
+            .map(|weights| matrix(py, weights, features, q))
             .transpose()?,
-        scores: matrix(scores, n, q)?,
+        scores: matrix(py, scores, n, q)?,
         status: report.status.name(),
         epochs: report.epochs,
         primal: report.primal,
         dual_objective: report.dual,
-        gap: multimargin_solvers::report::relative_gap(report.primal, report.dual),
+        gap: report.gap(),
         history: history_columns(py, &report.history)?,
     })
 }

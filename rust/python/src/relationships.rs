@@ -1,17 +1,16 @@
 //! MLRL: one entry, `solve_mlrl`.
 
+use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::kernel_rows::KernelRows;
 use multimargin_solvers::mlrl::{self, Problem, Settings, Solution, StopRule};
-use multimargin_solvers::report::{Record, SolverError};
+use multimargin_solvers::report::SolverError;
 use multimargin_solvers::threads::Threads;
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
-};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 /// The answer of `solve_mlrl`.
@@ -129,13 +128,7 @@ pub fn solve_mlrl<'py>(
             }
         })
         .collect();
-    let arrays = features.features()?;
-    if arrays.rows() != n {
-        return Err(PyValueError::new_err(format!(
-            "Y has {n} rows, expected {} as in X",
-            arrays.rows()
-        )));
-    }
+    let arrays = features.features_of_rows(n)?;
     let request = Request {
         solver,
         covariance: covariance
@@ -187,34 +180,22 @@ pub fn solve_mlrl<'py>(
     monitor.finish()?;
     let solution = solution.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
     let report = solution.report;
-    let columns: [fn(&Record) -> f64; 4] =
-        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let history: Vec<f64> = columns
-        .iter()
-        .flat_map(|column| report.history.iter().map(column))
-        .collect();
-    let matrix = |values: Vec<f64>, rows: usize, columns: usize| {
-        values
-            .into_pyarray(py)
-            .reshape([rows, columns])
-            .map(Bound::unbind)
-    };
     let by_instance = |rows: &[f64]| {
         let values = (0..n * q).map(|at| rows[at % q * n + at / q]).collect();
-        matrix(values, n, q)
+        matrix(py, values, n, q)
     };
     Ok(RelationshipSolution {
         expansion: by_instance(&solution.expansion)?,
         dual: by_instance(&solution.dual)?,
         scores: by_instance(&solution.scores)?,
         bias: solution.bias.into_pyarray(py).unbind(),
-        covariance: matrix(solution.covariance, q, q)?,
+        covariance: matrix(py, solution.covariance, q, q)?,
         status: report.status.name(),
         rounds: report.epochs,
         steps: solution.steps,
         primal: report.primal,
         dual_objective: report.dual,
-        gap: multimargin_solvers::report::relative_gap(report.primal, report.dual),
-        history: matrix(history, 4, report.history.len())?,
+        gap: report.gap(),
+        history: history_columns(py, &report.history)?,
     })
 }

@@ -1,17 +1,15 @@
 //! Rank-CVM by the Frank-Wolfe method: one entry, `solve_simplex`.
 
+use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
 use crate::monitor::PythonMonitor;
-use crate::pairwise::history_columns;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::kernel_rows::KernelRows;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::report::relative_gap;
 use multimargin_solvers::simplex_frank_wolfe::{self, Direction, Options, StopRule, WeightedPair};
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -55,10 +53,7 @@ fn pair_arrays(py: Python<'_>, pairs: &[WeightedPair]) -> PyResult<PairArrays> {
         .collect();
     let weights: Vec<f64> = pairs.iter().map(|pair| pair.weight).collect();
     Ok((
-        indices
-            .into_pyarray(py)
-            .reshape([pairs.len(), 3])
-            .map(Bound::unbind)?,
+        matrix(py, indices, pairs.len(), 3)?,
         weights.into_pyarray(py).unbind(),
     ))
 }
@@ -93,13 +88,7 @@ pub fn solve_simplex<'py>(
 ) -> PyResult<SimplexSolution> {
     let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
     let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
-    let arrays = features.features()?;
-    if arrays.rows() != n {
-        return Err(PyValueError::new_err(format!(
-            "Y has {n} rows, expected {} as in X",
-            arrays.rows()
-        )));
-    }
+    let arrays = features.features_of_rows(n)?;
     let rows = match (kernel_name, arrays) {
         ("precomputed", Features::Dense(matrix)) if matrix.data().len() == n * n => {
             KernelRows::stored(matrix.data(), n).map_err(value_error)?
@@ -146,12 +135,11 @@ pub fn solve_simplex<'py>(
         .detach(|| simplex_frank_wolfe::solve(&labels, &rows, &start, &options, &mut monitor))
         .map_err(value_error)?;
     monitor.finish()?;
-    let matrix = |values: Vec<f64>| values.into_pyarray(py).reshape([n, q]).map(Bound::unbind);
     let report = solution.report;
     Ok(SimplexSolution {
-        dual: matrix(solution.dual)?,
+        dual: matrix(py, solution.dual, n, q)?,
         bias: solution.bias.into_pyarray(py).unbind(),
-        scores: matrix(solution.scores)?,
+        scores: matrix(py, solution.scores, n, q)?,
         support: pair_arrays(py, &solution.support)?,
         steps: pair_arrays(py, &solution.steps)?,
         rho: solution.rho,
@@ -159,7 +147,7 @@ pub fn solve_simplex<'py>(
         epochs: report.epochs,
         primal: report.primal,
         dual_objective: report.dual,
-        gap: relative_gap(report.primal, report.dual),
+        gap: report.gap(),
         history: history_columns(py, &report.history)?,
     })
 }

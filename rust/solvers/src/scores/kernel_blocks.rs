@@ -18,6 +18,18 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// Relative gaps that rounded rows cannot disturb.
+    const ROUNDED_TOLERANCE: f64 = 1e-5;
+
+    /// The precision that suffices for a relative gap.
+    pub fn for_tolerance(tolerance: f64) -> Self {
+        if tolerance >= Self::ROUNDED_TOLERANCE {
+            Self::Single
+        } else {
+            Self::Double
+        }
+    }
+
     fn bytes(self) -> usize {
         match self {
             Self::Double => 8,
@@ -37,6 +49,13 @@ impl Cache {
         match precision {
             Precision::Double => Self::Double(Vec::new()),
             Precision::Single => Self::Single(Vec::new()),
+        }
+    }
+
+    fn precision(&self) -> Precision {
+        match self {
+            Self::Double(_) => Precision::Double,
+            Self::Single(_) => Precision::Single,
         }
     }
 
@@ -100,7 +119,6 @@ pub struct KernelBlocks<'a> {
     /// Kept kernel rows, and where the row of each instance is. Sweeps in random order defeat every policy of
     /// eviction, so the first rows that are asked for stay.
     cache: Cache,
-    precision: Precision,
     cached: Vec<u32>,
     cache_rows: usize,
 }
@@ -122,7 +140,6 @@ impl<'a> KernelBlocks<'a> {
             scores: vec![0.0; n * labels],
             panel: Vec::new(),
             cache: Cache::new(precision),
-            precision,
             cached: vec![ABSENT; n],
             cache_rows,
             gram,
@@ -191,8 +208,9 @@ impl<'a> KernelBlocks<'a> {
 
 impl Scores for KernelBlocks<'_> {
     fn fresh(&self, labels: usize) -> Self {
-        let bytes = self.precision.bytes() * self.cache_rows * self.instances();
-        Self::new(self.gram.clone(), labels, bytes, self.precision)
+        let precision = self.cache.precision();
+        let bytes = precision.bytes() * self.cache_rows * self.instances();
+        Self::new(self.gram.clone(), labels, bytes, precision)
     }
 
     fn instances(&self) -> usize {
@@ -252,7 +270,7 @@ impl Scores for KernelBlocks<'_> {
             for &i in instances {
                 changes.extend_from_slice(&dual[i as usize * q..(i as usize + 1) * q]);
             }
-            let exact = self.precision == Precision::Double;
+            let exact = self.cache.precision() == Precision::Double;
             let moved = Moved {
                 instances,
                 changes: &changes,
