@@ -144,10 +144,7 @@ class RankHLapSVM(PairwiseClassifier):
     def _solve_whitened(self, problem: Problem, laplacian: "Laplacian") -> Fit:
         """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X, and X ends with a 1."""
         X = _with_ones(problem.X)
-        A = laplacian.gram(X)
-        A *= self.lam
-        A.flat[:: A.shape[0] + 1] += 1.0
-        R = linalg.cholesky(A, overwrite_a=True, check_finite=False)
+        R = self._factor(laplacian.gram(X))
         # R^T Z = X^T, solved in place: Z^T = X R^-1.
         linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
         fit = super()._solve(replace(problem, X=X))
@@ -163,10 +160,7 @@ class RankHLapSVM(PairwiseClassifier):
         whenever it needs scores.
         """
         X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
-        A = laplacian.gram_of_sparse(X)
-        A *= self.lam
-        A.flat[:: A.shape[0] + 1] += 1.0
-        R = linalg.cholesky(A, overwrite_a=True, check_finite=False)
+        R = self._factor(laplacian.gram_of_sparse(X))
         # Column-major and symmetric is row-major and symmetric: only the other triangle is missing.
         M, info = linalg.lapack.dpotri(R, overwrite_c=True)
         if info != 0:
@@ -175,6 +169,13 @@ class RankHLapSVM(PairwiseClassifier):
         fit = super()._solve(replace(problem, X=X, metric=M.T))
         assert fit.weights is not None
         return self._linear_fit(fit, fit.weights, laplacian)
+
+    def _factor(self, gram: Matrix) -> Matrix:
+        """Return R of R^T R = I + lam X^T Lap X in the place of the upper triangle of X^T Lap X."""
+        gram *= self.lam
+        gram.flat[:: gram.shape[0] + 1] += 1.0
+        R: Matrix = linalg.cholesky(gram, overwrite_a=True, check_finite=False)
+        return R
 
     def _linear_fit(self, fit: Fit, W: Matrix, laplacian: "Laplacian") -> Fit:
         """Return a fit on features that end with a 1 as one with the weights W."""
