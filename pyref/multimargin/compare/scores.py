@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.labels import relevant_probabilities
+
 
 def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64], str]:
     """Return the scores of a fitted multi-label classifier.
@@ -35,7 +37,7 @@ def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64
             continue
         answer = getattr(estimator, source)(X)
         if source == "predict_proba" and isinstance(answer, list):
-            answer = _relevant(answer, estimator.classes_)
+            answer = relevant_probabilities(answer, estimator.classes_)
         if hasattr(answer, "toarray"):
             answer = answer.toarray()
         scores = np.asarray(answer, dtype=np.float64)
@@ -46,13 +48,3 @@ def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64
             )
         return scores, source
     raise TypeError(f"{type(estimator).__name__} cannot predict; expected a classifier.")
-
-
-def _relevant(probabilities: list[Any], classes: list[Any]) -> NDArray[np.float64]:
-    """Pick the probabilities of class 1 from one array a label, of which some lack a class."""
-    columns = []
-    for probability, known in zip(probabilities, classes, strict=True):
-        positions = np.flatnonzero(np.asarray(known) == 1)
-        column = probability[:, positions[0]] if positions.size else np.zeros(len(probability))
-        columns.append(column)
-    return np.column_stack(columns).astype(np.float64)

@@ -352,14 +352,7 @@ def failures_table(results: Sequence[Result]) -> Table | None:
             failed.setdefault((result.data, result.method, _message(result)), []).append(
                 result.split
             )
-    if not failed:
-        return None
-    rows = [
-        {"method": method, "splits": _list(splits), "error": message}
-        for (_, method, message), splits in failed.items()
-    ]
-    index = pd.Index([data for data, _, _ in failed], name="data")
-    return Table("Failures", pd.DataFrame(rows, index=index), numeric=False)
+    return _messages_table("Failures", "error", failed)
 
 
 def remarks_table(results: Sequence[Result]) -> Table | None:
@@ -388,14 +381,21 @@ def remarks_table(results: Sequence[Result]) -> Table | None:
             splits = found.setdefault((result.data, "all", remark), [])
             if result.split not in splits:
                 splits.append(result.split)
-    if not found:
+    return _messages_table("Remarks", "remark", found)
+
+
+def _messages_table(
+    title: str, column: str, splits_of: dict[tuple[str, str, str], list[str]]
+) -> Table | None:
+    """Lay out messages by data set and method, with the splits that each is about."""
+    if not splits_of:
         return None
     rows = [
-        {"method": method, "splits": _list(splits), "remark": remark}
-        for (_, method, remark), splits in found.items()
+        {"method": method, "splits": _list(splits), column: message}
+        for (_, method, message), splits in splits_of.items()
     ]
-    index = pd.Index([data for data, _, _ in found], name="data")
-    return Table("Remarks", pd.DataFrame(rows, index=index), numeric=False)
+    index = pd.Index([data for data, _, _ in splits_of], name="data")
+    return Table(title, pd.DataFrame(rows, index=index), numeric=False)
 
 
 def parameters_table(results: Sequence[Result]) -> Table:

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.estimators.targets import check_targets
-from multimargin.labels import check_scores
+from multimargin.labels import check_scores, relevant_probabilities
 from multimargin.parameters import check_choice
 from multimargin.thresholds import Threshold, make_threshold, over_labels
 
@@ -274,15 +274,6 @@ def _response_of(estimator: Any, response_method: str) -> str:
 def _scores(estimator: Any, X: Any, response_method: str, n_labels: int) -> Matrix:
     response = getattr(estimator, response_method)(X)
     if isinstance(response, list):
-        # One array a label, with the columns of the classes that the training rows showed.
-        columns = zip(response, estimator.classes_, strict=True)
-        response = np.column_stack([_probability_of_1(p, classes) for p, classes in columns])
+        response = relevant_probabilities(response, estimator.classes_)
     name = f"{response_method} of {type(estimator).__name__}"
     return check_scores(response, n_labels=n_labels, name=name).astype(np.float64, copy=False)
-
-
-def _probability_of_1(probabilities: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    of_1 = np.flatnonzero(np.asarray(classes) == 1)
-    if of_1.size == 0:
-        return np.zeros(probabilities.shape[0])
-    return probabilities[:, of_1[0]]
