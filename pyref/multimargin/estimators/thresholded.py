@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.estimators.targets import check_targets
@@ -142,10 +143,9 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_consistent_length(X, targets.indicator)
         indicator = targets.indicator.astype(int)
         folds = list(check_cv(self.cv, indicator, classifier=True).split(X, indicator))
-        pairwise = get_tags(self.estimator).input_tags.pairwise
         scores = Parallel(n_jobs=self.n_jobs)(
             delayed(_held_out_scores)(
-                clone(self.estimator), X, indicator, fold, pairwise, self.response_method
+                clone(self.estimator), X, indicator, fold, self.response_method
             )
             for fold in folds
         )
@@ -240,17 +240,15 @@ def _held_out_scores(
     X: Any,
     Y: NDArray[Any],
     fold: tuple[NDArray[np.intp], NDArray[np.intp]],
-    pairwise: bool,
     response_method: str,
 ) -> Matrix:
     train, test = fold
-    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-    if pairwise:
-        X_train, X_test = X_train[:, train], X_test[:, train]
+    X_train, Y_train = _safe_split(estimator, X, Y, train)
+    X_test, _ = _safe_split(estimator, X, None, test, train)
     try:
-        estimator.fit(X_train, Y[train])
+        estimator.fit(X_train, Y_train)
     except ValueError as error:
-        absent = np.flatnonzero(~Y[train].any(axis=0))
+        absent = np.flatnonzero(~Y_train.any(axis=0))
         if absent.size > 0:
             error.add_note(
                 f"Labels {absent.tolist()} have no relevant row in the training part of a fold. "

@@ -12,7 +12,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils import indexable
+from sklearn.utils.metaestimators import _safe_split
 
 Parameters = dict[str, Any]
 
@@ -131,14 +132,12 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
         splits = list(cv.split(X, y))
         self.n_splits_ = len(splits)
         paths = self._paths(candidates)
-        pairwise = get_tags(self.estimator).input_tags.pairwise
         results = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_path)(
                 clone(self.estimator).set_params(**{warm_start: True}),
                 [candidates[k] for k in path],
                 (X, y),
                 split,
-                pairwise,
                 self.scorer_,
                 self.error_score,
             )
@@ -216,17 +215,14 @@ def _fit_path(
     path: list[Parameters],
     data: tuple[Any, Any],
     split: tuple[Any, Any],
-    pairwise: bool,
     scorer: Any,
     error_score: float | str,
 ) -> np.ndarray[Any, Any]:
     """Return score, seconds to fit, seconds to score and iterations of each fit of a path."""
     X, y = data
     train, test = split
-    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-    if pairwise:
-        X_train, X_test = X_train[:, train], X_test[:, train]
-    y_train, y_test = _safe_indexing(y, train), _safe_indexing(y, test)
+    X_train, y_train = _safe_split(estimator, X, y, train)
+    X_test, y_test = _safe_split(estimator, X, y, test, train)
     table = np.full((len(path), 4), np.nan)
     for k, parameters in enumerate(path):
         start = time.perf_counter()
