@@ -71,6 +71,7 @@ def solve_pairwise(
     shrinking: bool,
     acceleration: bool,
     block_size: int,
+    chains: int,
     cache_bytes: int,
     threads: int,
     callback: Callable[[int, float, float, float, int], bool] | None,

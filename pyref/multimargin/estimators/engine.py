@@ -66,6 +66,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         shrinking=True,
         acceleration=True,
         block_size=0,
+        chains=0,
         cache_bytes=problem.cache_bytes,
         threads=problem.threads,
         callback=problem.callback,

@@ -5,12 +5,16 @@ mod arguments;
 mod kernels;
 mod label_features;
 mod losses;
+mod memory;
 mod monitor;
 mod pairwise;
 mod relationships;
 mod simplex;
 
 use pyo3::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: memory::LargePages = memory::LargePages;
 
 /// The compiled loops of multimargin. Private: the public interface is in the Python modules.
 #[pymodule]

@@ -89,10 +89,11 @@ impl Request<'_> {
         monitor: &mut PythonMonitor,
     ) -> Result<Outcome, SolverError> {
         let solution = self.solve(scores, monitor)?;
-        let mut training = vec![0.0; scores.instances() * scores.labels()];
-        if !monitor.hurried() {
-            scores.rows(0..scores.instances(), &mut training);
-        }
+        let training = if monitor.hurried() {
+            vec![0.0; scores.instances() * scores.labels()]
+        } else {
+            scores.all(&self.threads)
+        };
         Ok(Outcome {
             solution,
             scores: training,
@@ -100,7 +101,7 @@ impl Request<'_> {
         })
     }
 
-    fn solve_by_blocks<S: Scores, L: PairLoss + Clone>(
+    fn solve_by_blocks<S: Scores, L: PairLoss>(
         &self,
         loss: L,
         scores: &mut S,
@@ -138,9 +139,9 @@ impl Request<'_> {
             );
         }
         let penalized = *bias == Bias::Penalized;
-        let mut step = step(labels)?;
+        let step = step(labels)?;
         bcd::solve(
-            labels, scores, &mut step, penalized, start, settings, threads, monitor,
+            labels, scores, step, penalized, start, settings, threads, monitor,
         )
     }
 }
@@ -186,7 +187,7 @@ impl Outcome {
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
-    max_epochs, seed, shuffle, shrinking, acceleration, block_size, cache_bytes, threads, callback, start_bias=None, metric=None
+    max_epochs, seed, shuffle, shrinking, acceleration, block_size, chains, cache_bytes, threads, callback, start_bias=None, metric=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -214,6 +215,7 @@ pub fn solve_pairwise<'py>(
     shrinking: bool,
     acceleration: bool,
     block_size: usize,
+    chains: usize,
     cache_bytes: usize,
     threads: usize,
     callback: Option<Py<PyAny>>,
@@ -255,6 +257,7 @@ pub fn solve_pairwise<'py>(
             shrinking,
             acceleration,
             block_size,
+            chains,
         },
         threads: Threads::new(threads),
     };

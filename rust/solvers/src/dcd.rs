@@ -169,6 +169,11 @@ impl<L: PairLoss> Step for OnePair<L> {
         &self.loss
     }
 
+    /// None: the published loop visits the pairs one after the other.
+    fn fork(&self) -> Option<Self> {
+        None
+    }
+
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
         self.scores.clear();
         self.scores.extend_from_slice(block.scores);

@@ -164,10 +164,9 @@ pub(crate) fn hinge_sum(labels: &Labels, scores: &[f64], bias: &[f64]) -> f64 {
 }
 
 /// `F` of the matrix that `scores` was last recomputed for, with the sum of its rows added for the kernel `K + 1`.
-fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias) -> Vec<f64> {
+fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> Vec<f64> {
     let q = scores.labels();
-    let mut image = vec![0.0; dual.len()];
-    scores.rows(0..scores.instances(), &mut image);
+    let mut image = scores.all(threads);
     if bias == Bias::Penalized {
         let sum = row_sum(dual, q);
         image
@@ -204,7 +203,7 @@ pub fn solve<S: Scores>(
     };
     let mut trace = Trace::default();
     let mut oracle = Oracle::new(labels, bias)?;
-    let mut f = image(scores, &dual, bias);
+    let mut f = image(scores, &dual, bias, threads);
     let mut total: f64 = (0..labels.instances())
         .map(|i| {
             labels
@@ -246,7 +245,7 @@ pub fn solve<S: Scores>(
         if !scores.recompute(&direction, threads, monitor) {
             break (Status::Interrupted, intercept, primal, objective);
         }
-        let direction_image = image(scores, &direction, bias);
+        let direction_image = image(scores, &direction, bias, threads);
         let z = dot(&direction, &f) - (vertex.total - total);
         if z >= 0.0 {
             break (Status::Stalled, intercept, primal, objective);

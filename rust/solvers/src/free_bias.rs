@@ -274,9 +274,9 @@ pub fn solve<S: Scores, T: Step>(
     let component_of = strongly_connected_components(q, &capacity);
     let count = component_of.iter().max().map_or(0, |&last| last + 1);
     if count <= 1 {
-        let mut step = step(labels)?;
+        let step = step(labels)?;
         let Component { dual, bias, report } = solve_component(
-            labels, &capacity, scores, &mut step, start, bias, settings, threads, monitor,
+            labels, &capacity, scores, step, start, bias, settings, threads, monitor,
         );
         return Ok(Solution { dual, bias, report });
     }
@@ -284,8 +284,7 @@ pub fn solve<S: Scores, T: Step>(
     let clock = Instant::now();
     let n = labels.instances();
     // A component that an interruption keeps from its turn stays at the start.
-    let mut image = vec![0.0; n * q];
-    scores.rows(0..n, &mut image);
+    let mut image = scores.all(threads);
     let mut dual = start;
     let mut total = Report {
         status: Status::Converged,
@@ -318,7 +317,7 @@ pub fn solve<S: Scores, T: Step>(
             .map(|(m, l)| capacity[m * q + l])
             .collect();
         let mut part_scores = scores.fresh(width);
-        let mut part_step = step(&restricted)?;
+        let part_step = step(&restricted)?;
         // Each later component is left one epoch at least.
         let others = subsets.len() - 1 - index;
         let part_settings = Settings {
@@ -356,15 +355,14 @@ pub fn solve<S: Scores, T: Step>(
             &restricted,
             &part_capacity,
             &mut part_scores,
-            &mut part_step,
+            part_step,
             part_start,
             subset.iter().map(|&k| bias[k]).collect(),
             &part_settings,
             threads,
             &mut shifted,
         );
-        let mut part_image = vec![0.0; n * width];
-        part_scores.rows(0..n, &mut part_image);
+        let part_image = part_scores.all(threads);
         for (position, &k) in subset.iter().enumerate() {
             for i in 0..n {
                 dual[i * q + k] = part.dual[i * width + position];
@@ -448,7 +446,7 @@ fn solve_component<S: Scores, T: Step>(
     labels: &Labels,
     capacity: &[f64],
     scores: &mut S,
-    step: &mut T,
+    step: T,
     start: Vec<f64>,
     start_bias: Vec<f64>,
     settings: &Settings,

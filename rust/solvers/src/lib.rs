@@ -31,5 +31,6 @@ pub mod routing;
 pub mod scores;
 pub mod simplex_frank_wolfe;
 pub mod smo;
+mod team;
 pub mod threads;
 pub mod vector;

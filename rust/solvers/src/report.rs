@@ -75,6 +75,9 @@ pub struct Settings {
     pub acceleration: bool,
     /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
     pub block_size: usize,
+    /// Chains of instances that are solved at the same time, whatever the number of threads; 0 lets the size of the
+    /// problem choose.
+    pub chains: usize,
 }
 
 impl Default for Settings {
@@ -87,6 +90,7 @@ impl Default for Settings {
             shrinking: true,
             acceleration: true,
             block_size: 0,
+            chains: 0,
         }
     }
 }

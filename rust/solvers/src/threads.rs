@@ -3,26 +3,47 @@
 //! Work is cut into chunks of a size that the caller fixes; threads only decide who computes which chunk. Each
 //! solve owns its pool: a global pool would not survive the `fork` of joblib and multiprocessing.
 
-use rayon::prelude::*;
+use crate::team::Team;
+use std::sync::Mutex;
 
-/// One thread (the caller's own) or a pool.
-#[derive(Debug, Default)]
+/// The calling thread, and its helpers.
+#[derive(Debug)]
 pub struct Threads {
-    pool: Option<rayon::ThreadPool>,
+    team: Team,
+}
+
+impl Default for Threads {
+    /// The calling thread alone.
+    fn default() -> Self {
+        Self::new(1)
+    }
 }
 
 impl Threads {
-    /// `count` threads; 0 and 1 both mean the calling thread alone. Falls back to it when the system refuses threads.
+    /// `count` threads; 0 and 1 both mean the calling thread alone. Fewer when the system refuses threads.
     pub fn new(count: usize) -> Self {
-        let pool = if count > 1 {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(count)
-                .build()
-                .ok()
-        } else {
-            None
-        };
-        Self { pool }
+        Self {
+            team: Team::new(count.saturating_sub(1)),
+        }
+    }
+
+    /// Number of threads, with the calling one.
+    pub fn count(&self) -> usize {
+        self.team.len() + 1
+    }
+
+    /// Calls `work` for every item, in order of the items when there is but one thread.
+    fn for_each<I: Iterator + Send>(&self, items: I, work: impl Fn(I::Item) + Sync) {
+        if self.count() == 1 {
+            return items.for_each(work);
+        }
+        let queue = Mutex::new(items);
+        let next = || queue.lock().ok().and_then(|mut items| items.next());
+        self.team.run(&|| {
+            while let Some(item) = next() {
+                work(item);
+            }
+        });
     }
 
     /// Calls `work(chunk index, chunk)` for every chunk of `data` of length `size` (the last may be shorter).
@@ -33,40 +54,30 @@ impl Threads {
         work: impl Fn(usize, &mut [T]) + Sync + Send,
     ) {
         let size = size.max(1);
-        match &self.pool {
-            Some(pool) if data.len() > size => pool.install(|| {
-                data.par_chunks_mut(size)
-                    .enumerate()
-                    .for_each(|(index, chunk)| work(index, chunk));
-            }),
-            _ => data
-                .chunks_mut(size)
-                .enumerate()
-                .for_each(|(index, chunk)| work(index, chunk)),
+        if data.len() <= size {
+            if !data.is_empty() {
+                work(0, data);
+            }
+            return;
         }
+        self.for_each(data.chunks_mut(size).enumerate(), |(index, chunk)| {
+            work(index, chunk);
+        });
     }
 
-    /// Calls `work` with the pairs of chunks of two arrays that are cut into the same number of chunks, and collects
-    /// the results in order.
+    /// Calls `work` with every chunk of `data`, and collects the results in order.
     pub fn map_chunks<T: Send, R: Send>(
         &self,
         data: &mut [T],
         size: usize,
         work: impl Fn(usize, &mut [T]) -> R + Sync + Send,
     ) -> Vec<R> {
-        let size = size.max(1);
-        match &self.pool {
-            Some(pool) if data.len() > size => pool.install(|| {
-                data.par_chunks_mut(size)
-                    .enumerate()
-                    .map(|(index, chunk)| work(index, chunk))
-                    .collect()
-            }),
-            _ => data
-                .chunks_mut(size)
-                .enumerate()
-                .map(|(index, chunk)| work(index, chunk))
-                .collect(),
-        }
+        let chunks = data.chunks_mut(size.max(1));
+        let mut results: Vec<Option<R>> = (0..chunks.len()).map(|_| None).collect();
+        self.for_each(
+            chunks.zip(&mut results).enumerate(),
+            |(index, (chunk, result))| *result = Some(work(index, chunk)),
+        );
+        results.into_iter().flatten().collect()
     }
 }

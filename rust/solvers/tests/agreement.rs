@@ -12,7 +12,7 @@ use multimargin_solvers::frank_wolfe::{self, Bias};
 use multimargin_solvers::free_bias;
 use multimargin_solvers::gram::{Gram, Kernel};
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::loss::{Hinge, SquaredHinge};
+use multimargin_solvers::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
 use multimargin_solvers::report::{Monitor, Record, Settings, Solution, SolverError, Status};
 use multimargin_solvers::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
@@ -101,10 +101,10 @@ fn run<S: Scores, T: Step>(
             labels, scores, step, None, None, settings, &threads, monitor,
         );
     }
-    let mut step = step(labels)?;
+    let step = step(labels)?;
     let penalized = bias == Bias::Penalized;
     bcd::solve(
-        labels, scores, &mut step, penalized, None, settings, &threads, monitor,
+        labels, scores, step, penalized, None, settings, &threads, monitor,
     )
 }
 
@@ -242,7 +242,11 @@ fn threads_give_equal_bits() {
         let step = |_: &Labels| Ok(Proximal::new(Hinge));
         run(labels, &mut scores, step, bias, s, threads, &mut ()).unwrap()
     }
-    for bias in BIASES {
+    for (bias, chains) in BIASES.into_iter().flat_map(|bias| [(bias, 0), (bias, 3)]) {
+        let s = Settings {
+            chains,
+            ..s.clone()
+        };
         let at = |threads: usize| {
             let matrix = problem
                 .gram(kernel)
@@ -278,6 +282,58 @@ fn threads_give_equal_bits() {
             }
         }
     }
+}
+
+/// Solves a problem by several chains, and by one.
+fn by_chains<L: Loss>(problem: &Problem, loss: &L, bias: Bias, chains: usize) -> [Solution; 2] {
+    let labels = problem.labels(2.0);
+    [1, chains].map(|chains| {
+        let s = Settings {
+            chains,
+            block_size: 3,
+            max_epochs: 20_000,
+            ..settings(1e-9)
+        };
+        let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
+        let mut scores = LinearDense::new(problem.dense(), problem.q);
+        run(&labels, &mut scores, step, bias, &s, 2, &mut ()).unwrap()
+    })
+}
+
+#[test]
+fn chains_reach_the_same_optimum() {
+    for seed in 80..90 {
+        let problem = Problem::new(seed, 60, 4, 5);
+        for chains in [2, 5, 20] {
+            for bias in BIASES {
+                let [one, several] = by_chains(&problem, &Hinge, bias, chains);
+                assert_agree(&one, &several, 2e-9);
+            }
+            let [one, several] = by_chains(&problem, &SquaredHinge, Bias::Penalized, chains);
+            assert_agree(&one, &several, 2e-9);
+            let loss = OptimalMargin::new(0.2, 0.4).unwrap();
+            let [one, several] = by_chains(&problem, &loss, Bias::None, chains);
+            assert_agree(&one, &several, 2e-9);
+        }
+    }
+}
+
+#[test]
+fn chains_that_undo_each_other_are_held_back() {
+    // All instances are the same but for their labels: each of 20 chains makes the whole step that all should make.
+    let mut problem = Problem::new(91, 60, 4, 5);
+    let row = problem.x[..4].to_vec();
+    for x in problem.x.chunks_exact_mut(4) {
+        x.copy_from_slice(&row);
+    }
+    for bias in BIASES {
+        let [one, several] = by_chains(&problem, &Hinge, bias, 20);
+        assert_agree(&one, &several, 2e-9);
+    }
+    let [one, several] = by_chains(&problem, &SquaredHinge, Bias::Penalized, 20);
+    assert_agree(&one, &several, 2e-9);
+    let history = &several.report.history;
+    assert!(history[0].dual > 0.0, "the first epoch gains nothing");
 }
 
 /// Labels 0 and 1 are relevant wherever a row mixes 2 and 3, so that no circulation joins the two groups.
@@ -460,11 +516,10 @@ fn an_interruption_before_the_first_epoch_reports_none() {
         seen: Vec::new(),
     };
     let mut scores = LinearDense::new(problem.dense(), problem.q);
-    let mut step = Proximal::new(Hinge);
     let stopped = bcd::solve(
         &labels,
         &mut scores,
-        &mut step,
+        Proximal::new(Hinge),
         true,
         Some(start),
         &settings,
@@ -492,8 +547,7 @@ fn rounded_kernel_rows_leave_the_certificate_exact() {
             // The primal objective of the returned point, from the exact kernel.
             let mut stored = StoredKernel::new(&matrix, 50, 4).unwrap();
             assert!(stored.recompute(&rounded.dual, &Threads::new(1), &mut ()));
-            let mut scores = vec![0.0; 200];
-            stored.rows(0..50, &mut scores);
+            let mut scores = stored.all(&Threads::new(1));
             let mut quadratic: f64 = scores.iter().zip(&rounded.dual).map(|(f, b)| f * b).sum();
             if bias == Bias::Penalized {
                 quadratic += rounded.bias.iter().map(|b| b * b).sum::<f64>();

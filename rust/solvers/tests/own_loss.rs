@@ -123,7 +123,6 @@ fn the_engine_closes_the_gap() {
     let y: Vec<u8> = (0..n * q).map(|_| u8::from(random.f64() < 0.3)).collect();
     let labels = Labels::new(&y, q, 2.0).unwrap();
     let mut scores = LinearDense::new(Dense::new(&x, n, d).unwrap(), q);
-    let mut step = Proximal::new(LeastSquares);
     let settings = Settings {
         tolerance: 1e-10,
         ..Settings::default()
@@ -131,7 +130,7 @@ fn the_engine_closes_the_gap() {
     let solution = bcd::solve(
         &labels,
         &mut scores,
-        &mut step,
+        Proximal::new(LeastSquares),
         true,
         None,
         &settings,

@@ -23,7 +23,7 @@ pub use squared_hinge::{SquaredHinge, SquaredHingeWorkspace};
 use crate::vector::dot;
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
-pub trait Loss: Sync {
+pub trait Loss: Clone + Send + Sync {
     /// Buffers that a loss reuses from one instance to the next.
     type Workspace: Default + Send;
 

@@ -5,7 +5,6 @@ use crate::gram::{Gram, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::Monitor;
 use crate::threads::Threads;
-use std::ops::Range;
 
 /// How kept kernel rows are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,20 +224,16 @@ impl Scores for KernelBlocks<'_> {
         &self.diagonal
     }
 
-    fn block_size(&self) -> usize {
+    fn chain_length(&self) -> usize {
         // At most about 2e9 operations a block, so that an interruption is answered promptly.
         let row = (self.gram.features() + self.labels + 8) * self.instances().max(1);
         (1_000_000_000 / row).clamp(1, 128)
     }
 
-    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _threads: &Threads) {
-        let q = self.labels;
-        for (k, &i) in block.iter().enumerate() {
-            let i = i as usize;
-            scores[k * q..(k + 1) * q].copy_from_slice(&self.scores[i * q..(i + 1) * q]);
-        }
-        self.gram.panel(block, &mut self.panel);
-        self.gram.square(block, &self.panel, kernel);
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        self.rows(block, scores, scratch);
+        self.gram.panel(block, scratch);
+        self.gram.square(block, scratch, kernel);
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
@@ -246,8 +241,11 @@ impl Scores for KernelBlocks<'_> {
         self.add(moved, true, threads);
     }
 
-    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
-        out.copy_from_slice(&self.scores[range.start * self.labels..range.end * self.labels]);
+    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        let q = self.labels;
+        for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
+            row.copy_from_slice(&self.scores[i as usize * q..(i as usize + 1) * q]);
+        }
     }
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
@@ -261,7 +259,7 @@ impl Scores for KernelBlocks<'_> {
             })
             .collect();
         let mut changes = Vec::new();
-        for instances in support.chunks(self.block_size()) {
+        for instances in support.chunks(self.chain_length()) {
             if monitor.interrupted() {
                 self.scores = current;
                 return false;

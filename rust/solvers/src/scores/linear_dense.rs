@@ -6,13 +6,12 @@ use crate::matmul::{View, multiply};
 use crate::report::Monitor;
 use crate::threads::Threads;
 use crate::vector::dot;
-use std::ops::Range;
 
 /// Multiplications below which handing work to threads costs more than it saves.
-const PARALLEL_WORK: usize = 4_000_000;
+const PARALLEL_WORK: usize = 400_000;
 
 /// Rows of a product that one chunk of work computes, when the whole has `rows` rows of `work` multiplications each.
-pub(super) fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
+fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
     if rows.saturating_mul(work) < PARALLEL_WORK {
         rows.max(1)
     } else {
@@ -77,6 +76,7 @@ impl<'a> LinearDense<'a> {
 
 impl Scores for LinearDense<'_> {
     const WEIGHTS: bool = true;
+    const CHAINS: usize = 4;
 
     fn fresh(&self, labels: usize) -> Self {
         Self::new(self.features, labels)
@@ -94,28 +94,15 @@ impl Scores for LinearDense<'_> {
         &self.diagonal
     }
 
-    fn block_size(&self) -> usize {
+    fn chain_length(&self) -> usize {
         // The kernel within a block costs b d an instance and saves vector products of cost 4 d q.
         self.labels.clamp(8, 64)
     }
 
-    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads) {
-        let (d, q, count) = (self.features.columns(), self.labels, block.len());
-        self.features.gather(block, &mut self.panel);
-        let (panel, weights) = (&self.panel, &self.weights);
-        let size = chunk_rows(count, d * q, 16);
-        threads.for_each_chunk(scores, size * q, |chunk, scores| {
-            let left = View::rows(&panel[(chunk * size * d).min(panel.len())..], d);
-            multiply(
-                (scores.len() / q, d, q),
-                left,
-                View::rows(weights, q),
-                scores,
-                q,
-                false,
-            );
-        });
-        let view = View::rows(&self.panel, d);
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        let (d, count) = (self.features.columns(), block.len());
+        self.rows(block, scores, scratch);
+        let view = View::rows(scratch, d);
         multiply(
             (count, d, count),
             view,
@@ -132,14 +119,12 @@ impl Scores for LinearDense<'_> {
         Self::add(&mut self.weights, &self.panel, moved.changes, d, q, threads);
     }
 
-    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
+    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>) {
         let (d, q) = (self.features.columns(), self.labels);
-        let rows: Vec<u32> = (range.start as u32..range.end as u32).collect();
-        let mut panel = Vec::new();
-        self.features.gather(&rows, &mut panel);
+        self.features.gather(instances, scratch);
         multiply(
-            (rows.len(), d, q),
-            View::rows(&panel, d),
+            (instances.len(), d, q),
+            View::rows(scratch, d),
             View::rows(&self.weights, q),
             out,
             q,

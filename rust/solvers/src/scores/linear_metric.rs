@@ -4,13 +4,12 @@
 //! one product with its images: half the work of `LinearDense` on features that were multiplied by a root of `M`, which
 //! would be dense too.
 
-use super::linear_dense::{LinearDense, chunk_rows};
+use super::linear_dense::LinearDense;
 use super::{Moved, Scores};
 use crate::features::Sparse;
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
 use crate::vector::axpy;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows of `B` that are multiplied between two questions to the monitor.
@@ -90,6 +89,7 @@ impl<'a> LinearMetric<'a> {
 
 impl Scores for LinearMetric<'_> {
     const WEIGHTS: bool = true;
+    const CHAINS: usize = 4;
 
     fn fresh(&self, labels: usize) -> Self {
         Self {
@@ -111,23 +111,15 @@ impl Scores for LinearMetric<'_> {
         &self.diagonal
     }
 
-    fn block_size(&self) -> usize {
+    fn chain_length(&self) -> usize {
         32
     }
 
-    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads) {
-        let q = self.labels;
-        let this = &*self;
-        let size = chunk_rows(block.len(), self.features.columns() * q, 4);
-        threads.for_each_chunk(scores, size * q, |chunk, scores| {
-            for (k, scores) in scores.chunks_exact_mut(q).enumerate() {
-                let i = block[chunk * size + k] as usize;
-                this.features.row_product(i, &this.weights, scores);
-            }
-        });
-        for (row, &i) in kernel.chunks_exact_mut(block.len()).zip(block) {
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        self.rows(block, scores, scratch);
+        for (k, (row, &i)) in kernel.chunks_exact_mut(block.len()).zip(block).enumerate() {
             let image = self.image(i);
-            for (value, &j) in row.iter_mut().zip(block) {
+            for (value, &j) in row.iter_mut().zip(block).skip(k + 1) {
                 *value = self.features.dot(j as usize, image);
             }
         }
@@ -144,9 +136,9 @@ impl Scores for LinearMetric<'_> {
         self.panel = panel;
     }
 
-    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
-        for (i, scores) in range.zip(out.chunks_exact_mut(self.labels)) {
-            self.features.row_product(i, &self.weights, scores);
+    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        for (scores, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
+            self.features.row_product(i as usize, &self.weights, scores);
         }
     }
 

@@ -5,7 +5,12 @@ use crate::features::Sparse;
 use crate::report::Monitor;
 use crate::threads::Threads;
 use crate::vector::axpy;
-use std::ops::Range;
+
+/// Rows of the weights that one chunk of work changes.
+const ROWS: usize = 32;
+
+/// Rows of `B` that are multiplied between two questions to the monitor.
+const SLAB: usize = 256;
 
 /// Sparse features and the weights `W = X^T B`, `d x q` row-major.
 #[derive(Clone, Debug)]
@@ -14,10 +19,7 @@ pub struct LinearSparse<'a> {
     diagonal: Vec<f64>,
     labels: usize,
     weights: Vec<f64>,
-    /// One feature vector, all zero between uses.
-    dense: Vec<f64>,
-    /// Nonzero entries of one instance's change.
-    nonzeros: Vec<(u32, f64)>,
+    entries: Vec<Entry>,
 }
 
 impl<'a> LinearSparse<'a> {
@@ -32,8 +34,7 @@ impl<'a> LinearSparse<'a> {
             diagonal,
             labels,
             weights: vec![0.0; d * labels],
-            dense: vec![0.0; d],
-            nonzeros: Vec::new(),
+            entries: Vec::new(),
         }
     }
 
@@ -41,40 +42,20 @@ impl<'a> LinearSparse<'a> {
     pub fn into_weights(self) -> Vec<f64> {
         self.weights
     }
+}
 
-    /// `weights += x_i change^T`, over the nonzeros of the change when there are few.
-    fn add(
-        features: &Sparse<'_>,
-        weights: &mut [f64],
-        nonzeros: &mut Vec<(u32, f64)>,
-        i: usize,
-        change: &[f64],
-    ) {
-        let q = change.len();
-        nonzeros.clear();
-        nonzeros.extend(
-            change
-                .iter()
-                .enumerate()
-                .filter(|(_, value)| **value != 0.0)
-                .map(|(k, &value)| (k as u32, value)),
-        );
-        let (indices, values) = features.row(i);
-        for (&f, &x) in indices.iter().zip(values) {
-            let row = &mut weights[f as usize * q..(f as usize + 1) * q];
-            if nonzeros.len() * 4 < q {
-                for &(k, value) in nonzeros.iter() {
-                    row[k as usize] += x * value;
-                }
-            } else {
-                axpy(x, change, row);
-            }
-        }
-    }
+/// One instance's entry of a feature.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    feature: u32,
+    /// The place of the instance among those that moved.
+    moved: u32,
+    value: f64,
 }
 
 impl Scores for LinearSparse<'_> {
     const WEIGHTS: bool = true;
+    const CHAINS: usize = 4;
 
     fn fresh(&self, labels: usize) -> Self {
         Self::new(self.features, labels)
@@ -92,53 +73,69 @@ impl Scores for LinearSparse<'_> {
         &self.diagonal
     }
 
-    fn block_size(&self) -> usize {
-        (self.labels / 4).clamp(1, 32)
+    fn chain_length(&self) -> usize {
+        (self.labels / 4).clamp(1, 16)
     }
 
-    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads) {
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        self.rows(block, scores, scratch);
+        scratch.resize(self.features.columns(), 0.0);
+        self.features.square(block, scratch, kernel);
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let q = self.labels;
-        let this = &*self;
-        threads.for_each_chunk(scores, 4 * q, |chunk, scores| {
-            for (k, scores) in scores.chunks_exact_mut(q).enumerate() {
-                let i = block[chunk * 4 + k] as usize;
-                this.features.row_product(i, &this.weights, scores);
+        let entries = &mut self.entries;
+        entries.clear();
+        for (&i, place) in moved.instances.iter().zip(0..) {
+            let (indices, values) = self.features.row(i as usize);
+            entries.extend(indices.iter().zip(values).map(|(&f, &value)| Entry {
+                feature: f as u32,
+                moved: place,
+                value,
+            }));
+        }
+        // Feature by feature, so that each row of the weights comes from memory once; the order within a feature
+        // stays.
+        entries.sort_by_key(|entry| entry.feature);
+        let entries = &*entries;
+        threads.for_each_chunk(&mut self.weights, ROWS * q, |chunk, weights| {
+            let first = chunk * ROWS;
+            let start = entries.partition_point(|entry| (entry.feature as usize) < first);
+            for entry in &entries[start..] {
+                let row = entry.feature as usize - first;
+                if row >= ROWS {
+                    break;
+                }
+                let change = &moved.changes[entry.moved as usize * q..][..q];
+                axpy(entry.value, change, &mut weights[row * q..(row + 1) * q]);
             }
         });
-        self.features.square(block, &mut self.dense, kernel);
     }
 
-    fn close(&mut self, moved: Moved<'_>, _threads: &Threads) {
-        for (&i, change) in moved
-            .instances
-            .iter()
-            .zip(moved.changes.chunks_exact(self.labels))
-        {
-            Self::add(
-                &self.features,
-                &mut self.weights,
-                &mut self.nonzeros,
-                i as usize,
-                change,
-            );
+    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        for (scores, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
+            self.features.row_product(i as usize, &self.weights, scores);
         }
     }
 
-    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
-        for (i, scores) in range.zip(out.chunks_exact_mut(self.labels)) {
-            self.features.row_product(i, &self.weights, scores);
-        }
-    }
-
-    fn recompute(&mut self, dual: &[f64], _threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        let mut weights = vec![0.0; self.weights.len()];
-        for (i, change) in dual.chunks_exact(self.labels).enumerate() {
-            if i % 256 == 0 && monitor.interrupted() {
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let q = self.labels;
+        let zeros = vec![0.0; self.weights.len()];
+        let current = std::mem::replace(&mut self.weights, zeros);
+        for (index, changes) in dual.chunks(SLAB * q).enumerate() {
+            if monitor.interrupted() {
+                self.weights = current;
                 return false;
             }
-            Self::add(&self.features, &mut weights, &mut self.nonzeros, i, change);
+            let first = (index * SLAB) as u32;
+            let instances: Vec<u32> = (first..first + (changes.len() / q) as u32).collect();
+            let moved = Moved {
+                instances: &instances,
+                changes,
+            };
+            self.close(moved, threads);
         }
-        self.weights = weights;
         true
     }
 }

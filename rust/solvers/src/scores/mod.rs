@@ -18,7 +18,9 @@ pub use stored_kernel::StoredKernel;
 
 use crate::report::Monitor;
 use crate::threads::Threads;
-use std::ops::Range;
+
+/// Instances whose scores one chunk of work writes.
+const TOGETHER: usize = 64;
 
 /// The change of one instance's row of `B` within a block.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,10 @@ pub trait Scores: Sync {
     /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
     const WEIGHTS: bool = false;
 
+    /// How many chains of instances to solve at the same time in large problems: several where the solutions take a
+    /// good part of the time, and one where telling everybody takes most of it, which threads share anyway.
+    const CHAINS: usize = 1;
+
     /// The same instances with another number of labels, at `B = 0`.
     fn fresh(&self, labels: usize) -> Self;
 
@@ -46,17 +52,31 @@ pub trait Scores: Sync {
     /// `K_ii` of every instance.
     fn diagonal(&self) -> &[f64];
 
-    /// How many instances to open at once.
-    fn block_size(&self) -> usize;
+    /// How many instances to solve in turn before the others hear of it.
+    fn chain_length(&self) -> usize;
 
-    /// Opens a block: writes the current scores of its instances (`b x q`) and the kernel among them (`b x b`).
-    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], threads: &Threads);
+    /// Opens a block: writes the current scores of its instances (`b x q`) and the kernel among them (`b x b`, right
+    /// of the diagonal at least: later instances hear of earlier ones).
+    /// `scratch` is memory that only `open` and `rows` of one kind of scores use.
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 
     /// Closes a block: `F += K[:, instances] changes`.
     fn close(&mut self, moved: Moved<'_>, threads: &Threads);
 
-    /// Writes the scores of consecutive instances, row-major.
-    fn rows(&self, range: Range<usize>, out: &mut [f64]);
+    /// Writes the scores of the given instances, row-major.
+    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>);
+
+    /// The scores of all instances, row-major.
+    fn all(&self, threads: &Threads) -> Vec<f64> {
+        let q = self.labels();
+        let mut scores = vec![0.0; self.instances() * q];
+        threads.for_each_chunk(&mut scores, TOGETHER * q, |chunk, out| {
+            let first = (chunk * TOGETHER) as u32;
+            let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();
+            self.rows(&instances, out, &mut Vec::new());
+        });
+        scores
+    }
 
     /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool;

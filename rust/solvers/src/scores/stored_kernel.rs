@@ -5,10 +5,9 @@ use crate::gram::{stored_product, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
-use std::ops::Range;
 
 /// Rows of `F` that one chunk of work updates.
-const CHUNK: usize = 256;
+const CHUNK: usize = 512;
 
 /// A stored kernel matrix, owned or borrowed, and `F = K B`.
 #[derive(Clone, Debug)]
@@ -64,17 +63,18 @@ impl Scores for StoredKernel<'_> {
         &self.diagonal
     }
 
-    fn block_size(&self) -> usize {
+    fn chain_length(&self) -> usize {
         64
     }
 
-    fn open(&mut self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], _threads: &Threads) {
-        let (n, q) = (self.instances(), self.labels);
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        let n = self.instances();
+        self.rows(block, scores, scratch);
         for (k, &i) in block.iter().enumerate() {
-            let i = i as usize;
-            scores[k * q..(k + 1) * q].copy_from_slice(&self.scores[i * q..(i + 1) * q]);
-            for (value, &j) in kernel[k * block.len()..].iter_mut().zip(block) {
-                *value = self.matrix[i * n + j as usize];
+            let row = &self.matrix[i as usize * n..(i as usize + 1) * n];
+            let values = &mut kernel[k * block.len()..(k + 1) * block.len()];
+            for (value, &j) in values.iter_mut().zip(block).skip(k + 1) {
+                *value = row[j as usize];
             }
         }
     }
@@ -102,8 +102,11 @@ impl Scores for StoredKernel<'_> {
         });
     }
 
-    fn rows(&self, range: Range<usize>, out: &mut [f64]) {
-        out.copy_from_slice(&self.scores[range.start * self.labels..range.end * self.labels]);
+    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        let q = self.labels;
+        for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
+            row.copy_from_slice(&self.scores[i as usize * q..(i as usize + 1) * q]);
+        }
     }
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {

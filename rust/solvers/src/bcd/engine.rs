@@ -1,0 +1,397 @@
+//! The state of block coordinate ascent, epochs and certificates.
+
+use super::chain::{Chain, Surroundings};
+use super::step::Step;
+use crate::acceleration::{Anchor, PATIENCE};
+use crate::labels::Labels;
+use crate::loss::Loss;
+use crate::report::{Monitor, Settings};
+use crate::scores::{Moved, Scores};
+use crate::threads::Threads;
+use crate::vector::axpy;
+
+/// Rows whose gap terms one chunk of work computes.
+const CHUNK: usize = 64;
+
+/// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
+const PROMPT_ENTRIES: usize = 500_000;
+
+/// Share of the tolerated gap that skipped instances may leave behind.
+const SKIPPED_SHARE: f64 = 0.05;
+
+/// The sums that make up the primal and the dual objective.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Certificate {
+    /// `sum_i phi_i(s_i)`
+    pub loss: f64,
+    /// `sum_i D_i`
+    pub dual_terms: f64,
+    /// `<B, K B>`, without any bias term.
+    pub quadratic: f64,
+    /// The sum of the instances' gap terms.
+    pub gap: f64,
+}
+
+/// The state of block coordinate ascent.
+pub(crate) struct Engine<'a, S: Scores, T: Step> {
+    labels: &'a Labels,
+    pub scores: &'a mut S,
+    threads: &'a Threads,
+    settings: &'a Settings,
+    random: fastrand::Rng,
+    order: Vec<u32>,
+    /// The dual matrix `B`.
+    pub dual: Vec<f64>,
+    /// `g = sum_i beta_i`
+    pub sum: Vec<f64>,
+    /// The constant part `b` of the scores.
+    pub offset: Vec<f64>,
+    /// The scores contain `sigma g`.
+    pub sigma: f64,
+    anchor: Option<Anchor>,
+    /// `D_i` of every instance.
+    pub dual_terms: Vec<f64>,
+    /// Gap term of every instance.
+    gaps: Vec<f64>,
+    chains: Vec<Chain<T>>,
+    joined: Joined,
+}
+
+/// The moves of all chains.
+#[derive(Default)]
+struct Joined {
+    instances: Vec<u32>,
+    changes: Vec<f64>,
+}
+
+/// How an epoch went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Epoch {
+    /// Some block moved.
+    Moved,
+    /// Every visited block stood still.
+    Still,
+    /// The monitor asked to stop.
+    Interrupted,
+}
+
+/// Scores of the smallest problem that is solved by several chains.
+const SCORES_FOR_CHAINS: usize = 100_000;
+
+/// Share of an epoch's joint moves that chains may spoil; beyond it half as many go on.
+const SPOILT_SHARE: f64 = 0.05;
+
+fn chains<S: Scores, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
+    let count = match settings.chains {
+        0 if settings.block_size > 0 => 1,
+        0 if scores.instances() * scores.labels() < SCORES_FOR_CHAINS => 1,
+        0 => S::CHAINS,
+        count => count,
+    };
+    let others: Vec<T> = (1..count).map_while(|_| step.fork()).collect();
+    std::iter::once(step)
+        .chain(others)
+        .map(Chain::new)
+        .collect()
+}
+
+impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
+    /// Starts at a dual matrix whose scores are already in `scores`.
+    pub fn new(
+        labels: &'a Labels,
+        scores: &'a mut S,
+        step: T,
+        dual: Vec<f64>,
+        sigma: f64,
+        threads: &'a Threads,
+        settings: &'a Settings,
+    ) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        let chains = chains(step, scores, settings);
+        let mut sum = vec![0.0; q];
+        for row in dual.chunks_exact(q) {
+            axpy(1.0, row, &mut sum);
+        }
+        Self {
+            order: (0..n as u32)
+                .filter(|&i| labels.has_pairs(i as usize))
+                .collect(),
+            labels,
+            scores,
+            threads,
+            settings,
+            random: fastrand::Rng::with_seed(settings.seed),
+            sum,
+            offset: vec![0.0; q],
+            sigma,
+            anchor: None,
+            // The dual terms of a given start are unknown until its blocks have been visited.
+            dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
+                vec![0.0; n]
+            } else {
+                vec![f64::NEG_INFINITY; n]
+            },
+            dual,
+            gaps: vec![0.0; n],
+            chains,
+            joined: Joined::default(),
+        }
+    }
+
+    /// `b + sigma g`, the bias that the current scores contain.
+    pub fn bias(&self) -> Vec<f64> {
+        self.offset
+            .iter()
+            .zip(&self.sum)
+            .map(|(b, g)| b + self.sigma * g)
+            .collect()
+    }
+
+    /// Number of instances that the next epoch visits.
+    pub fn active(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Visits every active instance once.
+    pub fn epoch(&mut self, monitor: &mut dyn Monitor) -> Epoch {
+        if self.settings.shuffle {
+            self.random.shuffle(&mut self.order);
+        }
+        let chains = self.chains.len();
+        let length = match self.settings.block_size {
+            0 => self.scores.chain_length(),
+            size => size,
+        };
+        let order = std::mem::take(&mut self.order);
+        let mut outcome = Epoch::Still;
+        let (mut blocks, mut spoilt) = (0, 0);
+        for block in order.chunks(length * chains) {
+            if monitor.interrupted() {
+                outcome = Epoch::Interrupted;
+                break;
+            }
+            if let Some(step_length) = self.visit(block, length) {
+                outcome = Epoch::Moved;
+                spoilt += usize::from(step_length < 1.0);
+            }
+            blocks += 1;
+        }
+        if spoilt as f64 > SPOILT_SHARE * blocks as f64 {
+            self.chains.truncate(chains / 2);
+        }
+        self.order = order;
+        outcome
+    }
+
+    /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
+    /// if there was any.
+    fn visit(&mut self, block: &[u32], length: usize) -> Option<f64> {
+        let count = block.len().div_ceil(length);
+        self.run_chains(block, length, count);
+        let Joined { instances, changes } = &mut self.joined;
+        instances.clear();
+        changes.clear();
+        for chain in &self.chains[..count] {
+            instances.extend_from_slice(&chain.moved);
+            changes.extend_from_slice(&chain.changes);
+        }
+        let moved = !instances.is_empty();
+        let step_length = if moved { self.close(count) } else { 1.0 };
+        for (chain, part) in self.chains.iter().zip(block.chunks(length)) {
+            for (&i, &term) in part.iter().zip(&chain.terms) {
+                let old = &mut self.dual_terms[i as usize];
+                *old = if step_length < 1.0 {
+                    *old + step_length * (term - *old)
+                } else {
+                    term
+                };
+            }
+        }
+        self.move_rows(count, step_length);
+        moved.then_some(step_length)
+    }
+
+    fn run_chains(&mut self, block: &[u32], length: usize, count: usize) {
+        let shift = self.bias();
+        let around = Surroundings {
+            labels: self.labels,
+            scores: &*self.scores,
+            dual: &self.dual,
+            dual_terms: &self.dual_terms,
+            shift: &shift,
+            sigma: self.sigma,
+            anchor: self.anchor.as_ref(),
+            joint: count > 1,
+        };
+        self.threads
+            .for_each_chunk(&mut self.chains[..count], 1, |index, chain| {
+                chain[0].run(
+                    &around,
+                    &block[index * length..][..length.min(block.len() - index * length)],
+                );
+            });
+    }
+
+    /// Tells all scores of the joint move. Returns how far it goes.
+    fn close(&mut self, count: usize) -> f64 {
+        let Joined { instances, changes } = &self.joined;
+        self.scores
+            .close(Moved { instances, changes }, self.threads);
+        let step_length = if count > 1 {
+            self.joint_step(count)
+        } else {
+            1.0
+        };
+        if step_length < 1.0 {
+            let Joined { instances, changes } = &mut self.joined;
+            let back = step_length - 1.0;
+            changes.iter_mut().for_each(|change| *change *= back);
+            self.scores
+                .close(Moved { instances, changes }, self.threads);
+        }
+        step_length
+    }
+
+    /// Moves the rows of `B`.
+    fn move_rows(&mut self, count: usize, step_length: f64) {
+        let q = self.labels.count();
+        for chain in &self.chains[..count] {
+            let moves = chain
+                .rows
+                .chunks_exact(q)
+                .zip(chain.changes.chunks_exact(q));
+            for (&i, (new, change)) in chain.moved.iter().zip(moves) {
+                let row = &mut self.dual[i as usize * q..(i as usize + 1) * q];
+                if step_length < 1.0 {
+                    axpy(step_length, change, row);
+                } else {
+                    row.copy_from_slice(new);
+                }
+                axpy(step_length, change, &mut self.sum);
+            }
+        }
+    }
+
+    /// How far to go along the joint move of the first `count` chains, which is done: all the way, unless they have
+    /// spoilt each other's gains; then to the best point of the way, as far as the probes tell.
+    fn joint_step(&mut self, count: usize) -> f64 {
+        let mut sum = vec![0.0; self.sum.len()];
+        for change in self.joined.changes.chunks_exact(sum.len()) {
+            axpy(1.0, change, &mut sum);
+        }
+        let (scores, sigma) = (&*self.scores, self.sigma);
+        let chains = &mut self.chains[..count];
+        self.threads.for_each_chunk(chains, 1, |_, chain| {
+            chain[0].measure(scores, &sum, sigma);
+        });
+        let (mut slope, mut secured, mut curvature) = (0.0, 0.0, 0.0);
+        for probes in chains.iter().map(|chain| chain.probes()) {
+            slope += probes.slope;
+            secured += probes.secured;
+            curvature += probes.curvature;
+        }
+        if slope - 0.5 * curvature < 0.5 * secured {
+            (slope / curvature).clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether a certificate takes so long that whoever interrupts does not get one.
+    pub fn certifies_slowly(&self) -> bool {
+        self.labels.instances() * self.labels.count() > PROMPT_ENTRIES
+    }
+
+    /// Computes every instance's gap term at the current scores.
+    pub fn certify(&mut self) -> Certificate {
+        let q = self.labels.count();
+        let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
+        let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
+        let parts = self
+            .threads
+            .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
+                let mut rows = vec![0.0; gaps.len() * q];
+                let mut scratch = Vec::new();
+                let mut gathered = vec![0.0; q];
+                let mut workspace = <T::Loss as Loss>::Workspace::default();
+                let first = chunk * CHUNK;
+                let instances: Vec<u32> = (first as u32..(first + gaps.len()) as u32).collect();
+                scores.rows(&instances, &mut rows, &mut scratch);
+                let mut part = Certificate::default();
+                for (offset, (gap, row)) in
+                    gaps.iter_mut().zip(rows.chunks_exact_mut(q)).enumerate()
+                {
+                    let i = first + offset;
+                    if !labels.has_pairs(i) {
+                        continue;
+                    }
+                    let (mut quadratic, mut linear) = (0.0, 0.0);
+                    for ((score, beta), b) in
+                        row.iter_mut().zip(&dual[i * q..(i + 1) * q]).zip(&bias)
+                    {
+                        quadratic += *score * beta;
+                        *score += b;
+                        linear += *score * beta;
+                    }
+                    labels.gather(i, row, &mut gathered);
+                    let phi = labels.weight(i)
+                        * loss.value(&gathered, labels.relevant(i).len(), &mut workspace);
+                    *gap = phi - dual_terms[i] + linear;
+                    part.loss += phi;
+                    part.dual_terms += dual_terms[i];
+                    part.quadratic += quadratic;
+                    part.gap += *gap;
+                }
+                part
+            });
+        let mut total = Certificate::default();
+        for part in parts {
+            total.loss += part.loss;
+            total.dual_terms += part.dual_terms;
+            total.quadratic += part.quadratic;
+            total.gap += part.gap;
+        }
+        total
+    }
+
+    /// Chooses the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
+    pub fn choose_active(&mut self, tolerated: f64) {
+        if !self.settings.shrinking {
+            return;
+        }
+        let n = self.labels.instances();
+        let negligible = SKIPPED_SHARE * tolerated / n.max(1) as f64;
+        self.order.clear();
+        let (labels, gaps) = (self.labels, &self.gaps);
+        self.order.extend(
+            (0..n as u32)
+                .filter(|&i| labels.has_pairs(i as usize) && gaps[i as usize] > negligible),
+        );
+    }
+
+    /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
+    pub fn accelerate(&mut self, epochs: usize, objective: f64) {
+        if let Some(anchor) = &mut self.anchor {
+            anchor.after_epoch(&self.dual, objective);
+        } else if self.settings.acceleration && epochs >= PATIENCE {
+            let n = self.labels.instances().max(1) as f64;
+            let rho = self.scores.diagonal().iter().sum::<f64>() / n + self.sigma;
+            if rho > 0.0 {
+                self.anchor = Some(Anchor::new(rho, &self.dual, objective));
+            }
+        }
+    }
+
+    /// Ends the acceleration; whether there was one.
+    pub fn stop_accelerating(&mut self) -> bool {
+        self.anchor.take().is_some()
+    }
+
+    /// Makes every instance active again.
+    pub fn wake_all(&mut self) {
+        self.order.clear();
+        let labels = self.labels;
+        self.order
+            .extend((0..labels.instances() as u32).filter(|&i| labels.has_pairs(i as usize)));
+    }
+}
