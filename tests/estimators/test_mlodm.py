@@ -61,7 +61,7 @@ def test_margins_are_those_of_all_pairs_in_order(problem):
     assert_allclose(model.margins(X, Y), expected, rtol=1e-14)
     with pytest.raises(ValueError, match="Y has 3 labels; expected 4"):
         model.margins(X, Y[:, :3])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="Y has 24 rows; expected 25"):
         model.margins(X, Y[1:])
 
 
@@ -69,17 +69,3 @@ def test_margins_vary_less_than_those_of_a_loose_fit(problem):
     X, Y = problem
     tight, loose = (MLODM(C=10.0, theta=0.1, mu=mu).fit(X, Y).margins(X, Y) for mu in (1.0, 0.01))
     assert tight.std() < loose.std()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"theta": 1.0}, "theta is 1.0; expected a finite number of at least 0 and below 1"),
-        ({"theta": -0.1}, "theta is -0.1; expected"),
-        ({"mu": 0.0}, "mu is 0.0; expected a finite number above 0 and of at most 1"),
-        ({"mu": 1.5}, "mu is 1.5; expected"),
-    ],
-)
-def test_parameters_outside_their_range_are_named(problem, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        MLODM(**parameters).fit(*problem)

@@ -144,19 +144,6 @@ def test_precomputed_kernels_cannot_have_a_threshold_of_the_features(problem):
         RankHLapSVM(kernel="precomputed").fit(X @ X.T, Y)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"lam": -1.0}, "lam is -1.0; expected a finite number of at least 0"),
-        ({"nu": -1.0}, "nu is -1.0; expected a finite number of at least 0"),
-        ({"nu": "auto"}, "nu is 'auto'; expected one of 'scale'"),
-    ],
-)
-def test_parameters_outside_their_range_are_named(problem, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        RankHLapSVM(**parameters).fit(*problem)
-
-
 def _scaled_nu(X):
     dense = X.toarray()
     n = len(dense)
