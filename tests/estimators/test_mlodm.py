@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from multimargin import MLODM
-from multimargin.reference import exact, mlodm
+from multimargin.reference import exact, mlodm, rank_lsvm
 
 
 @pytest.fixture
@@ -51,6 +51,21 @@ def test_as_theta_goes_to_one_the_model_shrinks_in_proportion(problem):
         scale = (1 - theta) / (1 - 0.9)
         assert model.objective_ == pytest.approx(scale**2 * reference.objective, rel=1e-6)
         assert_allclose(model.label_scores(X), scale * reference.F, atol=1e-4 * scale)
+
+
+def test_as_mu_goes_to_zero_it_is_the_squared_hinge(problem):
+    X, Y = problem
+    # Of Rank-LSVM with its penalised bias, that is the kernel K + 1, at the margin 1 - theta.
+    reference = rank_lsvm.dual(X @ X.T, Y, 3.0)
+    errors = []
+    for mu in (1e-3, 1e-5, 1e-7):
+        model = MLODM(C=3.0, theta=0.2, mu=mu, kernel="precomputed", tol=1e-10, max_iter=10**5)
+        F = model.fit(X @ X.T + 1.0, Y).label_scores(X @ X.T + 1.0)
+        # Some margin is too large, or the limit would be no limit.
+        assert model.margins(X @ X.T + 1.0, Y).max() > 1.2
+        errors.append(np.abs(F - 0.8 * reference.F).max())
+    assert errors[0] > errors[1]
+    assert errors[-1] < 1e-4
 
 
 def test_margins_are_those_of_all_pairs_in_order(problem):
