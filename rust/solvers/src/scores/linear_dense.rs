@@ -134,12 +134,9 @@ impl Scores for LinearDense<'_> {
 
     fn rows(&self, range: Range<usize>, out: &mut [f64]) {
         let (d, q) = (self.features.columns(), self.labels);
-        let rows: Vec<u32> = (range.start as u32..range.end as u32).collect();
-        let mut panel = Vec::new();
-        self.features.gather(&rows, &mut panel);
         multiply(
-            (rows.len(), d, q),
-            View::rows(&panel, d),
+            (range.len(), d, q),
+            View::rows(&self.features.data()[range.start * d..range.end * d], d),
             View::rows(&self.weights, q),
             out,
             q,
@@ -154,10 +151,8 @@ impl Scores for LinearDense<'_> {
             if monitor.interrupted() {
                 return false;
             }
-            let first = (index * 256) as u32;
-            let rows: Vec<u32> = (first..first + (block.len() / q) as u32).collect();
-            self.features.gather(&rows, &mut self.panel);
-            Self::add(&mut weights, &self.panel, block, d, q, threads);
+            let panel = &self.features.data()[index * 256 * d..][..block.len() / q * d];
+            Self::add(&mut weights, panel, block, d, q, threads);
         }
         self.weights = weights;
         true
