@@ -5,6 +5,7 @@ tanh(gamma x.y + coef0), ``linear`` x.y.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
 from multimargin.arrays import MATRIX_OF_NUMBERS, naming
@@ -304,19 +306,26 @@ def is_indefinite(K: Matrix) -> bool:
     scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
     if scale == 0.0:
         return bool(K.any())
-    # Panel by panel, and not by one call of LAPACK, so that Ctrl-C is answered in between.
+    several_panels = K.shape[0] > _PANEL
+    # Calls as short as these gain nothing from several threads and may wait long for the last one.
+    with threadpool_limits(1, user_api="blas") if several_panels else nullcontext():
+        return not _has_cholesky_factor(K, _INDEFINITE_TOLERANCE * scale)
+
+
+def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
+    """Whether K + shift I has a Cholesky factor: panel by panel, so that Ctrl-C is answered."""
     n = K.shape[0]
     rest = np.empty_like(K)
     for first in range(0, n, _PANEL):
         rows = slice(first, first + _PANEL)
         rest[rows, : rows.stop] = K[rows, : rows.stop]
-    rest.flat[:: n + 1] += _INDEFINITE_TOLERANCE * scale
+    rest.flat[:: n + 1] += shift
     for start in range(0, n, _PANEL):
         end = min(start + _PANEL, n)
         try:
             corner = linalg.cholesky(rest[start:end, start:end], lower=True, check_finite=False)
         except linalg.LinAlgError:
-            return True
+            return False
         panel = linalg.solve_triangular(
             corner, rest[end:, start:end].T, lower=True, check_finite=False
         )
@@ -325,7 +334,7 @@ def is_indefinite(K: Matrix) -> bool:
             rest[rows, end : rows.stop] -= (
                 panel[:, first - end : rows.stop - end].T @ panel[:, : rows.stop - end]
             )
-    return False
+    return True
 
 
 def _checked_features(X: Any, name: str) -> Any:
