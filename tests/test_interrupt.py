@@ -6,7 +6,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.kernels import is_indefinite, kernel_matrix
 
 # Far longer than any machine needs for the answer, far shorter than the computations below.
 BOUND = 2.0
@@ -14,7 +18,7 @@ BOUND = 2.0
 PREAMBLE = """
 import os, signal, sys, time
 import numpy as np
-from multimargin import RankSVM
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import kernel_matrix
 
 random = np.random.default_rng(0)
@@ -24,7 +28,8 @@ Y = (X @ random.normal(size=(d, q)) + 3 * random.normal(size=(n, q)) > 0.8).asty
 """
 
 FIT = """
-model = RankSVM({parameters}, tol=1e-12, max_iter=10**9, random_state=0, warm_start=True)
+model = {model}
+model.set_params(tol=1e-12, max_iter=10**9, random_state=0, warm_start=True)
 print("start", flush=True)
 try:
     model.fit(X, Y)
@@ -52,14 +57,24 @@ print("kept", flush=True)
 
 SHAPES = {"small": (2000, 50, 10), "wide": (1500, 200, 20)}
 FITS = {
-    "bcd, linear": ("small", "C=100, kernel='linear'"),
-    "bcd, stored": ("small", "C=1e5, gamma=0.01"),
-    "bcd, penalized": ("small", "C=1e5, gamma=0.01, bias='penalized'"),
-    "bcd, blocks": ("small", "C=1e5, gamma=0.01, cache_size=0"),
-    "bcd, threads": ("small", "C=1e5, gamma=0.01, n_jobs=2"),
-    "dcd": ("small", "C=1e5, gamma=0.01, solver='dcd'"),
-    "frank-wolfe": ("wide", "C=1e5, gamma=0.01, solver='frank-wolfe'"),
-    "frank-wolfe, penalized": ("wide", "C=1e5, gamma=0.01, bias='penalized', solver='frank-wolfe'"),
+    "bcd, linear": ("small", "RankSVM(C=100, kernel='linear')"),
+    "bcd, stored": ("small", "RankSVM(C=1e5, gamma=0.01)"),
+    "bcd, penalized": ("small", "RankSVM(C=1e5, gamma=0.01, bias='penalized')"),
+    "bcd, blocks": ("small", "RankSVM(C=1e5, gamma=0.01, cache_size=0)"),
+    "bcd, threads": ("small", "RankSVM(C=1e5, gamma=0.01, n_jobs=2)"),
+    "dcd": ("small", "RankSVM(C=1e5, gamma=0.01, solver='dcd')"),
+    "frank-wolfe": ("wide", "RankSVM(C=1e5, gamma=0.01, solver='frank-wolfe')"),
+    "frank-wolfe, penalized": (
+        "wide",
+        "RankSVM(C=1e5, gamma=0.01, bias='penalized', solver='frank-wolfe')",
+    ),
+    "squared hinge": ("small", "RankLSVM(C=1e5, gamma=0.01)"),
+    "squared hinge, dcd": ("small", "RankLSVM(C=1e5, gamma=0.01, solver='dcd')"),
+    "optimal margin": ("small", "MLODM(C=1e5, gamma=0.01)"),
+    "simplex": ("small", "RankCVM(C=1e5, gamma=0.01)"),
+    "simplex, frank-wolfe": ("small", "RankCVM(C=1e5, gamma=0.01, solver='frank-wolfe')"),
+    "simplex, pairwise": ("small", "RankCVM(C=1e5, gamma=0.01, solver='pairwise-frank-wolfe')"),
+    "whitened": ("small", "RankHLapSVM(C=1e4, lam=1e-4)"),
 }
 
 
@@ -88,8 +103,8 @@ def interrupt(program, delay):
 
 @pytest.mark.parametrize("name", FITS)
 def test_fit_is_interrupted_and_its_state_kept(name):
-    shape, parameters = FITS[name]
-    program = PREAMBLE.format(shape=SHAPES[shape]) + FIT.format(parameters=parameters)
+    shape, model = FITS[name]
+    program = PREAMBLE.format(shape=SHAPES[shape]) + FIT.format(model=model)
     assert interrupt(program, delay=1.0) < BOUND
 
 
@@ -119,3 +134,70 @@ def test_the_exception_of_another_signal_handler_reaches_the_caller():
     program = PREAMBLE.format(shape=(n, d, q)) + SIGNAL
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "alarm\n", done.stderr
+
+
+class EnoughError(Exception):
+    """Ends a computation from a signal handler."""
+
+
+def silences(work, seconds):
+    """How long Python's signal handlers have to wait while `work` runs, one time after another.
+
+    In processor time, so that a busy machine changes nothing.
+    """
+    times = []
+
+    def look(number, frame):
+        times.append(time.process_time())
+        if times[-1] - times[0] > seconds:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
+            raise EnoughError
+
+    before = signal.signal(signal.SIGPROF, look)
+    signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
+    try:
+        with pytest.raises(EnoughError):
+            work()
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+    return np.diff(times)
+
+
+def again_and_again(work):
+    while True:
+        work()
+
+
+def indefinite():
+    X = np.random.default_rng(0).normal(size=(4000, 20))
+    K = X @ X.T
+    return lambda: again_and_again(lambda: is_indefinite(K))
+
+
+def matrix():
+    X = np.random.default_rng(0).normal(size=(5000, 100))
+    return lambda: again_and_again(lambda: kernel_matrix(X, kernel="rbf", gamma=0.01))
+
+
+def fit(name):
+    shape, model = FITS[name]
+    n, d, q = SHAPES[shape]
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, d))
+    Y = (X @ random.normal(size=(d, q)) + 3 * random.normal(size=(n, q)) > 0.8).astype(np.uint8)
+    classes = (MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM)
+    estimator = eval(model, {one.__name__: one for one in classes})
+    estimator.set_params(tol=1e-12, max_iter=10**9, random_state=0)
+    return lambda: estimator.fit(X, Y)
+
+
+LONG = {"definiteness": indefinite, "kernel matrix": matrix}
+LONG |= {name: lambda name=name: fit(name) for name in FITS}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_ctrl_c_is_answered_within_100_ms(name):
+    found = silences(LONG[name](), seconds=1.0)
+    # New memory may cost more than the work on it, for which no loop can answer.
+    assert found[found > 0.1].sum() < 0.25 * found.sum()

@@ -199,3 +199,31 @@ def test_matrix_of_one_side_is_symmetric_and_complete(n, threads):
         K = kernel_matrix(features, kernel="rbf", gamma=0.1, n_jobs=threads)
         np.testing.assert_array_equal(K, K.T)
         np.testing.assert_allclose(K, rbf_kernel(features, gamma=0.1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
+def test_definiteness_is_that_of_the_smallest_eigenvalue(n):
+    X = np.random.default_rng(n).normal(size=(n, n // 2 + 1))
+    K = X @ X.T
+    largest = np.diagonal(K).max()
+    for shift in (0.0, 0.5e-8, 2e-8, 1e-3):
+        shifted = K - shift * largest * np.eye(n)
+        smallest = np.linalg.eigvalsh(shifted)[0]
+        assert is_indefinite(shifted) == (smallest < -1e-8 * np.abs(np.diagonal(shifted)).max())
+
+
+@pytest.mark.parametrize(
+    ("X", "found"),
+    [
+        ([["a", "b"]], "could not convert string to float: 'a'"),
+        ([1.0, 2.0], "Expected 2D array, got 1D array"),
+        (np.empty((0, 3)), "Found array with 0 sample"),
+    ],
+    ids=["text", "one dimension", "no rows"],
+)
+def test_features_that_are_no_matrix_are_named(X, found):
+    expected = "is not a matrix of finite real numbers, one row an instance: " + found
+    with pytest.raises(ValueError, match="^X " + expected):
+        kernel_matrix(X)
+    with pytest.raises(ValueError, match="^Y " + expected):
+        kernel_matrix(np.ones((3, 4)), X)

@@ -204,3 +204,10 @@ def test_scores_refuse_other_shapes(scores, expected):
 def test_scores_refuse_sparse():
     with pytest.raises(TypeError, match="Sparse data was passed for scores"):
         check_scores(sparse.csr_array(Y.astype(float)))
+
+
+def test_scores_of_text_are_named():
+    with pytest.raises(
+        ValueError, match=r"^f is not an array of finite real numbers, one for each"
+    ):
+        check_scores([["a", "b"]], name="f")

@@ -5,6 +5,7 @@ tanh(gamma x.y + coef0), ``linear`` x.y.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
+from multimargin.arrays import MATRIX_OF_NUMBERS, naming
 from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -26,6 +29,9 @@ _SYMMETRY_TOLERANCE = 1e-10
 
 # A smallest eigenvalue above minus this fraction of the largest diagonal entry counts as rounding.
 _INDEFINITE_TOLERANCE = 1e-8
+
+# Columns of a Cholesky factor that are computed at once.
+_PANEL = 256
 
 
 @dataclass(frozen=True)
@@ -200,18 +206,12 @@ def kernel_matrix(
     TypeError, ValueError
         If an argument is malformed.
     """
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    X = _checked_features(X, "X")
     settled = make_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
     if settled.function is None and settled.name == "precomputed":
         raise ValueError("kernel is 'precomputed'; expected one that can be computed.")
     if Y is not None:
-        Y = check_array(
-            Y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            order="C",
-            input_name="Y",
-        )
+        Y = _checked_features(Y, "Y")
         if Y.shape[1] != X.shape[1]:
             raise ValueError(f"Y has {Y.shape[1]} features; expected {X.shape[1]}, as X.")
         Y = same_kind(Y, X)
@@ -306,12 +306,40 @@ def is_indefinite(K: Matrix) -> bool:
     scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
     if scale == 0.0:
         return bool(K.any())
-    shifted = K + _INDEFINITE_TOLERANCE * scale * np.eye(K.shape[0])
-    try:
-        linalg.cholesky(shifted, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        return True
-    return False
+    several_panels = K.shape[0] > _PANEL
+    # Calls as short as these gain nothing from several threads and may wait long for the last one.
+    with threadpool_limits(1, user_api="blas") if several_panels else nullcontext():
+        return not _has_cholesky_factor(K, _INDEFINITE_TOLERANCE * scale)
+
+
+def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
+    """Whether K + shift I has a Cholesky factor: panel by panel, so that Ctrl-C is answered."""
+    n = K.shape[0]
+    rest = np.empty_like(K)
+    for first in range(0, n, _PANEL):
+        rows = slice(first, first + _PANEL)
+        rest[rows, : rows.stop] = K[rows, : rows.stop]
+    rest.flat[:: n + 1] += shift
+    for start in range(0, n, _PANEL):
+        end = min(start + _PANEL, n)
+        try:
+            corner = linalg.cholesky(rest[start:end, start:end], lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            return False
+        panel = linalg.solve_triangular(
+            corner, rest[end:, start:end].T, lower=True, check_finite=False
+        )
+        for first in range(end, n, _PANEL):
+            rows = slice(first, first + _PANEL)
+            rest[rows, end : rows.stop] -= (
+                panel[:, first - end : rows.stop - end].T @ panel[:, : rows.stop - end]
+            )
+    return True
+
+
+def _checked_features(X: Any, name: str) -> Any:
+    with naming(name, MATRIX_OF_NUMBERS):
+        return check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name=name)
 
 
 def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:

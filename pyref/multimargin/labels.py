@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from multimargin.arrays import naming
+
 # Enough to recognise the coding that was used, short enough for one line.
 _MAX_VALUES_SHOWN = 5
 
@@ -87,13 +89,15 @@ def check_scores(
     ValueError
         If `scores` has another shape, or is not finite.
     """
-    checked: NDArray[np.float64] | NDArray[np.float32] = check_array(
-        scores,
-        dtype=[np.float64, np.float32],
-        ensure_2d=False,
-        allow_nd=True,
-        input_name=name,
-    )
+    checked: NDArray[np.float64] | NDArray[np.float32]
+    with naming(name, "an array of finite real numbers, one for each row and label"):
+        checked = check_array(
+            scores,
+            dtype=[np.float64, np.float32],
+            ensure_2d=False,
+            allow_nd=True,
+            input_name=name,
+        )
     fits = (
         checked.ndim == 2
         and n_rows in (None, checked.shape[0])

@@ -196,6 +196,29 @@ def test_options_do_not_change_the_optimum(options, bias):
     assert other.dual_objective == pytest.approx(plain.dual_objective, rel=2e-7)
 
 
+FAMILY = {
+    "hinge, free": {"loss": "hinge", "bias": "free"},
+    "hinge": {"loss": "hinge", "bias": "none"},
+    "squared hinge": {"loss": "squared_hinge", "bias": "penalized"},
+    "optimal margin": {"loss": "optimal_margin", "bias": "none", "theta": 0.2, "mu": 0.4},
+}
+
+
+@pytest.mark.parametrize("model", FAMILY)
+def test_heuristics_change_no_optimum_of_a_slow_problem(model):
+    X, Y = random_problem(30)
+    options = FAMILY[model] | {"kernel_name": "rbf", "gamma": 0.03, "c": 50.0}
+    plain = solve(X, Y, **options)
+    # Acceleration sets in after 50 epochs.
+    assert plain.epochs > 100
+    for switched_off in ("acceleration", "shrinking", "shuffle"):
+        other = solve(X, Y, **options, **{switched_off: False})
+        assert plain.status == other.status == "converged"
+        assert other.epochs != plain.epochs
+        assert other.primal == pytest.approx(plain.primal, rel=2e-7)
+        assert other.dual_objective == pytest.approx(plain.dual_objective, rel=2e-7)
+
+
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 @pytest.mark.parametrize("cache_rows", [0, 5, 39])

@@ -10,9 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM
+from multimargin.measures import SCORERS
 
 ESTIMATORS = [
     RankLSVM(),
@@ -104,22 +106,117 @@ def test_warm_start_ends_at_once_at_the_solution(estimator, problem):
     model = clone(estimator).set_params(warm_start=True, random_state=0).fit(X, Y)
     first, objective = model.n_iter_, model.objective_
     model.fit(X, Y)
-    assert model.n_iter_ < first or first == 1
+    assert model.n_iter_ == 1 < first
     assert model.objective_ == pytest.approx(objective, rel=2 * model.tol)
     model.set_params(C=1.5).fit(X, 1 - Y)  # other labels, other C: merely a start
     assert model.status_ == "converged"
 
 
 @every_estimator
-def test_fit_repeats_itself_and_changes_nothing_it_was_given(estimator, problem):
+def test_fit_repeats_itself(estimator, problem):
     X, Y = problem
-    X_before, Y_before = X.copy(), Y.copy()
     one, two = (clone(estimator).set_params(random_state=3).fit(X, Y) for _ in range(2))
     assert_array_equal(one.label_scores(X), two.label_scores(X))
-    assert_array_equal(X, X_before)
-    assert_array_equal(Y, Y_before)
     again = pickle.loads(pickle.dumps(one))
     assert_array_equal(again.predict(X), one.predict(X))
+
+
+@every_estimator
+@pytest.mark.parametrize("threshold", ["scores", "labels"])
+@pytest.mark.parametrize(
+    ("kernel", "form"),
+    [
+        ("linear", np.array),
+        ("linear", sparse.csr_array),
+        ("rbf", np.array),
+        ("rbf", sparse.csr_array),
+        ("precomputed", lambda X: X @ X.T),
+    ],
+    ids=["linear", "linear, sparse", "rbf", "rbf, sparse", "precomputed"],
+)
+def test_nothing_passed_in_is_changed(estimator, problem, kernel, form, threshold):
+    X, Y = form(problem[0]), problem[1].copy()
+    held = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    before = [array.copy() for array in held]
+    for array in (*held, Y):
+        array.flags.writeable = False
+    model = clone(estimator).set_params(kernel=kernel, threshold=threshold, tol=0.05)
+    model.fit(X, Y)
+    model.predict(X)
+    model.label_scores(X)
+    model.margins(X, Y)
+    for array, copy in zip(held, before, strict=True):
+        assert_array_equal(array, copy)
+    assert_array_equal(Y, problem[1])
+
+
+@every_estimator
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_number_of_threads_does_not_change_a_bit(estimator, kernel, form):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 80))
+    X[np.abs(X) < 0.7] = 0.0
+    Y = (X @ rng.normal(size=(80, 4)) + rng.normal(size=(600, 4)) > 0.3).astype(int)
+    model = clone(estimator).set_params(kernel=kernel, C=0.1, tol=0.1, random_state=0)
+    model.set_params(threshold="scores")
+    one = clone(model).fit(form(X), Y)
+    for n_jobs in (2, 4):
+        other = clone(model).set_params(n_jobs=n_jobs).fit(form(X), Y)
+        assert_array_equal(other.dual_coef_, one.dual_coef_)
+        assert_array_equal(other.label_scores(form(X)), one.label_scores(form(X)))
+        assert other.objective_ == one.objective_
+        assert other.dual_objective_ == one.dual_objective_
+
+
+class Recorder:
+    """A callback of scikit-learn that keeps what it is told of each epoch, and may end the fit."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after = stop_after
+        self.epochs = []
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None):
+        if metadata is not None:
+            self.epochs.append(metadata)
+        return metadata is not None and len(self.epochs) == self.stop_after
+
+
+@every_estimator
+def test_callbacks_are_told_of_each_epoch_and_may_end_the_fit(estimator, problem):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    X, Y = problem
+    recorder = Recorder()
+    model = clone(estimator).set_params(random_state=0).set_callbacks(recorder).fit(X, Y)
+    for name in ("epoch", "seconds", "primal", "dual"):
+        assert_array_equal([told[name] for told in recorder.epochs], model.history_[name])
+    alone = clone(estimator).set_params(random_state=0).fit(X, Y)
+    assert_array_equal(model.label_scores(X), alone.label_scores(X))
+    recorder = Recorder(stop_after=1)
+    model.set_params(tol=1e-9).set_callbacks(recorder).fit(X, Y)
+    assert model.status_ == "interrupted"
+    # Frank-Wolfe, whose iterations are short, asks every 16.
+    assert model.n_iter_ <= (16 if "frank-wolfe" in model.solver else 1)
+    assert model.predict(X).shape == Y.shape
+
+
+@every_estimator
+def test_grid_search_with_every_scorer_over_two_labels(estimator, problem):
+    X, Y = problem[0], problem[1][:, :2]
+    model = clone(estimator).set_params(threshold="scores")
+    search = GridSearchCV(model, {"C": [0.1, 1.0]}, scoring=SCORERS, refit=False, cv=3)
+    results = search.fit(X, Y).cv_results_
+    for scorer in SCORERS:
+        assert np.isfinite(results[f"mean_test_{scorer}"]).all()
 
 
 @every_estimator
@@ -159,12 +256,3 @@ def test_too_few_epochs_warn(estimator, problem):
     with pytest.warns(ConvergenceWarning, match="max_iter=1 epochs"):
         model.fit(X, Y)
     assert model.status_ == "max_iterations"
-
-
-@every_estimator
-@pytest.mark.parametrize(
-    ("parameter", "value"), [("solver", "smo"), ("C", 0.0), ("tol", -1.0), ("max_iter", 0)]
-)
-def test_parameters_outside_their_range_are_named(estimator, problem, parameter, value):
-    with pytest.raises(ValueError, match=f"{parameter} is {value!r}; expected"):
-        clone(estimator).set_params(**{parameter: value}).fit(*problem)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from multimargin import MLODM
-from multimargin.reference import exact, mlodm
+from multimargin.reference import exact, mlodm, rank_lsvm
 
 
 @pytest.fixture
@@ -53,33 +53,30 @@ def test_as_theta_goes_to_one_the_model_shrinks_in_proportion(problem):
         assert_allclose(model.label_scores(X), scale * reference.F, atol=1e-4 * scale)
 
 
+def test_as_mu_goes_to_zero_it_is_the_squared_hinge(problem):
+    X, Y = problem
+    # Of Rank-LSVM with its penalised bias, that is the kernel K + 1, at the margin 1 - theta.
+    reference = rank_lsvm.dual(X @ X.T, Y, 3.0)
+    errors = []
+    for mu in (1e-3, 1e-5, 1e-7):
+        model = MLODM(C=3.0, theta=0.2, mu=mu, kernel="precomputed", tol=1e-10, max_iter=10**5)
+        F = model.fit(X @ X.T + 1.0, Y).label_scores(X @ X.T + 1.0)
+        # Some margin is too large, or the limit would be no limit.
+        assert model.margins(X @ X.T + 1.0, Y).max() > 1.2
+        errors.append(np.abs(F - 0.8 * reference.F).max())
+    assert errors[0] > errors[1]
+    assert errors[-1] < 1e-4
+
+
 def test_margins_are_those_of_all_pairs_in_order(problem):
     X, Y = problem
     model = MLODM().fit(X, Y)
     F, pairs = model.label_scores(X), exact.pairs(Y)
     expected = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
     assert_allclose(model.margins(X, Y), expected, rtol=1e-14)
-    with pytest.raises(ValueError, match="Y has 3 labels; expected 4"):
-        model.margins(X, Y[:, :3])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        model.margins(X, Y[1:])
 
 
 def test_margins_vary_less_than_those_of_a_loose_fit(problem):
     X, Y = problem
     tight, loose = (MLODM(C=10.0, theta=0.1, mu=mu).fit(X, Y).margins(X, Y) for mu in (1.0, 0.01))
     assert tight.std() < loose.std()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"theta": 1.0}, "theta is 1.0; expected a finite number of at least 0 and below 1"),
-        ({"theta": -0.1}, "theta is -0.1; expected"),
-        ({"mu": 0.0}, "mu is 0.0; expected a finite number above 0 and of at most 1"),
-        ({"mu": 1.5}, "mu is 1.5; expected"),
-    ],
-)
-def test_parameters_outside_their_range_are_named(problem, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        MLODM(**parameters).fit(*problem)

@@ -71,14 +71,12 @@ def test_published_stop_rule_is_an_absolute_bound(problem):
     assert model.dual_gap_ == pytest.approx(
         (model.objective_ - model.dual_objective_) / model.objective_
     )
-    with pytest.raises(ValueError, match="fw_tol is 0; expected a finite number above 0"):
-        RankCVM(solver="frank-wolfe", fw_tol=0).fit(X, Y)
 
 
 @pytest.mark.parametrize("solver", SOLVERS[:3])
 def test_history_brackets_the_optimum(problem, solver):
     X, Y = problem
-    optimum = RankCVM(C=2.0, tol=1e-9).fit(X, Y).objective_
-    model = RankCVM(C=2.0, solver=solver, tol=1e-6).fit(X, Y)
+    optimum = rank_cvm.dual(X @ X.T, Y, 2.0).objective
+    model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=1e-6).fit(X, Y)
     assert (model.history_["primal"] >= optimum * (1 - 1e-8)).all()
     assert (model.history_["dual"] <= optimum * (1 + 1e-8)).all()

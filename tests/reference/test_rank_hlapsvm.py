@@ -59,6 +59,16 @@ def test_primal_and_dual_certify_each_other(problem):
     np.testing.assert_allclose(dual.F, K @ dual.expansion + dual.b, atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_second_solver_agrees(seed):
+    X, Y = small_problem(seed)
+    first = rank_hlapsvm.dual(X @ X.T, Y, 2.0, 0.5, 0.2)
+    for solve in (rank_hlapsvm.primal, rank_hlapsvm.dual):
+        second = solve(X @ X.T, Y, 2.0, 0.5, 0.2, solver="scs")
+        assert second.objective == pytest.approx(first.objective, rel=1e-7)
+        np.testing.assert_allclose(second.F, first.F, atol=1e-5)
+
+
 def test_without_laplacian_it_is_rank_svm():
     X, Y = small_problem(4)
     K = X @ X.T

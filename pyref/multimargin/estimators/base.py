@@ -5,9 +5,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from multimargin.arrays import check_as_many_rows
 from multimargin.estimators.engine import solve
 from multimargin.estimators.exact import solve_exactly
 from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
@@ -125,9 +126,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
         self._check_parameters()
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, **self._input_checks())
+        X = self._checked_features(X, reset=True)
         targets = check_targets(Y)
-        check_consistent_length(X, targets.indicator)
+        check_as_many_rows(targets.indicator, X)
         check_pairs(targets.indicator)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         threads = thread_count(self.n_jobs)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming
 from multimargin.estimators.problem import Matrix, Report
 from multimargin.estimators.targets import Targets
 from multimargin.labels import check_indicator
@@ -56,7 +56,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             If `X` is malformed.
         """
         check_is_fitted(self)
-        return self._label_scores(validate_data(self, X, reset=False, **self._input_checks()))
+        return self._label_scores(self._checked_features(X, reset=False))
 
     def margins(self, X: Any, Y: Any) -> Matrix:
         """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
@@ -82,7 +82,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         scores = self.label_scores(X)
         relevant = check_indicator(Y)
-        check_consistent_length(scores, relevant)
+        check_as_many_rows(relevant, scores)
         if relevant.shape[1] != scores.shape[1]:
             raise ValueError(
                 f"Y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
@@ -112,7 +112,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             If `X` is malformed.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **self._input_checks())
+        X = self._checked_features(X, reset=False)
         scores = self._label_scores(X)
         if self.multilabel_:
             if hasattr(self, "threshold_"):
@@ -151,6 +151,10 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _label_scores(self, X: Any) -> Matrix:
         """Return the scores of checked rows, in an array that the caller may change."""
         raise NotImplementedError
+
+    def _checked_features(self, X: Any, *, reset: bool) -> Any:
+        with naming("X", MATRIX_OF_NUMBERS):
+            return validate_data(self, X, reset=reset, **self._input_checks())
 
     def _input_checks(self) -> dict[str, Any]:
         return {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from multimargin.arrays import check_as_many_rows
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
@@ -93,10 +94,10 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, **self._input_checks())
+        X = self._checked_features(X, reset=True)
         targets = check_targets(Y)
         indicator = targets.indicator
-        check_consistent_length(X, indicator)
+        check_as_many_rows(indicator, X)
         n, q = indicator.shape
         order = self._label_order(q)
 

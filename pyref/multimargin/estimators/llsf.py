@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf_problem import (
@@ -201,9 +202,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         max_iter = self._check_parameters()
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, **self._input_checks())
+        X = self._checked_features(X, reset=True)
         targets = check_targets(Y)
-        check_consistent_length(X, targets.indicator)
+        check_as_many_rows(targets.indicator, X)
 
         progress = Progress(self, max_iter, self.verbose)
         convexity = examine(X, targets.indicator, float(self.alpha), convexify=self.convexify)
@@ -469,7 +470,8 @@ def llsf_path(
 
 
 def _check_data(X: Any, Y: Any) -> tuple[Any, NDArray[np.uint8]]:
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    with naming("X", MATRIX_OF_NUMBERS):
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
     indicator = check_targets(Y).indicator
-    check_consistent_length(X, indicator)
+    check_as_many_rows(indicator, X)
     return X, indicator

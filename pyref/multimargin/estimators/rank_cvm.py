@@ -181,7 +181,7 @@ def _divided(fit: Fit, total: float) -> Fit:
     (S - D)/S^2 where D is the dual objective of `fit`.
     """
     scale = 1.0 / total if total > 0.0 else 0.0
-    objective = (total - fit.dual_objective) * scale**2 if total > 0.0 else np.inf
+    objective = (total - fit.dual_objective) * scale * scale if total > 0.0 else np.inf
     _, bound = _simplex_bounds(fit.primal, fit.dual_objective)
     upper, lower = np.vectorize(_simplex_bounds, otypes=[float, float])(
         fit.history["primal"], fit.history["dual"]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from multimargin import _rust
+from multimargin.arrays import check_as_many_rows
 from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.problem import Matrix, Report, history_of
 from multimargin.estimators.progress import Progress, with_callbacks
@@ -121,9 +121,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
         lam = self._regularisation()
         if Y is None:
             validate_data(self, X, Y)
-        X = validate_data(self, X, **self._input_checks())
+        X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(Y)
-        check_consistent_length(X, labelled)
+        check_as_many_rows(labelled, X)
         self._warn_of_constant_labels(targets)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         fit, expansion = self._fit_expansion(X, targets, labelled, kernel, lam)

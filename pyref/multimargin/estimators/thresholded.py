@@ -7,10 +7,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, check_consistent_length, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.arrays import check_as_many_rows
 from multimargin.estimators.targets import check_targets
 from multimargin.labels import check_scores, relevant_probabilities
 from multimargin.parameters import check_choice
@@ -140,7 +141,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "Y has one dimension; expected a label indicator of shape (n, q) (for two classes, "
                 "use sklearn.model_selection.TunedThresholdClassifierCV)."
             )
-        check_consistent_length(X, targets.indicator)
+        check_as_many_rows(targets.indicator, X)
         indicator = targets.indicator.astype(int)
         folds = list(check_cv(self.cv, indicator, classifier=True).split(X, indicator))
         scores = Parallel(n_jobs=self.n_jobs)(

@@ -10,7 +10,11 @@ with C_i = C / (p_i r_i) and f_k(x) = w_k^T x, no bias. (The first appearance of
          + sum 1/(2 C_i) (alpha^2 + beta^2/mu),    alpha, beta >= 0
 
 Papers and code:
-    l_i, M_i           number of pairs of instance i, l_i / (2 C) = 1 / (2 C_i)
+    m, q               n instances, q labels
+    Y_i, its complement  labels m with Y[i, m] = 1, labels n with Y[i, n] = 0
+    (k, l)             a pair (m, n)
+    l_i = |Y_i| |its complement|, M_i
+                       number of pairs of instance i, l_i / (2 C) = 1 / (2 C_i)
     alpha_i, beta_i    alpha[first[i]:first[i + 1]], beta[first[i]:first[i + 1]]
     t                  alpha - beta, one entry a pair; at the optimum alpha beta = 0
     B                  expansion coefficients: row i is H_i (alpha_i - beta_i)

@@ -9,11 +9,14 @@ expanded into cliques. With A = X (I + lam X^T Lap X)^-1 X^T = K (I + lam Lap K)
 K = X X^T (27), this is Rank-SVM without bias on the kernel A (17).
 
 Papers and code:
+    m, k                    d features, q labels
+    y_i, its complement     labels with Y[i, p] = 1, labels with Y[i, q] = 0
+    alpha_ipq               alpha, one entry a pair: (p, q) is (m, n) of `pairs`
     H of (4)                Y: instances x hyperedges
-    w(e), delta(e)          w[k], delta[k]
-    D_c, W_c, L_c           D_c (its diagonal), W_c, Lap
-    X with the appended 1   through K1 = K + 1, in the linear and in the kernel form
-    A of (27)               Kt, the kernel that the method really uses
+    e, delta(e), w(e)       e (the rows of hyperedge k), len(e), w[k]
+    D_c, W_c, L_c           D_c, W_c, Lap
+    X with the appended 1   through K1 = K + 1 in the kernel form
+    A of (27)               A, the kernel that the method really uses; A_ii of (19) its diagonal
 
 All objectives are given in the sign of the primal problem.
 """
@@ -361,7 +364,7 @@ def dual_coordinate_descent(
     n, q = Y.shape
     # column i is (I + lam X^T Lap X)^-1 x_i
     directions = np.linalg.solve(np.eye(X.shape[1]) + lam * X.T @ Lap @ X, X.T)
-    A = np.einsum("id,di->i", X, directions)
+    A_ii = np.einsum("id,di->i", X, directions)  # (19)
     permutations = [np.arange(n)] if orders is None else [np.array(order) for order in orders]
     first = np.searchsorted(pairs.i, np.arange(n + 1))
     alpha = np.zeros(len(c))
@@ -373,7 +376,7 @@ def dual_coordinate_descent(
             for pair in range(first[i], first[i + 1]):
                 p, q_label = pairs.m[pair], pairs.n[pair]
                 gradient = (W[:, p] - W[:, q_label]) @ X[i] - 1.0  # (20)
-                target = alpha_star[pair] - gradient / (2.0 * A[i])
+                target = alpha_star[pair] - gradient / (2.0 * A_ii[i])
                 new = min(max(target, 0.0), c[pair])  # (23); with (22) it stays where it is optimal
                 W[:, p] += (new - alpha_star[pair]) * directions[:, i]  # (24)
                 W[:, q_label] -= (new - alpha_star[pair]) * directions[:, i]  # (25)

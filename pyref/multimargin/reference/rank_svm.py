@@ -13,9 +13,13 @@ and the label matrix Y. All objectives are given in the sign of the primal probl
 dual value -W(alpha) bounds the primal value from below.
 
 Papers and code:
+    000: l, l_i, l_t   n instances, p_i r_i pairs of instance i, L pairs in all
+    002: m, k          d features, q labels
     x_i, K             K[i, j] = k(x_i, x_j), n x n
-    L_i, its complement  labels m with Y[i, m] = 1, labels n with Y[i, n] = 0
-    alpha_imn          alpha, one entry a pair
+    000: L_i, its complement; 002: y_i, its complement
+                       labels m with Y[i, m] = 1, labels n with Y[i, n] = 0
+    000: alpha_imn; 002: alpha_ipq
+                       alpha, one entry a pair: (m, n) of 000 is (p, q) of 002
     beta_ki            B[i, k]
     f_k(x_i)           F[i, k]
     W(alpha)           -dual_objective

@@ -66,14 +66,17 @@ fn columns_of(features: &Features<'_>) -> Option<Columns> {
     }
 }
 
+/// Entries to mirror between two questions to the monitor.
+const MIRRORED: usize = 1 << 22;
+
 thread_local! {
     static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// How many chunks of work to do between two questions to the monitor: about 5e8 operations keep an interruption
+/// How many chunks of work to do between two questions to the monitor: about 2e8 operations keep an interruption
 /// prompt, and a few chunks keep the threads busy.
 pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
-    (500_000_000 / operations_a_chunk.max(1)).clamp(4, 64)
+    (200_000_000 / operations_a_chunk.max(1)).clamp(4, 64)
 }
 
 /// Calls `work` with a buffer of the given length that the thread keeps for the next call.
@@ -112,27 +115,39 @@ pub(crate) fn stored_product(
 
 /// Copies what is right of the blocks of `ROWS` rows on the diagonal of an `n x n` matrix to below them, for the rows
 /// from `first` on that are given: what the upper half of them knows of the lower half, then either half by itself.
-fn mirror(matrix: &mut [f64], first: usize, n: usize, threads: &Threads) {
+/// False when interrupted.
+fn mirror(
+    matrix: &mut [f64],
+    first: usize,
+    n: usize,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> bool {
     let rows = matrix.len() / n.max(1);
     if rows <= ROWS {
-        return;
+        return true;
     }
     let half = (rows / 2).next_multiple_of(ROWS);
     let (above, below) = matrix.split_at_mut(half * n);
-    threads.for_each_chunk(below, ROWS * n, |chunk, rows| {
-        let start = first + half + chunk * ROWS;
-        // Tiles, so that the lines read by columns are still in the cache for the next row.
-        for tile in (0..half).step_by(ROWS) {
-            for (row, j) in rows.chunks_exact_mut(n).zip(start..) {
-                let column = above[tile * n + j..].iter().step_by(n);
-                for (value, &mirrored) in row[first + tile..][..ROWS].iter_mut().zip(column) {
-                    *value = mirrored;
+    let slab = (MIRRORED / half).max(1).next_multiple_of(ROWS);
+    for (index, slab_rows) in below.chunks_mut(slab * n).enumerate() {
+        if monitor.interrupted() {
+            return false;
+        }
+        threads.for_each_chunk(slab_rows, ROWS * n, |chunk, rows| {
+            let start = first + half + index * slab + chunk * ROWS;
+            // Tiles, so that the lines read by columns are still in the cache for the next row.
+            for tile in (0..half).step_by(ROWS) {
+                for (row, j) in rows.chunks_exact_mut(n).zip(start..) {
+                    let column = above[tile * n + j..].iter().step_by(n);
+                    for (value, &mirrored) in row[first + tile..][..ROWS].iter_mut().zip(column) {
+                        *value = mirrored;
+                    }
                 }
             }
-        }
-    });
-    mirror(above, first, n, threads);
-    mirror(below, first + half, n, threads);
+        });
+    }
+    mirror(above, first, n, threads, monitor) && mirror(below, first + half, n, threads, monitor)
 }
 
 impl<'a> Gram<'a> {
@@ -352,8 +367,8 @@ impl<'a> Gram<'a> {
                 self.rows_from(&rows, if self.same { first } else { 0 }, out);
             });
         }
-        if self.same {
-            mirror(matrix, 0, n, threads);
+        if self.same && !mirror(matrix, 0, n, threads, monitor) {
+            return false;
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
             (0..n).for_each(|i| matrix[i * m + i] = 1.0);

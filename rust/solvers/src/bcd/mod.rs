@@ -28,6 +28,7 @@ pub(crate) use engine::{Certificate, Engine, Epoch};
 pub use step::{Block, Proximal, Step};
 
 use crate::labels::Labels;
+use crate::loss::Loss;
 use crate::report::{
     Monitor, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
 };
@@ -45,6 +46,8 @@ fn objectives(certificate: &Certificate, sigma: f64, sum: &[f64]) -> (f64, f64) 
 
 /// Solves a pairwise problem without a bias or with a penalized one. `start` is a dual matrix to start from (rows in
 /// the feasible set of the loss), else 0.
+///
+/// A kernel so indefinite that the problem has no minimum gives the status `IndefiniteKernel` and `B = 0`.
 ///
 /// # Errors
 /// When settings, labels and scores do not fit together.
@@ -67,6 +70,13 @@ pub fn solve<S: Scores, T: Step>(
     };
     let sigma = if penalized_bias { 1.0 } else { 0.0 };
     let mut trace = Trace::default();
+    let at_zero = objective_at_zero(labels, step.loss());
+    // Only a box keeps the dual of an indefinite kernel bounded. With any other kernel no dual objective exceeds
+    // a primal one. What has overflowed compares with nothing.
+    let diverges = |dual: f64| {
+        let bounded = dual <= (1.0 + 1e-9) * at_zero;
+        !T::Loss::BOX && !bounded
+    };
     let mut engine = Engine::new(labels, scores, step, start, sigma, threads, settings);
     let mut epochs = 0;
     let (mut status, mut primal);
@@ -81,6 +91,14 @@ pub fn solve<S: Scores, T: Step>(
         }
         let mut certificate = engine.certify();
         (primal, dual) = objectives(&certificate, sigma, &engine.sum);
+        if diverges(dual) {
+            engine.dual.fill(0.0);
+            engine.sum.fill(0.0);
+            engine.scores.recompute(&engine.dual, threads, monitor);
+            (primal, dual) = (at_zero, 0.0);
+            trace.record(epochs, primal, dual, engine.active(), monitor);
+            break status = Status::IndefiniteKernel;
+        }
         let mut gap = relative_gap(primal, dual);
         let last = epochs == settings.max_epochs || outcome != Epoch::Moved;
         if outcome != Epoch::Interrupted && (gap <= settings.tolerance || last) {
@@ -141,6 +159,17 @@ pub fn solve<S: Scores, T: Step>(
         bias,
         report,
     })
+}
+
+/// The primal objective of `B = 0`.
+fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
+    let of_one_pair = loss.value(&[0.0, 0.0], 1, &mut L::Workspace::default());
+    (0..labels.instances())
+        .map(|i| {
+            let p = labels.relevant(i).len();
+            labels.weight(i) * (p * (labels.count() - p)) as f64 * of_one_pair
+        })
+        .sum()
 }
 
 fn labels_with_pairs(labels: &Labels) -> usize {

@@ -199,7 +199,7 @@ impl Pieces {
             } else {
                 f64::INFINITY
             };
-            let leaves_far = below <= above;
+            let leaves_far = current.far > 0 && below <= above;
             let next = if leaves_far { below } else { above };
             let threshold = current.anchor.0 + (next - current.anchor.1) * current.stiffness;
             thresholds.push(threshold);
@@ -212,6 +212,8 @@ impl Pieces {
             }
             segments.push(current);
         }
+        // Scores that have overflowed compare with nothing.
+        far_until.resize(k, thresholds.len());
     }
 
     /// Puts the labels, which are sorted by their centres, on their segments.

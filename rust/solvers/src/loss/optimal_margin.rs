@@ -182,6 +182,31 @@ mod tests {
         }
     }
 
+    /// A kernel that is not positive semidefinite may drive them there.
+    #[test]
+    fn overflowed_scores_have_no_proximal_map_but_do_no_harm() {
+        let loss = OptimalMargin::new(0.25, 0.5).unwrap();
+        let mut workspace = NewtonWorkspace::default();
+        for extreme in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e308, -1e308] {
+            for position in 0..5 {
+                for relevant in 1..5 {
+                    let mut centre = [0.3, -1e308, 0.1, 2.0, 1e200];
+                    centre[position] = extreme;
+                    let mut displacement = [0.0; 5];
+                    loss.prox(
+                        &centre,
+                        &centre,
+                        &mut displacement,
+                        relevant,
+                        1e3,
+                        &mut workspace,
+                    );
+                    loss.value(&centre, relevant, &mut workspace);
+                }
+            }
+        }
+    }
+
     #[test]
     fn one_pair_in_closed_form() {
         let loss = OptimalMargin::new(0.25, 0.5).unwrap();

@@ -139,10 +139,8 @@ impl Scores for LinearDense<'_> {
             if monitor.interrupted() {
                 return false;
             }
-            let first = (index * 256) as u32;
-            let rows: Vec<u32> = (first..first + (block.len() / q) as u32).collect();
-            self.features.gather(&rows, &mut self.panel);
-            Self::add(&mut weights, &self.panel, block, d, q, threads);
+            let panel = &self.features.data()[index * 256 * d..][..block.len() / q * d];
+            Self::add(&mut weights, panel, block, d, q, threads);
         }
         self.weights = weights;
         true

@@ -1,0 +1,81 @@
+"""The compiled loops of the family make the steps of the plain ones, from the same start."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from multimargin import _rust
+from multimargin.reference import mlodm, rank_hlapsvm, rank_lsvm
+
+EPOCHS = 6
+
+
+def problem(seed, n=15, d=5, q=5):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    Y = (X @ random.normal(size=(d, q)) + random.normal(size=(n, q)) > 0.5).astype(int)
+    Y[3], Y[4] = 0, 1
+    return X, Y
+
+
+def run(K, Y, **options):
+    """One solve on a stored kernel, instances in their order, without any heuristic."""
+    return _rust.solve_pairwise(
+        np.ascontiguousarray(Y, dtype=np.uint8),
+        np.ascontiguousarray(K),
+        kernel_name="precomputed",
+        gamma=1.0,
+        degree=3,
+        coef0=0.0,
+        start=None,
+        tolerance=1e-15,
+        seed=0,
+        shuffle=False,
+        shrinking=False,
+        acceleration=False,
+        cache_bytes=0,
+        threads=1,
+        callback=None,
+        **{"theta": 0.0, "mu": 1.0, "block_size": 0} | options,
+    )
+
+
+@pytest.mark.parametrize("block_size", [1, 4, 0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_rank_lsvm_one_pair_at_a_time(kernel, block_size):
+    X, Y = problem(0)
+    K = pairwise_kernels(X, metric=kernel)
+    _, plain = rank_lsvm.dual_coordinate_descent(K, Y, 2.0, max_epochs=EPOCHS, tol=0.0)
+    model = {"c": 2.0, "loss": "squared_hinge", "bias": "penalized", "solver": "dcd"}
+    for epoch, B in enumerate(plain, start=1):
+        found = run(K, Y, **model, block_size=block_size, max_epochs=epoch)
+        np.testing.assert_allclose(found.dual, B, rtol=0, atol=1e-10)
+        dual = found.history[3]
+    assert len(plain) == len(dual) == EPOCHS
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_rank_hlapsvm_one_pair_at_a_time(lam):
+    X, Y = problem(1)
+    _, plain = rank_hlapsvm.dual_coordinate_descent(X, Y, 2.0, lam, 0.1, tol=0.0, max_epochs=EPOCHS)
+    A = rank_hlapsvm.kernel(X @ X.T, Y, lam, 0.1)
+    model = {"c": 2.0, "loss": "hinge", "bias": "none", "solver": "dcd"}
+    for epoch, F in enumerate(plain, start=1):
+        found = run(A, Y, **model, max_epochs=epoch)
+        np.testing.assert_allclose(found.scores, F, rtol=0, atol=1e-9)
+    assert len(plain) == EPOCHS
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_mlodm_one_instance_at_a_time(kernel):
+    """Algorithm 1: an instance's sub-problem has one solution, whoever finds it."""
+    X, Y = problem(2)
+    K = pairwise_kernels(X, metric=kernel)
+    theta, mu = 0.2, 0.4
+    _, plain = mlodm.block_coordinate_descent(
+        K, Y, 2.0, theta, mu, max_epochs=EPOCHS, tol=1e-12, max_updates=20_000
+    )
+    model = {"c": 2.0, "loss": "optimal_margin", "theta": theta, "mu": mu, "bias": "none"}
+    found = run(K, Y, **model, solver="bcd", max_epochs=EPOCHS)
+    assert len(plain) == EPOCHS
+    np.testing.assert_allclose(found.history[3], plain, rtol=1e-7)

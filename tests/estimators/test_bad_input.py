@@ -1,0 +1,311 @@
+"""Bad input to the estimators of the family: messages name the argument and what is expected."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+
+ESTIMATORS = [
+    RankSVM(),
+    RankLSVM(),
+    RankCVM(),
+    RankCVM(solver="pairwise-frank-wolfe"),
+    MLODM(),
+    RankHLapSVM(),
+    RankHLapSVM(kernel="rbf"),
+]
+
+every_estimator = pytest.mark.parametrize(
+    "estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__}-{e.solver}-{e.kernel}"
+)
+
+
+def multilabel_data(seed=0, n=60, d=4, q=4):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    scores = X @ random.normal(size=(d, q)) + 0.5 * random.normal(size=(n, q))
+    return X, (scores > 0.3).astype(int)
+
+
+X, Y = multilabel_data()
+NO_MATRIX = "X is not a matrix of finite real numbers, one row an instance: "
+
+
+def with_entry(matrix, value):
+    changed = matrix.astype(float)
+    changed[2, 1] = value
+    return changed
+
+
+BAD_DATA = {
+    "X with NaN": ((with_entry(X, np.nan), Y), ValueError, NO_MATRIX + "Input X contains NaN"),
+    "X with infinity": ((with_entry(X, np.inf), Y), ValueError, NO_MATRIX + "Input X contains inf"),
+    "sparse X with NaN": (
+        (sparse.csr_array(with_entry(X, np.nan)), Y),
+        ValueError,
+        NO_MATRIX + "Input X contains NaN",
+    ),
+    "X without rows": (
+        (np.empty((0, 4)), np.empty((0, 4))),
+        ValueError,
+        NO_MATRIX + "Found array with 0 sample(s) (shape=(0, 4))",
+    ),
+    "X without columns": (
+        (np.empty((60, 0)), Y),
+        ValueError,
+        NO_MATRIX + "Found array with 0 feature(s) (shape=(60, 0))",
+    ),
+    "X of one dimension": ((X[0], Y), ValueError, NO_MATRIX + "Expected 2D array, got 1D array"),
+    "no X": ((None, Y), ValueError, NO_MATRIX),
+    "X of text": (
+        (X.astype(str).astype(object) + "a", Y),
+        ValueError,
+        NO_MATRIX + "could not convert string to float",
+    ),
+    "X of text in a data frame": (
+        (pd.DataFrame({"colour": ["red", "blue"] * 30, "size": 1.0}), Y),
+        ValueError,
+        NO_MATRIX + "could not convert string to float",
+    ),
+    "X of objects": ((np.full((60, 4), {}), Y), TypeError, NO_MATRIX + "float() argument must be"),
+    "X of complex numbers": ((X * 1j, Y), ValueError, NO_MATRIX + "Complex data not supported"),
+    "fewer labels than rows": ((X, Y[:59]), ValueError, "Y has 59 rows; expected 60, as many as X"),
+    "fewer classes than rows": ((X, Y[:59, 0]), ValueError, "Y has 59 rows; expected 60, as many"),
+    "Y of signs": (
+        (X, np.where(Y, 1, -1)),
+        ValueError,
+        "Y has values other than 0 and 1: -1. Labels coded as -1 and +1 are converted by (Y > 0)",
+    ),
+    "Y of twos": ((X, 2 * Y), ValueError, "Y has values other than 0 and 1: 2."),
+    "Y of fractions": ((X, 0.5 * Y), ValueError, "Y has values other than 0 and 1: 0.5."),
+    "Y with NaN": ((X, with_entry(Y, np.nan)), ValueError, "Y has values other than 0 and 1: nan."),
+    "sparse Y of threes": (
+        (X, sparse.csr_array(3 * Y)),
+        ValueError,
+        "Y has values other than 0 and 1: 3.",
+    ),
+    "Y of text": ((X, Y.astype(str)), TypeError, "Y has dtype <U21; expected numbers, 0 and 1"),
+    "one label": (
+        (X, Y[:, :1]),
+        ValueError,
+        "Y has shape (60, 1), a single label; expected at least two labels",
+    ),
+    "no label": (
+        (X, Y[:, :0]),
+        ValueError,
+        "Y has shape (60, 0); expected at least one row and one label",
+    ),
+    "Y of three dimensions": (
+        (X, Y[:, :, None]),
+        ValueError,
+        "Y has shape (60, 4, 1); expected a label indicator",
+    ),
+    "all labels or none": (
+        (X, np.tile(Y[:, :1], 4)),
+        ValueError,
+        "Y has no label pair: each of its 60 rows has all labels or none; expected a row with both",
+    ),
+    "no relevant label": ((X, np.zeros((60, 4))), ValueError, "Y has no label pair"),
+    "one class": (
+        (X, np.zeros(60)),
+        ValueError,
+        "y has one class only, np.float64(0.0); expected at least two classes",
+    ),
+    "no Y": ((X, None), ValueError, "requires y to be passed, but the target y is None"),
+    "Y of unequal rows": (
+        (X, [[0, 1]] * 30 + [[0]] * 30),
+        ValueError,
+        "Y has rows of different lengths; expected",
+    ),
+}
+
+
+@every_estimator
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data(estimator, case):
+    data, error, message = BAD_DATA[case]
+    with pytest.raises(error, match=re.escape(message)):
+        clone(estimator).fit(*data)
+
+
+BAD_PARAMETERS = [
+    ({"C": 0.0}, ValueError, "C is 0.0; expected a finite number above 0"),
+    ({"C": -1}, ValueError, "C is -1; expected a finite number above 0"),
+    ({"C": np.inf}, ValueError, "C is inf; expected a finite number above 0"),
+    ({"C": np.nan}, ValueError, "C is nan; expected a finite number above 0"),
+    ({"C": "1"}, TypeError, "C is '1'; expected a finite number above 0"),
+    ({"C": True}, TypeError, "C is True; expected a finite number above 0"),
+    ({"gamma": 0.0}, ValueError, "gamma is 0.0; expected a finite number above 0"),
+    ({"gamma": -2.0}, ValueError, "gamma is -2.0; expected a finite number above 0"),
+    ({"gamma": "wide"}, ValueError, "gamma is 'wide'; expected one of 'scale', 'auto'"),
+    ({"gamma": None}, TypeError, "gamma is None; expected a finite number above 0"),
+    ({"tol": 0.0}, ValueError, "tol is 0.0; expected a finite number above 0"),
+    ({"tol": -1e-3}, ValueError, "tol is -0.001; expected a finite number above 0"),
+    ({"kernel": "magic"}, ValueError, "kernel is 'magic'; expected one of 'linear', 'rbf'"),
+    ({"kernel": 3}, ValueError, "kernel is 3; expected one of 'linear', 'rbf'"),
+    ({"solver": "magic"}, ValueError, "solver is 'magic'; expected one of 'bcd', 'dcd', "),
+    ({"degree": -1}, ValueError, "degree is -1; expected an integer of at least 0"),
+    ({"degree": 2.5}, TypeError, "degree is 2.5; expected an integer of at least 0"),
+    ({"coef0": np.nan}, ValueError, "coef0 is nan; expected a finite number"),
+    ({"max_iter": 0}, ValueError, "max_iter is 0; expected an integer of at least 1"),
+    ({"max_iter": 1.5}, TypeError, "max_iter is 1.5; expected an integer of at least 1"),
+    ({"cache_size": -1}, ValueError, "cache_size is -1; expected a finite number of at least"),
+    ({"verbose": -1}, ValueError, "verbose is -1; expected an integer of at least 0"),
+    ({"verbose": "loud"}, TypeError, "verbose is 'loud'; expected an integer of at least 0"),
+    ({"threshold": "best"}, ValueError, "threshold is 'best'; expected 'scores', 'features',"),
+    ({"threshold": np.inf}, ValueError, "is inf; expected a finite number"),
+    ({"n_jobs": 0}, ValueError, "n_jobs is 0; expected None, a positive number"),
+    (
+        {"kernel": "precomputed", "threshold": "features"},
+        ValueError,
+        "threshold is 'features', but kernel='precomputed' shows no features; expected",
+    ),
+]
+
+
+@every_estimator
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS, ids=str)
+def test_bad_parameters(estimator, parameters, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        clone(estimator).set_params(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (RankSVM(bias="some"), "bias is 'some'; expected one of 'free', 'penalized', 'none'"),
+        (RankCVM(fw_tol=0), "fw_tol is 0; expected a finite number above 0"),
+        (MLODM(theta=1.0), "theta is 1.0; expected a finite number of at least 0 and below 1"),
+        (MLODM(theta=-0.1), "theta is -0.1; expected a finite number of at least 0 and below 1"),
+        (MLODM(mu=0.0), "mu is 0.0; expected a finite number above 0 and of at most 1"),
+        (MLODM(mu=1.5), "mu is 1.5; expected a finite number above 0 and of at most 1"),
+        (RankHLapSVM(lam=-1.0), "lam is -1.0; expected a finite number of at least 0"),
+        (RankHLapSVM(nu=-1.0), "nu is -1.0; expected a finite number of at least 0"),
+        (RankHLapSVM(nu="auto"), "nu is 'auto'; expected one of 'scale'"),
+    ],
+)
+def test_bad_parameters_of_one_method(estimator, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        estimator.fit(X, Y)
+
+
+SOLVERS = [
+    RankSVM(),
+    RankSVM(solver="dcd"),
+    RankSVM(solver="frank-wolfe"),
+    RankSVM(solver="exact"),
+    *ESTIMATORS[1:-1],
+]
+
+
+@pytest.mark.parametrize("estimator", SOLVERS, ids=lambda e: f"{type(e).__name__}-{e.solver}")
+def test_bad_precomputed_kernels(estimator):
+    model = clone(estimator).set_params(kernel="precomputed", threshold="scores")
+    with pytest.raises(ValueError, match=r"X has shape \(60, 4\); expected a square kernel matrix"):
+        model.fit(X, Y)
+    K = X @ X.T
+    K[3, 4] += 1.0
+    with pytest.raises(
+        ValueError, match=r"X is not symmetric: .* differ by up to 1; expected a sy"
+    ):
+        model.fit(K, Y)
+    with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+        model.fit(sparse.csr_array(X @ X.T), Y)
+
+
+@every_estimator
+def test_bad_callable_kernels(estimator):
+    model = clone(estimator).set_params(kernel=lambda A, B: np.zeros((A.shape[0], 2)))
+    with pytest.raises(ValueError, match=r"kernel returned an array of shape \(60, 2\); expected"):
+        model.fit(X, Y)
+    model.set_params(kernel=lambda A, B: np.arange(3600.0).reshape(60, 60))
+    with pytest.raises(ValueError, match="not symmetric"):
+        model.fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_indefinite_kernel_is_told(bias, solver):
+    K = X @ X.T - 3.0 * np.eye(60)
+    model = RankSVM(kernel="precomputed", solver=solver, bias=bias, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="kernel 'precomputed' is not positive semidefin"):
+        model.fit(K, Y)
+    assert model.status_ == "indefinite_kernel"
+    assert model.predict(K).shape == Y.shape
+
+
+INDEFINITE = {
+    "sigmoid": {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0},
+    "a negative eigenvalue": {"kernel": lambda A, B: A @ B.T - 3.0 * (A[:, :1] == B[:, 0])},
+    "negative definite": {"kernel": lambda A, B: -A @ B.T},
+}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [*ESTIMATORS, RankLSVM(solver="dcd"), MLODM(solver="dcd")],
+    ids=lambda e: f"{type(e).__name__}-{e.solver}-{e.kernel}",
+)
+@pytest.mark.parametrize("kernel", INDEFINITE)
+def test_indefinite_kernel_is_told_by_every_estimator(kernel, estimator):
+    # The dual of a loss without an upper bound on the slope has no maximum then.
+    for X, Y in (multilabel_data(), multilabel_data(n=400)):
+        model = clone(estimator).set_params(**INDEFINITE[kernel], max_iter=20, random_state=0)
+        with pytest.warns(ConvergenceWarning, match="Expected a positive semidefinite kernel"):
+            model.fit(X, Y)
+        assert model.status_ == "indefinite_kernel"
+        assert np.isfinite(model.label_scores(X)).all()
+        assert model.predict(X).shape == Y.shape
+        assert not np.isnan(model.history_["primal"]).any()
+
+
+@pytest.mark.parametrize("model", [RankLSVM(), RankCVM(), MLODM()], ids=str)
+def test_indefinite_kernel_that_is_never_stored_is_told(model):
+    model.set_params(kernel="sigmoid", gamma=2.0, coef0=-1.0, cache_size=0.0, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Expected a positive semidefinite kernel"):
+        model.fit(X, Y)
+    assert model.status_ == "indefinite_kernel"
+
+
+@every_estimator
+@pytest.mark.parametrize("method", ["predict", "decision_function", "label_scores"])
+def test_methods_before_fit(method, estimator):
+    name = type(estimator).__name__
+    with pytest.raises(NotFittedError, match=f"{name} instance is not fitted yet"):
+        getattr(clone(estimator), method)(X)
+
+
+@every_estimator
+def test_other_features_than_in_fit(estimator):
+    name = type(estimator).__name__
+    for kernel in ("rbf", "linear"):
+        model = clone(estimator).set_params(kernel=kernel).fit(X, Y)
+        for method in (model.predict, model.decision_function, model.label_scores):
+            with pytest.raises(ValueError, match=f"X has 3 features, but {name} is expecting 4"):
+                method(X[:, :3])
+            with pytest.raises(ValueError, match=NO_MATRIX + "Input X contains NaN"):
+                method(with_entry(X, np.nan))
+            with pytest.raises(ValueError, match=NO_MATRIX + "Expected 2D array"):
+                method(X[0])
+            with pytest.raises(ValueError, match=NO_MATRIX + "could not convert string"):
+                method(X.astype(str).astype(object) + "a")
+    model.set_params(kernel="precomputed", threshold="scores").fit(X @ X.T, Y)
+    with pytest.raises(ValueError, match=f"X has 59 features, but {name} is expecting 60"):
+        model.predict(X @ X[:59].T)
+
+
+@every_estimator
+def test_bad_labels_for_margins(estimator):
+    model = clone(estimator).fit(X, Y)
+    with pytest.raises(ValueError, match="Y has 3 labels; expected 4"):
+        model.margins(X, Y[:, :3])
+    with pytest.raises(ValueError, match="Y has 59 rows; expected 60"):
+        model.margins(X, Y[1:])
+    with pytest.raises(ValueError, match="Y has values other than 0 and 1: -1"):
+        model.margins(X, 2 * Y - 1)
