@@ -36,7 +36,7 @@ def run(K, Y, **options):
         cache_bytes=0,
         threads=1,
         callback=None,
-        **{"theta": 0.0, "mu": 1.0, "block_size": 0} | options,
+        **{"theta": 0.0, "mu": 1.0, "block_size": 0, "chains": 1} | options,
     )
 
 
