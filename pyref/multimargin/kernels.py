@@ -33,6 +33,10 @@ _INDEFINITE_TOLERANCE = 1e-8
 # Columns of a Cholesky factor that are computed at once.
 _PANEL = 256
 
+# Eigenvalues above minus this fraction of the largest are 0 but for the rounding of their
+# computation; the exact solver takes no matrix with a smaller one.
+_ROUNDING_OF_EIGENVALUES = 1e-10
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -340,6 +344,66 @@ def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
 def _checked_features(X: Any, name: str) -> Any:
     with naming(name, MATRIX_OF_NUMBERS):
         return check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name=name)
+
+
+@dataclass(frozen=True)
+class NearestKernel:
+    """The positive semidefinite matrix K+ that is nearest to an indefinite kernel matrix K.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        K with its negative eigenvalues set to 0.
+    eigenvectors : ndarray of shape (n, r)
+        The eigenvectors U of the positive eigenvalues of K, so that K+ is K U U^T.
+
+    Notes
+    -----
+    Clipping the spectrum, with the same linear map for new rows as for the training rows: Chen,
+    Garcia, Gupta, Rahimi and Cazzanti, "Similarity-based classification: concepts and algorithms",
+    JMLR 10 (2009), section 4.
+    """
+
+    matrix: Matrix
+    eigenvectors: Matrix
+
+    def original_expansion(self, coefficients: Matrix) -> Matrix:
+        """Return the coefficients over K of an expansion over K+.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (n, q)
+            A, with scores K+ A.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            U U^T A, with the same scores K U U^T A.
+        """
+        expansion: Matrix = self.eigenvectors @ (self.eigenvectors.T @ coefficients)
+        return expansion
+
+
+def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:
+    """Return the positive semidefinite matrix that is nearest to a symmetric one.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric matrix.
+
+    Returns
+    -------
+    NearestKernel or None
+        None when no eigenvalue of K is negative beyond rounding, 1e-10 of the largest.
+    """
+    eigenvalues, U = linalg.eigh(K, check_finite=False)
+    if eigenvalues[0] >= -_ROUNDING_OF_EIGENVALUES * np.abs(eigenvalues).max():
+        return None
+    positive = eigenvalues > 0.0
+    U = np.ascontiguousarray(U[:, positive])
+    matrix = (U * eigenvalues[positive]) @ U.T
+    return NearestKernel((matrix + matrix.T) / 2.0, U)
 
 
 def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:

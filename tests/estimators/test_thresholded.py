@@ -228,7 +228,10 @@ def test_refusals():
         ({"estimator": "svm"}, r"^estimator is 'svm'; expected a classifier with `fit`"),
         ({"threshold": "label"}, r"^threshold is 'label'; expected 'scores', "),
         ({"response_method": "transform"}, r"^response_method is 'transform'; expected one of"),
-        ({"response_method": "predict_proba"}, r"^RankSVM has no predict_proba; expected a class"),
+        (
+            {"response_method": "predict_proba"},
+            r"^estimator is a RankSVM, which has no predict_proba; expected a class",
+        ),
     ):
         model = ThresholdedClassifier(**{"estimator": RankSVM(random_state=0), **arguments})
         with pytest.raises((TypeError, ValueError), match=message):

@@ -86,7 +86,7 @@ def test_input_is_checked(data, rank_svm):
     X, Y = data
     with pytest.raises(NotFittedError):
         MarginDistributionDisplay.from_estimator(RankSVM(), X, Y)
-    with pytest.raises(TypeError, match="StandardScaler, which has neither label_scores"):
+    with pytest.raises(TypeError, match="StandardScaler, which has no label_scores or"):
         MarginDistributionDisplay.from_estimator(StandardScaler().fit(X), X, Y)
     one_label = LogisticRegression().fit(X, Y[:, 0])
     with pytest.raises(ValueError, match=r"expected \(40, 4\)"):

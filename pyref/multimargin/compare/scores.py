@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.labels import relevant_probabilities
+from multimargin.label_scores import response_of, scores_by
+
+# As scikit-learn's scorers rank; without scores the predictions, whose labels tie.
+_RESPONSES = ("decision_function", "predict_proba", "predict")
 
 
 def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64], str]:
@@ -29,22 +32,10 @@ def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64
 
     Raises
     ------
+    TypeError
+        If the estimator has none of these methods.
     ValueError
-        If the scores have another shape.
+        If the scores have another shape, or are not finite.
     """
-    for source in ("decision_function", "predict_proba", "predict"):
-        if not hasattr(estimator, source):
-            continue
-        answer = getattr(estimator, source)(X)
-        if source == "predict_proba" and isinstance(answer, list):
-            answer = relevant_probabilities(answer, estimator.classes_)
-        if hasattr(answer, "toarray"):
-            answer = answer.toarray()
-        scores = np.asarray(answer, dtype=np.float64)
-        if scores.shape != (X.shape[0], n_labels):
-            raise ValueError(
-                f"{source} returned the shape {scores.shape}; expected ({X.shape[0]}, {n_labels}), "
-                "one score for each row and label."
-            )
-        return scores, source
-    raise TypeError(f"{type(estimator).__name__} cannot predict; expected a classifier.")
+    source = response_of(estimator, _RESPONSES)
+    return scores_by(estimator, source, X, n_labels=n_labels), source

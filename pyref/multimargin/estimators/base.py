@@ -1,6 +1,7 @@
 """What the pairwise estimators share: data in, one solver call, a threshold, attributes."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,13 @@ from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_pairs, check_targets
-from multimargin.kernels import Kernel, KernelFunction, is_indefinite, make_kernel
+from multimargin.kernels import (
+    Kernel,
+    KernelFunction,
+    is_indefinite,
+    make_kernel,
+    nearest_positive_semidefinite,
+)
 from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 from multimargin.thresholds import (
     ConstantThreshold,
@@ -49,6 +56,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
     random_state: int | np.random.RandomState | None
     verbose: int
     warm_start: bool
+    # The shape of the dual matrix that a warm start may take up, if any.
+    _fit_shape: tuple[int, ...] | None
 
     def __init__(
         self,
@@ -132,8 +141,16 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_pairs(targets.indicator)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         threads = thread_count(self.n_jobs)
-        gram = self._gram(X, kernel, threads)
+        exact = self.solver == "exact"
+        gram = self._gram(X, kernel, threads, needed=exact and kernel.name not in ("linear", "rbf"))
         indefinite = gram is not None and is_indefinite(gram)
+        nearest = None
+        # Only the dual variables of the hinge are bounded: the other losses have no dual solution.
+        unbounded = indefinite and self._model().loss != "hinge"
+        if gram is not None and (exact or unbounded):
+            nearest = nearest_positive_semidefinite(gram)
+        if nearest is not None:
+            gram = nearest.matrix
 
         start = self._start(X.shape[0], targets) if self.warm_start else None
         progress = Progress(self, self.max_iter, self.verbose)
@@ -157,14 +174,20 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if interrupted and fit.n_iter == 0:
             # Nothing was reached yet: a model fitted before stays as it is.
             raise KeyboardInterrupt
+        if nearest is not None:
+            expansion = fit.dual if fit.expansion is None else fit.expansion
+            fit = replace(fit, expansion=nearest.original_expansion(expansion))
         self._store(X, targets, kernel, fit)
+        if nearest is not None:
+            # The expansion is no dual matrix to start from.
+            self._fit_shape = None
         self._fit_threshold(X, targets, fit, interrupted)
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt
         if indefinite or fit.status == "indefinite_kernel":
             self.status_ = "indefinite_kernel"
-            self._warn_of_indefinite_kernel(stacklevel=3)
+            self._warn_of_indefinite_kernel(solved_nearest=nearest is not None, stacklevel=3)
         elif fit.status not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="

@@ -29,7 +29,7 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
     Raises
     ------
     ValueError
-        If the kernel is indefinite.
+        If the kernel is indefinite; an estimator takes the nearest one that is not.
     ImportError
         If CVXPY is not installed.
     RuntimeError

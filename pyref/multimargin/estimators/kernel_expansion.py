@@ -14,9 +14,6 @@ from multimargin.estimators.progress import CallbackSupportMixin
 from multimargin.kernels import Kernel, KernelFunction, check_precomputed, same_kind
 from multimargin.parameters import thread_count
 
-# Kernels that need not be positive semidefinite.
-_POSSIBLY_INDEFINITE = ("sigmoid", "precomputed")
-
 
 class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
     """Base of the estimators whose scores are f(x) = k(x, support_vectors_) dual_coef_ + b.
@@ -47,8 +44,8 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             gram: Matrix = X
             return gram
         fits = 8.0 * X.shape[0] ** 2 <= 1e6 * self.cache_size
-        doubtful = kernel.name in _POSSIBLY_INDEFINITE and fits
-        if kernel.function is not None or doubtful or needed:
+        doubtful = kernel.name == "sigmoid" or (kernel.name == "poly" and kernel.coef0 < 0.0)
+        if kernel.function is not None or (doubtful and fits) or needed:
             gram = kernel.matrix(X, threads=threads)
             if kernel.function is not None:
                 check_precomputed(gram)
@@ -95,11 +92,17 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         labels: Matrix = scores
         return labels
 
-    def _warn_of_indefinite_kernel(self, stacklevel: int) -> None:
+    def _warn_of_indefinite_kernel(self, *, solved_nearest: bool, stacklevel: int) -> None:
+        consequence = (
+            "the problem was solved with the nearest matrix that is (negative eigenvalues set to "
+            "0), and objective_ and dual_gap_ refer to that."
+            if solved_nearest
+            else "the problem is not convex, the point found is stationary at best, and dual_gap_ "
+            "bounds nothing."
+        )
         warnings.warn(
-            f"The kernel {self.kernel!r} is not positive semidefinite on the training rows: the "
-            "problem is not convex, the point found is stationary at best, and dual_gap_ bounds "
-            "nothing. Expected a positive semidefinite kernel.",
+            f"The kernel {self.kernel!r} is not positive semidefinite on the training rows: "
+            f"{consequence} Expected a positive semidefinite kernel.",
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )

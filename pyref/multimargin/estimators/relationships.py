@@ -16,7 +16,14 @@ from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.problem import Matrix, Report, history_of
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
-from multimargin.kernels import Kernel, KernelFunction, is_indefinite, make_kernel, rust_features
+from multimargin.kernels import (
+    Kernel,
+    KernelFunction,
+    is_indefinite,
+    make_kernel,
+    nearest_positive_semidefinite,
+    rust_features,
+)
 from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 
 SOLVERS = ("splitting", "alternating", "exact")
@@ -37,12 +44,15 @@ class RelationshipFit(Report):
         Signed dual matrix Z = alpha . Y of the lower bound.
     covariance : ndarray of shape (q, q)
         Label covariance.
+    solved_nearest : bool, default=False
+        Whether the nearest positive semidefinite kernel took the place of an indefinite one.
     """
 
     expansion: Matrix
     bias: Matrix
     dual: Matrix
     covariance: Matrix
+    solved_nearest: bool = False
 
 
 class RelationshipClassifier(KernelExpansionClassifier):
@@ -162,6 +172,12 @@ class RelationshipClassifier(KernelExpansionClassifier):
         relevant = indicator.sum(axis=0, dtype=np.int64)
         learned = np.flatnonzero((relevant > 0) & (relevant < n))
         covariance = self._checked_covariance(q)
+        exact = self.solver == "exact"
+        nearest = None
+        if doubtful and gram is not None and exact:
+            nearest = nearest_positive_semidefinite(gram)
+        if nearest is not None:
+            gram = nearest.matrix
 
         progress = Progress(self, self.max_outer, self.verbose)
         if learned.size == 0:
@@ -177,6 +193,8 @@ class RelationshipClassifier(KernelExpansionClassifier):
             )
         expansion, dual = np.zeros((n, q)), np.zeros((n, q))
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
+        if nearest is not None:
+            expansion = nearest.original_expansion(expansion)
         # A label of one class has no weights, and the bias at which its loss vanishes.
         bias = np.where(relevant == 0, -1.0, 1.0)
         bias[learned] = part.bias
@@ -199,6 +217,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             dual=dual,
             covariance=covariance,
             status="interrupted" if interrupted else status,
+            solved_nearest=exact,
         )
 
     def _finish(self, fit: RelationshipFit) -> None:
@@ -206,7 +225,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         if fit.status == "interrupted":
             raise KeyboardInterrupt
         if fit.status == "indefinite_kernel":
-            self._warn_of_indefinite_kernel(stacklevel=4)
+            self._warn_of_indefinite_kernel(solved_nearest=fit.solved_nearest, stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_outer="

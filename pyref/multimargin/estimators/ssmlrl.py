@@ -1,5 +1,6 @@
 """SSMLRL (Zhang and Yeung): MLRL that also learns the label covariance from unlabelled rows."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Matrix
 from multimargin.estimators.relationships import RelationshipClassifier, RelationshipFit
 from multimargin.estimators.targets import Targets, check_targets
-from multimargin.kernels import Kernel, KernelFunction, check_precomputed
+from multimargin.kernels import (
+    Kernel,
+    KernelFunction,
+    check_precomputed,
+    is_indefinite,
+    nearest_positive_semidefinite,
+)
 from multimargin.parameters import check_real, thread_count
 
 UNLABELLED = -1
@@ -138,16 +145,27 @@ class SSMLRL(RelationshipClassifier):
             K = self._kernel_matrix(X, kernel)
             if K is None:
                 K = kernel.matrix(X, threads=thread_count(self.n_jobs))
+            # Eliminating the scores of unlabelled rows needs a kernel that is definite there.
+            doubtful = self.kernel not in ("linear", "rbf") and is_indefinite(K)
+            nearest = nearest_positive_semidefinite(K) if doubtful else None
+            if nearest is not None:
+                K = nearest.matrix
             reduced, influence = reduced_kernel(K, rows, others, lam / self.lam2)
             fit = self._fit_labelled(X[rows], targets, kernel, reduced, lam)
             expansion[others] = influence @ fit.expansion
+            expansion[rows] = fit.expansion
+            if nearest is not None:
+                expansion = nearest.original_expansion(expansion)
+                if fit.status != "interrupted":
+                    self.status_ = "indefinite_kernel"
+                    fit = replace(fit, status=self.status_, solved_nearest=True)
         else:
             kept = X[rows]
             if self.kernel == "precomputed":
                 check_precomputed(X)
                 kept = np.ascontiguousarray(kept[:, rows])
             fit = self._fit_labelled(kept, targets, kernel, self._kernel_matrix(kept, kernel), lam)
-        expansion[rows] = fit.expansion
+            expansion[rows] = fit.expansion
         return fit, expansion
 
 

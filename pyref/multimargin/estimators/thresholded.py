@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.arrays import check_as_many_rows
 from multimargin.estimators.targets import check_targets
-from multimargin.labels import check_scores, relevant_probabilities
+from multimargin.label_scores import response_of, scores_by
 from multimargin.parameters import check_choice
 from multimargin.thresholds import Threshold, make_threshold, over_labels
 
@@ -42,7 +42,8 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The folds. An int means as many blocks of rows in their order; where labels are rare,
         `multimargin.tuning.MultilabelStratifiedKFold` keeps them in all folds.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
-        Which scores to take; "auto" is the first that the classifier has.
+        Which scores to take; "auto" is the first that the classifier has, of a pipeline or a search
+        the one that it ends with or found.
     n_jobs : int, default=None
         Number of folds that are fitted at the same time; None means 1.
 
@@ -157,7 +158,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             held_out / unit, indicator[rows], _safe_indexing(X, rows)
         ).rescale(unit)
         self.estimator_ = clone(self.estimator).fit(X, indicator)
-        self.response_method_ = _response_of(self.estimator_, self.response_method)
+        self.response_method_ = response_of(self.estimator_, _wanted(self.response_method))
         self.classes_ = targets.classes
         if targets.label_names is not None:
             self.label_names_in_ = targets.label_names
@@ -184,7 +185,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             If the estimator is not fitted.
         """
         check_is_fitted(self)
-        return _scores(self.estimator_, X, self.response_method_, self.classes_.size)
+        return scores_by(self.estimator_, self.response_method_, X, n_labels=self.classes_.size)
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the scores minus the threshold: positive for the labels that are predicted.
@@ -256,23 +257,9 @@ def _held_out_scores(
                 "MultilabelStratifiedKFold as cv spreads rare labels over the folds."
             )
         raise
-    return _scores(estimator, X_test, _response_of(estimator, response_method), n_labels=Y.shape[1])
+    response = response_of(estimator, _wanted(response_method))
+    return scores_by(estimator, response, X_test, n_labels=Y.shape[1])
 
 
-def _response_of(estimator: Any, response_method: str) -> str:
-    wanted = _RESPONSES if response_method == "auto" else (response_method,)
-    for method in wanted:
-        if hasattr(estimator, method):
-            return method
-    raise TypeError(
-        f"{type(estimator).__name__} has no {' or '.join(wanted)}; expected a classifier that "
-        "gives scores."
-    )
-
-
-def _scores(estimator: Any, X: Any, response_method: str, n_labels: int) -> Matrix:
-    response = getattr(estimator, response_method)(X)
-    if isinstance(response, list):
-        response = relevant_probabilities(response, estimator.classes_)
-    name = f"{response_method} of {type(estimator).__name__}"
-    return check_scores(response, n_labels=n_labels, name=name).astype(np.float64, copy=False)
+def _wanted(response_method: str) -> tuple[str, ...]:
+    return _RESPONSES if response_method == "auto" else (response_method,)

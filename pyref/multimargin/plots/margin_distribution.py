@@ -5,9 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.label_scores import response_of, scores_by
+from multimargin.labels import check_indicator
 from multimargin.margins import pair_margins
 from multimargin.parameters import check_choice, check_integer
 from multimargin.plots.checks import by_name, check_numbers
@@ -116,7 +117,8 @@ class MarginDistributionDisplay:
             If matplotlib is not installed.
         """
         estimators = by_name("estimator", estimator)
-        scores = {name: _scores(model, X) for name, model in estimators.items()}
+        n_labels = check_indicator(Y).shape[1]
+        scores = {name: _scores(model, X, n_labels) for name, model in estimators.items()}
         return cls.from_predictions(Y, scores, normalize=normalize, kind=kind, bins=bins, ax=ax)
 
     @classmethod
@@ -203,20 +205,11 @@ class MarginDistributionDisplay:
         return self
 
 
-def _scores(model: Any, X: Any) -> Any:
+def _scores(model: Any, X: Any, n_labels: int) -> Vector:
     check_is_fitted(model)
-    if hasattr(model, "best_estimator_"):
-        return _scores(model.best_estimator_, X)
-    if isinstance(model, Pipeline) and hasattr(model[-1], "label_scores"):
-        # A pipeline shows the decision function only, from which thresholds are subtracted.
-        return model[-1].label_scores(model[:-1].transform(X) if len(model) > 1 else X)
-    for method in ("label_scores", "decision_function"):
-        if hasattr(model, method):
-            return getattr(model, method)(X)
-    raise TypeError(
-        f"estimator is a {type(model).__name__}, which has neither label_scores nor "
-        "decision_function; expected one that scores labels."
-    )
+    # Thresholds of the labels would change the margins of the decision function.
+    response = response_of(model, ("label_scores", "decision_function"))
+    return scores_by(model, response, X, n_labels=n_labels)
 
 
 def _checked(name: str, margins: Any, normalize: bool) -> Vector:

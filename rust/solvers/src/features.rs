@@ -102,8 +102,13 @@ impl<'a> Sparse<'a> {
 
     /// Indices and values of row `i`.
     pub fn row(&self, i: usize) -> (&'a [i32], &'a [f64]) {
-        let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+        let range = self.entries(i);
         (&self.indices[range.clone()], &self.data[range])
+    }
+
+    /// Where row `i` lies among the nonzeros.
+    pub fn entries(&self, i: usize) -> Range<usize> {
+        self.starts[i] as usize..self.starts[i + 1] as usize
     }
 
     /// Number of rows.
@@ -114,6 +119,11 @@ impl<'a> Sparse<'a> {
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
+    }
+
+    /// Number of nonzeros.
+    pub fn nonzeros(&self) -> usize {
+        self.data.len()
     }
 
     /// Adds `scale` times row `i` to a dense vector.
@@ -174,70 +184,6 @@ pub enum Features<'a> {
     Dense(Dense<'a>),
     /// Features in compressed sparse rows.
     Sparse(Sparse<'a>),
-}
-
-/// A sparse matrix by columns: which rows have a feature, and its values there.
-#[derive(Clone, Debug)]
-pub struct Columns {
-    starts: Vec<usize>,
-    rows: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Columns {
-    /// Sorts the nonzeros of a matrix by column, rows ascending within each: 12 bytes a nonzero.
-    pub fn of(matrix: &Sparse<'_>) -> Self {
-        let mut starts = vec![0; matrix.columns + 1];
-        for &f in matrix.indices {
-            starts[f as usize + 1] += 1;
-        }
-        for f in 0..matrix.columns {
-            starts[f + 1] += starts[f];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; matrix.indices.len()];
-        let mut values = vec![0.0; matrix.indices.len()];
-        for i in 0..matrix.rows() {
-            let (indices, row_values) = matrix.row(i);
-            for (&f, &value) in indices.iter().zip(row_values) {
-                let position = &mut next[f as usize];
-                rows[*position] = i as u32;
-                values[*position] = value;
-                *position += 1;
-            }
-        }
-        Self {
-            starts,
-            rows,
-            values,
-        }
-    }
-
-    /// Adds `scale` times the part of a column within the rows `range` to `target[row - range.start]`.
-    fn add(&self, column: usize, range: &Range<usize>, scale: f64, target: &mut [f64]) {
-        let (start, end) = (self.starts[column], self.starts[column + 1]);
-        let rows = &self.rows[start..end];
-        let first = rows.partition_point(|&row| (row as usize) < range.start);
-        for (&row, &value) in rows[first..].iter().zip(&self.values[start + first..end]) {
-            if row as usize >= range.end {
-                break;
-            }
-            target[row as usize - range.start] += scale * value;
-        }
-    }
-
-    /// Inner products of a sparse row with the rows `range` of this matrix.
-    pub fn products(
-        &self,
-        (indices, values): (&[i32], &[f64]),
-        range: Range<usize>,
-        out: &mut [f64],
-    ) {
-        out.fill(0.0);
-        for (&f, &value) in indices.iter().zip(values) {
-            self.add(f as usize, &range, value, out);
-        }
-    }
 }
 
 impl Features<'_> {

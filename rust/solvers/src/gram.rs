@@ -1,6 +1,7 @@
 //! Kernel functions and blocks of kernel rows.
 
-use crate::features::{Columns, Features};
+use crate::columns::Columns;
+use crate::features::Features;
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
@@ -11,11 +12,15 @@ use std::ops::Range;
 /// Columns of a kernel block that are computed together: they stay in the second-level cache.
 const DENSE_CHUNK: usize = 256;
 
-/// The same for sparse features, where finding the start of each column has its price.
-const SPARSE_CHUNK: usize = 2048;
+/// Groups of sparse rows whose products with a row are computed together: the sums stay in the first-level cache.
+const GROUPS: usize = 2;
 
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
+
+/// Products of two numbers for each entry of a kernel matrix above which computing one half of it and copying it to the
+/// other is faster than computing both.
+const WORK_OF_A_COPY: f64 = 3.0;
 
 /// A kernel function of two feature vectors, with scikit-learn's meaning of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,9 +118,8 @@ pub(crate) fn stored_product(
     Some(result)
 }
 
-/// Copies what is right of the blocks of `ROWS` rows on the diagonal of an `n x n` matrix to below them, for the rows
-/// from `first` on that are given: what the upper half of them knows of the lower half, then either half by itself.
-/// False when interrupted.
+/// Copies the upper half of an `n x n` matrix to the lower half, for the rows from `first` on that are given: what the
+/// upper half of them knows of the lower half, then either half by itself. False when interrupted.
 fn mirror(
     matrix: &mut [f64],
     first: usize,
@@ -124,23 +128,28 @@ fn mirror(
     monitor: &mut dyn Monitor,
 ) -> bool {
     let rows = matrix.len() / n.max(1);
-    if rows <= ROWS {
+    if rows < 2 {
         return true;
     }
-    let half = (rows / 2).next_multiple_of(ROWS);
+    let half = if rows > ROWS {
+        (rows / 2).next_multiple_of(ROWS)
+    } else {
+        rows / 2
+    };
     let (above, below) = matrix.split_at_mut(half * n);
     let slab = (MIRRORED / half).max(1).next_multiple_of(ROWS);
     for (index, slab_rows) in below.chunks_mut(slab * n).enumerate() {
-        if monitor.interrupted() {
+        if rows > ROWS && monitor.interrupted() {
             return false;
         }
         threads.for_each_chunk(slab_rows, ROWS * n, |chunk, rows| {
             let start = first + half + index * slab + chunk * ROWS;
             // Tiles, so that the lines read by columns are still in the cache for the next row.
             for tile in (0..half).step_by(ROWS) {
+                let width = ROWS.min(half - tile);
                 for (row, j) in rows.chunks_exact_mut(n).zip(start..) {
                     let column = above[tile * n + j..].iter().step_by(n);
-                    for (value, &mirrored) in row[first + tile..][..ROWS].iter_mut().zip(column) {
+                    for (value, &mirrored) in row[first + tile..][..width].iter_mut().zip(column) {
                         *value = mirrored;
                     }
                 }
@@ -248,10 +257,9 @@ impl<'a> Gram<'a> {
 
     /// How many right rows to ask [`Self::block`] for at once.
     pub fn chunk(&self) -> usize {
-        match self.right {
-            Features::Dense(_) => DENSE_CHUNK,
-            Features::Sparse(_) => SPARSE_CHUNK,
-        }
+        self.right_columns
+            .as_ref()
+            .map_or(DENSE_CHUNK, Columns::group)
     }
 
     /// Copies the chosen left rows, one below the other, when they are dense.
@@ -262,7 +270,8 @@ impl<'a> Gram<'a> {
     }
 
     /// Kernel values of the chosen left rows (with their panel) with the right rows `range`: a row-major matrix whose
-    /// rows are `stride` apart.
+    /// rows are `stride` apart. The range starts at a multiple of [`Self::chunk`], and ends at one or with the last
+    /// row.
     pub fn block(
         &self,
         rows: &[u32],
@@ -326,18 +335,45 @@ impl<'a> Gram<'a> {
 
     /// Kernel values of the chosen left rows with all right rows, row-major.
     pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
-        self.rows_from(rows, 0, out);
+        self.rows_from(rows, 0, out, false);
     }
 
-    /// The same, but for the right rows before `first`, whose values are left alone.
-    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64]) {
+    /// Kernel values of the chosen left rows with the right rows from about `first` on, row-major with an entry for
+    /// every right row. For `upper` rows, values with right rows before them may be left out.
+    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64], upper: bool) {
         let m = self.columns();
+        if let (Features::Sparse(left), Some(columns)) = (&self.left, &self.right_columns) {
+            let step = GROUPS * columns.group();
+            for start in (first - first % step..m).step_by(step) {
+                let end = (start + step).min(m);
+                for (&i, values) in rows.iter().zip(out.chunks_exact_mut(m)) {
+                    let from = if upper { start.max(i as usize) } else { start };
+                    if from > start {
+                        columns.products_from(left, from, end, values);
+                    } else {
+                        columns.products_among(left.row(i as usize), start..end, values);
+                    }
+                    let norms = self.right_norms.get(from..end).unwrap_or(&[]);
+                    self.apply(&mut values[from..end], self.left_norm(i), norms);
+                }
+            }
+            return;
+        }
         let mut panel = Vec::new();
         self.panel(rows, &mut panel);
         for start in (first..m).step_by(self.chunk()) {
             let range = start..(start + self.chunk()).min(m);
             self.block(rows, &panel, range, &mut out[start..], m);
         }
+    }
+
+    /// Whether to compute one half of the matrix only: a copy costs as much as a few products.
+    fn copies_half(&self) -> bool {
+        let cheap = matches!(self.kernel, Kernel::Linear)
+            && self.right_columns.as_ref().is_some_and(|columns| {
+                columns.work() < WORK_OF_A_COPY * (self.columns() as f64).powi(2)
+            });
+        self.same && !cheap
     }
 
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
@@ -347,8 +383,8 @@ impl<'a> Gram<'a> {
             .then_some(matrix)
     }
 
-    /// Writes the whole matrix, row-major `rows x columns`; false when interrupted. Of the matrix of one side with
-    /// itself only one half is computed.
+    /// Writes the whole matrix, row-major `rows x columns`; false when interrupted. The matrix of one side with itself
+    /// is symmetric to the last bit.
     pub fn matrix_into(
         &self,
         matrix: &mut [f64],
@@ -356,6 +392,7 @@ impl<'a> Gram<'a> {
         monitor: &mut dyn Monitor,
     ) -> bool {
         let (n, m) = (self.rows(), self.columns());
+        let halved = self.copies_half();
         let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
             if monitor.interrupted() {
@@ -364,10 +401,10 @@ impl<'a> Gram<'a> {
             threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
                 let first = index * slab + chunk * ROWS;
                 let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
-                self.rows_from(&rows, if self.same { first } else { 0 }, out);
+                self.rows_from(&rows, if halved { first } else { 0 }, out, halved);
             });
         }
-        if self.same && !mirror(matrix, 0, n, threads, monitor) {
+        if halved && !mirror(matrix, 0, n, threads, monitor) {
             return false;
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {

@@ -15,6 +15,7 @@
 mod acceleration;
 pub mod bcd;
 pub mod circulation;
+pub mod columns;
 pub mod dcd;
 pub mod features;
 pub mod frank_wolfe;

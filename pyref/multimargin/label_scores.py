@@ -1,0 +1,98 @@
+"""Scores of labels, asked of any fitted multi-label classifier."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
+
+from multimargin.labels import check_scores, relevant_probabilities
+
+
+def response_of(estimator: Any, responses: Sequence[str]) -> str:
+    """Return the first of some methods that an estimator can score labels by.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A multi-label classifier, fitted.
+    responses : sequence of str
+        Names of methods, such as "label_scores", "decision_function", "predict_proba" and
+        "predict", the preferred one first.
+
+    Returns
+    -------
+    str
+        The name. A pipeline that ends with an estimator with `label_scores`, and a search for one,
+        have "label_scores", too.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has none of them.
+    """
+    for response in responses:
+        if _method(estimator, response) is not None:
+            return response
+    raise TypeError(
+        f"estimator is a {type(estimator).__name__}, which has no {' or '.join(responses)}; "
+        "expected a classifier that scores labels."
+    )
+
+
+def scores_by(
+    estimator: Any, response: str, X: Any, *, n_labels: int | None = None
+) -> NDArray[np.float64]:
+    """Return the scores of labels that a method of a classifier gives.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A multi-label classifier, fitted.
+    response : str
+        Name of the method, as `response_of` returns it.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        Features, whatever the classifier takes.
+    n_labels : int, optional
+        The q that is expected.
+
+    Returns
+    -------
+    ndarray of shape (n, q)
+        The larger, the likelier is the label: of probabilities those of class 1.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has no such method.
+    ValueError
+        If the scores have another shape, or are not finite.
+    """
+    method = _method(estimator, response_of(estimator, [response]))
+    assert method is not None
+    scores = method(X)
+    if isinstance(scores, list):
+        scores = relevant_probabilities(scores, estimator.classes_)
+    if hasattr(scores, "toarray"):
+        scores = scores.toarray()
+    name = f"{response} of {type(estimator).__name__}"
+    checked = check_scores(scores, n_rows=_num_samples(X), n_labels=n_labels, name=name)
+    return checked.astype(np.float64, copy=False)
+
+
+def _method(estimator: Any, response: str) -> Callable[[Any], Any] | None:
+    method: Callable[[Any], Any] | None = getattr(estimator, response, None)
+    if method is not None or response != "label_scores":
+        return method
+    # Pipelines and searches hand on what scikit-learn knows, the decision function with its
+    # thresholds subtracted, but no other method.
+    if hasattr(estimator, "best_estimator_"):
+        return _method(estimator.best_estimator_, response)
+    if not isinstance(estimator, Pipeline):
+        return None
+    last = _method(estimator[-1], response)
+    if last is None or len(estimator) == 1:
+        return last
+    return lambda X: last(estimator[:-1].transform(X))

@@ -1,0 +1,200 @@
+"""Kernels that are not positive semidefinite: a warning, a result, and a status that says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.kernels import kernel_matrix, nearest_positive_semidefinite
+
+PAIRWISE = [
+    *(RankSVM(bias=bias) for bias in ("free", "penalized", "none")),
+    RankCVM(),
+    RankLSVM(),
+    MLODM(),
+    RankHLapSVM(),
+    RankHLapSVM(lam=0.0),
+]
+RELATIONSHIPS = [MLRL(), MLRL(fixed_covariance=np.eye(4) / 4), SSMLRL()]
+SOLVERS = {
+    RankSVM: ("bcd", "dcd", "frank-wolfe", "exact"),
+    RankCVM: ("bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"),
+    MLRL: ("splitting", "alternating", "exact"),
+    SSMLRL: ("splitting", "alternating", "exact"),
+}
+CASES = [
+    clone(estimator).set_params(kernel="precomputed", solver=solver)
+    for estimator in [*PAIRWISE, *RELATIONSHIPS]
+    for solver in SOLVERS.get(type(estimator), ("bcd", "dcd", "exact"))
+]
+EXACT = [model for model in CASES if model.solver == "exact"]
+
+every_case = pytest.mark.parametrize("estimator", CASES, ids=repr)
+every_exact = pytest.mark.parametrize("estimator", EXACT, ids=repr)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5))
+    Y = (X @ rng.normal(size=(5, 4)) + 0.5 * rng.normal(size=(30, 4)) > 0.3).astype(int)
+    # Weights of both signs for the features: a similarity, but no inner product.
+    return (X * [1.0, 1.0, 1.0, -0.5, -0.2]) @ X.T, Y
+
+
+def fit(estimator, K, Y):
+    model = clone(estimator)
+    if "threshold" in model.get_params():
+        model.set_params(threshold="scores")
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    with pytest.warns(ConvergenceWarning, match="kernel 'precomputed' is not positive semidef"):
+        return model.fit(K, Y)
+
+
+@every_case
+def test_every_solver_warns_and_says_so(estimator, problem):
+    K, Y = problem
+    before = K.copy()
+    model = fit(estimator, K, Y)
+    assert model.status_ == "indefinite_kernel"
+    assert model.label_scores(K).shape == Y.shape
+    assert model.predict(K).shape == Y.shape
+    np.testing.assert_array_equal(K, before)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    # The published Frank-Wolfe loop is too slow for a comparison.
+    [
+        case
+        for case in CASES
+        if case in EXACT
+        or (isinstance(case, RankLSVM | RankCVM | MLODM) and case.solver != "frank-wolfe")
+    ],
+    ids=repr,
+)
+def test_the_nearest_kernel_takes_its_place(estimator, problem):
+    K, Y = problem
+    found = nearest_positive_semidefinite(K)
+    nearest = found.matrix
+    eigenvalues, vectors = np.linalg.eigh(K)
+    assert_allclose(nearest, (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T, atol=1e-12)
+    assert_allclose(K @ found.original_expansion(np.eye(30)), nearest, atol=1e-12)
+    assert nearest_positive_semidefinite(nearest) is None
+
+    estimator = clone(estimator).set_params(tol=1e-8)
+    clipped = fit(estimator, K, Y)
+    model = clone(clipped).fit(nearest, Y)
+    assert model.status_ == "converged"
+    if not isinstance(estimator, RankHLapSVM):  # its hypergraph is that of the kernel as given
+        scale = np.abs(model.label_scores(nearest)).max()
+        assert_allclose(clipped.objective_, model.objective_, rtol=1e-6)
+        assert_allclose(clipped.dual_objective_, model.dual_objective_, rtol=1e-6)
+        assert_allclose(clipped.label_scores(K), model.label_scores(nearest), atol=1e-4 * scale)
+    assert clipped.dual_gap_ <= clipped.tol
+    with pytest.warns(ConvergenceWarning, match="solved with the nearest matrix that is"):
+        clone(clipped).fit(K, Y)
+
+
+@every_exact
+def test_new_rows_are_scored_as_the_training_rows_are(estimator, problem):
+    K, Y = problem
+    model = fit(estimator, K, Y)
+    # What the model knows of a row are its similarities: a copy of a training row has the same.
+    scores = model.label_scores(K)
+    assert_allclose(model.label_scores(K[[4, 2]]), scores[[4, 2]], rtol=1e-10, atol=1e-12)
+    if isinstance(estimator, RankSVM):
+        nearest = nearest_positive_semidefinite(K).matrix
+        margins = model.margins(K, Y)
+        slack = np.maximum(0.0, 1.0 - margins)
+        pairs = (Y.sum(axis=1) * (4 - Y.sum(axis=1))).astype(int)
+        weights = np.repeat(1.0 / np.maximum(pairs, 1), pairs)
+        regulariser = 0.0
+        if model.bias == "none":
+            A = np.zeros(Y.shape)
+            A[model.support_] = model.dual_coef_
+            regulariser = 0.5 * np.sum(A * (nearest @ A))
+            assert_allclose(regulariser + weights @ slack, model.objective_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["bcd", "exact"])
+def test_a_kernel_that_is_indefinite_by_rounding_only_is_none(problem, solver):
+    _, Y = problem
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    K = X @ X.T
+    K -= 3e-9 * np.abs(np.diagonal(K)).max() * np.eye(30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RankSVM(kernel="precomputed", solver=solver).fit(K, Y)
+    assert model.status_ == "converged"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0},
+        {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0, "cache_size": 0.0},
+        {"kernel": "poly", "gamma": 1.0, "degree": 2, "coef0": -3.0},
+        {"kernel": lambda A, B: -A @ B.T + np.sum(A**2, axis=1)[:, None] * np.sum(B**2, axis=1)},
+    ],
+    ids=["sigmoid", "sigmoid-uncached", "poly", "callable"],
+)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RankSVM(solver="exact"),
+        RankHLapSVM(solver="exact"),
+        MLRL(solver="exact"),
+        RankSVM(),
+        RankLSVM(),
+        MLODM(solver="dcd"),
+        RankCVM(solver="pairwise-frank-wolfe"),
+    ],
+    ids=repr,
+)
+def test_kernels_that_are_computed(problem, estimator, parameters):
+    _, Y = problem
+    X = np.random.default_rng(2).normal(size=(30, 3))
+    model = clone(estimator).set_params(**parameters)
+    if model.solver != "exact":
+        model.set_params(cache_size=1.0)
+    with pytest.warns(ConvergenceWarning, match="is not positive semidefinite on the training"):
+        model.fit(X, Y)
+    assert model.status_ == "indefinite_kernel"
+    assert model.predict(X).shape == Y.shape
+
+
+def test_a_warm_start_after_a_clipped_kernel_starts_anew(problem):
+    K, Y = problem
+    model = fit(RankSVM(kernel="precomputed", solver="exact", warm_start=True), K, Y)
+    definite = kernel_matrix(K, kernel="rbf", gamma=0.1)
+    model.set_params(solver="bcd").fit(definite, Y)
+    fresh = RankSVM(kernel="precomputed", threshold="scores", random_state=0).fit(definite, Y)
+    np.testing.assert_array_equal(model.label_scores(definite), fresh.label_scores(definite))
+
+
+@pytest.mark.parametrize("solver", SOLVERS[SSMLRL])
+@pytest.mark.parametrize("lam2", [0.0, 0.01, 1.0])
+def test_unlabelled_rows(problem, solver, lam2):
+    K, Y = problem
+    Y = Y.copy()
+    Y[20:] = -1
+    before = K.copy()
+    model = SSMLRL(lam2=lam2, kernel="precomputed", solver=solver)
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model.fit(K, Y)
+    np.testing.assert_array_equal(K, before)
+    assert model.status_ == "indefinite_kernel"
+    assert model.predict(K).shape == (30, 4)
+    if lam2 > 0.0 and solver != "alternating":  # which stalls above the tolerance, as it may
+        nearest = nearest_positive_semidefinite(K).matrix
+        expected = clone(model).fit(nearest, Y)
+        assert expected.status_ == "converged"
+        assert_allclose(model.objective_, expected.objective_, rtol=1e-6)
+        scores = expected.label_scores(nearest)
+        assert_allclose(model.label_scores(K), scores, atol=1e-4 * np.abs(scores).max())
