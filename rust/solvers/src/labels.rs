@@ -116,6 +116,12 @@ impl Labels {
         p * (self.count - p)
     }
 
+    /// The first relevant and the first irrelevant label of instance `i`; label 0 stands for a missing one.
+    pub(crate) fn first_pair(&self, i: usize) -> (u32, u32) {
+        let relevant = self.relevant(i).first().copied().unwrap_or(0);
+        (relevant, self.irrelevant(i).next().unwrap_or(0) as u32)
+    }
+
     /// Calls `run(from, to)` for the runs of consecutive labels that are irrelevant to instance `i`.
     fn irrelevant_runs(&self, i: usize, mut run: impl FnMut(usize, usize)) {
         let mut from = 0;
