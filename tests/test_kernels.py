@@ -193,6 +193,7 @@ def test_indefinite_matrices():
         ({"gamma": -1.0}, ValueError, "gamma is -1.0; expected a finite number above 0"),
         ({"gamma": "large"}, ValueError, "gamma is 'large'; expected one of 'scale', 'auto'"),
         ({"degree": 1.5}, TypeError, "degree is 1.5; expected an integer of at least 0"),
+        ({"degree": 2**31}, ValueError, "degree is 2147483648; expected at most 2147483647"),
         ({"coef0": np.inf}, ValueError, "coef0 is inf; expected a finite number"),
         ({"Y": np.ones((3, 2))}, ValueError, "Y has 2 features; expected 4, as X"),
         ({"Y": [[np.nan] * 4]}, ValueError, "Input Y contains NaN"),

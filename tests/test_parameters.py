@@ -13,6 +13,7 @@ from multimargin.parameters import thread_count
 def test_threads_are_those_of_joblib() -> None:
     assert [thread_count(n_jobs) for n_jobs in (None, 1, 3)] == [1, 1, 3]
     assert thread_count(-1) == joblib.cpu_count()
+    assert thread_count(10**9) == max(256, joblib.cpu_count())
     with joblib.parallel_config(backend="threading", n_jobs=2):
         assert thread_count(None) == 2
 

@@ -24,6 +24,8 @@ KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
+_LARGEST_DEGREE = 2**31 - 1
+
 # The largest asymmetry of a precomputed kernel, relative to its largest entry, that is rounding.
 _SYMMETRY_TOLERANCE = 1e-10
 
@@ -155,6 +157,8 @@ def make_kernel(
         If a parameter is out of its range.
     """
     degree = check_integer("degree", degree, at_least=0)
+    if degree > _LARGEST_DEGREE:
+        raise ValueError(f"degree is {degree}; expected at most {_LARGEST_DEGREE}.")
     coef0 = check_real("coef0", coef0)
     if not isinstance(gamma, str):
         gamma = check_real("gamma", gamma, above=0.0)

@@ -5,7 +5,10 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
+
+# Threads beyond this number and the processors would only exhaust the machine.
+_MOST_THREADS = 256
 
 
 def check_real(
@@ -142,7 +145,7 @@ def thread_count(n_jobs: Any) -> int:
     Returns
     -------
     int
-        The number, at least 1.
+        The number, at least 1, and no more than 256 or the number of processors if that is larger.
 
     Raises
     ------
@@ -156,4 +159,4 @@ def thread_count(n_jobs: Any) -> int:
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")
     if n_jobs == 0:
         raise ValueError(f"n_jobs is 0; {expected}")
-    return int(effective_n_jobs(n_jobs))
+    return min(int(effective_n_jobs(n_jobs)), max(_MOST_THREADS, int(cpu_count())))
