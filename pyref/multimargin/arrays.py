@@ -5,7 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import _num_samples
+
+# Squares of larger numbers, summed over some millions of features, overflow.
+_LARGEST = 1e150
 
 MATRIX_OF_NUMBERS = "a matrix of finite real numbers, one row an instance"
 
@@ -60,3 +65,26 @@ def check_as_many_rows(Y: Any, X: Any, name: str = "Y", of: str = "X") -> None:
     found, expected = _num_samples(Y), _num_samples(X)
     if found != expected:
         raise ValueError(f"{name} has {found} rows; expected {expected}, as many as {of}.")
+
+
+def check_magnitudes(X: Any, name: str = "X") -> None:
+    """Check that inner products of the rows of a matrix cannot overflow.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        Finite numbers.
+    name : str, default="X"
+        Its name in the message.
+
+    Raises
+    ------
+    ValueError
+        If it has an entry beyond 1e150 in magnitude.
+    """
+    values = X.data if sparse.issparse(X) else X
+    if values.size and (largest := max(float(np.max(values)), -float(np.min(values)))) > _LARGEST:
+        raise ValueError(
+            f"{name} has entries as large as {largest:.2g}; expected at most {_LARGEST:g} in "
+            "magnitude: the squares of larger ones overflow. Scale the features."
+        )

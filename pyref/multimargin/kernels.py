@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
-from multimargin.arrays import MATRIX_OF_NUMBERS, naming
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_magnitudes, naming
 from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -347,7 +347,9 @@ def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
 
 def _checked_features(X: Any, name: str) -> Any:
     with naming(name, MATRIX_OF_NUMBERS):
-        return check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name=name)
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name=name)
+    check_magnitudes(X, name)
+    return X
 
 
 @dataclass(frozen=True)

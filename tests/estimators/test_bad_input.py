@@ -46,6 +46,12 @@ def with_entry(matrix, value):
 BAD_DATA = {
     "X with NaN": ((with_entry(X, np.nan), Y), ValueError, NO_MATRIX + "Input X contains NaN"),
     "X with infinity": ((with_entry(X, np.inf), Y), ValueError, NO_MATRIX + "Input X contains inf"),
+    "X too large to square": (
+        (with_entry(X, -1e160), Y),
+        ValueError,
+        "X has entries as large as 1e+160; expected at most 1e+150 in magnitude",
+    ),
+    "an empty list of labels": ((X, []), ValueError, "Y is empty; expected one row of labels"),
     "sparse X with NaN": (
         (sparse.csr_array(with_entry(X, np.nan)), Y),
         ValueError,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_magnitudes, naming
 from multimargin.estimators.problem import Matrix, Report
 from multimargin.estimators.targets import Targets
 from multimargin.labels import check_indicator
@@ -154,7 +154,9 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _checked_features(self, X: Any, *, reset: bool) -> Any:
         with naming("X", MATRIX_OF_NUMBERS):
-            return validate_data(self, X, reset=reset, **self._input_checks())
+            X = validate_data(self, X, reset=reset, **self._input_checks())
+        check_magnitudes(X)
+        return X
 
     def _input_checks(self) -> dict[str, Any]:
         return {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}

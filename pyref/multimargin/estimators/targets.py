@@ -75,6 +75,8 @@ def check_targets(Y: Any) -> Targets:
         assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
+    if classes.size == 0:
+        raise ValueError("Y is empty; expected one row of labels, or one class, for each row of X.")
     if classes.size < 2:
         raise ValueError(f"y has one class only, {classes[0]!r}; expected at least two classes.")
     indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
