@@ -15,12 +15,13 @@ from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel, KernelFunction
 from multimargin.parameters import check_choice, check_real
 from multimargin.thresholds import Threshold
+from multimargin.thresholds.base import spread
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.
 _MOST_WHITENED_FEATURES = 5000
 
-# Rows whose product is added to X^T Lap X at once.
+# Rows that are handled at once.
 _CHUNK = 512
 
 
@@ -160,13 +161,12 @@ class RankHLapSVM(PairwiseClassifier):
         whenever it needs scores.
         """
         X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
-        R = self._factor(laplacian.gram_of_sparse(X))
-        # Column-major and symmetric is row-major and symmetric: only the other triangle is missing.
+        R = self._factor(laplacian.gram(X))
         M, info = linalg.lapack.dpotri(R, overwrite_c=True)
         if info != 0:
             raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
-        M += np.triu(M, 1).T
-        fit = super()._solve(replace(problem, X=X, metric=M.T))
+        # Column-major and symmetric is row-major and symmetric.
+        fit = super()._solve(replace(problem, X=X, metric=_with_lower_triangle(M).T))
         assert fit.weights is not None
         return self._linear_fit(fit, fit.weights, laplacian)
 
@@ -212,7 +212,7 @@ class RankHLapSVM(PairwiseClassifier):
 
     def _threshold_unit(self, fit: Fit) -> float:
         # A strong regulariser makes the margins small; their spread takes the place of the 1.
-        return 1.0 if self.lam == 0.0 else float(fit.scores.std(axis=1).mean())
+        return 1.0 if self.lam == 0.0 else spread(fit.scores)
 
     def _start(self, n: int, targets: Any) -> Matrix | None:
         start = super()._start(n, targets)
@@ -248,24 +248,25 @@ class Laplacian:
         product -= self.Y @ (self.weights[:, None] * (self.Y.T @ F))
         return product
 
-    def gram(self, X: Matrix) -> Matrix:
-        """Return the upper triangle of X^T Lap X, d x d, in O(n d^2 + n d q) operations."""
-        d = X.shape[1]
+    def gram(self, X: Any) -> Matrix:
+        """Return the upper triangle of X^T Lap X, d x d, of a dense or a CSR matrix X."""
         roots = np.sqrt(self.degrees)[:, None]
-        gram = np.zeros((d, d), order="F")
-        for start in range(0, X.shape[0], _CHUNK):
-            rows = slice(start, start + _CHUNK)
-            linalg.blas.dsyrk(1.0, (roots[rows] * X[rows]).T, beta=1.0, c=gram, overwrite_c=1)
-        sums = (X.T @ self.Y) * np.sqrt(self.weights)
-        linalg.blas.dsyrk(-1.0, np.asfortranarray(sums), beta=1.0, c=gram, overwrite_c=1)
-        return gram
-
-    def gram_of_sparse(self, X: Any) -> Matrix:
-        """Return X^T Lap X, d x d, of a CSR matrix X."""
-        roots = sparse.csr_array(X.multiply(np.sqrt(self.degrees)[:, None]).T)
-        gram = Kernel("linear").matrix(roots).T
+        if sparse.issparse(X):
+            gram = Kernel("linear").matrix(sparse.csr_array(X.multiply(roots).T)).T
+        else:
+            gram = _gram_of_chunks(roots, X)
         sums = np.asfortranarray((X.T @ self.Y) * np.sqrt(self.weights))
         return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=gram, overwrite_c=1))
+
+
+def _gram_of_chunks(roots: Matrix, X: Matrix) -> Matrix:
+    """Return the upper triangle of X^T diag(roots)^2 X, in O(n d^2) operations."""
+    d = X.shape[1]
+    gram = np.zeros((d, d), order="F")
+    for start in range(0, X.shape[0], _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        linalg.blas.dsyrk(1.0, (roots[rows] * X[rows]).T, beta=1.0, c=gram, overwrite_c=1)
+    return gram
 
 
 def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:
@@ -308,6 +309,17 @@ def _weights(
     # A label without instances has no hyperedge.
     weights: Matrix = np.where(Y.any(axis=0), np.exp(-nu * mean_distance(Y)), 0.0)
     return weights
+
+
+def _with_lower_triangle(M: Matrix) -> Matrix:
+    """Copy the upper triangle of a square matrix to the lower one, in place, and return it."""
+    d = M.shape[0]
+    for start in range(0, d, _CHUNK):
+        end = start + _CHUNK
+        corner = M[start:end, start:end]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+        M[end:, start:end] = M[start:end, end:].T
+    return M
 
 
 def _with_ones(X: Any) -> Matrix:

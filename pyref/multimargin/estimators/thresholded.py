@@ -16,6 +16,7 @@ from multimargin.estimators.targets import check_targets
 from multimargin.label_scores import response_of, scores_by
 from multimargin.parameters import check_choice
 from multimargin.thresholds import Threshold, make_threshold, over_labels
+from multimargin.thresholds.base import spread
 
 Matrix = NDArray[np.float64]
 
@@ -153,7 +154,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         rows = np.concatenate([np.asarray(test) for _, test in folds])
         held_out = np.vstack(scores)
-        unit = _spread(held_out)
+        unit = spread(held_out)
         self.threshold_ = threshold.fit(
             held_out / unit, indicator[rows], _safe_indexing(X, rows)
         ).rescale(unit)
@@ -229,12 +230,6 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             If the estimator is not fitted.
         """
         return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
-
-
-def _spread(scores: Matrix) -> float:
-    """Return the mean standard deviation of a row's scores: the unit to learn a threshold in."""
-    spread = float(scores.std(axis=1).mean())
-    return spread if 0.0 < spread < np.inf else 1.0
 
 
 def _held_out_scores(

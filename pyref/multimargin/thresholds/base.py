@@ -163,3 +163,20 @@ def middle(lower: NDArray[Any], upper: NDArray[Any]) -> Vector:
     found = np.where(np.isposinf(upper), lower + 1, found)
     # The scores may be neighbouring numbers, or too large for one unit to matter.
     return np.asarray(np.where(found < upper, found, np.nextafter(upper, -np.inf)))
+
+
+def spread(scores: Matrix) -> float:
+    """Return the unit to learn a threshold in when margins are not near 1.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Scores of the training rows.
+
+    Returns
+    -------
+    float
+        Mean standard deviation of a row's scores; 1 if that is 0 or not finite.
+    """
+    mean = float(scores.std(axis=1).mean())
+    return mean if 0.0 < mean < np.inf else 1.0

@@ -285,9 +285,19 @@ pub fn solve_pairwise<'py>(
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x))
                     if let Some(metric) = metric =>
                 {
-                    let mut scores = LinearMetric::new(x, metric, q, &request.threads)?;
-                    let outcome = request.answer(&mut scores, &mut monitor)?;
-                    Ok(outcome.with_weights(scores.into_weights()))
+                    let threads = &request.threads;
+                    match Precision::for_tolerance(tolerance) {
+                        Precision::Double => {
+                            let mut scores = LinearMetric::<f64>::new(x, metric, q, threads)?;
+                            let outcome = request.answer(&mut scores, &mut monitor)?;
+                            Ok(outcome.with_weights(scores.into_weights()))
+                        }
+                        Precision::Single => {
+                            let mut scores = LinearMetric::<f32>::new(x, metric, q, threads)?;
+                            let outcome = request.answer(&mut scores, &mut monitor)?;
+                            Ok(outcome.with_weights(scores.into_weights()))
+                        }
+                    }
                 }
                 (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
                     let mut scores = LinearSparse::new(x, q);

@@ -165,6 +165,11 @@ impl<L: PairLoss> OnePair<L> {
 impl<L: PairLoss> Step for OnePair<L> {
     type Loss = L;
 
+    fn restart(&mut self) {
+        self.alpha.fill(0.0);
+        self.visited.fill(false);
+    }
+
     fn loss(&self) -> &L {
         &self.loss
     }

@@ -540,12 +540,16 @@ fn solve_component<S: Scores, T: Step>(
             }
             break (Status::Interrupted, held_primal, 0.0, bias);
         }
-        if outcome == Epoch::Still || engine.active() == 0 {
-            engine.wake_all();
-        } else {
+        let moving = outcome != Epoch::Still && engine.active() > 0;
+        if moving {
             engine.accelerate(epochs, held_primal - certificate.gap);
+        } else {
+            engine.wake_all();
         }
         engine.offset = centred(bias);
+        if moving {
+            epochs += engine.newton_step(epochs, held_primal - certificate.gap, monitor);
+        }
     };
     let report = Report {
         status,

@@ -27,6 +27,7 @@ pub mod llsf;
 pub mod loss;
 pub mod matmul;
 pub mod mlrl;
+mod proximal_newton;
 pub mod report;
 pub mod routing;
 pub mod scores;

@@ -185,9 +185,12 @@ fn all_kinds_of_scores_agree() {
             assert_agree(&stored, &by_blocks(&labels, &mut rows, bias, &s), 1e-6);
             let identity: Vec<f64> = (0..36).map(|k| f64::from(u8::from(k % 7 == 0))).collect();
             let threads = Threads::new(1);
-            let mut metric = LinearMetric::new(sparse, &identity, 4, &threads).unwrap();
+            let mut metric = LinearMetric::<f64>::new(sparse, &identity, 4, &threads).unwrap();
             assert_agree(&stored, &by_blocks(&labels, &mut metric, bias, &s), 1e-6);
-            assert!(LinearMetric::new(sparse, &identity[1..], 4, &threads).is_err());
+            let mut single = LinearMetric::<f32>::new(sparse, &identity, 4, &threads).unwrap();
+            let loose = by_blocks(&labels, &mut single, bias, &settings(1e-4));
+            assert_agree(&stored, &loose, 1e-4);
+            assert!(LinearMetric::<f64>::new(sparse, &identity[1..], 4, &threads).is_err());
             for features in [Features::Dense(problem.dense()), Features::Sparse(sparse)] {
                 let gram = Gram::of(Kernel::Linear, features);
                 let mut blocks = KernelBlocks::new(gram, 4, 0, Precision::Double);

@@ -94,6 +94,11 @@ impl<T: Step> Chain<T> {
         self.step.loss()
     }
 
+    /// Told that the dual matrix is another one than the steps have led to.
+    pub fn restart(&mut self) {
+        self.step.restart();
+    }
+
     /// Solves the instances in turn.
     pub fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let Surroundings {

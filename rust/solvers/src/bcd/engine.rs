@@ -5,6 +5,7 @@ use super::step::Step;
 use crate::acceleration::{Anchor, PATIENCE};
 use crate::labels::Labels;
 use crate::loss::Loss;
+use crate::proximal_newton::{self, Centre, Schedule};
 use crate::report::{Monitor, Settings};
 use crate::scores::{Moved, Scores};
 use crate::threads::Threads;
@@ -49,6 +50,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     /// The scores contain `sigma g`.
     pub sigma: f64,
     anchor: Option<Anchor>,
+    newton: Schedule,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
     /// Gap term of every instance.
@@ -125,6 +127,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             offset: vec![0.0; q],
             sigma,
             anchor: None,
+            newton: Schedule::new(),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
                 vec![0.0; n]
@@ -380,6 +383,75 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                 self.anchor = Some(Anchor::new(rho, &self.dual, objective));
             }
         }
+    }
+
+    /// After `epochs` epochs with the given dual objective: takes a proximal point step when it is time for one. Returns
+    /// how many epochs it was worth.
+    pub fn newton_step(
+        &mut self,
+        epochs: usize,
+        objective: f64,
+        monitor: &mut dyn Monitor,
+    ) -> usize {
+        // An epoch has to follow, and a step may end two products late.
+        let room = self.settings.max_epochs.saturating_sub(epochs + 3);
+        let most = Schedule::products(epochs).min(room);
+        if !self.settings.acceleration
+            || !self.newton.due(epochs)
+            || !proximal_newton::applies::<T::Loss>(self.labels)
+            || most < proximal_newton::LEAST_PRODUCTS
+        {
+            return 0;
+        }
+        let n = self.labels.instances().max(1) as f64;
+        let scale = self.scores.diagonal().iter().sum::<f64>() / n + self.sigma;
+        if scale <= 0.0 {
+            return 0;
+        }
+        let kept = self.scores.state().clone();
+        let centre = Centre {
+            labels: self.labels,
+            loss: self.chains[0].loss(),
+            threads: self.threads,
+            dual: &self.dual,
+            offset: &self.offset,
+            sigma: self.sigma,
+            rho: self.newton.rho() * scale,
+        };
+        let step = proximal_newton::step(&centre, self.scores, most, monitor);
+        let Some(step) = step else {
+            *self.scores.state() = kept;
+            return 0;
+        };
+        self.newton.after_step(epochs, objective, &step);
+        if step.gain > 0.0 && self.scores.recompute(&step.dual, self.threads, monitor) {
+            self.move_to(step.dual);
+        } else {
+            *self.scores.state() = kept;
+        }
+        step.products
+    }
+
+    /// Goes on from a dual matrix whose scores are already there.
+    fn move_to(&mut self, dual: Vec<f64>) {
+        let q = self.labels.count();
+        self.sum.fill(0.0);
+        for (i, row) in dual.chunks_exact(q).enumerate() {
+            axpy(1.0, row, &mut self.sum);
+            // The dual terms of the hinge.
+            self.dual_terms[i] = self
+                .labels
+                .relevant(i)
+                .iter()
+                .map(|&m| row[m as usize])
+                .sum();
+        }
+        self.dual = dual;
+        self.anchor = None;
+        for chain in &mut self.chains {
+            chain.restart();
+        }
+        self.wake_all();
     }
 
     /// Ends the acceleration; whether there was one.

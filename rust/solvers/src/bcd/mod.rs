@@ -143,6 +143,7 @@ pub fn solve<S: Scores, T: Step>(
             engine.wake_all();
         } else {
             engine.accelerate(epochs, dual);
+            epochs += engine.newton_step(epochs, dual, monitor);
         }
     }
     let bias = engine.bias();

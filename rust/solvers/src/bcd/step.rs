@@ -33,6 +33,9 @@ pub trait Step: Send + Sized {
 
     /// Writes the new block `beta_i` and returns its dual term `D_i`.
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64;
+
+    /// Told that the dual matrix is another one than the steps have led to.
+    fn restart(&mut self) {}
 }
 
 /// The exact block step by the loss's proximal map.

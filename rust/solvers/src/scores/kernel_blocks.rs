@@ -248,6 +248,10 @@ impl Scores for KernelBlocks<'_> {
         }
     }
 
+    fn state(&mut self) -> &mut Vec<f64> {
+        &mut self.scores
+    }
+
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
         let current = std::mem::replace(&mut self.scores, vec![0.0; n * q]);

@@ -11,7 +11,7 @@ use crate::vector::dot;
 const PARALLEL_WORK: usize = 400_000;
 
 /// Rows of a product that one chunk of work computes, when the whole has `rows` rows of `work` multiplications each.
-fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
+pub(super) fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
     if rows.saturating_mul(work) < PARALLEL_WORK {
         rows.max(1)
     } else {
@@ -130,6 +130,10 @@ impl Scores for LinearDense<'_> {
             q,
             false,
         );
+    }
+
+    fn state(&mut self) -> &mut Vec<f64> {
+        &mut self.weights
     }
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {

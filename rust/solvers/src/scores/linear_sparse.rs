@@ -119,6 +119,10 @@ impl Scores for LinearSparse<'_> {
         }
     }
 
+    fn state(&mut self) -> &mut Vec<f64> {
+        &mut self.weights
+    }
+
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let q = self.labels;
         let zeros = vec![0.0; self.weights.len()];

@@ -12,7 +12,7 @@ mod stored_kernel;
 
 pub use kernel_blocks::{KernelBlocks, Precision};
 pub use linear_dense::LinearDense;
-pub use linear_metric::LinearMetric;
+pub use linear_metric::{LinearMetric, Number};
 pub use linear_sparse::LinearSparse;
 pub use stored_kernel::StoredKernel;
 
@@ -77,6 +77,9 @@ pub trait Scores: Sync {
         });
         scores
     }
+
+    /// What the scores are made of: themselves, or the weights of a linear model.
+    fn state(&mut self) -> &mut Vec<f64>;
 
     /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool;

@@ -109,6 +109,10 @@ impl Scores for StoredKernel<'_> {
         }
     }
 
+    fn state(&mut self) -> &mut Vec<f64> {
+        &mut self.scores
+    }
+
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
         match stored_product(self.matrix, n, dual, q, threads, monitor) {

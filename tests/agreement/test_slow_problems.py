@@ -1,0 +1,83 @@
+"""Problems on which block coordinate ascent crawls: proximal point steps reach the optimum."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from multimargin import RankHLapSVM, RankSVM
+from multimargin.reference import rank_hlapsvm, rank_svm
+from multimargin.reference.random_problems import random_problems
+from multimargin.reference.verify import LAM, NU, kernel_matrix
+
+
+def wide_kernel_problem(seed, n=20, q=4):
+    """All values of the kernel are 1 to seven digits."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3))
+    return X, (random.random((n, q)) < 0.5).astype(int)
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+def test_a_kernel_that_is_nearly_constant(solver):
+    # One feature, a cubic kernel of values near 0.001 beside the 1 of the bias, all pairs separable
+    # by the bias alone but for seven digits.
+    *_, problem = random_problems(435, seed=1)
+    K = kernel_matrix(problem)
+    assert np.median(np.abs(K)) < 1e-3
+    model = RankHLapSVM(
+        C=problem.C,
+        lam=LAM,
+        nu=NU,
+        kernel="precomputed",
+        solver=solver,
+        tol=1e-7,
+        max_iter=5000,
+        threshold=0.0,
+        random_state=0,
+    ).fit(K, problem.Y)
+    assert model.status_ == "converged"
+    optimum = rank_hlapsvm.dual(K, problem.Y, problem.C, LAM, NU).objective
+    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
+    assert model.dual_objective_ == pytest.approx(optimum, rel=1e-6)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_a_very_wide_kernel(bias):
+    X, Y = wide_kernel_problem(3)
+    model = RankSVM(
+        C=5.0, kernel="rbf", gamma=1e-7, bias=bias, tol=1e-7, max_iter=5000, random_state=0
+    ).fit(X, Y)
+    K = rbf_kernel(X, gamma=1e-7)
+    B = np.zeros((len(X), 4))
+    B[model.support_] = model.dual_coef_
+    assert rank_svm.dual_infeasibility(Y, 5.0, B, bias) <= 1e-10
+    bound = rank_svm.dual_objective(K, Y, B, bias)
+    objective = rank_svm.primal_objective(K, Y, 5.0, B, model.intercept_, bias)
+    assert bound * (1 - 1e-12) <= objective <= bound * (1 + 1.1e-7)
+
+
+def test_the_epochs_of_a_step_count():
+    X, Y = wide_kernel_problem(0)
+    arguments = {"C": 5.0, "kernel": "rbf", "gamma": 1e-7, "bias": "penalized", "tol": 1e-13}
+    for max_iter in (200, 250, 400, 1000):
+        model = RankSVM(**arguments, max_iter=max_iter, random_state=0)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, Y)
+        epochs = model.history_["epoch"]
+        assert epochs[-1] == model.n_iter_ == max_iter
+        assert (np.diff(epochs) >= 1).all()
+
+
+def test_threads_change_nothing():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(150, 3))
+    Y = (random.random((150, 4)) < 0.5).astype(int)
+    model = RankSVM(
+        C=100.0, kernel="linear", bias="penalized", tol=1e-6, max_iter=5000, random_state=0
+    )
+    one, two = clone(model).fit(X, Y), clone(model).set_params(n_jobs=2).fit(X, Y)
+    assert one.n_iter_ > 300
+    assert one.n_iter_ == two.n_iter_
+    np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
