@@ -19,7 +19,9 @@ pub struct LinearSparse<'a> {
     diagonal: Vec<f64>,
     labels: usize,
     weights: Vec<f64>,
+    /// The entries of instances that moved, by chunks of the weights, and where those of each chunk start.
     entries: Vec<Entry>,
+    starts: Vec<usize>,
 }
 
 impl<'a> LinearSparse<'a> {
@@ -35,6 +37,7 @@ impl<'a> LinearSparse<'a> {
             labels,
             weights: vec![0.0; d * labels],
             entries: Vec::new(),
+            starts: Vec::new(),
         }
     }
 
@@ -45,12 +48,47 @@ impl<'a> LinearSparse<'a> {
 }
 
 /// One instance's entry of a feature.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    feature: u32,
+    /// The feature's row within its chunk of the weights.
+    row: u32,
     /// The place of the instance among those that moved.
     moved: u32,
     value: f64,
+}
+
+impl LinearSparse<'_> {
+    /// Sorts the entries of some instances by chunks of the weights, so that each chunk comes from memory once; within
+    /// a chunk the order of the instances stays.
+    fn sort_entries(&mut self, instances: &[u32]) {
+        let chunks = self.features.columns().div_ceil(ROWS);
+        let starts = &mut self.starts;
+        starts.clear();
+        starts.resize(chunks + 2, 0);
+        for &i in instances {
+            for &f in self.features.row(i as usize).0 {
+                starts[f as usize / ROWS + 2] += 1;
+            }
+        }
+        for chunk in 2..starts.len() {
+            starts[chunk] += starts[chunk - 1];
+        }
+        self.entries.clear();
+        self.entries.resize(starts[chunks + 1], Entry::default());
+        for (&i, moved) in instances.iter().zip(0..) {
+            let (indices, values) = self.features.row(i as usize);
+            for (&f, &value) in indices.iter().zip(values) {
+                // Counts from where the chunk starts to where it ends, which is where the next one starts.
+                let next = &mut starts[f as usize / ROWS + 1];
+                self.entries[*next] = Entry {
+                    row: (f as usize % ROWS) as u32,
+                    moved,
+                    value,
+                };
+                *next += 1;
+            }
+        }
+    }
 }
 
 impl Scores for LinearSparse<'_> {
@@ -85,30 +123,13 @@ impl Scores for LinearSparse<'_> {
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         let q = self.labels;
-        let entries = &mut self.entries;
-        entries.clear();
-        for (&i, place) in moved.instances.iter().zip(0..) {
-            let (indices, values) = self.features.row(i as usize);
-            entries.extend(indices.iter().zip(values).map(|(&f, &value)| Entry {
-                feature: f as u32,
-                moved: place,
-                value,
-            }));
-        }
-        // Feature by feature, so that each row of the weights comes from memory once; the order within a feature
-        // stays.
-        entries.sort_by_key(|entry| entry.feature);
-        let entries = &*entries;
+        self.sort_entries(moved.instances);
+        let (entries, starts) = (&self.entries, &self.starts);
         threads.for_each_chunk(&mut self.weights, ROWS * q, |chunk, weights| {
-            let first = chunk * ROWS;
-            let start = entries.partition_point(|entry| (entry.feature as usize) < first);
-            for entry in &entries[start..] {
-                let row = entry.feature as usize - first;
-                if row >= ROWS {
-                    break;
-                }
+            for entry in &entries[starts[chunk]..starts[chunk + 1]] {
+                let row = &mut weights[entry.row as usize * q..][..q];
                 let change = &moved.changes[entry.moved as usize * q..][..q];
-                axpy(entry.value, change, &mut weights[row * q..(row + 1) * q]);
+                axpy(entry.value, change, row);
             }
         });
     }
