@@ -78,13 +78,22 @@ const TIE: f64 = 64.0 * f64::EPSILON;
 const CHUNK: usize = 64;
 
 /// When to take the next step, and how far.
+///
+/// Runs of epochs take turns with series of steps. The second half of a run tells at what rate its epochs raise the
+/// dual; a step that was not finished and raises it less is not taken, because it would also cost the run its
+/// momentum, and the next run is twice as long. A series ends, to see again what epochs do, when it has cost twice as
+/// much as the run before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     rho: f64,
     next: usize,
-    wait: usize,
-    /// Epochs and dual objective after the last step.
-    last: (usize, f64),
+    /// Epoch in the middle of the run, and the dual objective there once it is passed.
+    middle: (usize, Option<f64>),
+    /// Epochs of the last run, and its rate.
+    run: usize,
+    rate: f64,
+    /// Products of the present series.
+    spent: usize,
 }
 
 impl Schedule {
@@ -93,13 +102,22 @@ impl Schedule {
         Self {
             rho: FIRST_RHO,
             next: PATIENCE,
-            wait: WAIT,
-            last: (0, 0.0),
+            middle: (PATIENCE / 2, None),
+            run: PATIENCE,
+            rate: 0.0,
+            spent: 0,
         }
     }
 
-    /// Whether it is time for a step after that many epochs.
-    pub fn due(&self, epochs: usize) -> bool {
+    /// Told of the dual objective after each epoch; whether it is time for a step.
+    pub fn due(&mut self, epochs: usize, objective: f64) -> bool {
+        match self.middle {
+            (middle, None) if epochs >= middle => self.middle = (epochs, Some(objective)),
+            (middle, Some(before)) if epochs >= self.next && epochs > middle => {
+                self.rate = (objective - before).max(0.0) / (epochs - middle) as f64;
+            }
+            _ => {}
+        }
         epochs >= self.next
     }
 
@@ -113,17 +131,8 @@ impl Schedule {
         epochs.max(LEAST_PRODUCTS)
     }
 
-    /// Told of a step taken after `epochs` epochs at a dual objective: whether it goes on like this depends on whether
-    /// its products raised the objective more than as many epochs did.
-    pub fn after_step(&mut self, epochs: usize, objective: f64, step: &Step) {
-        let passed = (epochs - self.last.0).max(1) as f64;
-        let rate = (objective - self.last.1).max(0.0) / passed;
-        let pays = step.gain > rate * step.products as f64;
-        self.wait = if pays {
-            WAIT
-        } else {
-            (2 * self.wait).max(step.products)
-        };
+    /// Told of a step after `epochs` epochs; whether to take it.
+    pub fn takes(&mut self, epochs: usize, step: &Step) -> bool {
         if !step.solved {
             self.rho *= GROWTH;
         } else if step.iterations <= FEW {
@@ -131,8 +140,24 @@ impl Schedule {
         }
         self.rho = self.rho.clamp(RHO_RANGE.0, RHO_RANGE.1);
         let epochs = epochs + step.products;
-        self.next = epochs + self.wait;
-        self.last = (epochs, objective + step.gain.max(0.0));
+        self.spent += step.products;
+        let demanded = if step.solved {
+            0.0
+        } else {
+            self.rate * step.products as f64
+        };
+        let pays = step.gain > demanded;
+        if pays && self.spent < 2 * self.run {
+            self.next = epochs + WAIT;
+            // No rate is taken from so few epochs.
+            self.middle = (usize::MAX, None);
+        } else {
+            self.run = if pays { self.spent } else { 2 * self.run };
+            self.next = epochs + self.run;
+            self.middle = (epochs + self.run / 2, None);
+            self.spent = 0;
+        }
+        pays
     }
 }
 

@@ -393,14 +393,13 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         objective: f64,
         monitor: &mut dyn Monitor,
     ) -> usize {
+        if !self.settings.acceleration || !proximal_newton::applies::<T::Loss>(self.labels) {
+            return 0;
+        }
         // An epoch has to follow, and a step may end two products late.
         let room = self.settings.max_epochs.saturating_sub(epochs + 3);
         let most = Schedule::products(epochs).min(room);
-        if !self.settings.acceleration
-            || !self.newton.due(epochs)
-            || !proximal_newton::applies::<T::Loss>(self.labels)
-            || most < proximal_newton::LEAST_PRODUCTS
-        {
+        if !self.newton.due(epochs, objective) || most < proximal_newton::LEAST_PRODUCTS {
             return 0;
         }
         let n = self.labels.instances().max(1) as f64;
@@ -423,8 +422,9 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             *self.scores.state() = kept;
             return 0;
         };
-        self.newton.after_step(epochs, objective, &step);
-        if step.gain > 0.0 && self.scores.recompute(&step.dual, self.threads, monitor) {
+        if self.newton.takes(epochs, &step)
+            && self.scores.recompute(&step.dual, self.threads, monitor)
+        {
             self.move_to(step.dual);
         } else {
             *self.scores.state() = kept;
