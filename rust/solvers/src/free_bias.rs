@@ -548,7 +548,8 @@ fn solve_component<S: Scores, T: Step>(
         }
         engine.offset = centred(bias);
         if moving {
-            epochs += engine.newton_step(epochs, held_primal - certificate.gap, monitor);
+            let gap = (certificate.gap + shifted.abs()) / held_primal;
+            epochs += engine.newton_step(epochs, held_primal - certificate.gap, gap, monitor);
         }
     };
     let report = Report {

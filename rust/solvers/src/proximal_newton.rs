@@ -39,6 +39,9 @@ use crate::vector::{axpy, dot};
 /// Epochs before the first step: most problems are solved by then.
 const PATIENCE: usize = 200;
 
+/// Epochs to the tolerated gap, at the present pace, beyond which a problem crawls.
+const CRAWL: f64 = 2000.0;
+
 /// Epochs between two steps while they pay.
 const WAIT: usize = 2;
 
@@ -77,6 +80,43 @@ const TIE: f64 = 64.0 * f64::EPSILON;
 /// Instances that one chunk of work handles.
 const CHUNK: usize = 64;
 
+/// How fast the gap falls. What momentum will solve is better left to it.
+#[derive(Clone, Debug)]
+struct Pace {
+    /// Smallest gap so far, in units of the tolerated one.
+    smallest: f64,
+    /// Epochs, and the smallest gap, when there were half as many.
+    before: (usize, f64),
+    next: usize,
+    crawls: bool,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self {
+            smallest: f64::INFINITY,
+            before: (0, f64::INFINITY),
+            next: PATIENCE / 2,
+            crawls: false,
+        }
+    }
+
+    /// Told of the gap after each epoch; whether it has ever been too far from the tolerated one for its pace. That is
+    /// asked each time the epochs have doubled.
+    fn crawls(&mut self, epochs: usize, gap: f64) -> bool {
+        self.smallest = self.smallest.min(gap);
+        if epochs >= self.next {
+            if epochs >= PATIENCE {
+                let pace = (self.before.1 / self.smallest).ln() / (epochs - self.before.0) as f64;
+                self.crawls |= self.smallest.ln() > CRAWL * pace;
+            }
+            self.before = (epochs, self.smallest);
+            self.next = 2 * epochs;
+        }
+        self.crawls
+    }
+}
+
 /// When to take the next step, and how far.
 ///
 /// Runs of epochs take turns with series of steps. The second half of a run tells at what rate its epochs raise the
@@ -94,6 +134,7 @@ pub(crate) struct Schedule {
     rate: f64,
     /// Products of the present series.
     spent: usize,
+    pace: Pace,
 }
 
 impl Schedule {
@@ -106,11 +147,13 @@ impl Schedule {
             run: PATIENCE,
             rate: 0.0,
             spent: 0,
+            pace: Pace::new(),
         }
     }
 
-    /// Told of the dual objective after each epoch; whether it is time for a step.
-    pub fn due(&mut self, epochs: usize, objective: f64) -> bool {
+    /// Told of the dual objective after each epoch, and of the gap in units of the tolerated one; whether it is time for
+    /// a step.
+    pub fn due(&mut self, epochs: usize, objective: f64, gap: f64) -> bool {
         match self.middle {
             (middle, None) if epochs >= middle => self.middle = (epochs, Some(objective)),
             (middle, Some(before)) if epochs >= self.next && epochs > middle => {
@@ -118,7 +161,7 @@ impl Schedule {
             }
             _ => {}
         }
-        epochs >= self.next
+        self.pace.crawls(epochs, gap) && epochs >= self.next
     }
 
     /// `rho`, relative to the mean of the kernel's diagonal.

@@ -385,12 +385,13 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// After `epochs` epochs with the given dual objective: takes a proximal point step when it is time for one. Returns
-    /// how many epochs it was worth.
+    /// After `epochs` epochs with the given dual objective and relative gap: takes a proximal point step when it is time
+    /// for one. Returns how many epochs it was worth.
     pub fn newton_step(
         &mut self,
         epochs: usize,
         objective: f64,
+        relative_gap: f64,
         monitor: &mut dyn Monitor,
     ) -> usize {
         if !self.settings.acceleration || !proximal_newton::applies::<T::Loss>(self.labels) {
@@ -399,7 +400,8 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         // An epoch has to follow, and a step may end two products late.
         let room = self.settings.max_epochs.saturating_sub(epochs + 3);
         let most = Schedule::products(epochs).min(room);
-        if !self.newton.due(epochs, objective) || most < proximal_newton::LEAST_PRODUCTS {
+        let gap = relative_gap / self.settings.tolerance;
+        if !self.newton.due(epochs, objective, gap) || most < proximal_newton::LEAST_PRODUCTS {
             return 0;
         }
         let n = self.labels.instances().max(1) as f64;

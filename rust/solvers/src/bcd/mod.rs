@@ -143,7 +143,7 @@ pub fn solve<S: Scores, T: Step>(
             engine.wake_all();
         } else {
             engine.accelerate(epochs, dual);
-            epochs += engine.newton_step(epochs, dual, monitor);
+            epochs += engine.newton_step(epochs, dual, gap, monitor);
         }
     }
     let bias = engine.bias();
