@@ -40,7 +40,7 @@ use crate::vector::{axpy, dot};
 const PATIENCE: usize = 200;
 
 /// Epochs to the tolerated gap, at the present pace, beyond which a problem crawls.
-const CRAWL: f64 = 2000.0;
+const CRAWL: f64 = 1000.0;
 
 /// Epochs between two steps while they pay.
 const WAIT: usize = 2;
