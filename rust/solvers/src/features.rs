@@ -148,6 +148,13 @@ impl<'a> Sparse<'a> {
         }
     }
 
+    /// The chosen rows times a row-major matrix of the given width.
+    pub fn row_products(&self, rows: &[u32], matrix: &[f64], out: &mut [f64], width: usize) {
+        for (out, &i) in out.chunks_exact_mut(width).zip(rows) {
+            self.row_product(i as usize, matrix, out);
+        }
+    }
+
     /// Inner product of row `i` with a dense vector.
     pub fn dot(&self, i: usize, vector: &[f64]) -> f64 {
         let (indices, values) = self.row(i);

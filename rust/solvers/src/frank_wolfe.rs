@@ -24,7 +24,7 @@ use crate::report::{
 };
 use crate::scores::Scores;
 use crate::threads::Threads;
-use crate::vector::{axpy, dot};
+use crate::vector::{axpy, dot, row_sum};
 
 /// The bias of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,13 +174,6 @@ fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> 
             .for_each(|row| axpy(1.0, &sum, row));
     }
     image
-}
-
-fn row_sum(dual: &[f64], q: usize) -> Vec<f64> {
-    let mut sum = vec![0.0; q];
-    dual.chunks_exact(q)
-        .for_each(|row| axpy(1.0, row, &mut sum));
-    sum
 }
 
 /// Solves Rank-SVM by Frank-Wolfe. One iteration counts as one epoch.

@@ -14,7 +14,7 @@
 //! every feasible point. So each component is a problem of its own, and the pairs across cost nothing once the
 //! components are lifted apart by their biases.
 
-use crate::bcd::{Certificate, Engine, Epoch, Step, prepare};
+use crate::bcd::{Certificate, Engine, Epoch, Step, hinge_dual_terms, prepare};
 use crate::frank_wolfe::hinge_sum;
 use crate::labels::Labels;
 use crate::loss::Loss;
@@ -106,14 +106,6 @@ fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mu
             .iter()
             .for_each(|&m| is_relevant[m as usize] = false);
     }
-}
-
-/// The sums of the dual variables of each instance, which are the hinge's dual terms.
-fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
-    dual.chunks_exact(labels.count())
-        .enumerate()
-        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum())
-        .collect()
 }
 
 /// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted or when `g` cannot be routed.

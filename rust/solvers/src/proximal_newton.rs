@@ -605,7 +605,7 @@ mod tests {
     use super::*;
     use crate::bcd::{self, Proximal};
     use crate::loss::Hinge;
-    use crate::report::{Record, Settings, Status};
+    use crate::report::{Record, Settings, Solution, Status};
     use crate::scores::StoredKernel;
 
     /// A kernel of low rank, close to a constant, and random labels.
@@ -642,6 +642,22 @@ mod tests {
     }
 
     /// Around `A = 0` the proximal term is a kernel `K + rho`, on which coordinate ascent is quick.
+    /// The answer of the loop, without a bias.
+    fn solved(labels: &Labels, scores: &mut StoredKernel<'_>, settings: &Settings) -> Solution {
+        let (step, threads) = (Proximal::new(Hinge), Threads::new(1));
+        bcd::solve(
+            labels,
+            scores,
+            step,
+            false,
+            None,
+            settings,
+            &threads,
+            &mut (),
+        )
+        .unwrap()
+    }
+
     #[test]
     fn a_step_solves_the_proximal_problem() {
         let threads = Threads::new(1);
@@ -662,18 +678,7 @@ mod tests {
                 max_epochs: 100_000,
                 ..Settings::default()
             };
-            let loop_step = Proximal::new(Hinge);
-            let solution = bcd::solve(
-                &labels,
-                &mut scores,
-                loop_step,
-                false,
-                None,
-                &settings,
-                &threads,
-                &mut (),
-            )
-            .unwrap();
+            let solution = solved(&labels, &mut scores, &settings);
             assert_eq!(solution.report.status, Status::Converged);
             assert!(scores.recompute(&found.dual, &threads, &mut ()));
             let product = scores.all(&threads);
@@ -692,7 +697,6 @@ mod tests {
 
     #[test]
     fn the_loop_converges_where_it_crawls_without() {
-        let threads = Threads::new(1);
         for seed in 0..5 {
             let (kernel, labels, n, q) = problem(seed);
             let mut epochs = [0, 0];
@@ -704,18 +708,7 @@ mod tests {
                     acceleration,
                     ..Settings::default()
                 };
-                let step = Proximal::new(Hinge);
-                let solution = bcd::solve(
-                    &labels,
-                    &mut scores,
-                    step,
-                    false,
-                    None,
-                    &settings,
-                    &threads,
-                    &mut (),
-                )
-                .unwrap();
+                let solution = solved(&labels, &mut scores, &settings);
                 assert!(!acceleration || solution.report.status == Status::Converged);
                 *epochs = solution.report.epochs;
             }

@@ -11,6 +11,15 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// The sum of the rows of a row-major matrix with `q` columns.
+pub fn row_sum(matrix: &[f64], q: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; q];
+    matrix
+        .chunks_exact(q)
+        .for_each(|row| axpy(1.0, row, &mut sum));
+    sum
+}
+
 /// `sum of x_k y_k`, in eight interleaved partial sums.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {

@@ -9,7 +9,7 @@ use crate::proximal_newton::{self, Centre, Schedule};
 use crate::report::{Monitor, Settings};
 use crate::scores::{Moved, Scores};
 use crate::threads::Threads;
-use crate::vector::axpy;
+use crate::vector::{axpy, row_sum};
 
 /// Rows whose gap terms one chunk of work computes.
 const CHUNK: usize = 64;
@@ -66,6 +66,14 @@ struct Joined {
     changes: Vec<f64>,
 }
 
+/// The sums of the dual variables of each instance, which are the hinge's dual terms.
+pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
+    dual.chunks_exact(labels.count())
+        .enumerate()
+        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum())
+        .collect()
+}
+
 /// How an epoch went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Epoch {
@@ -110,10 +118,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     ) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         let chains = chains(step, scores, settings);
-        let mut sum = vec![0.0; q];
-        for row in dual.chunks_exact(q) {
-            axpy(1.0, row, &mut sum);
-        }
         Self {
             order: (0..n as u32)
                 .filter(|&i| labels.has_pairs(i as usize))
@@ -123,7 +127,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             threads,
             settings,
             random: fastrand::Rng::with_seed(settings.seed),
-            sum,
+            sum: row_sum(&dual, q),
             offset: vec![0.0; q],
             sigma,
             anchor: None,
@@ -228,10 +232,8 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         };
         self.threads
             .for_each_chunk(&mut self.chains[..count], 1, |index, chain| {
-                chain[0].run(
-                    &around,
-                    &block[index * length..][..length.min(block.len() - index * length)],
-                );
+                let end = block.len().min((index + 1) * length);
+                chain[0].run(&around, &block[index * length..end]);
             });
     }
 
@@ -278,10 +280,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// How far to go along the joint move of the first `count` chains, which is done: all the way, unless they have
     /// spoilt each other's gains; then to the best point of the way, as far as the probes tell.
     fn joint_step(&mut self, count: usize) -> f64 {
-        let mut sum = vec![0.0; self.sum.len()];
-        for change in self.joined.changes.chunks_exact(sum.len()) {
-            axpy(1.0, change, &mut sum);
-        }
+        let sum = row_sum(&self.joined.changes, self.sum.len());
         let (scores, sigma) = (&*self.scores, self.sigma);
         let chains = &mut self.chains[..count];
         self.threads.for_each_chunk(chains, 1, |_, chain| {
@@ -372,13 +371,18 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         );
     }
 
+    /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.
+    fn mean_curvature(&self) -> f64 {
+        let n = self.labels.instances().max(1) as f64;
+        self.scores.diagonal().iter().sum::<f64>() / n + self.sigma
+    }
+
     /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
     pub fn accelerate(&mut self, epochs: usize, objective: f64) {
         if let Some(anchor) = &mut self.anchor {
             anchor.after_epoch(&self.dual, objective);
         } else if self.settings.acceleration && epochs >= PATIENCE {
-            let n = self.labels.instances().max(1) as f64;
-            let rho = self.scores.diagonal().iter().sum::<f64>() / n + self.sigma;
+            let rho = self.mean_curvature();
             if rho > 0.0 {
                 self.anchor = Some(Anchor::new(rho, &self.dual, objective));
             }
@@ -404,8 +408,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if !self.newton.due(epochs, objective, gap) || most < proximal_newton::LEAST_PRODUCTS {
             return 0;
         }
-        let n = self.labels.instances().max(1) as f64;
-        let scale = self.scores.diagonal().iter().sum::<f64>() / n + self.sigma;
+        let scale = self.mean_curvature();
         if scale <= 0.0 {
             return 0;
         }
@@ -434,20 +437,10 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         step.products
     }
 
-    /// Goes on from a dual matrix whose scores are already there.
+    /// Goes on from another dual matrix of a hinge problem, whose scores are already there.
     fn move_to(&mut self, dual: Vec<f64>) {
-        let q = self.labels.count();
-        self.sum.fill(0.0);
-        for (i, row) in dual.chunks_exact(q).enumerate() {
-            axpy(1.0, row, &mut self.sum);
-            // The dual terms of the hinge.
-            self.dual_terms[i] = self
-                .labels
-                .relevant(i)
-                .iter()
-                .map(|&m| row[m as usize])
-                .sum();
-        }
+        self.sum = row_sum(&dual, self.labels.count());
+        self.dual_terms = hinge_dual_terms(self.labels, &dual);
         self.dual = dual;
         self.anchor = None;
         for chain in &mut self.chains {

@@ -24,7 +24,7 @@ mod chain;
 mod engine;
 mod step;
 
-pub(crate) use engine::{Certificate, Engine, Epoch};
+pub(crate) use engine::{Certificate, Engine, Epoch, hinge_dual_terms};
 pub use step::{Block, Proximal, Step};
 
 use crate::labels::Labels;

@@ -1,6 +1,6 @@
 //! Scores with a kernel that is computed in blocks: no `n x n` matrix exists.
 
-use super::{Moved, Scores};
+use super::{Moved, Scores, copy_rows};
 use crate::gram::{Gram, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::Monitor;
@@ -242,10 +242,7 @@ impl Scores for KernelBlocks<'_> {
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        let q = self.labels;
-        for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
-            row.copy_from_slice(&self.scores[i as usize * q..(i as usize + 1) * q]);
-        }
+        copy_rows(&self.scores, self.labels, instances, out);
     }
 
     fn state(&mut self) -> &mut Vec<f64> {

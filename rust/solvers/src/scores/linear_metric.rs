@@ -6,16 +6,16 @@
 //! what is certified is computed from `M` itself.
 
 use super::linear_dense::{LinearDense, chunk_rows};
+use super::linear_sparse::LinearSparse;
 use super::{Moved, Scores};
 use crate::features::Sparse;
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
-use crate::vector::axpy;
 use multiversion::multiversion;
 use std::sync::Arc;
 
-/// Rows of `B` that are multiplied between two questions to the monitor.
+/// Rows of the metric that are multiplied between two questions to the monitor.
 const SLAB: usize = 256;
 
 /// Rows of the images that one chunk of work computes.
@@ -221,9 +221,8 @@ impl<N: Number> Scores for LinearMetric<'_, N> {
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        for (scores, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
-            self.features.row_product(i as usize, &self.weights, scores);
-        }
+        self.features
+            .row_products(instances, &self.weights, out, self.labels);
     }
 
     fn state(&mut self) -> &mut Vec<f64> {
@@ -233,18 +232,11 @@ impl<N: Number> Scores for LinearMetric<'_, N> {
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
         // M (X^T B) takes d multiplications for each weight, (M X^T) B would take n.
-        let mut sums = vec![0.0; d * q];
-        for (slab, block) in dual.chunks(SLAB * q).enumerate() {
-            if monitor.interrupted() {
-                return false;
-            }
-            for (i, beta) in (slab * SLAB..).zip(block.chunks_exact(q)) {
-                let (indices, values) = self.features.row(i);
-                for (&f, &x) in indices.iter().zip(values) {
-                    axpy(x, beta, &mut sums[f as usize * q..(f as usize + 1) * q]);
-                }
-            }
+        let mut plain = LinearSparse::new(self.features, q);
+        if !plain.recompute(dual, threads, monitor) {
+            return false;
         }
+        let sums = plain.into_weights();
         let mut weights = vec![0.0; d * q];
         for (metric, sums) in self.metric.chunks(SLAB * d).zip(sums.chunks(SLAB * q)) {
             if monitor.interrupted() {

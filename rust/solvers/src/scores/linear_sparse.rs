@@ -135,9 +135,8 @@ impl Scores for LinearSparse<'_> {
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        for (scores, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
-            self.features.row_product(i as usize, &self.weights, scores);
-        }
+        self.features
+            .row_products(instances, &self.weights, out, self.labels);
     }
 
     fn state(&mut self) -> &mut Vec<f64> {

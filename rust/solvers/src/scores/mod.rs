@@ -84,3 +84,10 @@ pub trait Scores: Sync {
     /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool;
 }
+
+/// Copies the chosen rows of stored scores.
+fn copy_rows(scores: &[f64], q: usize, instances: &[u32], out: &mut [f64]) {
+    for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
+        row.copy_from_slice(&scores[i as usize * q..(i as usize + 1) * q]);
+    }
+}

@@ -1,6 +1,6 @@
 //! Scores with the whole kernel matrix in memory.
 
-use super::{Moved, Scores};
+use super::{Moved, Scores, copy_rows};
 use crate::gram::{stored_product, with_scratch};
 use crate::matmul::{View, multiply};
 use crate::report::{Monitor, SolverError};
@@ -103,10 +103,7 @@ impl Scores for StoredKernel<'_> {
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        let q = self.labels;
-        for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
-            row.copy_from_slice(&self.scores[i as usize * q..(i as usize + 1) * q]);
-        }
+        copy_rows(&self.scores, self.labels, instances, out);
     }
 
     fn state(&mut self) -> &mut Vec<f64> {
