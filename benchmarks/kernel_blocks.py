@@ -23,7 +23,7 @@ def problem(n: int) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)
     X = random.normal(size=(n, 100))
     scores = X @ random.normal(size=(100, 20)) + 3 * random.normal(size=(n, 20))
-    return X, (scores > 0).astype(np.uint8)
+    return X, (scores > 0).astype(np.int64)
 
 
 def model(cache_size: float) -> RankSVM:

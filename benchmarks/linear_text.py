@@ -43,7 +43,7 @@ def training_part(name: str) -> tuple[Any, Any]:
     # liblinear takes 32-bit indices only.
     X = X[train].astype(np.float64)
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return X, parts["Y"][train]
+    return X, parts["Y"][train].astype(np.int64)
 
 
 def lines(name: str) -> list[tuple[str, ...]]:

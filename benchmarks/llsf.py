@@ -62,7 +62,7 @@ def agreement(count: int = 300) -> None:
     print_table("Convex form against CVXPY", header, rows)
 
 
-def load_rcv1() -> tuple[Any, NDArray[np.uint8]]:
+def load_rcv1() -> tuple[Any, NDArray[np.int64]]:
     """Load the training half of rcv1subset1 with its most frequent features."""
     stored = np.load(DATA / "rcv1subset1" / "rcv1subset1.npz")
     parts = (stored["data"], stored["indices"], stored["indptr"])
@@ -70,14 +70,14 @@ def load_rcv1() -> tuple[Any, NDArray[np.uint8]]:
     X = X[stored["train_idx"]]
     counts = np.bincount(X.indices, minlength=X.shape[1])
     kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_FREQUENT])
-    return sparse.csr_matrix(X[:, kept]), stored["Y"][stored["train_idx"]].astype(np.uint8)
+    return sparse.csr_matrix(X[:, kept]), stored["Y"][stored["train_idx"]].astype(np.int64)
 
 
-def load_train(name: str) -> tuple[Any, NDArray[np.uint8]]:
+def load_train(name: str) -> tuple[Any, NDArray[np.int64]]:
     """Load an official training part as a CSR matrix and a label indicator."""
     X, _, Y, _ = load_official(name).train_test()
     Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
-    return sparse.csr_matrix(X), Y.astype(np.uint8)
+    return sparse.csr_matrix(X), Y.astype(np.int64)
 
 
 def lasso_gap(X: Any, Y: Matrix, W: Matrix, beta: float) -> float:

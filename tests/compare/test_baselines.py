@@ -1,8 +1,16 @@
+from typing import Any
+
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
 
 from multimargin import RankSVM
-from multimargin.compare import BASELINES, make_estimator
+from multimargin.compare import BASELINES, make_estimator, run_experiment
+from multimargin.datasets import MultilabelData
+from multimargin.measures import average_precision
 from multimargin.methods import METHODS
 
 
@@ -35,3 +43,42 @@ def test_unknown_names() -> None:
         make_estimator("ovr_svm")
     with pytest.raises(ValueError, match=r"ovr-svc has no parameter 'Gamma' \(did you mean 'gam"):
         make_estimator("ovr-svc", Gamma=1)
+
+
+def many_labels(dtype: Any) -> tuple[Any, Any]:
+    """Return rows around 60 unit vectors, with five labels a vector: 300 labels."""
+    random = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 6)
+    X = np.eye(60)[group] + 0.02 * random.standard_normal((group.size, 60))
+    return X, np.repeat(np.eye(60), 5, axis=1)[group].astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+@pytest.mark.parametrize("name", sorted(BASELINES.keys() - {"dummy"}))
+def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
+    X, Y = many_labels(dtype)
+    small = {"knn": {"n_neighbors": 3}, "random-forest": {"n_estimators": 10}}
+    model = make_estimator(name, **small.get(name, {}))
+    model.fit(X[::2], Y[::2])
+    scores = model.decision_function(X[1::2])
+    chance = average_precision(Y[1::2], np.random.default_rng(1).random(scores.shape))
+    assert chance < 0.05
+    assert average_precision(Y[1::2], scores) > 0.9
+    assert model.predict(X[1::2]).dtype == np.int64
+
+
+def test_frequencies_of_more_labels_than_a_byte_counts() -> None:
+    X, _ = many_labels(np.uint8)
+    Y = (np.arange(len(X))[:, None] <= np.arange(300)).astype(np.uint8)
+    model = make_estimator("dummy").fit(X, Y)
+    assert_allclose(model.decision_function(X[:1])[0], Y.mean(axis=0))
+
+
+def test_experiments_hand_out_labels_that_scikit_learn_can_number() -> None:
+    X, Y = many_labels(np.uint8)
+    splits = {"train": np.arange(0, len(X), 2), "test": np.arange(1, len(X), 2)}
+    data = MultilabelData(X, Y, name="many", splits=splits)
+    bare = OneVsRestClassifier(LinearSVC(random_state=0))
+    (result,) = run_experiment(data, {"bare": bare}, cv="official")
+    assert result.error is None
+    assert result.measures["average_precision"] > 0.9

@@ -24,7 +24,7 @@ def test_dense_storage() -> None:
     data = MultilabelData(X.astype(np.float32), Y.astype(bool))
     assert isinstance(data.X, np.ndarray)
     assert data.X.dtype == np.float64
-    assert data.Y.dtype == np.uint8
+    assert data.Y.dtype == np.int64
     assert_array_equal(data.X, X)
     assert_array_equal(data.Y, Y)
 

@@ -48,7 +48,7 @@ class Job:
     blank: Result
 
 
-def evaluate(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
+def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
     """Fit and measure; an exception becomes a result with an error.
 
     Parameters
@@ -77,7 +77,7 @@ def evaluate(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
     return replace(found, warnings=noted, environment=environment(), finished=finished)
 
 
-def _fit_and_measure(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
+def _fit_and_measure(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
     train, test = job.split.train, job.split.test
     Y_train, Y_test = Y[train], Y[test]
     model = with_scaler(clone(job.estimator), job.blank.scaling, sparse=sparse.issparse(X))
@@ -108,7 +108,7 @@ def _fit_and_measure(X: Any, Y: NDArray[np.uint8], job: Job) -> Result:
     )
 
 
-def _measures(Y: NDArray[np.uint8], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:
+def _measures(Y: NDArray[np.int64], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:
     n_relevant = Y.sum(axis=1)
     if ((n_relevant > 0) & (n_relevant < Y.shape[1])).any():
         return all_measures(Y, predicted, scores)

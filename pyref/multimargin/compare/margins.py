@@ -13,7 +13,7 @@ N_QUANTILES = 100
 _MAX_PAIRS = 2_000_000
 
 
-def margin_quantiles(Y: NDArray[np.uint8], scores: NDArray[Any]) -> list[float]:
+def margin_quantiles(Y: NDArray[np.int64], scores: NDArray[Any]) -> list[float]:
     """Sum up f_m - f_n over all pairs of a relevant label m and an irrelevant label n of a row.
 
     Parameters

@@ -62,11 +62,12 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         TypeError, ValueError
             If `Y` is no indicator, or by the classifier.
         """
-        indicator = check_indicator(Y)
+        # One-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends at 255.
+        indicator = check_indicator(Y).astype(np.int64)
         counts = indicator.sum(axis=0, dtype=np.intp)
         constant = (counts == 0) | (counts == len(indicator))
         self.labels_with_one_class_ = np.flatnonzero(constant)
-        self.constants_ = np.where(constant, indicator[0], 0).astype(np.uint8)
+        self.constants_ = np.where(constant, indicator[0], 0)
         self.classes_ = np.arange(indicator.shape[1])
         self._both = np.flatnonzero(~constant)
         self.estimator_ = None
@@ -76,7 +77,7 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.estimator_ = clone(self.estimator).fit(X, indicator[:, columns])
         return self
 
-    def predict(self, X: Any) -> NDArray[np.uint8]:
+    def predict(self, X: Any) -> NDArray[np.int64]:
         """Predict the labels.
 
         Parameters

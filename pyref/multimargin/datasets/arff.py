@@ -447,7 +447,7 @@ def _as_data(table: _Table, label_columns: Sequence[int], file: Path) -> Multila
     )
     return MultilabelData(
         X=X,
-        Y=_indicator(table, label_columns, file),
+        Y=_indicator(table, label_columns, file).astype(np.int64),
         feature_names=feature_names,
         label_names=[table.attributes[column].name for column in label_columns],
     )

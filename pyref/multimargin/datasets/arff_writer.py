@@ -120,14 +120,14 @@ def _quoted(name: str) -> str:
     return f"'{escaped}'"
 
 
-def _rows(X: Any, Y: NDArray[np.uint8]) -> list[Any]:
+def _rows(X: Any, Y: NDArray[np.int64]) -> list[Any]:
     """Return the rows as liac-arff takes them: lists, or dicts of what is not 0."""
     if not sparse.issparse(X):
         return [[*x, *y] for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
     return list(_sparse_rows(X, Y))
 
 
-def _sparse_rows(X: Any, Y: NDArray[np.uint8]) -> Iterator[dict[int, float]]:
+def _sparse_rows(X: Any, Y: NDArray[np.int64]) -> Iterator[dict[int, float]]:
     d = X.shape[1]
     X = sparse.csr_array(X)
     for row, y in enumerate(Y):

@@ -172,7 +172,7 @@ def _count_constant_columns(X: Any) -> int:
     return int(np.count_nonzero(lowest == highest))
 
 
-def _count_distinct_rows(X: Any, Y: NDArray[np.uint8]) -> int:
+def _count_distinct_rows(X: Any, Y: NDArray[np.int64]) -> int:
     if sparse.issparse(X):
         X = X.copy()
         X.sum_duplicates()
@@ -182,7 +182,7 @@ def _count_distinct_rows(X: Any, Y: NDArray[np.uint8]) -> int:
     else:
         # 0.0 and -0.0 are equal, but not their bytes.
         features = [(row + 0.0).tobytes() for row in X]
-    return len({(x, y.tobytes()) for x, y in zip(features, Y, strict=True)})
+    return len({(x, y.tobytes()) for x, y in zip(features, Y.astype(bool), strict=True)})
 
 
 def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:
@@ -193,7 +193,7 @@ def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArra
 
 
 def _frequency_correlations(
-    first: NDArray[np.uint8], second: NDArray[np.uint8]
+    first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[float | None, dict[int, float | None]]:
     """Return the correlation of the labels' frequencies, and those after a shift by one column."""
     if not (len(first) and len(second)):

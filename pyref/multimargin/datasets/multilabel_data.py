@@ -23,7 +23,9 @@ class MultilabelData:
         Features, stored as float64: a NumPy array, or a ``scipy.sparse.csr_array`` when sparse. NaN
         marks a missing value; infinite values are refused.
     Y : {array-like, sparse matrix} of shape (n, q)
-        Label indicator with entries 0 (irrelevant) and 1 (relevant), stored as a dense uint8 array.
+        Label indicator with entries 0 (irrelevant) and 1 (relevant), stored as a dense int64 array
+        (scikit-learn's one-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends
+        at 255).
     feature_names : sequence of str, default=()
         One name a feature; empty means ``x0, x1, ...``.
     label_names : sequence of str, default=()
@@ -48,7 +50,7 @@ class MultilabelData:
     """
 
     X: FeatureMatrix
-    Y: NDArray[np.uint8]
+    Y: NDArray[np.int64]
     feature_names: Sequence[str] = ()
     label_names: Sequence[str] = ()
     name: str = ""
@@ -100,7 +102,7 @@ class MultilabelData:
         """Number of labels q."""
         return int(self.Y.shape[1])
 
-    def split(self, name: str) -> tuple[FeatureMatrix, NDArray[np.uint8]]:
+    def split(self, name: str) -> tuple[FeatureMatrix, NDArray[np.int64]]:
         """Return the rows of one split.
 
         Parameters
@@ -127,7 +129,7 @@ class MultilabelData:
 
     def train_test(
         self,
-    ) -> tuple[FeatureMatrix, FeatureMatrix, NDArray[np.uint8], NDArray[np.uint8]]:
+    ) -> tuple[FeatureMatrix, FeatureMatrix, NDArray[np.int64], NDArray[np.int64]]:
         """Return the splits "train" and "test", in the order of `train_test_split`.
 
         Returns
@@ -206,7 +208,7 @@ class MultilabelData:
         )
 
 
-def _label_indicator(Y: object) -> NDArray[np.uint8]:
+def _label_indicator(Y: object) -> NDArray[np.int64]:
     dense: Any = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)  # type: ignore[attr-defined]
     if dense.ndim != 2:
         raise ValueError(
@@ -223,7 +225,7 @@ def _label_indicator(Y: object) -> NDArray[np.uint8]:
         raise ValueError(
             f"Y: found {dense[row, label]} in row {row}, column {label}, expected 0 or 1{remedy}"
         )
-    indicator: NDArray[np.uint8] = dense.astype(np.uint8, copy=False)
+    indicator: NDArray[np.int64] = dense.astype(np.int64, copy=False)
     return indicator
 
 

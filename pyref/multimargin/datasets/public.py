@@ -155,7 +155,7 @@ def _local_description() -> str:
 
 def _as_data(bunch: Any, name: str, entry: _OpenMLEntry) -> MultilabelData:
     source = f"data set {entry.data_id} of OpenML"
-    Y = _indicator(bunch.target, source)
+    Y = _indicator(bunch.target, source).astype(np.int64)
     if Y.shape != (entry.n_samples, entry.n_labels):
         raise ValueError(
             f"{source} has {Y.shape[0]} rows and {Y.shape[1]} labels, expected {entry.n_samples} "
