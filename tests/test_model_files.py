@@ -3,16 +3,25 @@
 import json
 import os
 import pickle
+import re
+import sys
+import warnings
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
-from multimargin import __version__
+from multimargin import ThresholdedClassifier, __version__
+from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.methods import METHODS
 from multimargin.model_files import ModelInfo, load_model, save_model
@@ -103,10 +112,10 @@ def test_other_files(tmp_path: Path, content: bytes) -> None:
         load_model(file)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
+@pytest.fixture(params=["skops", "pickle"])
+def file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "model"
-    save_model({"any": np.arange(1000)}, INFO, path)
+    save_model({"any": np.arange(1000)}, INFO, path, storage=request.param)
     return path
 
 
@@ -117,7 +126,7 @@ def test_cut_short(file: Path) -> None:
         load_model(file)
     file.write_bytes(content[:-100])
     with pytest.raises(ValueError, match=r"the model in .* cannot be loaded; it is damaged, or"):
-        load_model(file)
+        load_model(file, allow_pickle=True)
 
 
 def change_header(file: Path, **changes: Any) -> None:
@@ -127,15 +136,15 @@ def change_header(file: Path, **changes: Any) -> None:
 
 
 def test_a_later_format(file: Path) -> None:
-    change_header(file, format=2, version="9.9")
-    with pytest.raises(ValueError, match=r"has format 2, expected 1: .* by multimargin 9\.9"):
+    change_header(file, format=3, version="9.9")
+    with pytest.raises(ValueError, match=r"has format 3, expected at most 2: .* by multimargin 9"):
         load_model(file)
 
 
 def test_another_version_is_told(file: Path) -> None:
     change_header(file, version="0.0.1")
     with pytest.warns(UserWarning, match=r"was written by multimargin 0\.0\.1, this is"):
-        _, info = load_model(file)
+        _, info = load_model(file, allow_pickle=True)
     assert info.version == "0.0.1"
 
 
@@ -149,8 +158,10 @@ def test_an_incomplete_header(file: Path) -> None:
 
 def test_a_failure_leaves_nothing_behind(file: Path) -> None:
     before = file.read_bytes()
-    with pytest.raises(Exception, match="pickle"):
+    with pytest.raises(ValueError, match=r"cannot be stored by skops: .*<lambda>.*storage=.pickle"):
         save_model(lambda: None, INFO, file)
+    with pytest.raises(Exception, match="pickle"):
+        save_model(lambda: None, INFO, file, storage="pickle")
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == ["model"]
 
@@ -160,3 +171,143 @@ def test_bad_paths(tmp_path: Path) -> None:
         load_model(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         save_model({}, INFO, tmp_path / "no" / "model")
+
+
+def test_no_code_runs_unless_asked_for(tmp_path: Path) -> None:
+    trap = Trap()
+    trap.folder = tmp_path / "sprung"
+    file = tmp_path / "forged"
+    save_model(trap, INFO, file, storage="pickle")
+    with pytest.raises(ValueError, match=r"forged is a pickle, .* allow_pickle=True"):
+        load_model(file)
+    assert not trap.folder.exists()
+    load_model(file, allow_pickle=True)
+    assert trap.folder.exists()
+
+
+def test_files_of_the_first_format_are_pickles(tmp_path: Path) -> None:
+    file = tmp_path / "old"
+    save_model({"a": 1}, INFO, file, storage="pickle")
+    magic, header, rest = file.read_bytes().split(b"\n", 2)
+    old = {key: value for key, value in json.loads(header).items() if key != "storage"}
+    file.write_bytes(b"\n".join([magic, json.dumps(old | {"format": 1}).encode(), rest]))
+    with pytest.raises(ValueError, match=r"old is a pickle, .* save it again"):
+        load_model(file)
+    assert load_model(file, allow_pickle=True)[0] == {"a": 1}
+
+
+class Doubled(TransformerMixin, BaseEstimator):
+    """A transformer that is none of ours."""
+
+    def fit(self, X: Any, Y: Any = None) -> "Doubled":
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return 2 * X
+
+
+def test_foreign_types_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Tests are imported under a name that nothing else can import.
+    monkeypatch.setitem(sys.modules, Doubled.__module__, sys.modules[__name__])
+    X, X_test, Y, _ = DATA.train_test()
+    model = make_pipeline(Doubled(), METHODS["rank-svm"].make(kernel="linear")).fit(X[:50], Y[:50])
+    save_model(model, INFO, tmp_path / "own")
+    name = f"{Doubled.__module__}.Doubled"
+    with pytest.raises(ValueError, match=rf"own holds types that are not trusted: {name}; if"):
+        load_model(tmp_path / "own")
+    found, _ = load_model(tmp_path / "own", trusted=[name])
+    assert_array_equal(found.predict(X_test), model.predict(X_test))
+    with pytest.raises(TypeError, match="trusted is the text"):
+        load_model(tmp_path / "own", trusted=name)
+
+
+@pytest.mark.parametrize("name", [*BASELINES])
+def test_every_baseline_comes_back(tmp_path: Path, name: str) -> None:
+    X, X_test, Y, _ = DATA.train_test()
+    model = with_scaler(make_estimator(name), "standard").fit(X[:60], Y[:60])
+    save_model(model, INFO, tmp_path / "a")
+    # skops leaves trees to the caller: a forged one can read memory that is not its own.
+    trusted = ["sklearn.tree._tree.Tree"] if name == "random-forest" else []
+    found, _ = load_model(tmp_path / "a", trusted=trusted)
+    assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
+
+
+@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.25])
+def test_every_threshold_comes_back(tmp_path: Path, threshold: Any) -> None:
+    X, X_test, Y, _ = DATA.train_test()
+    inner = KNeighborsClassifier()
+    model = ThresholdedClassifier(inner, threshold=threshold, cv=2).fit(X[:60], Y[:60])
+    save_model(model, INFO, tmp_path / "a")
+    found, _ = load_model(tmp_path / "a")
+    assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
+
+
+def test_types_of_ours_are_named_by_the_modules_that_users_import(tmp_path: Path) -> None:
+    X, Y = DATA.X[:40], DATA.Y[:40]
+    for name in METHODS:
+        save_model(METHODS[name].make().fit(X, Y), INFO, tmp_path / "a")
+        content = (tmp_path / "a").read_bytes()
+        with ZipFile(BytesIO(content)) as archive:
+            schema = archive.read("schema.json").decode()
+        modules = set(re.findall(r'"(multimargin[\w.]*)"', schema))
+        assert modules <= {
+            "multimargin",
+            "multimargin.estimators",
+            "multimargin.kernels",
+            "multimargin.thresholds",
+        }
+
+
+def test_damaged_files_name_themselves(tmp_path: Path) -> None:
+    model = METHODS["rank-svm"].make(kernel="linear").fit(DATA.X[:40], DATA.Y[:40])
+    save_model(model, INFO, tmp_path / "good")
+    content = (tmp_path / "good").read_bytes()
+    random = np.random.default_rng(0)
+    file = tmp_path / "damaged"
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(content)
+        position = int(random.integers(len(content)))
+        damaged[position] ^= 1 << int(random.integers(8))
+        file.write_bytes(damaged)
+        with warnings.catch_warnings():
+            # A damaged version number is that of another version.
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                load_model(file)
+            except ValueError as error:
+                assert str(file) in str(error)  # noqa: PT017
+                refused += 1
+    assert refused > 200
+
+
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("models-*.zip"))
+
+
+def golden_models() -> list[Any]:
+    found = []
+    for archive in GOLDEN:
+        with ZipFile(archive) as content:
+            names = [name for name in content.namelist() if name.endswith(".model")]
+        found += [pytest.param(archive, name, id=f"{archive.stem}-{name}") for name in names]
+    return found
+
+
+@pytest.mark.parametrize(("archive", "name"), golden_models())
+# The archives stay while versions pass.
+@pytest.mark.filterwarnings("ignore:.*was written by multimargin:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+def test_files_of_earlier_versions_are_read(tmp_path: Path, archive: Path, name: str) -> None:
+    with ZipFile(archive) as content:
+        content.extract(name, tmp_path)
+        expected = json.loads(content.read("expected.json"))
+    model, info = load_model(tmp_path / name)
+    assert (info.data_name, info.split) == ("golden", "train")
+    X = info.stored(np.array(expected["X"]))
+    scores = expected["scores"][name.removesuffix(".model")]
+    assert_allclose(model.decision_function(X), scores, rtol=1e-9, atol=1e-9)
+
+
+def test_there_are_golden_models_of_every_method() -> None:
+    with ZipFile(GOLDEN[0]) as content:
+        assert {f"{name}.model" for name in METHODS} <= set(content.namelist())

@@ -3,21 +3,38 @@
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
+from importlib import import_module
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import ZIP_STORED, ZipFile
 
 import joblib
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from multimargin.datasets import MultilabelData
-from multimargin.datasets._paths import existing_file, path_to_write
+from multimargin.datasets._paths import existing_file
+from multimargin.estimators import MajorityClass
+from multimargin.kernels import Kernel
+from multimargin.parameters import check_choice
+from multimargin.thresholds import Threshold
+from multimargin.writing import path_to_write, replacing
 
 _MAGIC = b"multimargin model\n"
-_FORMAT = 1
+# Format 1 had pickles alone and did not say so.
+_FORMATS = (1, 2)
+_FORMAT = 2
+# skops leaves it to the caller: its arrays are indices that scikit-learn follows without a check.
+_REFUSED_TYPES = frozenset({"sklearn.tree._tree.Tree"})
+_PACKAGE = "multimargin"
+_OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass)
+_STORAGES = ("skops", "pickle")
+_SPARSE_TYPES = frozenset({"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"})
 # A header of more is none of ours; one line for each of a million names would fit.
 _MAX_HEADER = 2**28
 
@@ -114,46 +131,69 @@ class ModelInfo:
         return X.toarray() if sparse.issparse(X) else X
 
 
-def save_model(model: Any, info: ModelInfo, path: str | os.PathLike[str]) -> None:
+def save_model(
+    model: Any, info: ModelInfo, path: str | os.PathLike[str], *, storage: str = "skops"
+) -> None:
     """Write a fitted model to a file.
 
     Parameters
     ----------
     model : estimator
-        The fitted estimator or pipeline, which joblib can pickle.
+        The fitted estimator or pipeline.
     info : ModelInfo
         What it is.
     path : str or path-like
-        The file, which is replaced where it exists.
+        The file. An existing one is replaced when the new one is complete and on disk; a symbolic
+        link stays and what it points to is replaced.
+    storage : {"skops", "pickle"}, default="skops"
+        How the model is stored. "skops" holds types and arrays and runs no code when it is loaded;
+        "pickle" takes any model, a kernel that is a function among them, and whoever loads such a
+        file runs what is in it.
 
     Raises
     ------
+    ImportError
+        If skops is not installed.
     FileNotFoundError
         If the folder does not exist.
+    OSError
+        If the file cannot be written, or is no regular file.
+    ValueError
+        If `storage` is none of these, or skops cannot store the model.
     """
+    check_choice("storage", storage, _STORAGES)
     file = path_to_write(path, "path")
-    header = {"format": _FORMAT, "scikit-learn": version("scikit-learn")} | asdict(info)
-    # A file cut short by an error would look like a model.
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    try:
-        with unfinished.open("wb") as stream:
-            stream.write(_MAGIC)
-            stream.write(json.dumps(header).encode() + b"\n")
+    content = _skops_content(model) if storage == "skops" else None
+    header = {
+        "format": _FORMAT,
+        "storage": storage,
+        "scikit-learn": version("scikit-learn"),
+    } | asdict(info)
+    with replacing(file, "wb") as stream:
+        stream.write(_MAGIC)
+        stream.write(json.dumps(header).encode() + b"\n")
+        if content is None:
             joblib.dump(model, stream)
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        else:
+            stream.write(content)
 
 
-def load_model(path: str | os.PathLike[str]) -> tuple[Any, ModelInfo]:
+def load_model(
+    path: str | os.PathLike[str], *, trusted: Collection[str] = (), allow_pickle: bool = False
+) -> tuple[Any, ModelInfo]:
     """Read a fitted model from a file.
 
     Parameters
     ----------
     path : str or path-like
-        A file that `save_model` wrote. **Load only files that you trust**: the model in it is a
-        pickle, and a file made for the purpose runs any code when it is loaded. Files of other
-        origin are refused before they are unpickled, but this does not protect from forged ones.
+        A file that `save_model` wrote.
+    trusted : collection of str, default=()
+        Full names of types that may be loaded beside those of multimargin, scikit-learn, NumPy and
+        SciPy: of a transformer of your own in a pipeline, say, or "sklearn.tree._tree.Tree", a
+        decision tree, which scikit-learn follows without checking its indices.
+    allow_pickle : bool, default=False
+        Whether a model that is stored as a pickle may be loaded, as all were before format 2.
+        **A pickle runs any code when it is loaded**: allow it only for files that you trust.
 
     Returns
     -------
@@ -166,29 +206,151 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, ModelInfo]:
     ------
     FileNotFoundError
         If the file does not exist.
+    ImportError
+        If skops is not installed.
     ValueError
-        If it is no model, is damaged, or is of a format that this version does not know.
+        If it is no model, is damaged, is of a format that this version does not know, is a pickle,
+        or holds types that are not trusted; the message names the file.
 
     Warns
     -----
     UserWarning
         If it was written by another version of multimargin or scikit-learn.
     """
+    if isinstance(trusted, str):
+        raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")
     file = existing_file(path, "path")
     with file.open("rb") as stream:
-        info = _read_info(stream, file)
-        try:
-            model = joblib.load(stream)
-        except Exception as error:  # unpickling can raise anything
+        info, storage = _read_header(stream, file)
+        if storage == "pickle" and not allow_pickle:
             raise ValueError(
-                f"path: the model in {file} cannot be loaded; it is damaged, or was written by "
-                f"multimargin {info.version} with versions of libraries that do not fit those "
-                f"here: {type(error).__name__}: {error}"
+                f"path: the model in {file} is a pickle, which runs any code that its writer put "
+                "into it; if you trust where it comes from, load it with allow_pickle=True (on the "
+                "command line --allow-pickle), and save it again to have it without"
+            )
+        try:
+            if storage == "pickle":
+                return joblib.load(stream), info
+            return _from_skops(stream.read(), trusted), info
+        except _UntrustedError as error:
+            raise ValueError(
+                f"path: the model in {file} holds types that are not trusted: {error}; if you "
+                "know them and trust the file, load it with trusted=[...] of their names"
             ) from error
-    return model, info
+        except ImportError as error:
+            if error.name == "skops":
+                raise
+            raise _damaged(file, info, error) from error
+        except Exception as error:  # a damaged file can raise anything
+            raise _damaged(file, info, error) from error
 
 
-def _read_info(stream: BinaryIO, file: Path) -> ModelInfo:
+class _UntrustedError(Exception):
+    """A file holds types that nobody trusts."""
+
+
+def _damaged(file: Path, info: ModelInfo, error: Exception) -> ValueError:
+    return ValueError(
+        f"path: the model in {file} cannot be loaded; it is damaged, or was written by multimargin "
+        f"{info.version} with versions of libraries that do not fit those here: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError(
+            "model files need skops, which is not installed: pip install 'multimargin[models]'",
+            name="skops",
+        ) from error
+    return skops.io
+
+
+def _skops_content(model: Any) -> bytes:
+    skops = _skops()
+    try:
+        content = _with_public_names(skops.dumps(model))
+        names = skops.get_untrusted_types(data=content)
+    except Exception as error:  # skops raises what the objects raise that it looks into
+        raise ValueError(
+            f"model cannot be stored by skops ({type(error).__name__}: {error}); "
+            'storage="pickle" stores any model that pickle can.'
+        ) from error
+    for name in names:
+        # A lambda, say, or a class that a function defines: reading the file would fail.
+        if _found(name) is None:
+            raise ValueError(
+                f"model cannot be stored by skops: it holds {name}, which cannot be imported by "
+                'that name; storage="pickle" stores any model that pickle can.'
+            )
+    return content
+
+
+def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
+    skops = _skops()
+    found = skops.get_untrusted_types(data=content)
+    untrusted = [
+        name
+        for name in found
+        if not (name in _SPARSE_TYPES or name in trusted or _is_known_type(name))
+    ]
+    if untrusted:
+        raise _UntrustedError(", ".join(untrusted))
+    return skops.loads(content, trusted=found)
+
+
+def _found(name: str) -> Any:
+    """Return what has this full name, None if nothing has."""
+    module, _, last = name.rpartition(".")
+    try:
+        return getattr(import_module(module), last, None)
+    except ImportError:
+        return None
+
+
+def _is_known_type(name: str) -> bool:
+    """Return whether a name is that of a class of models of this package or of scikit-learn."""
+    package = name.split(".")[0]
+    # To import __main__ would run the program.
+    if package not in (_PACKAGE, "sklearn") or "__main__" in name or name in _REFUSED_TYPES:
+        return False
+    found = _found(name)
+    # Modules also hold what they import, from `os` and from anywhere.
+    if not isinstance(found, type) or found.__module__.split(".")[0] != package:
+        return False
+    return package == "sklearn" or issubclass(found, _OWN_TYPES)
+
+
+def _with_public_names(content: bytes) -> bytes:
+    """Name our types by the modules that users import them from: the others may move."""
+    written = BytesIO()
+    with ZipFile(BytesIO(content)) as old, ZipFile(written, "w", ZIP_STORED) as new:
+        for entry in old.infolist():
+            part = old.read(entry)
+            if entry.filename == "schema.json":
+                part = json.dumps(json.loads(part, object_hook=_with_public_module)).encode()
+            new.writestr(entry.filename, part)
+    return written.getvalue()
+
+
+def _with_public_module(node: dict[str, Any]) -> dict[str, Any]:
+    module, name = node.get("__module__"), node.get("__class__")
+    if not (isinstance(module, str) and isinstance(name, str)):
+        return node
+    if module.split(".")[0] != _PACKAGE:
+        return node
+    parts = module.split(".")
+    itself = getattr(import_module(module), name)
+    for length in range(1, len(parts)):
+        shorter = ".".join(parts[:length])
+        if getattr(import_module(shorter), name, None) is itself:
+            return node | {"__module__": shorter}
+    return node
+
+
+def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
     if stream.read(len(_MAGIC)) != _MAGIC:
         raise ValueError(
             f"path: {file} is no model of multimargin, expected a file that multimargin fit wrote"
@@ -196,25 +358,35 @@ def _read_info(stream: BinaryIO, file: Path) -> ModelInfo:
     try:
         header = json.loads(stream.readline(_MAX_HEADER))
         found = header["format"]
-        if found == _FORMAT:
-            values: dict[str, Any] = {field.name: header[field.name] for field in fields(ModelInfo)}
-            for kind in ("feature_names", "label_names"):
-                values[kind] = tuple(values[kind])
-            info = ModelInfo(**values)
-    except (ValueError, KeyError, TypeError) as error:
+        # All models of the first format are pickles.
+        storage = header["storage"] if found == _FORMAT else "pickle"
+        if found in _FORMATS:
+            info = _info(header)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"path: the header of {file} is damaged or cut short") from error
-    if found != _FORMAT:
+    if found not in _FORMATS:
         raise ValueError(
-            f"path: {file} has format {found}, expected {_FORMAT}: it was written by multimargin "
-            f"{header.get('version')}, this is {version('multimargin')}"
+            f"path: {file} has format {found}, expected at most {_FORMAT}: it was written by "
+            f"multimargin {header.get('version')}, this is {version('multimargin')}"
         )
+    if storage not in _STORAGES:
+        raise ValueError(f"path: the header of {file} is damaged: it has storage {storage!r}")
     if info.version != version("multimargin"):
         warnings.warn(
             f"{file} was written by multimargin {info.version}, this is {version('multimargin')}",
             UserWarning,
             stacklevel=3,
         )
-    return info
+    return info, storage
+
+
+def _info(header: dict[str, Any]) -> ModelInfo:
+    values: dict[str, Any] = {field.name: header[field.name] for field in fields(ModelInfo)}
+    for kind in ("feature_names", "label_names"):
+        if not isinstance(values[kind], list):
+            raise TypeError(f"{kind} is no list")
+        values[kind] = tuple(values[kind])
+    return ModelInfo(**values)
 
 
 def _places(

@@ -234,11 +234,11 @@ def _checked_choices(
 
 
 def _check_outputs(outputs: dict[str, str | None]) -> None:
-    from multimargin.datasets._paths import path_to_write
+    from multimargin.writing import path_to_write
 
     for option, path in outputs.items():
         if path is not None:
-            path_to_write(path, option)
+            path_to_write(path, option, streams=option != "--report")
 
 
 @contextmanager
@@ -280,20 +280,20 @@ def _write(
     options: dict[str, Any],
     outputs: dict[str, str | None],
 ) -> None:
-    from pathlib import Path
-
     from multimargin.compare.table import to_latex, to_markdown
     from multimargin.compare.tables import results_frame
+    from multimargin.writing import replacing, write_text
 
     report, csv, markdown, latex = outputs.values()
     if csv is not None:
-        results_frame(results).to_csv(csv, index=False)
+        with replacing(csv, streams=True, newline="") as stream:
+            results_frame(results).to_csv(stream, index=False)
     if markdown is not None or latex is not None:
         tables = _tables(results, measures, options)
         if markdown is not None:
-            Path(markdown).write_text(to_markdown(tables), encoding="utf-8")
+            write_text(markdown, to_markdown(tables), streams=True)
         if latex is not None:
-            Path(latex).write_text(to_latex(tables), encoding="utf-8")
+            write_text(latex, to_latex(tables), streams=True)
     if report is not None:
         _choose_file_backend()
         from multimargin.compare.report import write_report

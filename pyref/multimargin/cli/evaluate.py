@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from multimargin.cli.options import Data, Json, Labels
-from multimargin.cli.predict import ModelFile
+from multimargin.cli.predict import AllowPickle, ModelFile
 
 
 def command(
@@ -20,6 +20,7 @@ def command(
         ),
     ] = None,
     labels: Labels = None,
+    allow_pickle: AllowPickle = False,
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts labels that are known.
@@ -38,7 +39,7 @@ def command(
     from multimargin.measures import all_measures
     from multimargin.model_files import load_model
 
-    model, info = load_model(model_file)
+    model, info = load_model(model_file, allow_pickle=allow_pickle)
     data = load_data(source, labels, **svmlight_options(info))
     split, rows = choose_split(data, split, "test")
     X, Y = info.features_of(data)[rows], info.labels_of(data)[rows]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from multimargin.cli import INTERRUPTED
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def command(
     """Fit a method, show how far it is from the optimum.
 
     Parameters of the method are further options; multimargin methods METHOD lists them. Values may
-    be powers: --C 2^-3. Ctrl-C stops the fit, with exit code 130.
+    be powers: --C 2^-3. Ctrl-C stops the fit, keeps what it has reached in the file of -o, with its
+    certificate, and ends with exit code 130.
 
     \b
     Examples:
@@ -43,8 +45,6 @@ def command(
       multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
       multimargin fit text.svm --scale unit --kernel linear --bias penalized
 
-    \b
-    A model file is a pickle inside: load only model files that you trust.
     """
     import sys
     from contextlib import nullcontext, redirect_stdout
@@ -59,8 +59,8 @@ def command(
     )
     from multimargin.cli.output import console
     from multimargin.cli.progress import new_progress, shown_fit
-    from multimargin.datasets._paths import path_to_write
     from multimargin.model_files import save_model
+    from multimargin.writing import path_to_write
 
     method, estimator = make_named_method(method_name, context.args)
     if output is not None:
@@ -76,11 +76,31 @@ def command(
         start = perf_counter()
         # With --json, what the method prints with --verbose 1 must not be between the braces.
         with redirect_stdout(sys.stderr) if as_json else nullcontext():
-            pipeline.fit(X, Y)
+            interrupted = _fit(pipeline, X, Y)
         seconds = perf_counter() - start
     if output is not None:
         save_model(pipeline, _info(method.name, data, split, X), output)
     _report(method, pipeline, data, split, rows.size, scale, seconds, output, as_json)
+    if interrupted:
+        if output is not None:
+            errors.print(
+                f"stopped; the model reached so far, with the gap above, is in {output}",
+                markup=False,
+                soft_wrap=True,
+            )
+        raise typer.Exit(INTERRUPTED)
+
+
+def _fit(pipeline: Any, X: Any, Y: Any) -> bool:
+    """Fit, and return whether Ctrl-C ended it with a model that has a certificate."""
+    try:
+        pipeline.fit(X, Y)
+    except KeyboardInterrupt:
+        # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
+        if getattr(pipeline[-1], "status_", None) != "interrupted":
+            raise
+        return True
+    return False
 
 
 def _info(method: str, data: "MultilabelData", split: str, X: Any) -> Any:

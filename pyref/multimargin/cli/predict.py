@@ -1,6 +1,6 @@
 """``multimargin predict``."""
 
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,8 +13,15 @@ ModelFile = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
-        help="A file that multimargin fit wrote. It is a pickle: trust where it comes from.",
+        help="A file that multimargin fit wrote.",
         show_default=False,
+    ),
+]
+AllowPickle = Annotated[
+    bool,
+    typer.Option(
+        "--allow-pickle",
+        help="Load a model that is stored as a pickle, which runs what its writer put into it.",
     ),
 ]
 
@@ -32,6 +39,7 @@ def command(
         str | None,
         typer.Option("--split", metavar="NAME", help="Rows to predict: train, test or all."),
     ] = None,
+    allow_pickle: AllowPickle = False,
     as_json: Json = False,
 ) -> None:
     """Predict labels and their scores with a model.
@@ -47,12 +55,12 @@ def command(
       multimargin predict emotions.model new.arff
     """
     from multimargin.cli.output import console, counted, print_json
-    from multimargin.datasets._paths import path_to_write
     from multimargin.model_files import load_model
+    from multimargin.writing import path_to_write, replacing
 
     if output is not None:
-        path_to_write(output, "--output")
-    model, info = load_model(model_file)
+        path_to_write(output, "--output", streams=True)
+    model, info = load_model(model_file, allow_pickle=allow_pickle)
     rows, X = _rows_and_features(info, source, split)
     scores = model.decision_function(X)
     predicted = (scores > 0).astype(int)
@@ -69,11 +77,11 @@ def command(
     if as_json:
         import json
 
-        with open(output, "w", encoding="utf-8") as stream:
+        with replacing(output, streams=True) as stream:
             json.dump(content, stream, ensure_ascii=False)
         print_json({"output": output, "n_rows": len(rows)})
         return
-    with open(output, "w", encoding="utf-8", newline="") as stream:
+    with replacing(output, streams=True, newline="") as stream:
         _write_csv(info, rows, predicted, scores, stream)
     console().print(
         f"{counted(len(rows), 'row')}, {predicted.sum(axis=1).mean():.2f} labels per row, "
@@ -139,7 +147,7 @@ def _as_json(info: "ModelInfo", rows: Any, predicted: Any, scores: Any) -> dict[
     }
 
 
-def _write_csv(info: "ModelInfo", rows: Any, predicted: Any, scores: Any, stream: TextIO) -> None:
+def _write_csv(info: "ModelInfo", rows: Any, predicted: Any, scores: Any, stream: IO[str]) -> None:
     import csv
 
     writer = csv.writer(stream, lineterminator="\n")

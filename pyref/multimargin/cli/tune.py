@@ -96,8 +96,8 @@ def command(
         make_pipeline,
     )
     from multimargin.cli.output import console, print_json
-    from multimargin.datasets._paths import path_to_write
     from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
+    from multimargin.writing import path_to_write
 
     method, estimator = make_named_method(method_name, context.args)
     score, scorer, sign = _scorer(score)
@@ -230,9 +230,10 @@ def _plain_names(parameters: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 def _write(found: dict[str, Any], path: str) -> None:
     import json
-    from pathlib import Path
 
-    Path(path).write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    from multimargin.writing import write_text
+
+    write_text(path, json.dumps(found, indent=2) + "\n", streams=True)
 
 
 def _check_plot(path: str) -> None:
@@ -240,7 +241,7 @@ def _check_plot(path: str) -> None:
     from pathlib import Path
 
     from multimargin.cli.options import WrongUsage
-    from multimargin.datasets._paths import path_to_write
+    from multimargin.writing import path_to_write
 
     if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
         raise WrongUsage(f"--plot is {path!r}; expected a file ending in .png, .svg or .pdf")
@@ -255,10 +256,13 @@ def _check_plot(path: str) -> None:
 
 def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> None:
     """Write the picture of what was tuned, without touching the figures of the caller."""
+    from pathlib import Path
+
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from multimargin.plots import ParameterCurveDisplay
+    from multimargin.writing import replacing
 
     several = [name for name, values in named.items() if len(values) > 1]
     figure = Figure(layout="constrained")
@@ -267,7 +271,8 @@ def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> No
         search, parameters=(several or list(named))[:2], ax=figure.subplots()
     )
     display.ax_.set_title(title)
-    figure.savefig(path, dpi=150)
+    with replacing(path, "wb") as stream:
+        figure.savefig(stream, dpi=150, format=Path(path).suffix[1:].lower())
 
 
 def _report(

@@ -22,6 +22,7 @@ from multimargin.compare.tables import (
     results_tables,
     win_tie_loss_table,
 )
+from multimargin.writing import write_text
 
 _TEMPLATE = "report.html.jinja"
 
@@ -142,7 +143,7 @@ def write_report(results: Sequence[Result], path: str | Path, **options: Any) ->
         If an argument is malformed, or the results cannot stand side by side.
     """
     document = make_report(results, **options)
-    Path(path).write_text(document, encoding="utf-8")
+    write_text(path, document)
 
 
 def _summary(results: Sequence[Result]) -> str:

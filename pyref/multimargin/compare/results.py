@@ -129,7 +129,7 @@ class Result:
         """
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError("is not JSON") from error
         if not isinstance(row, dict) or "format" not in row or "job" not in row:
             raise ValueError("is JSON, but not a row with a 'format' and a 'job'")

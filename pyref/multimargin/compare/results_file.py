@@ -1,13 +1,12 @@
 """The file of results: one line of JSON a result, on disk as soon as it is there."""
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
 from multimargin.compare.results import Result, latest
+from multimargin.writing import sync_folder
 
 try:
     import fcntl
@@ -92,11 +91,16 @@ class ResultsFile:
         Raises
         ------
         OSError
-            If it cannot be written; the next opening cuts off what was written of it.
+            If it cannot be written, with the name of the file; the next opening cuts off what was
+            written of it.
         """
-        self._file.write(result.to_line().encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(result.to_line().encode())
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            # A full disk does not say where.
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def close(self) -> None:
         """Close the file, which frees it for other writers."""
@@ -141,40 +145,28 @@ class ResultsFile:
                     "new file."
                 )
             self._file.truncate(end)
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
         return latest(results)
 
 
 def _parse(content: bytes, path: Path) -> list[Result]:
     results = []
-    for number, line in enumerate(_lines(content, path), start=1):
+    # Not splitlines, which also breaks at characters that JSON leaves unescaped.
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
-            result = Result.from_line(line)
+            result = Result.from_line(_text(line))
         except ValueError as error:
             raise ValueError(
-                f"{path}, line {number} {error}; expected a file of results or a new file."
+                f"{path}, line {number} {error}; expected a file of results or a new file. If the "
+                "file is one that was damaged, delete that line: its job alone is run again."
             ) from error
         if result is not None:
             results.append(result)
     return results
 
 
-def _lines(content: bytes, path: Path) -> Iterable[str]:
+def _text(line: bytes) -> str:
     try:
-        text = content.decode()
+        return line.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not UTF-8 text; expected a file of results or a new file."
-        ) from error
-    # Not splitlines, which also breaks at characters that JSON leaves unescaped.
-    return text.split("\n")[:-1]
-
-
-def _sync_folder(folder: Path) -> None:
-    # A new file survives a power failure only if its folder is on disk too; Windows cannot do this.
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        raise ValueError(f"is not UTF-8 text at byte {error.start + 1}") from error

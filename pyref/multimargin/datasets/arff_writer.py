@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from multimargin.datasets._paths import path_to_write
 from multimargin.datasets.arff import import_liac_arff
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.writing import path_to_write, replacing
 
 _MULAN_NAMESPACE = "http://mulan.sourceforge.net/labels"
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:=/+-]+", re.ASCII)
@@ -86,7 +86,7 @@ def dump_arff(
     encoded = arff.ArffEncoder().iter_encode(
         {"relation": "r", "attributes": neutral, "data": _rows(X, Y)}
     )
-    with file.open("w", encoding="utf-8", newline="\n") as stream:
+    with replacing(file, newline="\n") as stream:
         stream.write(f"@relation {_quoted(data.name or stem)}\n\n")
         for name in data.feature_names:
             stream.write(f"@attribute {_quoted(name)} numeric\n")
@@ -142,4 +142,5 @@ def _write_xml(label_names: Sequence[str], file: Path) -> None:
     for name in label_names:
         ElementTree.SubElement(root, "label", name=name)
     ElementTree.indent(root)
-    ElementTree.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
+    with replacing(file, "wb") as stream:
+        ElementTree.ElementTree(root).write(stream, encoding="utf-8", xml_declaration=True)

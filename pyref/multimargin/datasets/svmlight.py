@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_files
 
-from multimargin.datasets._paths import existing_file, path_to_write
+from multimargin.datasets._paths import existing_file
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.writing import path_to_write, replacing
 
 
 def load_svmlight(
@@ -160,7 +161,7 @@ def dump_svmlight(
     if not labels_zero_based:
         Y = np.hstack([np.zeros((len(Y), 1), dtype=Y.dtype), Y])
     # scikit-learn opens files with the platform's errors; a stream leaves the wording to us.
-    with file.open("wb") as stream:
+    with replacing(file, "wb") as stream:
         dump_svmlight_file(X, Y, stream, zero_based=zero_based, multilabel=True)
 
 

@@ -3,6 +3,7 @@
 from multimargin.estimators.label_specific import (
     LabelSpecificBinaryRelevance,
     LabelSpecificClassifierChain,
+    MajorityClass,
 )
 from multimargin.estimators.llsf import LLSF, beta_max, llsf_path
 from multimargin.estimators.mlodm import MLODM
@@ -21,6 +22,7 @@ __all__ = [
     "SSMLRL",
     "LabelSpecificBinaryRelevance",
     "LabelSpecificClassifierChain",
+    "MajorityClass",
     "RankCVM",
     "RankHLapSVM",
     "RankLSVM",

@@ -1,0 +1,180 @@
+"""How every file is written: whole or not at all."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from stat import S_IMODE
+from typing import IO, Any
+
+_ENDING = ".unfinished"
+_NO_REGULAR_FILE = "is no regular file, expected a file to write"
+
+
+def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path:
+    """Return `path` as a `Path` after checking that a file can be written there.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The path that the caller passed in.
+    argument : str
+        The caller's name for it, used in the error messages.
+    streams : bool, default=False
+        Whether it may be a pipe or a device, such as /dev/stdout.
+
+    Returns
+    -------
+    pathlib.Path
+        The same path.
+
+    Raises
+    ------
+    TypeError
+        If `path` is neither a string nor path-like.
+    FileNotFoundError
+        If its folder does not exist.
+    IsADirectoryError
+        If it is a folder.
+    PermissionError
+        If the file is write-protected.
+    OSError
+        If it is a pipe or a device, or no file can be created in its folder.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{argument}: found {type(path).__name__}, expected a path to a file")
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(f"{argument}: {str(file)!r} is a folder, expected a file to write")
+    if file.exists() and not file.is_file():
+        if not streams:
+            raise OSError(f"{argument}: {str(file)!r} {_NO_REGULAR_FILE}")
+        return file
+    target = _target(file)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{argument}: there is no folder {str(file.parent)!r} to write in")
+    if file.exists() and not os.access(file, os.W_OK):
+        raise PermissionError(f"{argument}: {str(file)!r} is write-protected")
+    try:
+        # Permissions do not tell of quotas, full disks and file systems that are read-only.
+        descriptor, probe = _create_beside(target)
+        os.close(descriptor)
+        probe.unlink()
+    except OSError as error:
+        raise type(error)(
+            f"{argument}: no file can be created in the folder {str(file.parent)!r} "
+            f"({error.strerror})"
+        ) from error
+    return file
+
+
+@contextmanager
+def replacing(
+    path: str | os.PathLike[str], mode: str = "w", *, streams: bool = False, **options: Any
+) -> Iterator[IO[Any]]:
+    """Open a file for writing that takes its name when it is complete and on disk.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. An existing one is replaced, and keeps its permissions; a symbolic link stays and
+        what it points to is replaced.
+    mode : {"w", "wb"}, default="w"
+        Text, in UTF-8, or bytes.
+    streams : bool, default=False
+        Whether `path` may be a pipe or a device, which is written to as it is.
+    **options
+        Further arguments of `open`, such as ``newline``.
+
+    Yields
+    ------
+    file
+        The open file. An exception leaves what was there before, and nothing beside it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, with its name.
+    """
+    if "b" not in mode:
+        options = {"encoding": "utf-8"} | options
+    file = Path(path)
+    try:
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            if not streams:
+                raise OSError(errno.EINVAL, _NO_REGULAR_FILE, str(file))
+            with file.open(mode, **options) as stream:
+                yield stream
+            return
+        target = _target(file)
+        descriptor, unfinished = _create_beside(target)
+        try:
+            with os.fdopen(descriptor, mode, **options) as stream:
+                if target.exists():
+                    with suppress(OSError):
+                        unfinished.chmod(S_IMODE(target.stat().st_mode))
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        sync_folder(target.parent)
+    except OSError as error:
+        unnamed = error.filename is None or str(error.filename).endswith(_ENDING)
+        if error.errno is None or not unnamed:
+            raise
+        # A full disk does not say where, and a temporary name says nothing to the caller.
+        raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+def write_text(path: str | os.PathLike[str], text: str, *, streams: bool = False) -> None:
+    """Write a text file in UTF-8, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    text : str
+        Its content.
+    streams : bool, default=False
+        Whether `path` may be a pipe or a device.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written, with its name.
+    """
+    with replacing(path, streams=streams) as stream:
+        stream.write(text)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the entries of a folder are on disk, where the system can do this.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    """
+    # A new file survives a power failure only if its folder is on disk too; Windows cannot do this.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _target(file: Path) -> Path:
+    return Path(os.path.realpath(file)) if file.is_symlink() else file
+
+
+def _create_beside(target: Path) -> tuple[int, Path]:
+    """Create an empty file of a name that no other writer has."""
+    unfinished = target.with_name(f".{token_hex(8)}{_ENDING}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    # Not tempfile, whose files nobody else may read.
+    return os.open(unfinished, flags, 0o666), unfinished
