@@ -1,10 +1,13 @@
-# make demo | make test | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'Cargo.toml')
 
-.PHONY: demo test lint format bench docs clean
+SECONDS ?= 600
+SEED ?= 0
+
+.PHONY: demo test fuzz lint format bench docs clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
@@ -12,6 +15,10 @@ demo: $(VENV)/.package
 test: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto
+
+# Damages files of every format: only documented errors, no crash, no more than 1 GB.
+fuzz: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python tests/fuzz --seconds $(SECONDS) --seed $(SEED)
 
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,3 +1,4 @@
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -5,9 +6,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.io import savemat
+from scipy.io import loadmat, savemat
 
 from multimargin.datasets import load_mat
+from multimargin.datasets._matlab import read_matlab
 
 X = np.arange(20.0).reshape(5, 4) / 8
 Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
@@ -119,7 +121,7 @@ def test_incomplete_names(file: Path, arguments: dict[str, str], message: str) -
         ({"data": X, "target": Y[:3]}, "Y: 'target' is 3 x 3, expected one side to be 5"),
         ({"data": X, "target": Y * 3}, r"Y: 'target' has the values \[0, 3\]"),
         ({"data": X, "target": Y - 1 + (Y.sum(1) == 3)[:, None]}, r"the values \[-1, 0, 1\]"),
-        ({"data": np.array([["a"]], dtype=object), "target": Y}, "variable 'data' is object"),
+        ({"data": np.array([["a"]], dtype=object), "target": Y}, "variable 'data' is cell"),
         ({"data": {"field": X}, "target": Y}, "variable 'data' is .*expected a numeric matrix"),
     ],
 )
@@ -155,3 +157,47 @@ def test_version_7_3(file: Path) -> None:
     file.write_bytes(text.ljust(512, b"\0") + b"\x89HDF\r\n\x1a\n")
     with pytest.raises(ValueError, match=r"version 7\.3.*'-v7'"):
         load_mat(file)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_every_number_type_is_read_as_scipy_reads_it(
+    file: Path, dtype: str, compressed: bool
+) -> None:
+    matrices = {"a": (8 * X).astype(dtype), "b": np.zeros((0, 3), dtype), "long_name_of_c": Y[:1]}
+    savemat(file, matrices | {"text": "abc", "s": {"x": 1}}, do_compression=compressed)
+    expected, found = loadmat(file), read_matlab(file)
+    assert set(found) == {"a", "b", "long_name_of_c", "text", "s"}
+    for name in matrices:
+        assert_array_equal(found[name], expected[name])
+        assert found[name].shape == expected[name].shape
+
+
+@pytest.mark.parametrize("version", ["4", "5"])
+@pytest.mark.parametrize("density", [0.0, 0.4])
+def test_sparse_matrices_are_read_as_scipy_reads_them(
+    file: Path, version: str, density: float
+) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((6, 9)) * (rng.random((6, 9)) < density)
+    savemat(file, {"a": sparse.csc_array(matrix)}, format=version)
+    expected = loadmat(file)["a"]
+    found = read_matlab(file)["a"]
+    assert sparse.issparse(found)
+    assert_array_equal(found.toarray(), expected.toarray())
+
+
+def test_files_of_big_endian_machines(file: Path) -> None:
+    header = struct.pack(">5i", 1000, 2, 3, 0, 2)
+    file.write_bytes(header + b"a\0" + struct.pack(">6d", 1, 2, 3, 4, 5, 6))
+    assert_array_equal(read_matlab(file)["a"], [[1, 3, 5], [2, 4, 6]])
+
+    def element(kind: int, content: bytes) -> bytes:
+        return struct.pack(">2I", kind, len(content)) + content + bytes(-len(content) % 8)
+
+    flags = element(6, struct.pack(">2I", 6, 0))
+    body = flags + element(5, struct.pack(">2i", 1, 2)) + element(1, b"b")
+    body += element(4, struct.pack(">2H", 7, 300))
+    file.write_bytes(b"MATLAB 5".ljust(124) + b"\x01\x00MI" + element(14, body))
+    assert_array_equal(loadmat(file)["b"], [[7, 300]])
+    assert_array_equal(read_matlab(file)["b"], [[7, 300]])

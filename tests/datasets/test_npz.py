@@ -65,7 +65,7 @@ def test_sparse_with_names_and_splits(tmp_path: Path) -> None:
             {"data": [1.0], "indices": [9], "indptr": [0, 1, 1], "shape": [2, 3], "Y": Y},
             r"tiny\.npz: .*indices",
         ),
-        ({"X": np.array([[None], [{}]], dtype=object), "Y": Y}, "cannot be read as .npz"),
+        ({"X": np.array([[None], [{}]], dtype=object), "Y": Y}, "X.npy has dtype object"),
     ],
 )
 def test_bad_content(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:

@@ -82,16 +82,24 @@ def test_no_label_anywhere(file: Path) -> None:
         ("1.5 1:1\n", {}, "found the label 1.5 in .*tiny.svm"),
         ("-1 1:1\n", {}, "found the label -1"),
         ("inf 1:1\n", {}, "found the label inf"),
-        ("1,7 1:1\n", {"n_labels": 5}, r"found labels 1..7, expected 1..5 \(n_labels=5"),
-        ("0,1 1:1\n", {"labels_zero_based": False}, "found labels 0..1, expected 1..1"),
+        (
+            "1,7 1:1\n",
+            {"n_labels": 5},
+            r"labels 1..7 in .*tiny.svm, expected 1..5 \(n_labels=5",
+        ),
+        (
+            "0,1 1:1\n",
+            {"labels_zero_based": False},
+            "labels 0..1 in .*tiny.svm, expected 1..1",
+        ),
         (
             "1 9:1\n",
             {"n_features": 5},
             r"found features 9\.\.9 in .*tiny\.svm, expected 1\.\.5 \(n_features=5",
         ),
         ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
-        ("1 a:1\n", {}, "tiny.svm cannot be read as lines such as"),
-        ("1,b 1:1\n", {}, "tiny.svm cannot be read as lines such as"),
+        ("1 a:1\n", {}, "tiny.svm, line 1, cannot be read as lines such as"),
+        ("1,b 1:1\n", {}, "tiny.svm, line 1, cannot be read as lines such as"),
     ],
 )
 def test_bad_content(file: Path, content: str, arguments: dict[str, object], message: str) -> None:

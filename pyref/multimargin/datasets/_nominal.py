@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+SPARSE_DENSITY = 0.1
+"""Features with a smaller share of nonzero values are better stored as CSR."""
+# Missing values fill all columns of their attribute; more of them are refused.
+_MAX_MISSING_ENTRIES = 10_000_000
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -53,9 +58,15 @@ def feature_matrix(values: Any, attributes: Sequence[Attribute]) -> tuple[Any, l
     Returns
     -------
     X : {ndarray, csr_array} of shape (n, d)
-        Features.
+        Features; sparse if the values are, or if nominal attributes become so many columns that
+        less than a tenth of X can differ from 0.
     names : list of str
         Their names.
+
+    Raises
+    ------
+    ValueError
+        If missing values would fill the many columns of an attribute.
     """
     blocks, names = [], []
     columns = range(len(attributes))
@@ -70,7 +81,7 @@ def feature_matrix(values: Any, attributes: Sequence[Attribute]) -> tuple[Any, l
             codes = values[:, [column]]
             blocks.append(_nominal_block(codes, attribute))
             names += _nominal_names(attribute)
-    if not sparse.issparse(values):
+    if not sparse.issparse(values) and values.shape[1] >= SPARSE_DENSITY * len(names):
         return np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]), names
     X = sparse.hstack(blocks, format="csr")
     X.eliminate_zeros()
@@ -92,6 +103,11 @@ def _nominal_block(codes: Any, attribute: Attribute) -> Any:
     n_values = len(attribute.values or ())
     missing = np.flatnonzero(np.isnan(code))
     known = np.flatnonzero(~np.isnan(code))
+    if len(missing) * n_values > _MAX_MISSING_ENTRIES:
+        raise ValueError(
+            f"the attribute {attribute.name!r} has {n_values:,} values and is missing in "
+            f"{len(missing):,} rows, expected fewer of either: each would fill all of its columns"
+        )
     rows = np.concatenate([known, np.repeat(missing, n_values)])
     columns = np.concatenate([code[known], np.tile(np.arange(n_values), len(missing))])
     entries = np.concatenate([np.ones(len(known)), np.full(len(missing) * n_values, np.nan)])

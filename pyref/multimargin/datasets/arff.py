@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from multimargin.datasets._nominal import Attribute, feature_matrix
+from multimargin.datasets._names import first_repeated
+from multimargin.datasets._nominal import SPARSE_DENSITY, Attribute, feature_matrix
 from multimargin.datasets._paths import existing_file
+from multimargin.datasets._reading import reading
 from multimargin.datasets.multilabel_data import MultilabelData
-
-# Dense files with a smaller share of nonzero features are turned into CSR by sparse="auto".
-_SPARSE_DENSITY = 0.1
 
 _ATTRIBUTE = re.compile(
     r"""@attribute \s+
@@ -103,7 +102,7 @@ def load_arff(
     if test_file is not None:
         test_table = _read_table(test_file, "test", encoding)
         _check_same_attributes(table, test_table, test_file)
-        parts = {"train": data, "test": _as_data(test_table, columns, test_file)}
+        parts = {"train": data, "test": _as_data(test_table, columns, test_file, "test")}
         data = MultilabelData.concatenate(parts)
         stem = stem.removesuffix("-train")
     return MultilabelData(
@@ -136,7 +135,8 @@ def load_arff_features(
     Returns
     -------
     {ndarray, csr_array} of shape (n, d)
-        The features, sparse if the file is in sparse format.
+        The features, sparse if the file is in sparse format or nominal attributes become very many
+        columns.
 
     Raises
     ------
@@ -149,7 +149,8 @@ def load_arff_features(
     """
     file = existing_file(path, "path")
     table = _read_table(file, "path", encoding)
-    X, names = feature_matrix(table.values, table.attributes)
+    with reading(file, "path"):
+        X, names = feature_matrix(table.values, table.attributes)
     place = {name: column for column, name in enumerate(names)}
     missing = [name for name in feature_names if name not in place]
     if missing:
@@ -177,7 +178,7 @@ def names_labels_in_header(path: str | os.PathLike[str], *, encoding: str = "utf
         Whether there is an option ``-C`` in its ``@relation``.
     """
     with existing_file(path, "path").open(encoding=encoding, errors="replace") as stream:
-        _, relation, _ = _read_header(stream)
+        _, relation, _ = _read_header(stream, f"path: {path}")
     return _MEKA_OPTION.search(relation) is not None
 
 
@@ -234,33 +235,42 @@ def import_liac_arff(caller: str) -> ModuleType:
 def _read_table(file: Path, argument: str, encoding: str) -> _Table:
     arff = import_liac_arff("load_arff")
     source = f"{argument}: {file}"
-    try:
-        with file.open(encoding=encoding) as stream:
-            header, relation, names = _read_header(stream)
-            opening = _up_to_first_row(stream)
-            in_sparse_format = bool(opening) and opening[-1].lstrip().startswith("{")
-            lines = _CountedLines(chain(header, opening, stream))
-            with _errors_with_place(arff, source, lines):
-                document = arff.load(
-                    lines,
-                    encode_nominal=True,
-                    return_type=arff.LOD_GEN if in_sparse_format else arff.DENSE_GEN,
-                )
-            attributes = _attributes(names, document["attributes"], source)
-            with _errors_with_place(arff, source, lines):
-                read_rows = _sparse_values if in_sparse_format else _dense_values
-                values = read_rows(document["data"], len(attributes))
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{source} is not text in the encoding {encoding!r}; if it is an ARFF file, "
-            "load_arff(..., encoding='latin-1') may read it"
-        ) from error
+    with (
+        reading(file, argument),
+        _errors_of_encoding(source, encoding),
+        file.open(encoding=encoding) as stream,
+    ):
+        header, relation, names = _read_header(stream, source)
+        opening = _up_to_first_row(stream)
+        in_sparse_format = bool(opening) and opening[-1].lstrip().startswith("{")
+        lines = _CountedLines(chain(header, opening, stream))
+        with _errors_with_place(arff, source, lines):
+            document = arff.load(
+                lines,
+                encode_nominal=True,
+                return_type=arff.LOD_GEN if in_sparse_format else arff.DENSE_GEN,
+            )
+        attributes = _attributes(names, document["attributes"], source)
+        with _errors_with_place(arff, source, lines):
+            read_rows = _sparse_values if in_sparse_format else _dense_values
+            values = read_rows(document["data"], len(attributes))
     if values.shape[0] == 0:
         raise ValueError(f"{source} has no row after @data, expected some; is it truncated?")
     return _Table(relation, attributes, values)
 
 
-def _read_header(stream: TextIO) -> tuple[list[str], str, list[str]]:
+@contextmanager
+def _errors_of_encoding(source: str, encoding: str) -> Iterator[None]:
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{source} is not text in the encoding {encoding!r}; if it is an ARFF file, "
+            "load_arff(..., encoding='latin-1') may read it"
+        ) from error
+
+
+def _read_header(stream: TextIO, source: str) -> tuple[list[str], str, list[str]]:
     """Read up to @data; return the lines as liac-arff takes them, the relation and the names.
 
     liac-arff neither removes escapes from names nor takes tabs in a declaration, and cuts the
@@ -268,13 +278,19 @@ def _read_header(stream: TextIO) -> tuple[list[str], str, list[str]]:
     given neutral names and types, line by line.
     """
     header, relation, names = [], "", []
-    for line in stream:
+    for number, line in enumerate(stream, start=1):
         stripped = line.strip()
         keyword = stripped[:10].lower()
         if keyword.startswith("@relation"):
             relation = stripped[len("@relation") :].strip().strip("'\"")
             stripped = "@relation r"
-        elif keyword.startswith("@attribute") and (match := _ATTRIBUTE.match(stripped)):
+        elif keyword.startswith("@attribute"):
+            match = _ATTRIBUTE.match(stripped)
+            if match is None:
+                raise ValueError(
+                    f"{source}, line {number}: found {stripped[:60]!r}; this is not ARFF, which "
+                    "has @attribute, a name and a type"
+                )
             names.append(_attribute_name(match))
             declared = match["type"]
             if declared.lower() == "integer":
@@ -318,8 +334,8 @@ def _attributes(
             )
         values = tuple(kind) if isinstance(kind, list) else None
         attributes.append(Attribute(name, values))
-    if len(set(names)) < len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
+    repeated = first_repeated(names)
+    if repeated is not None:
         raise ValueError(f"{source}: the attribute {repeated!r} is declared twice")
     return tuple(attributes)
 
@@ -385,7 +401,7 @@ def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
         count = int(labels)
         if not 0 < abs(count) < n_attributes:
             raise ValueError(
-                f"labels: found {count} of {n_attributes} attributes, expected 1 to "
+                f"labels: found {count} of {n_attributes} attributes of {file}, expected 1 to "
                 f"{n_attributes - 1} for the first or -1 to {1 - n_attributes} for the last ones"
             )
         return list(range(count) if count > 0 else range(n_attributes + count, n_attributes))
@@ -393,10 +409,11 @@ def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
 
 
 def _columns_named_in(xml_file: Path, table: _Table, file: Path) -> list[int]:
-    try:
-        root = ElementTree.parse(xml_file).getroot()
-    except ElementTree.ParseError as error:
-        raise ValueError(f"labels: {xml_file} is not XML: {error}") from error
+    with reading(xml_file, "labels"):
+        try:
+            root = ElementTree.parse(xml_file).getroot()
+        except (ElementTree.ParseError, LookupError) as error:
+            raise ValueError(f"labels: {xml_file} is not XML: {error}") from error
     # Tags carry MULAN's namespace, or none in files written by hand.
     elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = [element.get("name") for element in elements]
@@ -438,19 +455,22 @@ def _check_same_attributes(table: _Table, test_table: _Table, test_file: Path) -
             )
 
 
-def _as_data(table: _Table, label_columns: Sequence[int], file: Path) -> MultilabelData:
+def _as_data(
+    table: _Table, label_columns: Sequence[int], file: Path, argument: str = "path"
+) -> MultilabelData:
     is_label = np.zeros(len(table.attributes), dtype=bool)
     is_label[label_columns] = True
     features = np.flatnonzero(~is_label)
-    X, feature_names = feature_matrix(
-        table.values[:, features], [table.attributes[column] for column in features]
-    )
-    return MultilabelData(
-        X=X,
-        Y=_indicator(table, label_columns, file).astype(np.int64),
-        feature_names=feature_names,
-        label_names=[table.attributes[column].name for column in label_columns],
-    )
+    with reading(file, argument):
+        X, feature_names = feature_matrix(
+            table.values[:, features], [table.attributes[column] for column in features]
+        )
+        return MultilabelData(
+            X=X,
+            Y=_indicator(table, label_columns, file).astype(np.int64),
+            feature_names=feature_names,
+            label_names=[table.attributes[column].name for column in label_columns],
+        )
 
 
 def _indicator(table: _Table, columns: Sequence[int], file: Path) -> NDArray[np.uint8]:
@@ -487,7 +507,7 @@ def _indicator(table: _Table, columns: Sequence[int], file: Path) -> NDArray[np.
 
 def _stored(X: Any, wanted: bool | str) -> Any:
     if wanted == "auto":
-        wanted = sparse.issparse(X) or np.count_nonzero(X) < _SPARSE_DENSITY * X.size
+        wanted = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_DENSITY * X.size
     if wanted:
         return sparse.csr_array(X)
     return X.toarray() if sparse.issparse(X) else X

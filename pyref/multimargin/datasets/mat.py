@@ -1,17 +1,21 @@
 """Reader of multi-label data sets in MATLAB files."""
 
 import os
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
+from multimargin.datasets._matlab import HDF5Error, NotNumeric, read_matlab
 from multimargin.datasets._paths import existing_file
+from multimargin.datasets._reading import (
+    MAX_FEATURES,
+    check_label_cells,
+    check_width,
+    reading,
+)
 from multimargin.datasets.multilabel_data import MultilabelData
 
 # Names in use, in lower case and without underscores, once "train" or "test" is taken off.
@@ -27,6 +31,7 @@ def load_mat(
     X_test: str | None = None,
     Y_test: str | None = None,
     name: str | None = None,
+    max_features: int = MAX_FEATURES,
 ) -> MultilabelData:
     """Load a multi-label data set from a MATLAB file of version 4, 5, 6 or 7.
 
@@ -42,6 +47,8 @@ def load_mat(
         training part.
     name : str or None, default=None
         Name of the data set; None takes the file's name.
+    max_features : int, default=100_000_000
+        Files that claim more features are refused as damaged.
 
     Returns
     -------
@@ -76,30 +83,33 @@ def load_mat(
         pairs = _usual_pairs(variables, file)
     if name is None:
         name = file.stem
-    parts = {
-        split: MultilabelData(
-            X=_numeric_matrix(variables[features], features),
-            Y=_label_matrix(variables[labels], labels, variables[features].shape[0]),
-            name=name,
-        )
-        for split, (features, labels) in pairs.items()
-    }
-    if "" in parts:
-        return parts[""]
-    return MultilabelData.concatenate(parts, name=name)
+    parts = {}
+    with reading(file, "path"):
+        for split, (features, labels) in pairs.items():
+            matrix = _numeric_matrix(variables[features], features)
+            check_width(matrix.shape[1], file, "path", "max_features", max_features)
+            indicator = _label_matrix(variables[labels], labels, matrix.shape[0], file)
+            parts[split] = MultilabelData(X=matrix, Y=indicator, name=name)
+        if "" in parts:
+            return parts[""]
+        return MultilabelData.concatenate(parts, name=name)
 
 
 def _read_variables(file: Path) -> dict[str, Any]:
-    try:
-        content = loadmat(file, appendmat=False)
-    except NotImplementedError as error:
-        raise ValueError(
-            f"path: {file} is a MATLAB file of version 7.3 (HDF5), expected version 7 or older; "
-            "in MATLAB, load it and save it with the option '-v7'"
-        ) from error
-    except (MatReadError, ValueError, TypeError, IndexError, OSError, zlib.error) as error:
-        raise ValueError(f"path: {file} is not a MATLAB file, or is damaged: {error}") from error
-    return {key: value for key, value in content.items() if not key.startswith("__")}
+    with reading(file, "path"):
+        try:
+            return read_matlab(file)
+        except HDF5Error as error:
+            raise ValueError(
+                f"path: {file} is a MATLAB file of version 7.3 (HDF5), expected version 7 or "
+                "older; in MATLAB, load it and save it with the option '-v7'"
+            ) from error
+        except Exception as error:
+            if isinstance(error, OSError):
+                raise
+            raise ValueError(
+                f"path: {file} is not a MATLAB file, or is damaged: {error}"
+            ) from error
 
 
 def _named_pairs(
@@ -156,10 +166,8 @@ def _usual_pairs(variables: Mapping[str, Any], file: Path) -> dict[str, tuple[st
     return pairs
 
 
-def _label_matrix(matrix: Any, variable: str, n_samples: int) -> Any:
+def _label_matrix(matrix: Any, variable: str, n_samples: int, file: Path) -> Any:
     labels = _numeric_matrix(matrix, variable)
-    if sparse.issparse(labels):
-        labels = labels.toarray()
     if labels.shape == (n_samples, n_samples):
         raise ValueError(
             f"Y: {variable!r} is square, {n_samples} x {n_samples}, so that rows cannot be told "
@@ -172,6 +180,10 @@ def _label_matrix(matrix: Any, variable: str, n_samples: int) -> Any:
             f"Y: {variable!r} is {labels.shape[0]} x {labels.shape[1]}, expected one side to be "
             f"{n_samples}, the number of rows of the features"
         )
+    if sparse.issparse(labels):
+        remedy = "read it with scipy.io.loadmat and build MultilabelData from it"
+        check_label_cells(n_samples, labels.shape[1], labels.nnz, file, "path", remedy)
+        labels = labels.toarray()
     values = np.unique(labels)
     if not (np.isin(values, (0, 1)).all() or np.isin(values, (-1, 1)).all()):
         raise ValueError(
@@ -181,7 +193,7 @@ def _label_matrix(matrix: Any, variable: str, n_samples: int) -> Any:
 
 
 def _numeric_matrix(matrix: Any, variable: str) -> Any:
-    if not hasattr(matrix, "dtype") or matrix.dtype.kind not in "buif" or matrix.ndim != 2:
-        kind = getattr(matrix, "dtype", type(matrix).__name__)
-        raise ValueError(f"path: the variable {variable!r} is {kind}, expected a numeric matrix")
+    if isinstance(matrix, NotNumeric) or matrix.ndim != 2:
+        found = matrix.kind if isinstance(matrix, NotNumeric) else f"{matrix.ndim}-dimensional"
+        raise ValueError(f"path: the variable {variable!r} is {found}, expected a numeric matrix")
     return matrix

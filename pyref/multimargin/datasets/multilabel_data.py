@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from multimargin.datasets._names import NumberedNames, first_repeated, printable
+
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
 FeatureMatrix: TypeAlias = NDArray[np.float64] | sparse.csr_array
 
@@ -27,7 +29,7 @@ class MultilabelData:
         (scikit-learn's one-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends
         at 255).
     feature_names : sequence of str, default=()
-        One name a feature; empty means ``x0, x1, ...``.
+        One name a feature; empty means ``x0, x1, ...``, which are made when they are asked for.
     label_names : sequence of str, default=()
         One name a label, all different; empty means ``y0, y1, ...``.
     name : str, default=""
@@ -46,7 +48,7 @@ class MultilabelData:
     Notes
     -----
     What is passed in is never modified; an array that already has the stored type is kept without a
-    copy.
+    copy. Names with bytes that are no text, as file names may have, show these as ``\\xe9``.
     """
 
     X: FeatureMatrix
@@ -79,10 +81,10 @@ class MultilabelData:
             "label_names": _names(self.label_names, "label_names", "y", Y.shape[1]),
             "splits": _row_indices(self.splits, X.shape[0]),
         }
-        labels = stored["label_names"]
-        if len(set(labels)) < len(labels):
-            repeated = next(label for label in labels if labels.count(label) > 1)
+        repeated = first_repeated(stored["label_names"])
+        if repeated is not None:
             raise ValueError(f"label_names: {repeated!r} occurs twice, expected different names")
+        stored["name"] = printable(self.name)
         for attribute, value in stored.items():
             # The only way to fill in a frozen dataclass.
             object.__setattr__(self, attribute, value)
@@ -229,14 +231,14 @@ def _label_indicator(Y: object) -> NDArray[np.int64]:
     return indicator
 
 
-def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> tuple[str, ...]:
+def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> Sequence[str]:
     if isinstance(names, str):
         raise TypeError(f"{argument}: found one string, expected a sequence of {count} strings")
     if len(names) == 0:
-        return tuple(f"{prefix}{index}" for index in range(count))
+        return NumberedNames(prefix, 0, count)
     if len(names) != count:
         raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one a column")
-    return tuple(str(name) for name in names)
+    return names if isinstance(names, NumberedNames) else tuple(map(printable, names))
 
 
 def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:
@@ -264,7 +266,8 @@ def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:
 
 
 def _first_difference(expected: Sequence[str], found: Sequence[str]) -> str:
-    for position, (left, right) in enumerate(zip(expected, found, strict=False)):
-        if left != right:
-            return f"at position {position} found {right!r}, expected {left!r}"
+    if len(expected) == len(found):
+        for position, (left, right) in enumerate(zip(expected, found, strict=True)):
+            if left != right:
+                return f"at position {position} found {right!r}, expected {left!r}"
     return f"found {len(found)}, expected {len(expected)}"

@@ -2,7 +2,7 @@
 
 import os
 import zipfile
-import zlib
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,17 @@ import numpy as np
 from scipy import sparse
 
 from multimargin.datasets._paths import existing_file
+from multimargin.datasets._reading import MAX_FEATURES, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
 
 _CSR = ("data", "indices", "indptr", "shape")
+# The most that deflate, the compression in these archives, makes of one byte.
+_DEFLATE_RATIO = 1032
 
 
-def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> MultilabelData:
+def load_npz(
+    path: str | os.PathLike[str], *, name: str | None = None, max_features: int = MAX_FEATURES
+) -> MultilabelData:
     """Load a multi-label data set from a NumPy archive.
 
     Parameters
@@ -24,6 +29,8 @@ def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> Multil
         The file, see Notes.
     name : str or None, default=None
         Name of the data set; None takes the file's name.
+    max_features : int, default=100_000_000
+        Files that claim more features are refused as damaged.
 
     Returns
     -------
@@ -35,7 +42,8 @@ def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> Multil
     FileNotFoundError
         If the file does not exist.
     ValueError
-        If the file is no archive of NumPy, arrays are missing, or they do not fit together.
+        If the file is no archive of NumPy, is damaged or claims more than `max_features`, arrays
+        are missing, or they do not fit together.
 
     Notes
     -----
@@ -46,10 +54,12 @@ def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> Multil
     reading them can run code.
     """
     file = existing_file(path, "path")
-    arrays = _read_arrays(file)
-    try:
+    with reading(file, "path"):
+        arrays = _read_arrays(file)
+        X = _features(arrays)
+        check_width(X.shape[-1], file, "path", "max_features", max_features)
         return MultilabelData(
-            X=_features(arrays),
+            X=X,
             Y=arrays["Y"],
             feature_names=arrays.get("feature_names", ()),
             label_names=arrays.get("label_names", ()),
@@ -60,19 +70,19 @@ def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> Multil
                 if key.endswith("_idx")
             },
         )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"path: {file}: {error}") from error
 
 
 def _read_arrays(file: Path) -> dict[str, Any]:
     # Anything else NumPy takes for a pickle, and says so.
-    if not zipfile.is_zipfile(file):
+    with file.open("rb") as stream:
+        is_archive = zipfile.is_zipfile(stream)
+    if not is_archive:
         raise ValueError(f"path: {file} is not .npz, an archive of NumPy arrays, or is cut short")
-    try:
-        with np.load(file, allow_pickle=False) as content:
-            arrays = dict(content)
-    except (ValueError, OSError, EOFError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-        raise ValueError(f"path: {file} cannot be read as .npz: {error}") from error
+    with zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            _check_size(archive, member)
+    with np.load(file, allow_pickle=False) as content:
+        arrays = dict(content)
     if "Y" not in arrays or not ("X" in arrays or all(key in arrays for key in _CSR)):
         raise ValueError(
             f"path: {file} has the arrays {sorted(arrays)}, expected Y and either X or "
@@ -81,10 +91,42 @@ def _read_arrays(file: Path) -> dict[str, Any]:
     return arrays
 
 
+def _check_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    """Check that an array is as large as its header claims, before NumPy makes room for it."""
+    if member.file_size > _DEFLATE_RATIO * (member.compress_size + 1):
+        raise ValueError(
+            f"{member.filename} claims {member.file_size:,} bytes in {member.compress_size:,} "
+            "compressed ones"
+        )
+    with archive.open(member) as stream:
+        try:
+            version = np.lib.format.read_magic(stream)
+            read_header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, _, dtype = read_header(stream)
+        except Exception as error:
+            # NumPy evaluates the header as a literal, which raises nearly anything.
+            raise ValueError(f"{member.filename} has a header that is not NumPy's") from error
+        if dtype.kind not in "buifUS":
+            raise ValueError(f"{member.filename} has dtype {dtype}, expected numbers or text")
+        size = prod(shape) * dtype.itemsize
+        if min(shape, default=0) < 0 or stream.tell() + size != member.file_size:
+            raise ValueError(
+                f"{member.filename} has {member.file_size - stream.tell():,} bytes, expected "
+                f"{size:,} for the shape {shape}"
+            )
+
+
 def _features(arrays: dict[str, Any]) -> Any:
     if "X" in arrays:
+        if arrays["X"].ndim != 2:
+            raise ValueError(f"X: found {arrays['X'].ndim} dimension(s), expected 2")
         return arrays["X"]
     data, indices, indptr, shape = (arrays[key] for key in _CSR)
+    if indices.ndim != 1 or indptr.ndim != 1 or not indptr.dtype.kind == indices.dtype.kind == "i":
+        raise ValueError("indices and indptr: expected one dimension of integers each")
     X = sparse.csr_array((data, indices, indptr), shape=tuple(map(int, shape)))
     X.check_format(full_check=True)
     return X

@@ -1,7 +1,8 @@
 """Reader and writer of multi-label files in svmlight / LIBSVM format."""
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,9 +11,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_files
 
+from multimargin.datasets._names import NumberedNames
 from multimargin.datasets._paths import existing_file
+from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.writing import path_to_write, replacing
+
+_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_LINE = re.compile(
+    rf"\s*(?:{_NUMBER}(?:,{_NUMBER})*)?(?:(?:^|\s)\s*(?:qid:\d+|\d+:{_NUMBER}))*\s*(?:\#.*)?$",
+    re.IGNORECASE,
+)
 
 
 def load_svmlight(
@@ -32,9 +41,10 @@ def load_svmlight(
     path : str or path-like
         The file.
     n_features : int or None, default=None
-        Number of features d; None takes the largest index that occurs.
+        Number of features d; None takes the largest index that occurs, up to 100,000,000.
     n_labels : int or None, default=None
-        Number of labels q; None takes the largest label that occurs.
+        Number of labels q; None takes the largest label that occurs, unless so many labels are
+        hardly ever relevant.
     zero_based : bool or "auto", default="auto"
         Whether feature indices start at 0. "auto" says yes when an index 0 occurs.
     labels_zero_based : bool or "auto", default="auto"
@@ -58,8 +68,8 @@ def load_svmlight(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If a file is not in this format, a label is not an integer in range, or a feature index is
-        out of range.
+        If a file is not in this format or damaged, a label is not an integer in range, a feature
+        index is out of range, or the number of features or labels is implausible and not given.
 
     Notes
     -----
@@ -77,34 +87,36 @@ def load_svmlight(
     files = {"path": existing_file(path, "path")}
     if test is not None:
         files["test"] = existing_file(test, "test")
-    try:
-        # Columns are then numbered as in the file, which tells whether one is numbered 0.
-        loaded = load_svmlight_files(list(files.values()), multilabel=True, zero_based=True)
-    except ValueError as error:
-        raise ValueError(
-            f"{' and '.join(files)}: {' and '.join(map(str, files.values()))} cannot be read as "
-            f"lines such as '1,5,7 3:0.5 12:1': {error}"
-        ) from error
+    loaded = _load(files)
     first_feature, features = _features(loaded[0::2], files, n_features, zero_based)
-    feature_names = tuple(str(first_feature + i) for i in range(features[0].shape[1]))
+    feature_names = NumberedNames("", first_feature, features[0].shape[1])
     label_sets = loaded[1::2]
     labels = [
         _checked_labels(sets, argument, file)
         for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
     ]
-    first_label, n_labels = _label_range(np.concatenate(labels), n_labels, labels_zero_based)
-    label_names = tuple(str(first_label + index) for index in range(n_labels))
+    numbers = np.concatenate(labels)
+    n_labels_given = n_labels is not None
+    first_label, n_labels = _label_range(numbers, n_labels, labels_zero_based, files)
+    if not n_labels_given:
+        n_rows = sum(map(len, label_sets))
+        remedy = "give n_labels"
+        check_label_cells(n_rows, n_labels, len(numbers), files["path"], "path", remedy)
+    label_names = NumberedNames("", first_label, n_labels)
     if name is None:
         name = files["path"].stem
     parts = []
-    for X, sets, numbers in zip(features, label_sets, labels, strict=True):
-        Y = np.zeros((X.shape[0], n_labels), dtype=np.uint8)
-        Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), numbers - first_label] = 1
-        parts.append(
-            MultilabelData(
-                X=X, Y=Y, feature_names=feature_names, label_names=label_names, name=name
+    for X, sets, own, (argument, file) in zip(
+        features, label_sets, labels, files.items(), strict=True
+    ):
+        with reading(file, argument):
+            Y = np.zeros((X.shape[0], n_labels), dtype=np.uint8)
+            Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), own - first_label] = 1
+            parts.append(
+                MultilabelData(
+                    X=X, Y=Y, feature_names=feature_names, label_names=label_names, name=name
+                )
             )
-        )
     if test is None:
         return parts[0]
     return MultilabelData.concatenate({"train": parts[0], "test": parts[1]}, name=name)
@@ -165,6 +177,37 @@ def dump_svmlight(
         dump_svmlight_file(X, Y, stream, zero_based=zero_based, multilabel=True)
 
 
+def _load(files: Mapping[str, Path]) -> Any:
+    """Read files by scikit-learn, as features and label sets in turn."""
+    try:
+        # Columns are then numbered as in the file, which tells whether one is numbered 0.
+        return load_svmlight_files(list(files.values()), multilabel=True, zero_based=True)
+    except OSError:
+        raise
+    except MemoryError as error:
+        raise MemoryError(f"path: {_listed(files)} does not fit in memory") from error
+    except Exception as error:
+        places = (place for argument, file in files.items() if (place := _wrong(argument, file)))
+        place = next(places, f"{' and '.join(files)}: {_listed(files)}")
+        raise ValueError(
+            f"{place} cannot be read as lines such as '1,5,7 3:0.5 12:1': {error}"
+        ) from error
+
+
+def _listed(files: Mapping[str, Path]) -> str:
+    return " and ".join(map(str, files.values()))
+
+
+def _wrong(argument: str, file: Path) -> str | None:
+    """Return the first line that is not in this format, for a message."""
+    with file.open(encoding="latin-1", newline="\n") as stream:
+        for number, line in enumerate(stream, start=1):
+            indices = re.findall(r"(\d+):", line)
+            if not _LINE.match(line) or any(int(index) >= 2**31 - 1 for index in indices):
+                return f"{argument}: {file}, line {number},"
+    return None
+
+
 def _features(
     features: Sequence[Any],
     files: dict[str, Path],
@@ -179,10 +222,12 @@ def _features(
         zero_based = lowest == 0
     first = 0 if zero_based else 1
     n = max(highest - first + 1, 1) if n_features is None else n_features
+    if n_features is None:
+        check_width(n, files["path"], "path", "n_features", MAX_FEATURES)
     if lowest < first or highest >= first + n:
         raise ValueError(
-            f"path: found features {lowest}..{highest} in {' and '.join(map(str, files.values()))},"
-            f" expected {first}..{first + n - 1} (n_features={n_features}, zero_based={zero_based})"
+            f"path: found features {lowest}..{highest} in {_listed(files)}, expected {first}.."
+            f"{first + n - 1} (n_features={n_features}, zero_based={zero_based})"
         )
     kept = [sparse.csr_array(X[:, first:]) for X in features]
     for X in kept:
@@ -194,7 +239,8 @@ def _checked_labels(
     label_sets: Sequence[Sequence[float]], argument: str, file: Path
 ) -> NDArray[np.intp]:
     labels = np.array([label for labels in label_sets for label in labels], dtype=np.float64)
-    wrong = ~((labels >= 0) & np.isfinite(labels) & (labels == np.floor(labels)))
+    # Beyond 2**53 numbers with a fraction cannot be told from integers.
+    wrong = ~((labels >= 0) & (labels < 2**53) & (labels == np.floor(labels)))
     if wrong.any():
         raise ValueError(
             f"{argument}: found the label {labels[wrong][0]:g} in {file}, "
@@ -204,7 +250,10 @@ def _checked_labels(
 
 
 def _label_range(
-    labels: NDArray[np.intp], n_labels: int | None, zero_based: bool | str
+    labels: NDArray[np.intp],
+    n_labels: int | None,
+    zero_based: bool | str,
+    files: Mapping[str, Path],
 ) -> tuple[int, int]:
     """Return the first label's number and the number of labels."""
     if labels.size == 0:
@@ -219,7 +268,7 @@ def _label_range(
         n_labels = highest - first_label + 1
     if lowest < first_label or highest >= first_label + n_labels:
         raise ValueError(
-            f"path: found labels {lowest}..{highest}, expected {first_label}.."
+            f"path: found labels {lowest}..{highest} in {_listed(files)}, expected {first_label}.."
             f"{first_label + n_labels - 1} (n_labels={n_labels}, labels_zero_based={zero_based})"
         )
     return first_label, n_labels

@@ -1,0 +1,261 @@
+"""Files that are wrong in ways that parsers do not expect: one kind of error, and no waste."""
+
+import io
+import resource
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from multimargin.datasets import (
+    MultilabelData,
+    describe,
+    load,
+    load_arff,
+    load_mat,
+    load_npz,
+    load_svmlight,
+)
+from multimargin.datasets._reading import reading
+
+X, Y = np.eye(3), np.array([[0, 1], [1, 0], [1, 1]], dtype=np.uint8)
+
+ARFF = "@relation r\n@attribute a numeric\n@attribute l {0,1}\n@data\n1,0\n2,1\n"
+
+
+@pytest.fixture
+def one_gigabyte() -> Any:
+    """Limit the process to 1 GB more than it has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit = pages * resource.getpagesize() + 2**30
+    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def npy(header: str, content: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+    size = len(header).to_bytes(2 if version[0] == 1 else 4, "little")
+    return b"\x93NUMPY" + version + size + header.encode("latin-1") + content
+
+
+def write_npz(file: Path, **members: Any) -> Path:
+    arrays = {"X": X, "Y": Y} | members
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            if not isinstance(array, bytes):
+                stream = io.BytesIO()
+                np.save(stream, array)
+                array = stream.getvalue()
+            archive.writestr(f"{name}.npy", array)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1 1:1\n1 2147483647:1\n", "claims 2,147,483,647 features.*give n_features"),
+        ("1 1:1\n1 4000000000:1\n", r"tiny\.svm, line 2,"),
+        ("1 2000000000:1\n", r"claims 2,000,000,000 features.*give n_features"),
+        ("1e300 1:1\n", r"the label 1e\+300 in .*tiny\.svm"),
+        ("1 1:1\n900000000 1:1\n", r"claims 900,000,000 labels.*give n_labels"),
+        ("1 1:inf\n", r"tiny\.svm: .*infinity"),
+        ("1 1:1\n\n# only this\n2 1:x\n", r"tiny\.svm, line 4,"),
+        ("1 1:1\n2 1:1 1\n", r"tiny\.svm, line 2,"),
+    ],
+)
+def test_svmlight(tmp_path: Path, one_gigabyte: None, content: str, message: str) -> None:
+    file = tmp_path / "tiny.svm"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        load_svmlight(file)
+
+
+def test_wide_svmlight_on_request(tmp_path: Path, one_gigabyte: None) -> None:
+    file = tmp_path / "wide.svm"
+    file.write_text("1 2000000000:1\n2 1:2\n")
+    data = load_svmlight(file, n_features=2_000_000_000)
+    assert data.X.shape == (2, 2_000_000_000)
+    assert data.feature_names[-1] == "2000000000"
+    assert data.feature_names == data.feature_names
+    wider = load_svmlight(file, n_features=2_100_000_000)
+    with pytest.raises(ValueError, match="feature_names of 'test' differ"):
+        MultilabelData.concatenate({"train": data, "test": wider})
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        (
+            {"X": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}")},
+            "bytes",
+        ),
+        ({"X": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3)}")}, "X.npy has 0 by"),
+        ({"X": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-3, -3)}")}, "X.npy has 0"),
+        ({"X": npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}")}, "dtype object"),
+        ({"X": npy("{'descr': [], 'fortran_order': False, 'shape': (10**12,)}")}, "header"),
+        ({"X": npy("(" * 5000)}, "X.npy has a header"),
+        ({"X": npy("-" * 9000 + "1")}, "X.npy has a header"),
+        ({"X": npy("{'descr': '<f8' # ")}, "X.npy has a header"),
+        ({"X": npy("{}", version=b"\x09\x00")}, "X.npy has a header"),
+        ({"X": b"junk"}, "X.npy has a header"),
+        ({"feature_names": np.array(["a", "b"])}, "found 2 names, expected 3"),
+        ({"label_names": np.array(["a", "a"])}, "label_names: 'a' occurs twice"),
+        ({"X": np.ones(3)}, "X: found 1 dimension"),
+    ],
+)
+def test_npz(tmp_path: Path, one_gigabyte: None, members: dict[str, Any], message: str) -> None:
+    file = write_npz(tmp_path / "tiny.npz", **members)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_npz(file)
+    assert str(file) in str(caught.value)
+
+
+def test_npz_of_very_many_columns(tmp_path: Path, one_gigabyte: None) -> None:
+    file = tmp_path / "wide.npz"
+    arrays = {"data": np.ones(1), "indices": np.array([7]), "indptr": np.array([0, 1])}
+    np.savez(file, **arrays, shape=np.array([1, 10**12]), Y=Y[:1])
+    with pytest.raises(ValueError, match=r"claims 1,000,000,000,000 features.*give max_features"):
+        load_npz(file)
+    data = load_npz(file, max_features=10**12)
+    assert data.feature_names[10**12 - 1] == f"x{10**12 - 1}"
+
+
+def test_npz_that_claims_to_unpack_to_very_much(tmp_path: Path, one_gigabyte: None) -> None:
+    file = write_npz(tmp_path / "bomb.npz")
+    content = bytearray(file.read_bytes())
+    # The size before compression, in the directory at the end, and the shape to go with it.
+    directory = content.index(b"PK\x01\x02")
+    content[directory + 24 : directory + 28] = (2**32 - 2).to_bytes(4, "little")
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"bomb\.npz: X\.npy claims 4,294,967,294 bytes"):
+        load_npz(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (ARFF.replace("@attribute a", "@attributes a"), "line 2: found '@attributes a numeric'"),
+        (ARFF.replace("1,0", "inf,0"), "infinity"),
+        (ARFF.replace("1,0\n2,1", "{0 inf}\n{1 1}"), "infinity"),
+        (ARFF.replace("1,0\n2,1", "{4000000000 1}\n{1 1}"), "line 5"),
+        (ARFF.replace("1,0\n2,1", "{-1 1}\n{1 1}"), "tiny.arff"),
+        (ARFF.replace("@attribute a numeric", "@attribute a {"), "line 2"),
+        (ARFF.replace("numeric", "{" * 5000), "tiny.arff"),
+    ],
+)
+def test_arff(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "tiny.arff"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_arff(file, -1)
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'<?xml version="1.0" encoding="klingon"?><labels/>',
+        b'<?xml version="1.0" encoding="utf-32"?><labels/>',
+        b"<labels>" * 100_000,
+        b"\xff\xfe<\0",
+        b'<!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><labels>&b;</labels>',
+    ],
+)
+def test_xml(tmp_path: Path, content: bytes) -> None:
+    file, xml = tmp_path / "tiny.arff", tmp_path / "tiny.xml"
+    file.write_text(ARFF)
+    xml.write_bytes(content)
+    with pytest.raises(ValueError, match=r"^labels: .*tiny\.xml"):
+        load_arff(file, xml)
+
+
+def test_many_attributes_of_which_one_is_repeated(tmp_path: Path) -> None:
+    names = [f"a{i}" for i in range(40_000)]
+    lines = [f"@attribute {name} numeric" for name in [*names, names[-1]]]
+    file = tmp_path / "tiny.arff"
+    file.write_text("\n".join(["@relation r", *lines, "@data", "1" + ",1" * 40_000]))
+    # Comparing each name with all others would take minutes.
+    with pytest.raises(ValueError, match="the attribute 'a39999' is declared twice"):
+        load_arff(file, -1)
+
+
+def nominal_file(file: Path, n_values: int, cells: list[str]) -> Path:
+    values = ",".join(f"v{i}" for i in range(n_values))
+    rows = [f"{cell},{i % 2}" for i, cell in enumerate(cells)]
+    head = ["@relation r", f"@attribute a {{{values}}}", "@attribute l {0,1}", "@data"]
+    file.write_text("\n".join([*head, *rows, ""]))
+    return file
+
+
+def test_nominal_attribute_of_many_values(tmp_path: Path, one_gigabyte: None) -> None:
+    cells = [f"v{(7 * i) % 30_000}" for i in range(10_000)]
+    data = load_arff(nominal_file(tmp_path / "wide.arff", 30_000, cells), -1)
+    assert data.X.shape == (10_000, 30_000)
+    assert data.X.nnz == 10_000
+    assert_array_equal(data.X.indices[:3], [0, 7, 14])
+    assert data.feature_names[7] == "a=v7"
+
+
+def test_nominal_attribute_of_many_values_that_is_missing(
+    tmp_path: Path, one_gigabyte: None
+) -> None:
+    file = nominal_file(tmp_path / "wide.arff", 30_000, ["?"] * 10_000)
+    with pytest.raises(ValueError, match="'a' has 30,000 values and is missing in 10,000 rows"):
+        load_arff(file, -1)
+
+
+def test_sparse_one_hot_columns_are_those_of_dense_ones(tmp_path: Path) -> None:
+    file = nominal_file(tmp_path / "tiny.arff", 25, ["v3", "v24", "?", "v0"])
+    expected = np.zeros((4, 25))
+    expected[[0, 1, 3], [3, 24, 0]] = 1
+    expected[2] = np.nan
+    assert_array_equal(load_arff(file, -1, sparse=False).X, expected)
+    assert_array_equal(load_arff(file, -1, sparse=True).X.toarray(), expected)
+
+
+def test_file_names_that_are_no_text(tmp_path: Path) -> None:
+    file = tmp_path / "caf\udce9.svm"
+    try:
+        file.write_text("1 1:1\n2 2:1\n")
+    except OSError:
+        pytest.skip("this file system refuses such names")
+    data = load(file)
+    assert data.name == r"caf\xe9"
+    repr(data).encode()
+    describe(data).name.encode()
+
+
+def test_label_names_that_are_no_text() -> None:
+    data = MultilabelData(X=X, Y=Y, label_names=["caf\udce9", "\ud800"])
+    "".join(data.label_names).encode()
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), RecursionError("b"), LookupError("c"), OSError()])
+def test_whatever_a_parser_raises_names_the_file(tmp_path: Path, error: Exception) -> None:
+    file = tmp_path / "file"
+    message = rf"^path: {file}: .*damaged \({type(error).__name__}"
+    with pytest.raises(ValueError, match=message), reading(file, "path"):
+        raise error
+
+
+@pytest.mark.parametrize("reader", [load_arff, load_mat, load_npz, load_svmlight])
+def test_errors_of_the_system_stay_what_they_are(
+    tmp_path: Path, reader: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("content")
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("io.open", fail)
+        patched.setattr("builtins.open", fail)
+        patched.setattr("sklearn.datasets._svmlight_format_io._gen_open", fail)
+        with pytest.raises(PermissionError, match="file"):
+            reader(file)

@@ -1,0 +1,241 @@
+"""Every format that the package reads: sound files of it, and what reads them."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from damage import damaged
+from scipy import sparse
+from scipy.io import savemat
+
+from multimargin.compare.results import Result
+from multimargin.compare.results_file import read_results
+from multimargin.datasets import (
+    MultilabelData,
+    describe,
+    load_arff,
+    load_arff_features,
+    load_mat,
+    load_npz,
+    load_svmlight,
+)
+
+_N, _D, _Q = 12, 5, 4
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Parameters
+    ----------
+    suffix : str
+        What file names end in.
+    originals : sequence of bytes
+        Contents of sound files.
+    read : callable
+        Reads a file and uses what it read.
+    damage : callable
+        Damages a content, see `damage.damaged`.
+    """
+
+    suffix: str
+    originals: tuple[bytes, ...]
+    read: Callable[[Path], Any]
+    damage: Callable[[bytes, bytes, np.random.Generator], bytes] = damaged
+
+
+def _features_and_labels() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((_N, _D)) * (rng.random((_N, _D)) < 0.5), 3)
+    return X, (rng.random((_N, _Q)) < 0.4).astype(int)
+
+
+X, Y = _features_and_labels()
+
+
+def _use(data: MultilabelData) -> None:
+    repr(data)
+    describe(data)
+    list(data.label_names)
+    data.feature_names[-1].encode()
+    "".join(data.label_names).encode()
+
+
+def _arff(*, in_sparse_format: bool, meka: bool) -> bytes:
+    relation = f"'tiny: -C {_Q}'" if meka else "tiny"
+    features = ["f0 numeric", "'f 1' real", "f2 {a,b,'c d'}", '"f\\"3" integer', "f4 {0,1}"]
+    labels = [f"label{i} {{0,1}}" for i in range(_Q)]
+    attributes = labels + features if meka else features + labels
+    rows = []
+    for values, relevant in zip(X, Y, strict=True):
+        cells = [f"{values[0]:g}", f"{values[1]:g}", "'c d'" if values[2] else "a"]
+        cells += [f"{values[3]:g}", str(int(values[4] > 0))]
+        ones = [str(one) for one in relevant]
+        cells = ones + cells if meka else cells + ones
+        if in_sparse_format:
+            kept = [f"{i} {cell}" for i, cell in enumerate(cells) if cell not in ("0", "a")]
+            rows.append("{" + ",".join(kept) + "}")
+        else:
+            rows.append(",".join(cells))
+    head = [f"@relation {relation}", "% a comment", *(f"@attribute {a}" for a in attributes)]
+    return "\n".join([*head, "@data", *rows, ""]).encode()
+
+
+def _xml() -> bytes:
+    labels = "".join(f'<label name="label{i}"></label>\n' for i in range(_Q))
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        f'<labels xmlns="http://mulan.sourceforge.net/labels">\n{labels}</labels>\n'
+    ).encode()
+
+
+def _mat(**options: Any) -> bytes:
+    stream = io.BytesIO()
+    content = options.pop("content", {"data": X, "target": (2 * Y - 1).T})
+    savemat(stream, content, **options)
+    return stream.getvalue()
+
+
+def _npz(*, compressed: bool, in_sparse_format: bool) -> bytes:
+    stream = io.BytesIO()
+    arrays: dict[str, Any] = {
+        "Y": Y.astype(np.uint8),
+        "train_idx": np.arange(8),
+        "feature_names": np.array([f"f{i}" for i in range(_D)]),
+        "label_names": np.array([f"l{i}" for i in range(_Q)]),
+    }
+    if in_sparse_format:
+        matrix = sparse.csr_array(X)
+        arrays |= {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+    else:
+        arrays["X"] = X
+    (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+    return stream.getvalue()
+
+
+def _damaged_npz(content: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    """Damage an archive, or what is in it: its checksums would find all the rest first."""
+    if rng.random() < 0.3:
+        return damaged(content, other, rng)
+    arrays, others = _members(content), _members(other)
+    chosen = str(rng.choice(sorted(arrays)))
+    arrays[chosen] = damaged(arrays[chosen], others.get(chosen, arrays[chosen]), rng)
+    stream = io.BytesIO()
+    kind = int(rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
+    with zipfile.ZipFile(stream, "w", kind) as archive:
+        for name, array in arrays.items():
+            archive.writestr(name, array)
+    return stream.getvalue()
+
+
+def _members(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _svmlight() -> bytes:
+    lines = []
+    for values, relevant in zip(X, Y, strict=True):
+        labels = ",".join(str(label + 1) for label in np.flatnonzero(relevant))
+        cells = " ".join(f"{i + 1}:{value:g}" for i, value in enumerate(values) if value)
+        lines.append(f"{labels} {cells} # {len(lines)}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _results() -> bytes:
+    row = {
+        "job": "0",
+        "data": "tiny",
+        "split": "fold 1",
+        "method": "RankSVM",
+        "scaling": "none",
+        "seed": 0,
+        "shape": {"n_train": 8, "n_test": 4, "n_features": _D, "n_labels": _Q},
+        "fingerprint": "f",
+        "label_names": [f"l{i}" for i in range(_Q)],
+        "estimator": {"class": "RankSVM", "parameters": {"C": 1.0}},
+        "measures": {"ranking_loss": 0.25, "one_error": 0.5},
+        "label_counts": [[1, 1, 1, 1]] * _Q,
+        "margin_quantiles": [0.5] * 3,
+        "scores": "decision_function",
+        "fit_seconds": 0.5,
+        "predict_seconds": None,
+        "certificate": {"status": "converged", "gap": 1e-9},
+        "history": None,
+        "label_correlation": None,
+        "label_feature_counts": None,
+        "one_class_labels": [],
+        "warnings": ["é"],
+        "error": None,
+        "environment": {"python": "3"},
+        "finished": "2020-01-01T00:00:00+00:00",
+    }
+    return "".join(Result(**row | {"job": str(job)}).to_line() for job in range(4)).encode()
+
+
+def _read_xml(file: Path) -> None:
+    arff = file.with_name("sound.arff")
+    if not arff.exists():
+        arff.write_bytes(_arff(in_sparse_format=False, meka=False))
+    _use(load_arff(arff, file))
+
+
+def _read_arff(file: Path) -> None:
+    _use(load_arff(file, -_Q))
+
+
+def _read_meka(file: Path) -> None:
+    _use(load_arff(file))
+
+
+def _read_features(file: Path) -> None:
+    load_arff_features(file, ["f0", "f 1", "f2=a"])
+
+
+FORMATS = {
+    "arff-dense": Format(".arff", (_arff(in_sparse_format=False, meka=False),), _read_arff),
+    "arff-sparse": Format(".arff", (_arff(in_sparse_format=True, meka=False),), _read_arff),
+    "arff-meka": Format(
+        ".arff",
+        tuple(_arff(in_sparse_format=dense, meka=True) for dense in (False, True)),
+        _read_meka,
+    ),
+    "arff-features": Format(".arff", (_arff(in_sparse_format=False, meka=False),), _read_features),
+    "xml": Format(".xml", (_xml(),), _read_xml),
+    "mat-4": Format(
+        ".mat",
+        (_mat(format="4"), _mat(format="4", content={"X": sparse.csc_array(X), "Y": Y * 1.0})),
+        lambda file: _use(load_mat(file)),
+    ),
+    "mat-5": Format(
+        ".mat",
+        (
+            _mat(),
+            _mat(do_compression=True),
+            _mat(content={"data": sparse.csc_array(X), "target": sparse.csc_array(Y * 1.0)}),
+            _mat(content={"data": X, "target": Y.astype(bool), "s": {"a": [1, "x"]}, "c": "text"}),
+        ),
+        lambda file: _use(load_mat(file)),
+    ),
+    "npz": Format(
+        ".npz",
+        tuple(
+            _npz(compressed=compressed, in_sparse_format=in_sparse_format)
+            for compressed in (False, True)
+            for in_sparse_format in (False, True)
+        ),
+        lambda file: _use(load_npz(file)),
+        _damaged_npz,
+    ),
+    "svmlight": Format(".svm", (_svmlight(),), lambda file: _use(load_svmlight(file))),
+    "results": Format(
+        ".jsonl", (_results(),), lambda file: json.dumps([vars(row) for row in read_results(file)])
+    ),
+}
+"""By name."""
