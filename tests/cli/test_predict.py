@@ -111,3 +111,14 @@ def test_foreign_models(command, content: bytes, tmp_path: Path) -> None:
     assert (answer.code, answer.out) == (1, "")
     assert "is no model of multimargin, expected a file that multimargin fit wrote" in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_labels_that_a_spreadsheet_would_compute(command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, names = rng.random((20, 3)), ['=HYPERLINK("http://x")', "@b", "c\td"]
+    Y = (rng.random((20, 3)) < 0.5).astype(int)
+    np.savez(tmp_path / "data.npz", X=X, Y=Y, label_names=names)
+    model = tmp_path / "a.model"
+    assert command("fit", tmp_path / "data.npz", "-m", "llsf", "-o", model).code == 0
+    rows = read(command("predict", model, tmp_path / "data.npz").out)
+    assert list(rows[0])[1:4] == ["'" + names[0], "'@b", r"c\td"]

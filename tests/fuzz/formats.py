@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from multimargin.datasets import (
     load_npz,
     load_svmlight,
 )
+from multimargin.model_files import load_model
 
 _N, _D, _Q = 12, 5, 4
 
@@ -134,6 +136,22 @@ def _damaged_npz(content: bytes, other: bytes, rng: np.random.Generator) -> byte
     return stream.getvalue()
 
 
+def _models() -> tuple[bytes, ...]:
+    archive = sorted((Path(__file__).parents[1] / "golden").glob("models-*.zip"))[-1]
+    members = _members(archive.read_bytes())
+    return tuple(content for name, content in members.items() if name.endswith(".model"))
+
+
+def _damaged_model(content: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    """Damage the two lines at the head, or the archive behind them."""
+    if rng.random() < 0.2:
+        return damaged(content, other, rng)
+    title, header, archive = content.split(b"\n", 2)
+    if rng.random() < 0.3:
+        return b"\n".join([title, damaged(header, other.split(b"\n", 2)[1], rng), archive])
+    return b"\n".join([title, header, _damaged_npz(archive, other.split(b"\n", 2)[2], rng)])
+
+
 def _members(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -190,6 +208,14 @@ def _read_arff(file: Path) -> None:
     _use(load_arff(file, -_Q))
 
 
+def _read_model(file: Path) -> None:
+    model, info = load_model(file)
+    repr(info)
+    # A model whose parameters were damaged may fail in any way that is an exception.
+    with suppress(Exception):
+        model.decision_function(np.ones((2, 4)))
+
+
 def _read_meka(file: Path) -> None:
     _use(load_arff(file))
 
@@ -237,5 +263,6 @@ FORMATS = {
     "results": Format(
         ".jsonl", (_results(),), lambda file: json.dumps([vars(row) for row in read_results(file)])
     ),
+    "model": Format(".model", _models(), _read_model, _damaged_model),
 }
 """By name."""

@@ -282,12 +282,14 @@ def _write(
 ) -> None:
     from multimargin.compare.table import to_latex, to_markdown
     from multimargin.compare.tables import results_frame
+    from multimargin.spreadsheets import as_cell
     from multimargin.writing import replacing, write_text
 
     report, csv, markdown, latex = outputs.values()
     if csv is not None:
         with replacing(csv, streams=True, newline="") as stream:
-            results_frame(results).to_csv(stream, index=False)
+            frame = results_frame(results).apply(lambda column: column.map(as_cell))
+            frame.to_csv(stream, index=False)
     if markdown is not None or latex is not None:
         tables = _tables(results, measures, options)
         if markdown is not None:

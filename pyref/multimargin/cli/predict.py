@@ -150,7 +150,10 @@ def _as_json(info: "ModelInfo", rows: Any, predicted: Any, scores: Any) -> dict[
 def _write_csv(info: "ModelInfo", rows: Any, predicted: Any, scores: Any, stream: IO[str]) -> None:
     import csv
 
+    from multimargin.spreadsheets import as_cell
+
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["row", *info.label_names, *(f"score: {name}" for name in info.label_names)])
+    heads = [*info.label_names, *(f"score: {name}" for name in info.label_names)]
+    writer.writerow(["row", *map(as_cell, heads)])
     for row, labels, values in zip(rows, predicted, scores, strict=True):
         writer.writerow([int(row), *labels.tolist(), *values.tolist()])
