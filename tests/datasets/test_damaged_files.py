@@ -66,6 +66,8 @@ def write_npz(file: Path, **members: Any) -> Path:
         ("1 1:inf\n", r"tiny\.svm: .*infinity"),
         ("1 1:1\n\n# only this\n2 1:x\n", r"tiny\.svm, line 4,"),
         ("1 1:1\n2 1:1 1\n", r"tiny\.svm, line 2,"),
+        # A regular expression with a choice in each number would try all of 2**200.
+        ("1 1:1\n2" + " 5:-104" * 200 + " 6:x\n", r"tiny\.svm, line 2,"),
     ],
 )
 def test_svmlight(tmp_path: Path, one_gigabyte: None, content: str, message: str) -> None:

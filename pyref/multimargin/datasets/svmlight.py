@@ -1,7 +1,6 @@
 """Reader and writer of multi-label files in svmlight / LIBSVM format."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,12 +15,6 @@ from multimargin.datasets._paths import existing_file
 from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.writing import path_to_write, replacing
-
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-_LINE = re.compile(
-    rf"\s*(?:{_NUMBER}(?:,{_NUMBER})*)?(?:(?:^|\s)\s*(?:qid:\d+|\d+:{_NUMBER}))*\s*(?:\#.*)?$",
-    re.IGNORECASE,
-)
 
 
 def load_svmlight(
@@ -199,13 +192,25 @@ def _listed(files: Mapping[str, Path]) -> str:
 
 
 def _wrong(argument: str, file: Path) -> str | None:
-    """Return the first line that is not in this format, for a message."""
-    with file.open(encoding="latin-1", newline="\n") as stream:
+    """Return the place of the first line that is not in this format, for a message."""
+    with file.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
-            indices = re.findall(r"(\d+):", line)
-            if not _LINE.match(line) or any(int(index) >= 2**31 - 1 for index in indices):
+            try:
+                _check_line(line.partition(b"#")[0].split())
+            except (ValueError, OverflowError):
                 return f"{argument}: {file}, line {number},"
     return None
+
+
+def _check_line(words: Sequence[bytes]) -> None:
+    if words and b":" not in words[0]:
+        _ = [float(label) for label in words[0].split(b",")]
+        words = words[1:]
+    for word in words:
+        index, _, value = word.partition(b":")
+        float(value)
+        if index != b"qid":
+            np.int32(int(index))
 
 
 def _features(
