@@ -148,6 +148,10 @@ def test_npz_that_claims_to_unpack_to_very_much(tmp_path: Path, one_gigabyte: No
         (ARFF.replace("1,0\n2,1", "{-1 1}\n{1 1}"), "tiny.arff"),
         (ARFF.replace("@attribute a numeric", "@attribute a {"), "line 2"),
         (ARFF.replace("numeric", "{" * 5000), "tiny.arff"),
+        (ARFF.replace("numeric", "{" + "a," * 100), "line 2"),
+        (ARFF.replace("numeric", "{" + "c," * 100 + "a b}"), "line 2"),
+        (ARFF.replace("numeric", "{" + "'c'," * 100 + "'d}"), "line 2"),
+        (ARFF.replace("numeric", "{" + "'c\\'" * 100 + "}"), "line 2"),
     ],
 )
 def test_arff(tmp_path: Path, content: str, message: str) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from formats import Format
 
 _MEMORY = 2**30
+_ALARMS = (signal.SIGALRM, signal.SIGPROF)
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def misses(kind: Format, seed: int, numbers: range, seconds: float = 20.0) -> It
     numbers : range
         Which files.
     seconds : float, default=20.0
-        The longest that one file may take.
+        The longest that one file may keep the processor busy.
 
     Yields
     ------
@@ -104,7 +105,7 @@ def _ending(status: int, seconds: float) -> str:
     if not os.WIFSIGNALED(status):
         return f"the process ended with code {os.waitstatus_to_exitcode(status)}"
     number = os.WTERMSIG(status)
-    if number == signal.SIGALRM:
+    if number in _ALARMS:
         return f"took more than {seconds:g} s"
     return f"the process died by {signal.Signals(number).name}"
 
@@ -121,15 +122,19 @@ def _read_all(
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         limit = pages * mmap.PAGESIZE + _MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        for alarm in _ALARMS:
+            signal.signal(alarm, signal.SIG_DFL)
         warnings.simplefilter("ignore")
         file = folder / f"damaged{kind.suffix}"
         with (folder / "reports").open("a") as reports:
             for number in numbers:
                 position[:8] = number.to_bytes(8, "little")
                 file.write_bytes(damaged_file(kind, seed, number))
-                signal.setitimer(signal.ITIMER_REAL, seconds)
+                # Seconds of work, so that a busy machine finds no fault; sleep would be one, too.
+                signal.setitimer(signal.ITIMER_PROF, seconds)
+                signal.setitimer(signal.ITIMER_REAL, 10 * seconds)
                 reason = _fault(kind, file)
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 if reason is not None:
                     reports.write(json.dumps([number, reason]) + "\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import skops.io  # noqa: F401, for the children
 from damage import damaged
 from scipy import sparse
 from scipy.io import savemat

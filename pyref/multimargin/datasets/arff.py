@@ -28,6 +28,9 @@ _ATTRIBUTE = re.compile(
         \s* (?P<type>.+)""",
     re.IGNORECASE | re.VERBOSE,
 )
+# liac-arff takes exponential time to find that a declaration is none.
+_VALUE = r"""(?>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[^,\s"'{}]++)\s*+"""
+_NOMINAL = re.compile(rf"\{{\s*+{_VALUE}(?:,\s*+{_VALUE})*+\}}")
 _MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)")
 
 
@@ -293,6 +296,11 @@ def _read_header(stream: TextIO, source: str) -> tuple[list[str], str, list[str]
                 )
             names.append(_attribute_name(match))
             declared = match["type"]
+            if declared.startswith("{") and not _NOMINAL.fullmatch(declared):
+                raise ValueError(
+                    f"{source}, line {number}: the attribute {names[-1]!r} is declared as "
+                    f"{declared[:60]!r}, expected values such as {{a, 'b c', d}}"
+                )
             if declared.lower() == "integer":
                 declared = "numeric"
             stripped = f"@attribute a{len(names)} {declared}"
