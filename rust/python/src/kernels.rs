@@ -1,6 +1,7 @@
 //! Kernel matrices and their products.
 
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::threads::Threads;
@@ -41,22 +42,24 @@ pub fn kernel_matrix<'py>(
     coef0: f64,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let gram = gram(&left, right.as_ref(), name, gamma, degree, coef0)?;
-    let shape = [gram.rows(), gram.columns()];
-    let mut monitor = PythonMonitor::new(None);
-    // NumPy asks the system for large pages, which spares most of the time that new memory costs; and no zeros have to
-    // be written before the values.
-    let matrix = py
-        .import("numpy")?
-        .call_method1("empty", (shape,))?
-        .cast_into::<PyArray2<f64>>()?;
-    let mut values = matrix.readwrite();
-    let values = values.as_slice_mut()?;
-    if !py.detach(|| gram.matrix_into(values, &Threads::new(threads), &mut monitor)) {
-        monitor.finish()?;
-        return Err(PyKeyboardInterrupt::new_err(()));
-    }
-    Ok(matrix)
+    guarded(py, || {
+        let gram = gram(&left, right.as_ref(), name, gamma, degree, coef0)?;
+        let shape = [gram.rows(), gram.columns()];
+        let mut monitor = PythonMonitor::new(None);
+        // NumPy asks the system for large pages, which spares most of the time that new memory costs; and no zeros have to
+        // be written before the values.
+        let matrix = py
+            .import("numpy")?
+            .call_method1("empty", (shape,))?
+            .cast_into::<PyArray2<f64>>()?;
+        let mut values = matrix.readwrite();
+        let values = values.as_slice_mut()?;
+        if !py.detach(|| gram.matrix_into(values, &Threads::new(threads), &mut monitor)) {
+            monitor.finish()?;
+            return Err(PyKeyboardInterrupt::new_err(()));
+        }
+        Ok(matrix)
+    })
 }
 
 /// `K(left, right) factor`, without storing the kernel matrix.
@@ -77,19 +80,22 @@ pub fn kernel_product<'py>(
     coef0: f64,
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let gram = gram(&left, Some(&right), name, gamma, degree, coef0)?;
-    let (rows, columns) = (factor.shape()[0], factor.shape()[1]);
-    if rows != gram.columns() || columns == 0 {
-        return Err(PyValueError::new_err(format!(
-            "factor has shape ({rows}, {columns}), expected {} rows and at least one column",
-            gram.columns()
-        )));
-    }
-    let values = row_major("factor", &factor)?;
-    let shape = [gram.rows(), columns];
-    let mut monitor = PythonMonitor::new(None);
-    let product = py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
-    monitor.finish()?;
-    let product = product.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
-    product.into_pyarray(py).reshape(shape)
+    guarded(py, || {
+        let gram = gram(&left, Some(&right), name, gamma, degree, coef0)?;
+        let (rows, columns) = (factor.shape()[0], factor.shape()[1]);
+        if rows != gram.columns() || columns == 0 {
+            return Err(PyValueError::new_err(format!(
+                "factor has shape ({rows}, {columns}), expected {} rows and at least one column",
+                gram.columns()
+            )));
+        }
+        let values = row_major("factor", &factor)?;
+        let shape = [gram.rows(), columns];
+        let mut monitor = PythonMonitor::new(None);
+        let product =
+            py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
+        monitor.finish()?;
+        let product = product.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+        product.into_pyarray(py).reshape(shape)
+    })
 }

@@ -2,6 +2,7 @@
 
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, row_major, value_error};
+use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::llsf::apg::{self, Published, Variant};
 use multimargin_solvers::llsf::{Problem, descent};
@@ -59,64 +60,66 @@ pub fn solve_label_features<'py>(
     threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<LabelFeaturesSolution> {
-    let q = indicator.shape()[1];
-    let labels = row_major("Y", &indicator)?;
-    let features = features.features()?;
-    let coupling = coupling
-        .as_ref()
-        .map(|matrix| row_major("coupling", matrix))
-        .transpose()?;
-    let start = start
-        .as_ref()
-        .map(|start| row_major("start", start).map(<[f64]>::to_vec))
-        .transpose()?;
-    let settings = Settings {
-        tolerance,
-        max_epochs,
-        ..Settings::default()
-    };
-    let threads = Threads::new(threads);
-    let mut monitor = PythonMonitor::new(callback);
-    let solution = py
-        .detach(|| {
-            let problem = Problem::new(features, labels, q, coupling, beta, anchor, convex)?;
-            let variant = match solver {
-                "cd" => {
-                    return descent::solve(
-                        &problem,
-                        labels,
-                        start,
-                        &settings,
-                        &threads,
-                        &mut monitor,
-                    );
-                }
-                "apg" => Variant::Restarting {
-                    coupling_eigenvalue: lipschitz,
-                },
-                "published" => Variant::Printed(Published { lipschitz }),
-                other => {
-                    return Err(SolverError::Argument {
-                        name: "solver",
-                        found: format!("{other:?}"),
-                        expected: "'cd', 'apg' or 'published'",
-                    });
-                }
-            };
-            apg::solve(&problem, variant, start, &settings, &threads, &mut monitor)
+    guarded(py, || {
+        let q = indicator.shape()[1];
+        let labels = row_major("Y", &indicator)?;
+        let features = features.features()?;
+        let coupling = coupling
+            .as_ref()
+            .map(|matrix| row_major("coupling", matrix))
+            .transpose()?;
+        let start = start
+            .as_ref()
+            .map(|start| row_major("start", start).map(<[f64]>::to_vec))
+            .transpose()?;
+        let settings = Settings {
+            tolerance,
+            max_epochs,
+            ..Settings::default()
+        };
+        let threads = Threads::new(threads);
+        let mut monitor = PythonMonitor::new(callback);
+        let solution = py
+            .detach(|| {
+                let problem = Problem::new(features, labels, q, coupling, beta, anchor, convex)?;
+                let variant = match solver {
+                    "cd" => {
+                        return descent::solve(
+                            &problem,
+                            labels,
+                            start,
+                            &settings,
+                            &threads,
+                            &mut monitor,
+                        );
+                    }
+                    "apg" => Variant::Restarting {
+                        coupling_eigenvalue: lipschitz,
+                    },
+                    "published" => Variant::Printed(Published { lipschitz }),
+                    other => {
+                        return Err(SolverError::Argument {
+                            name: "solver",
+                            found: format!("{other:?}"),
+                            expected: "'cd', 'apg' or 'published'",
+                        });
+                    }
+                };
+                apg::solve(&problem, variant, start, &settings, &threads, &mut monitor)
+            })
+            .map_err(value_error)?;
+        monitor.finish()?;
+        let report = solution.report;
+        Ok(LabelFeaturesSolution {
+            weights: matrix(py, solution.weights, q, features.columns())?,
+            status: report.status.name(),
+            epochs: report.epochs,
+            primal: report.primal,
+            dual_objective: report.dual,
+            gap: report.gap(),
+            kkt_residual: solution.kkt_residual,
+            lipschitz: solution.lipschitz,
+            history: history_columns(py, &report.history)?,
         })
-        .map_err(value_error)?;
-    monitor.finish()?;
-    let report = solution.report;
-    Ok(LabelFeaturesSolution {
-        weights: matrix(py, solution.weights, q, features.columns())?,
-        status: report.status.name(),
-        epochs: report.epochs,
-        primal: report.primal,
-        dual_objective: report.dual,
-        gap: report.gap(),
-        kkt_residual: solution.kkt_residual,
-        lipschitz: solution.lipschitz,
-        history: history_columns(py, &report.history)?,
     })
 }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod arguments;
+mod boundary;
 mod kernels;
 mod label_features;
 mod losses;
@@ -14,7 +15,7 @@ mod simplex;
 use pyo3::prelude::*;
 
 #[global_allocator]
-static ALLOCATOR: memory::LargePages = memory::LargePages;
+static ALLOCATOR: memory::Allocator = memory::Allocator;
 
 /// The compiled loops of multimargin. Private: the public interface is in the Python modules.
 #[pymodule]

@@ -1,6 +1,7 @@
 //! The losses by themselves, for tests against independent solvers.
 
 use crate::arguments::value_error;
+use crate::boundary::guarded;
 use multimargin_solvers::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
 use multimargin_solvers::report::SolverError;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -72,38 +73,43 @@ pub fn loss_prox<'py>(
     theta: f64,
     mu: f64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let centre = centre.as_slice()?;
-    check(centre, relevant).map_err(value_error)?;
-    if !(lam > 0.0 && lam.is_finite()) {
-        return Err(value_error(SolverError::Argument {
-            name: "lam",
-            found: lam.to_string(),
-            expected: "a positive number",
-        }));
-    }
-    let displacement = match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
-        AnyLoss::Hinge(loss) => prox(&loss, centre, relevant, lam),
-        AnyLoss::SquaredHinge(loss) => prox(&loss, centre, relevant, lam),
-        AnyLoss::OptimalMargin(loss) => prox(&loss, centre, relevant, lam),
-    };
-    Ok(PyArray1::from_vec(py, displacement))
+    guarded(py, || {
+        let centre = centre.as_slice()?;
+        check(centre, relevant).map_err(value_error)?;
+        if !(lam > 0.0 && lam.is_finite()) {
+            return Err(value_error(SolverError::Argument {
+                name: "lam",
+                found: lam.to_string(),
+                expected: "a positive number",
+            }));
+        }
+        let displacement = match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
+            AnyLoss::Hinge(loss) => prox(&loss, centre, relevant, lam),
+            AnyLoss::SquaredHinge(loss) => prox(&loss, centre, relevant, lam),
+            AnyLoss::OptimalMargin(loss) => prox(&loss, centre, relevant, lam),
+        };
+        Ok(PyArray1::from_vec(py, displacement))
+    })
 }
 
 /// The sum over all pairs of one instance's loss.
 #[pyfunction]
 #[pyo3(signature = (scores, relevant, *, loss, theta=0.0, mu=1.0))]
 pub fn loss_value(
+    py: Python<'_>,
     scores: PyReadonlyArray1<'_, f64>,
     relevant: usize,
     loss: &str,
     theta: f64,
     mu: f64,
 ) -> PyResult<f64> {
-    let scores = scores.as_slice()?;
-    check(scores, relevant).map_err(value_error)?;
-    Ok(match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
-        AnyLoss::Hinge(loss) => value(&loss, scores, relevant),
-        AnyLoss::SquaredHinge(loss) => value(&loss, scores, relevant),
-        AnyLoss::OptimalMargin(loss) => value(&loss, scores, relevant),
+    guarded(py, || {
+        let scores = scores.as_slice()?;
+        check(scores, relevant).map_err(value_error)?;
+        Ok(match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
+            AnyLoss::Hinge(loss) => value(&loss, scores, relevant),
+            AnyLoss::SquaredHinge(loss) => value(&loss, scores, relevant),
+            AnyLoss::OptimalMargin(loss) => value(&loss, scores, relevant),
+        })
     })
 }

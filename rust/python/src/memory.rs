@@ -1,34 +1,87 @@
-//! Large arrays on large pages, as NumPy has its own.
+//! The allocator: large arrays on large pages, as NumPy has its own, and a reserve for small ones.
 //!
 //! A kernel matrix of 512 MB touches 125,000 pages of 4 kB for the first time, which takes as long as its arithmetic,
 //! and the system does it for one thread at a time. Linux uses pages of 2 MB for those who ask.
+//!
+//! The large arrays of the solvers may fail ([`multimargin_solvers::memory`]). An allocation that may not fail, of the
+//! row of a step or of a library, ends the process when there is no memory: the reserve is given up for it, and the
+//! call ends with a `MemoryError` as soon as its monitor is asked.
 
+use multimargin_solvers::memory::may_fail;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The system's allocator, which asks for large pages for large arrays.
-pub struct LargePages;
+/// Address space that is kept for allocations that may not fail: no page of it is touched.
+const RESERVE: Layout = match Layout::from_size_align(64 << 20, 16) {
+    Ok(layout) => layout,
+    Err(_) => Layout::new::<u8>(),
+};
+
+static RESERVED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+
+/// Keeps the reserve, unless it is kept already; false when there is no memory for it.
+pub fn keep_reserve() -> bool {
+    if !RESERVED.load(Ordering::Acquire).is_null() {
+        return true;
+    }
+    // SAFETY: The layout is not empty.
+    let start = unsafe { System.alloc(RESERVE) };
+    if start.is_null() {
+        return false;
+    }
+    let kept = RESERVED.compare_exchange(null_mut(), start, Ordering::AcqRel, Ordering::Acquire);
+    if kept.is_err() {
+        // SAFETY: Another thread was first: what was just allocated goes back.
+        unsafe { System.dealloc(start, RESERVE) };
+    }
+    true
+}
+
+/// Whether the reserve was given up.
+pub fn reserve_is_spent() -> bool {
+    RESERVED.load(Ordering::Acquire).is_null()
+}
+
+/// Gives the reserve back to the system; false when there is none.
+fn spend_reserve() -> bool {
+    let start = RESERVED.swap(null_mut(), Ordering::AcqRel);
+    if start.is_null() {
+        return false;
+    }
+    // SAFETY: It was allocated with this layout, and the swap hands it to one thread only.
+    unsafe { System.dealloc(start, RESERVE) };
+    true
+}
+
+/// The system's allocator, which asks for large pages for large arrays, and spends the reserve where it may not fail.
+pub struct Allocator;
+
+/// Allocates, a second time when the reserve made room.
+fn with_reserve(size: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
+    let mut start = allocate();
+    if start.is_null() && !may_fail() && spend_reserve() {
+        start = allocate();
+    }
+    ask_for_large_pages(start, size);
+    start
+}
 
 // SAFETY: All memory comes from and goes to `System`, with the layouts of the caller.
-unsafe impl GlobalAlloc for LargePages {
+unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: The caller's promises are those that `System` asks for.
-        let start = unsafe { System.alloc(layout) };
-        ask(start, layout.size());
-        start
+        with_reserve(layout.size(), || unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: As above.
-        let start = unsafe { System.alloc_zeroed(layout) };
-        ask(start, layout.size());
-        start
+        with_reserve(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: As above.
-        let start = unsafe { System.realloc(start, layout, size) };
-        ask(start, size);
-        start
+        // SAFETY: As above; a call that fails leaves the old memory as it is.
+        with_reserve(size, || unsafe { System.realloc(start, layout, size) })
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
@@ -38,7 +91,7 @@ unsafe impl GlobalAlloc for LargePages {
 }
 
 #[cfg(target_os = "linux")]
-fn ask(start: *mut u8, size: usize) {
+fn ask_for_large_pages(start: *mut u8, size: usize) {
     // Of the smallest array that asks, as in NumPy.
     const LARGE: usize = 4 << 20;
     const PAGE: usize = 4096;
@@ -58,4 +111,4 @@ fn ask(start: *mut u8, size: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask(_start: *mut u8, _size: usize) {}
+fn ask_for_large_pages(_start: *mut u8, _size: usize) {}

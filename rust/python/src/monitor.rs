@@ -1,7 +1,8 @@
 //! Watches a loop on behalf of Python: Ctrl-C, and a callback after each epoch.
 
+use crate::memory::reserve_is_spent;
 use multimargin_solvers::report::{Monitor, Record};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,13 @@ impl Monitor for PythonMonitor {
     fn interrupted(&mut self) -> bool {
         if !self.stopped && self.asked.elapsed() >= INTERVAL {
             self.asked = Instant::now();
+            if reserve_is_spent() {
+                (self.stopped, self.hurried) = (true, true);
+                self.error = Some(PyMemoryError::new_err(
+                    "no memory is left for the solver's own steps; expected some tens of MB: try fewer rows or labels",
+                ));
+                return true;
+            }
             if let Err(error) = Python::attach(|py| py.check_signals()) {
                 (self.stopped, self.hurried) = (true, true);
                 // The estimator stores the state reached and raises KeyboardInterrupt itself.

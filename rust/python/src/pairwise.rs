@@ -2,6 +2,7 @@
 
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::boundary::guarded;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::bcd::{self, Proximal, Step};
@@ -222,124 +223,126 @@ pub fn solve_pairwise<'py>(
     start_bias: Option<PyReadonlyArray1<'py, f64>>,
     metric: Option<PyReadonlyArray2<'py, f64>>,
 ) -> PyResult<PairwiseSolution> {
-    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-    let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
-    let arrays = features.features_of_rows(n)?;
-    let start = match &start {
-        Some(start) if start.shape() != [n, q] => {
-            return Err(PyValueError::new_err(format!(
-                "start has shape {:?}, expected [{n}, {q}]",
-                start.shape()
-            )));
-        }
-        Some(start) => Some(row_major("start", start)?.to_vec()),
-        None => None,
-    };
-    let metric = match &metric {
-        Some(metric) => Some(row_major("metric", metric)?),
-        None => None,
-    };
-    let request = Request {
-        labels,
-        loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
-        bias: parse_bias(bias).map_err(value_error)?,
-        solver,
-        start,
-        start_bias: match &start_bias {
-            Some(bias) => Some(bias.as_slice()?.to_vec()),
-            None => None,
-        },
-        settings: Settings {
-            tolerance,
-            max_epochs,
-            seed,
-            shuffle,
-            shrinking,
-            acceleration,
-            block_size,
-            chains,
-        },
-        threads: Threads::new(threads),
-    };
-    let kernel = match kernel_name {
-        "precomputed" => None,
-        name => Some(kernel(name, gamma, degree, coef0)?),
-    };
-    let mut monitor = PythonMonitor::new(callback);
-    let outcome = py
-        .detach(|| -> Result<Outcome, SolverError> {
-            match (kernel, arrays) {
-                (None, Features::Dense(matrix)) => {
-                    request.answer(&mut StoredKernel::new(matrix.data(), n, q)?, &mut monitor)
-                }
-                (None, Features::Sparse(_)) => Err(SolverError::Argument {
-                    name: "X",
-                    found: "a sparse precomputed kernel".into(),
-                    expected: "a dense one",
-                }),
-                (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
-                    let mut scores = LinearDense::new(x, q);
-                    let outcome = request.answer(&mut scores, &mut monitor)?;
-                    Ok(outcome.with_weights(scores.into_weights()))
-                }
-                (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x))
-                    if let Some(metric) = metric =>
-                {
-                    let threads = &request.threads;
-                    match Precision::for_tolerance(tolerance) {
-                        Precision::Double => {
-                            let mut scores = LinearMetric::<f64>::new(x, metric, q, threads)?;
-                            let outcome = request.answer(&mut scores, &mut monitor)?;
-                            Ok(outcome.with_weights(scores.into_weights()))
-                        }
-                        Precision::Single => {
-                            let mut scores = LinearMetric::<f32>::new(x, metric, q, threads)?;
-                            let outcome = request.answer(&mut scores, &mut monitor)?;
-                            Ok(outcome.with_weights(scores.into_weights()))
-                        }
-                    }
-                }
-                (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
-                    let mut scores = LinearSparse::new(x, q);
-                    let outcome = request.answer(&mut scores, &mut monitor)?;
-                    Ok(outcome.with_weights(scores.into_weights()))
-                }
-                (Some(kernel), x) => {
-                    let gram = Gram::of(kernel, x);
-                    if n.saturating_mul(n).saturating_mul(8) <= cache_bytes {
-                        let Some(matrix) = gram.matrix(&request.threads, &mut monitor) else {
-                            return Ok(Outcome::interrupted(&request.labels));
-                        };
-                        request.answer(&mut StoredKernel::new(&matrix, n, q)?, &mut monitor)
-                    } else {
-                        let precision = Precision::for_tolerance(tolerance);
-                        let mut scores = KernelBlocks::new(gram, q, cache_bytes, precision);
-                        request.answer(&mut scores, &mut monitor)
-                    }
-                }
+    guarded(py, || {
+        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+        let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
+        let arrays = features.features_of_rows(n)?;
+        let start = match &start {
+            Some(start) if start.shape() != [n, q] => {
+                return Err(PyValueError::new_err(format!(
+                    "start has shape {:?}, expected [{n}, {q}]",
+                    start.shape()
+                )));
             }
+            Some(start) => Some(row_major("start", start)?.to_vec()),
+            None => None,
+        };
+        let metric = match &metric {
+            Some(metric) => Some(row_major("metric", metric)?),
+            None => None,
+        };
+        let request = Request {
+            labels,
+            loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
+            bias: parse_bias(bias).map_err(value_error)?,
+            solver,
+            start,
+            start_bias: match &start_bias {
+                Some(bias) => Some(bias.as_slice()?.to_vec()),
+                None => None,
+            },
+            settings: Settings {
+                tolerance,
+                max_epochs,
+                seed,
+                shuffle,
+                shrinking,
+                acceleration,
+                block_size,
+                chains,
+            },
+            threads: Threads::new(threads),
+        };
+        let kernel = match kernel_name {
+            "precomputed" => None,
+            name => Some(kernel(name, gamma, degree, coef0)?),
+        };
+        let mut monitor = PythonMonitor::new(callback);
+        let outcome = py
+            .detach(|| -> Result<Outcome, SolverError> {
+                match (kernel, arrays) {
+                    (None, Features::Dense(matrix)) => {
+                        request.answer(&mut StoredKernel::new(matrix.data(), n, q)?, &mut monitor)
+                    }
+                    (None, Features::Sparse(_)) => Err(SolverError::Argument {
+                        name: "X",
+                        found: "a sparse precomputed kernel".into(),
+                        expected: "a dense one",
+                    }),
+                    (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
+                        let mut scores = LinearDense::new(x, q);
+                        let outcome = request.answer(&mut scores, &mut monitor)?;
+                        Ok(outcome.with_weights(scores.into_weights()))
+                    }
+                    (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x))
+                        if let Some(metric) = metric =>
+                    {
+                        let threads = &request.threads;
+                        match Precision::for_tolerance(tolerance) {
+                            Precision::Double => {
+                                let mut scores = LinearMetric::<f64>::new(x, metric, q, threads)?;
+                                let outcome = request.answer(&mut scores, &mut monitor)?;
+                                Ok(outcome.with_weights(scores.into_weights()))
+                            }
+                            Precision::Single => {
+                                let mut scores = LinearMetric::<f32>::new(x, metric, q, threads)?;
+                                let outcome = request.answer(&mut scores, &mut monitor)?;
+                                Ok(outcome.with_weights(scores.into_weights()))
+                            }
+                        }
+                    }
+                    (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
+                        let mut scores = LinearSparse::new(x, q);
+                        let outcome = request.answer(&mut scores, &mut monitor)?;
+                        Ok(outcome.with_weights(scores.into_weights()))
+                    }
+                    (Some(kernel), x) => {
+                        let gram = Gram::of(kernel, x);
+                        if n.saturating_mul(n).saturating_mul(8) <= cache_bytes {
+                            let Some(matrix) = gram.matrix(&request.threads, &mut monitor) else {
+                                return Ok(Outcome::interrupted(&request.labels));
+                            };
+                            request.answer(&mut StoredKernel::new(&matrix, n, q)?, &mut monitor)
+                        } else {
+                            let precision = Precision::for_tolerance(tolerance);
+                            let mut scores = KernelBlocks::new(gram, q, cache_bytes, precision);
+                            request.answer(&mut scores, &mut monitor)
+                        }
+                    }
+                }
+            })
+            .map_err(value_error)?;
+        monitor.finish()?;
+        let Outcome {
+            solution,
+            scores,
+            weights,
+        } = outcome;
+        let report = solution.report;
+        let features = arrays.columns();
+        Ok(PairwiseSolution {
+            dual: matrix(py, solution.dual, n, q)?,
+            bias: solution.bias.into_pyarray(py).unbind(),
+            weights: weights
+                .map(|weights| matrix(py, weights, features, q))
+                .transpose()?,
+            scores: matrix(py, scores, n, q)?,
+            status: report.status.name(),
+            epochs: report.epochs,
+            primal: report.primal,
+            dual_objective: report.dual,
+            gap: report.gap(),
+            history: history_columns(py, &report.history)?,
         })
-        .map_err(value_error)?;
-    monitor.finish()?;
-    let Outcome {
-        solution,
-        scores,
-        weights,
-    } = outcome;
-    let report = solution.report;
-    let features = arrays.columns();
-    Ok(PairwiseSolution {
-        dual: matrix(py, solution.dual, n, q)?,
-        bias: solution.bias.into_pyarray(py).unbind(),
-        weights: weights
-            .map(|weights| matrix(py, weights, features, q))
-            .transpose()?,
-        scores: matrix(py, scores, n, q)?,
-        status: report.status.name(),
-        epochs: report.epochs,
-        primal: report.primal,
-        dual_objective: report.dual,
-        gap: report.gap(),
-        history: history_columns(py, &report.history)?,
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
@@ -117,85 +118,87 @@ pub fn solve_mlrl<'py>(
     threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<RelationshipSolution> {
-    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-    let labels = row_major("Y", &indicator)?;
-    let signs: Vec<f64> = (0..n * q)
-        .map(|at| {
-            if labels[at % n * q + at / n] == 0 {
-                -1.0
-            } else {
-                1.0
-            }
-        })
-        .collect();
-    let arrays = features.features_of_rows(n)?;
-    let request = Request {
-        solver,
-        covariance: covariance
-            .as_ref()
-            .map(|covariance| row_major("fixed_covariance", covariance))
-            .transpose()?,
-        ridge,
-        settings: Settings {
-            stop: stop_rule(stop, tolerance).map_err(value_error)?,
-            rounds: max_rounds,
-            shrinking,
-        },
-        threads: Threads::new(threads),
-    };
-    let kernel = match kernel_name {
-        "precomputed" => None,
-        name => Some(kernel(name, gamma, degree, coef0)?),
-    };
-    let mut monitor = PythonMonitor::new(callback);
-    let solution = py
-        .detach(|| -> Result<Option<Solution>, SolverError> {
-            let matrix;
-            let rows = match (kernel, arrays) {
-                (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
-                (None, Features::Sparse(_)) => {
-                    return Err(SolverError::Argument {
-                        name: "X",
-                        found: "a sparse precomputed kernel".into(),
-                        expected: "a dense one",
-                    });
+    guarded(py, || {
+        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+        let labels = row_major("Y", &indicator)?;
+        let signs: Vec<f64> = (0..n * q)
+            .map(|at| {
+                if labels[at % n * q + at / n] == 0 {
+                    -1.0
+                } else {
+                    1.0
                 }
-                (Some(kernel), x) => {
-                    let gram = Gram::of(kernel, x);
-                    if n.saturating_mul(n).saturating_mul(8) > cache_bytes {
-                        KernelRows::computed(gram, cache_bytes)
-                    } else {
-                        match gram.matrix(&request.threads, &mut monitor) {
-                            Some(values) => matrix = values,
-                            None => return Ok(None),
-                        }
-                        KernelRows::stored(&matrix, n)?
+            })
+            .collect();
+        let arrays = features.features_of_rows(n)?;
+        let request = Request {
+            solver,
+            covariance: covariance
+                .as_ref()
+                .map(|covariance| row_major("fixed_covariance", covariance))
+                .transpose()?,
+            ridge,
+            settings: Settings {
+                stop: stop_rule(stop, tolerance).map_err(value_error)?,
+                rounds: max_rounds,
+                shrinking,
+            },
+            threads: Threads::new(threads),
+        };
+        let kernel = match kernel_name {
+            "precomputed" => None,
+            name => Some(kernel(name, gamma, degree, coef0)?),
+        };
+        let mut monitor = PythonMonitor::new(callback);
+        let solution = py
+            .detach(|| -> Result<Option<Solution>, SolverError> {
+                let matrix;
+                let rows = match (kernel, arrays) {
+                    (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
+                    (None, Features::Sparse(_)) => {
+                        return Err(SolverError::Argument {
+                            name: "X",
+                            found: "a sparse precomputed kernel".into(),
+                            expected: "a dense one",
+                        });
                     }
-                }
-            };
-            let problem = Problem::new(&rows, &signs, lam)?;
-            request.solve(&problem, &mut monitor).map(Some)
+                    (Some(kernel), x) => {
+                        let gram = Gram::of(kernel, x);
+                        if n.saturating_mul(n).saturating_mul(8) > cache_bytes {
+                            KernelRows::computed(gram, cache_bytes)
+                        } else {
+                            match gram.matrix(&request.threads, &mut monitor) {
+                                Some(values) => matrix = values,
+                                None => return Ok(None),
+                            }
+                            KernelRows::stored(&matrix, n)?
+                        }
+                    }
+                };
+                let problem = Problem::new(&rows, &signs, lam)?;
+                request.solve(&problem, &mut monitor).map(Some)
+            })
+            .map_err(value_error)?;
+        monitor.finish()?;
+        let solution = solution.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+        let report = solution.report;
+        let by_instance = |rows: &[f64]| {
+            let values = (0..n * q).map(|at| rows[at % q * n + at / q]).collect();
+            matrix(py, values, n, q)
+        };
+        Ok(RelationshipSolution {
+            expansion: by_instance(&solution.expansion)?,
+            dual: by_instance(&solution.dual)?,
+            scores: by_instance(&solution.scores)?,
+            bias: solution.bias.into_pyarray(py).unbind(),
+            covariance: matrix(py, solution.covariance, q, q)?,
+            status: report.status.name(),
+            rounds: report.epochs,
+            steps: solution.steps,
+            primal: report.primal,
+            dual_objective: report.dual,
+            gap: report.gap(),
+            history: history_columns(py, &report.history)?,
         })
-        .map_err(value_error)?;
-    monitor.finish()?;
-    let solution = solution.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
-    let report = solution.report;
-    let by_instance = |rows: &[f64]| {
-        let values = (0..n * q).map(|at| rows[at % q * n + at / q]).collect();
-        matrix(py, values, n, q)
-    };
-    Ok(RelationshipSolution {
-        expansion: by_instance(&solution.expansion)?,
-        dual: by_instance(&solution.dual)?,
-        scores: by_instance(&solution.scores)?,
-        bias: solution.bias.into_pyarray(py).unbind(),
-        covariance: matrix(py, solution.covariance, q, q)?,
-        status: report.status.name(),
-        rounds: report.epochs,
-        steps: solution.steps,
-        primal: report.primal,
-        dual_objective: report.dual,
-        gap: report.gap(),
-        history: history_columns(py, &report.history)?,
     })
 }

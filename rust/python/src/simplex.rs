@@ -2,6 +2,7 @@
 
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
@@ -86,68 +87,70 @@ pub fn solve_simplex<'py>(
     cache_bytes: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<SimplexSolution> {
-    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-    let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
-    let arrays = features.features_of_rows(n)?;
-    let rows = match (kernel_name, arrays) {
-        ("precomputed", Features::Dense(matrix)) if matrix.data().len() == n * n => {
-            KernelRows::stored(matrix.data(), n).map_err(value_error)?
-        }
-        ("precomputed", _) => {
-            return Err(PyValueError::new_err(
-                "X is no square dense matrix, expected one for a precomputed kernel",
-            ));
-        }
-        (name, x) => KernelRows::computed(
-            Gram::of(kernel(name, gamma, degree, coef0)?, x),
-            cache_bytes,
-        ),
-    };
-    let start = match &start {
-        None => Vec::new(),
-        Some((pairs, weights)) => row_major("start", pairs)?
-            .chunks_exact(3)
-            .zip(weights.as_slice()?)
-            .map(|(pair, &weight)| WeightedPair {
-                instance: pair[0],
-                relevant: pair[1],
-                irrelevant: pair[2],
-                weight,
-            })
-            .collect(),
-    };
-    let options = Options {
-        direction: if pairwise {
-            Direction::Pairwise
-        } else {
-            Direction::Vertex
-        },
-        stop: if absolute {
-            StopRule::Absolute(tolerance)
-        } else {
-            StopRule::Relative(tolerance)
-        },
-        max_epochs,
-        recorded_steps,
-    };
-    let mut monitor = PythonMonitor::new(callback);
-    let solution = py
-        .detach(|| simplex_frank_wolfe::solve(&labels, &rows, &start, &options, &mut monitor))
-        .map_err(value_error)?;
-    monitor.finish()?;
-    let report = solution.report;
-    Ok(SimplexSolution {
-        dual: matrix(py, solution.dual, n, q)?,
-        bias: solution.bias.into_pyarray(py).unbind(),
-        scores: matrix(py, solution.scores, n, q)?,
-        support: pair_arrays(py, &solution.support)?,
-        steps: pair_arrays(py, &solution.steps)?,
-        rho: solution.rho,
-        status: report.status.name(),
-        epochs: report.epochs,
-        primal: report.primal,
-        dual_objective: report.dual,
-        gap: report.gap(),
-        history: history_columns(py, &report.history)?,
+    guarded(py, || {
+        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+        let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
+        let arrays = features.features_of_rows(n)?;
+        let rows = match (kernel_name, arrays) {
+            ("precomputed", Features::Dense(matrix)) if matrix.data().len() == n * n => {
+                KernelRows::stored(matrix.data(), n).map_err(value_error)?
+            }
+            ("precomputed", _) => {
+                return Err(PyValueError::new_err(
+                    "X is no square dense matrix, expected one for a precomputed kernel",
+                ));
+            }
+            (name, x) => KernelRows::computed(
+                Gram::of(kernel(name, gamma, degree, coef0)?, x),
+                cache_bytes,
+            ),
+        };
+        let start = match &start {
+            None => Vec::new(),
+            Some((pairs, weights)) => row_major("start", pairs)?
+                .chunks_exact(3)
+                .zip(weights.as_slice()?)
+                .map(|(pair, &weight)| WeightedPair {
+                    instance: pair[0],
+                    relevant: pair[1],
+                    irrelevant: pair[2],
+                    weight,
+                })
+                .collect(),
+        };
+        let options = Options {
+            direction: if pairwise {
+                Direction::Pairwise
+            } else {
+                Direction::Vertex
+            },
+            stop: if absolute {
+                StopRule::Absolute(tolerance)
+            } else {
+                StopRule::Relative(tolerance)
+            },
+            max_epochs,
+            recorded_steps,
+        };
+        let mut monitor = PythonMonitor::new(callback);
+        let solution = py
+            .detach(|| simplex_frank_wolfe::solve(&labels, &rows, &start, &options, &mut monitor))
+            .map_err(value_error)?;
+        monitor.finish()?;
+        let report = solution.report;
+        Ok(SimplexSolution {
+            dual: matrix(py, solution.dual, n, q)?,
+            bias: solution.bias.into_pyarray(py).unbind(),
+            scores: matrix(py, solution.scores, n, q)?,
+            support: pair_arrays(py, &solution.support)?,
+            steps: pair_arrays(py, &solution.steps)?,
+            rho: solution.rho,
+            status: report.status.name(),
+            epochs: report.epochs,
+            primal: report.primal,
+            dual_objective: report.dual,
+            gap: report.gap(),
+            history: history_columns(py, &report.history)?,
+        })
     })
 }

@@ -26,6 +26,7 @@ pub mod labels;
 pub mod llsf;
 pub mod loss;
 pub mod matmul;
+pub mod memory;
 pub mod mlrl;
 mod proximal_newton;
 pub mod report;

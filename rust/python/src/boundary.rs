@@ -1,0 +1,29 @@
+//! What every function of the module goes through: nothing but an `Exception` reaches Python.
+
+use crate::memory::keep_reserve;
+use multimargin_solvers::memory::{Failure, catch};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
+use pyo3::prelude::*;
+
+/// Runs the body of a function of the module. No memory for an array is a `MemoryError`, and a panic, on whatever
+/// thread, a `RuntimeError`: PyO3 would raise its own `PanicException`, which `except Exception` misses.
+pub fn guarded<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    if !keep_reserve() {
+        return Err(PyMemoryError::new_err(
+            "less than 64 MB of memory are free; expected room for a fit: try fewer rows, or free memory first",
+        ));
+    }
+    catch(body).unwrap_or_else(|failure| {
+        // What Python itself complained about, where that made a binding panic.
+        let cause = PyErr::take(py);
+        Err(match failure {
+            Failure::Memory(error) => PyMemoryError::new_err(error.to_string()),
+            Failure::Panic(message) => cause.unwrap_or_else(|| {
+                PyRuntimeError::new_err(format!(
+                    "multimargin failed in a way that it never should ({message}); please report this with the data \
+                     and the call that led to it"
+                ))
+            }),
+        })
+    })
+}
