@@ -67,6 +67,72 @@ def check_as_many_rows(Y: Any, X: Any, name: str = "Y", of: str = "X") -> None:
         raise ValueError(f"{name} has {found} rows; expected {expected}, as many as {of}.")
 
 
+def check_readable(X: Any, name: str = "X") -> None:
+    """Check what scikit-learn's checks overlook: masks, and sparse indices outside the matrix.
+
+    They drop the mask of a masked array, so that what it hides is used; and SciPy's compiled
+    loops read and write wherever an index points.
+
+    Parameters
+    ----------
+    X : object
+        What was passed, of any type.
+    name : str, default="X"
+        Its name in the message.
+
+    Raises
+    ------
+    ValueError
+        If `X` is a masked array with masked entries, or a sparse matrix whose indices or row
+        pointers do not describe a matrix of its shape. Unsorted and repeated indices are valid.
+    """
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"{name} has masked entries; expected a number everywhere: fill them "
+            "(numpy.ma.filled) or impute them (sklearn.impute)."
+        )
+    if not sparse.issparse(X):
+        return
+    if X.format in ("csr", "csc", "bsr"):
+        _check_compressed(X, name)
+    elif X.format == "coo":
+        for axis, indices in enumerate(X.coords):
+            _check_within(indices, X.shape[axis], name)
+
+
+def _check_compressed(X: Any, name: str) -> None:
+    heights = [size // block for size, block in zip(X.shape, _block_shape(X), strict=True)]
+    major, minor = reversed(heights) if X.format == "csc" else heights
+    pointers, indices = X.indptr, X.indices
+    stored = X.data.shape[0]
+    valid = (
+        pointers.shape == (major + 1,)
+        and pointers[0] == 0
+        and bool((pointers[1:] >= pointers[:-1]).all())
+        and pointers[-1] <= min(stored, indices.shape[0])
+    )
+    if not valid:
+        raise ValueError(
+            f"{name} has a damaged indptr; expected {major + 1} ascending numbers from 0 to at "
+            f"most {min(stored, indices.shape[0])}, the number of stored entries."
+        )
+    _check_within(indices[: pointers[-1]], minor, name)
+
+
+def _block_shape(X: Any) -> tuple[int, int]:
+    return X.blocksize if X.format == "bsr" else (1, 1)
+
+
+def _check_within(indices: Any, size: int, name: str) -> None:
+    if not indices.size:
+        return
+    for index in (int(indices.min()), int(indices.max())):
+        if not 0 <= index < size:
+            raise ValueError(
+                f"{name} has the sparse index {index}; expected indices from 0 to {size - 1}."
+            )
+
+
 def check_magnitudes(X: Any, name: str = "X") -> None:
     """Check that inner products of the rows of a matrix cannot overflow.
 

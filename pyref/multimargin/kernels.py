@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_magnitudes, naming
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_magnitudes, check_readable, naming
 from multimargin.parameters import check_choice, check_integer, check_real, thread_count
 
 Matrix: TypeAlias = NDArray[np.float64]
@@ -248,6 +248,7 @@ def rust_features(X: Any) -> Any:
     """
     if not sparse.issparse(X):
         return X
+    check_readable(X)
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         raise ValueError(
             f"X has shape {X.shape} and {X.nnz} nonzeros; expected no more than 2^31 - 1 of each."
@@ -346,6 +347,7 @@ def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
 
 
 def _checked_features(X: Any, name: str) -> Any:
+    check_readable(X, name)
     with naming(name, MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name=name)
     check_magnitudes(X, name)
@@ -413,12 +415,26 @@ def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:
 
 
 def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
-    values = np.ascontiguousarray(function(X, Y), dtype=np.float64)
-    if values.shape != (X.shape[0], Y.shape[0]):
-        raise ValueError(
-            f"kernel returned an array of shape {values.shape}; expected "
-            f"({X.shape[0]}, {Y.shape[0]})."
+    """Return what a kernel given as a function returns, checked."""
+    returned = function(X, Y)
+    expected = f"expected an array of shape ({X.shape[0]}, {Y.shape[0]}) of finite real numbers"
+    if sparse.issparse(returned):
+        raise TypeError(f"kernel returned a sparse matrix; {expected}.")
+    check_readable(returned, "What kernel returned")
+    try:
+        values = np.asarray(returned)
+    except ValueError as error:
+        raise ValueError(f"kernel returned rows of different lengths; {expected}.") from error
+    if values.dtype.kind not in "biuf":
+        raise TypeError(
+            f"kernel returned a {type(returned).__name__} of {values.dtype}; {expected}."
         )
+    if values.shape != (X.shape[0], Y.shape[0]):
+        raise ValueError(f"kernel returned an array of shape {values.shape}; {expected}.")
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"kernel returned infinite or missing values; {expected}.")
+    check_magnitudes(values, "What kernel returned")
     return values
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.arrays import naming
+from multimargin.arrays import check_readable, naming
 
 # Enough to recognise the coding that was used, short enough for one line.
 _MAX_VALUES_SHOWN = 5
@@ -38,6 +38,7 @@ def check_indicator(Y: Any, name: str = "Y") -> NDArray[np.uint8]:
         numbers, or labels coded as {-1, +1}.
     """
     if sparse.issparse(Y):
+        check_readable(Y, name)
         _check_kind_and_shape(Y.dtype, Y.shape, name)
         indicator = Y.tocsr(copy=True)
         indicator.sum_duplicates()
@@ -89,6 +90,7 @@ def check_scores(
     ValueError
         If `scores` has another shape, or is not finite.
     """
+    check_readable(scores, name)
     checked: NDArray[np.float64] | NDArray[np.float32]
     with naming(name, "an array of finite real numbers, one for each row and label"):
         checked = check_array(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from multimargin.arrays import check_readable
 from multimargin.datasets._names import NumberedNames, first_repeated, printable
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
@@ -59,6 +60,7 @@ class MultilabelData:
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_readable(self.X)
         X = check_array(
             self.X,
             accept_sparse="csr",

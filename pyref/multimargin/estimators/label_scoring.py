@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_magnitudes, naming
+from multimargin.arrays import (
+    MATRIX_OF_NUMBERS,
+    check_as_many_rows,
+    check_magnitudes,
+    check_readable,
+    naming,
+)
 from multimargin.estimators.problem import Matrix, Report
 from multimargin.estimators.targets import Targets
 from multimargin.labels import check_indicator
@@ -153,6 +159,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         raise NotImplementedError
 
     def _checked_features(self, X: Any, *, reset: bool) -> Any:
+        check_readable(X)
         with naming("X", MATRIX_OF_NUMBERS):
             X = validate_data(self, X, reset=reset, **self._input_checks())
         check_magnitudes(X)

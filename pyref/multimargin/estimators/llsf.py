@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, naming
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_readable, naming
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf_problem import (
@@ -470,6 +470,7 @@ def llsf_path(
 
 
 def _check_data(X: Any, Y: Any) -> tuple[Any, NDArray[np.uint8]]:
+    check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
     indicator = check_targets(Y).indicator

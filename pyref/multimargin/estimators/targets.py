@@ -11,6 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from multimargin.arrays import check_readable
 from multimargin.labels import check_indicator
 
 
@@ -60,10 +61,13 @@ def check_targets(Y: Any) -> Targets:
         If classes come as a column vector.
     """
     shape = _shape(Y)
+    if len(shape) != 2:
+        check_readable(Y, "y")
     if len(shape) == 2 and shape[1] != 1:
         indicator = check_indicator(Y)
         return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(Y))
     if len(shape) == 2:
+        check_readable(Y, "Y")
         Y = _single_column(Y)
     elif len(shape) != 1:
         raise ValueError(

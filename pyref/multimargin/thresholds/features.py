@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVR
 from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.arrays import MATRIX_OF_NUMBERS, naming
+from multimargin.arrays import MATRIX_OF_NUMBERS, check_readable, naming
 from multimargin.labels import check_indicator, check_scores
 from multimargin.thresholds.base import Threshold, Vector
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
@@ -168,6 +168,7 @@ def _middles(scores: NDArray[Any], Y: NDArray[np.uint8], rows: NDArray[np.intp])
 def _check_features(X: Any, n_rows: int) -> Any:
     if X is None:
         raise ValueError("X is None; expected features of shape (n, d), which this threshold uses.")
+    check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     if X.shape[0] != n_rows:

@@ -1,5 +1,6 @@
 //! From the solvers' types to Python objects.
 
+use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::report::Record;
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -21,9 +22,9 @@ pub fn matrix<T: Element>(
 pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArray2<f64>>> {
     let columns: [fn(&Record) -> f64; 4] =
         [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let values = columns
-        .iter()
-        .flat_map(|column| history.iter().map(column))
-        .collect();
+    let mut values = memory::room(4 * history.len(), Purpose::Rows);
+    for column in columns {
+        values.extend(history.iter().map(column));
+    }
     matrix(py, values, 4, history.len())
 }

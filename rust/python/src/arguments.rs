@@ -39,21 +39,59 @@ pub enum FeatureArrays<'py> {
     ),
 }
 
+/// Squares of larger numbers, summed over some millions of features, overflow.
+const LARGEST: f64 = 1e150;
+
+/// Checks that all numbers are finite, and so are sums of their products.
+pub fn check_finite(name: &str, values: &[f64]) -> PyResult<()> {
+    match values.iter().find(|value| !(value.abs() <= LARGEST)) {
+        None => Ok(()),
+        Some(found) => Err(PyValueError::new_err(format!(
+            "{name} has the entry {found}, expected numbers of at most {LARGEST:e} in magnitude"
+        ))),
+    }
+}
+
+/// A finite matrix that may be left out, of the shape that it should have.
+pub fn optional_matrix<'a>(
+    name: &str,
+    array: Option<&'a PyReadonlyArray2<'_, f64>>,
+    shape: [usize; 2],
+) -> PyResult<Option<&'a [f64]>> {
+    let Some(array) = array else {
+        return Ok(None);
+    };
+    if array.shape() != shape {
+        return Err(PyValueError::new_err(format!(
+            "{name} has shape {:?}, expected {shape:?}",
+            array.shape()
+        )));
+    }
+    let values = row_major(name, array)?;
+    check_finite(name, values)?;
+    Ok(Some(values))
+}
+
 impl FeatureArrays<'_> {
     /// The features, borrowed.
     pub fn features(&self) -> PyResult<Features<'_>> {
         let features = match self {
             Self::Dense(array) => {
                 let shape = array.shape();
-                Dense::new(row_major("X", array)?, shape[0], shape[1]).map(Features::Dense)
+                let values = row_major("X", array)?;
+                check_finite("X", values)?;
+                Dense::new(values, shape[0], shape[1]).map(Features::Dense)
             }
-            Self::Sparse(data, indices, indptr, columns) => Sparse::new(
-                data.as_slice()?,
-                indices.as_slice()?,
-                indptr.as_slice()?,
-                *columns,
-            )
-            .map(Features::Sparse),
+            Self::Sparse(data, indices, indptr, columns) => {
+                check_finite("X", data.as_slice()?)?;
+                Sparse::new(
+                    data.as_slice()?,
+                    indices.as_slice()?,
+                    indptr.as_slice()?,
+                    *columns,
+                )
+                .map(Features::Sparse)
+            }
         };
         features.map_err(value_error)
     }
@@ -74,6 +112,11 @@ impl FeatureArrays<'_> {
 
 /// A kernel by its name in scikit-learn.
 pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64) -> PyResult<Kernel> {
+    if !gamma.is_finite() || !coef0.is_finite() {
+        return Err(PyValueError::new_err(format!(
+            "gamma is {gamma} and coef0 is {coef0}, expected finite numbers"
+        )));
+    }
     match name {
         "linear" => Ok(Kernel::Linear),
         "rbf" => Ok(Kernel::Rbf { gamma }),

@@ -1,6 +1,6 @@
 //! Kernel matrices and their products.
 
-use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::gram::Gram;
@@ -90,6 +90,7 @@ pub fn kernel_product<'py>(
             )));
         }
         let values = row_major("factor", &factor)?;
+        check_finite("factor", values)?;
         let shape = [gram.rows(), columns];
         let mut monitor = PythonMonitor::new(None);
         let product =

@@ -1,11 +1,12 @@
 //! LLSF: one entry, `solve_label_features`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{FeatureArrays, row_major, value_error};
+use crate::arguments::{FeatureArrays, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::llsf::apg::{self, Published, Variant};
 use multimargin_solvers::llsf::{Problem, descent};
+use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::report::{Settings, SolverError};
 use multimargin_solvers::threads::Threads;
 use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -63,15 +64,10 @@ pub fn solve_label_features<'py>(
     guarded(py, || {
         let q = indicator.shape()[1];
         let labels = row_major("Y", &indicator)?;
-        let features = features.features()?;
-        let coupling = coupling
-            .as_ref()
-            .map(|matrix| row_major("coupling", matrix))
-            .transpose()?;
-        let start = start
-            .as_ref()
-            .map(|start| row_major("start", start).map(<[f64]>::to_vec))
-            .transpose()?;
+        let features = features.features_of_rows(indicator.shape()[0])?;
+        let coupling = optional_matrix("coupling", coupling.as_ref(), [q, q])?;
+        let start = optional_matrix("start", start.as_ref(), [q, features.columns()])?
+            .map(|start| memory::copied(start, Purpose::FeaturesByLabels));
         let settings = Settings {
             tolerance,
             max_epochs,

@@ -1,7 +1,9 @@
 //! The pairwise family: one entry, `solve_pairwise`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::arguments::{
+    FeatureArrays, check_finite, kernel, optional_matrix, row_major, value_error,
+};
 use crate::boundary::guarded;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
@@ -12,6 +14,7 @@ use multimargin_solvers::frank_wolfe::{self, Bias};
 use multimargin_solvers::free_bias;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::labels::Labels;
+use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::report::{Settings, Solution, SolverError};
 use multimargin_solvers::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
@@ -71,7 +74,9 @@ impl Request<'_> {
                 &self.labels,
                 scores,
                 self.bias,
-                self.start.clone(),
+                self.start
+                    .as_deref()
+                    .map(|start| memory::copied(start, Purpose::RowsByLabels)),
                 &self.settings,
                 &self.threads,
                 monitor,
@@ -91,7 +96,7 @@ impl Request<'_> {
     ) -> Result<Outcome, SolverError> {
         let solution = self.solve(scores, monitor)?;
         let training = if monitor.hurried() {
-            vec![0.0; scores.instances() * scores.labels()]
+            memory::matrix(scores.instances(), scores.labels(), Purpose::RowsByLabels)
         } else {
             scores.all(&self.threads)
         };
@@ -132,7 +137,10 @@ impl Request<'_> {
             threads,
             ..
         } = self;
-        let start = self.start.clone();
+        let start = self
+            .start
+            .as_deref()
+            .map(|start| memory::copied(start, Purpose::RowsByLabels));
         if *bias == Bias::Free {
             let start_bias = self.start_bias.clone();
             return free_bias::solve(
@@ -171,7 +179,7 @@ impl Outcome {
     fn interrupted(labels: &Labels) -> Self {
         Self {
             solution: Solution::interrupted(labels),
-            scores: vec![0.0; labels.instances() * labels.count()],
+            scores: memory::matrix(labels.instances(), labels.count(), Purpose::RowsByLabels),
             weights: None,
         }
     }
@@ -227,20 +235,15 @@ pub fn solve_pairwise<'py>(
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
         let arrays = features.features_of_rows(n)?;
-        let start = match &start {
-            Some(start) if start.shape() != [n, q] => {
-                return Err(PyValueError::new_err(format!(
-                    "start has shape {:?}, expected [{n}, {q}]",
-                    start.shape()
-                )));
-            }
-            Some(start) => Some(row_major("start", start)?.to_vec()),
-            None => None,
-        };
-        let metric = match &metric {
-            Some(metric) => Some(row_major("metric", metric)?),
-            None => None,
-        };
+        let start = optional_matrix("start", start.as_ref(), [n, q])?
+            .map(|start| memory::copied(start, Purpose::RowsByLabels));
+        let d = arrays.columns();
+        let metric = optional_matrix("metric", metric.as_ref(), [d, d])?;
+        if metric.is_some() && (kernel_name != "linear" || matches!(arrays, Features::Dense(_))) {
+            return Err(PyValueError::new_err(
+                "metric is given, expected sparse X and the linear kernel with it",
+            ));
+        }
         let request = Request {
             labels,
             loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
@@ -248,7 +251,10 @@ pub fn solve_pairwise<'py>(
             solver,
             start,
             start_bias: match &start_bias {
-                Some(bias) => Some(bias.as_slice()?.to_vec()),
+                Some(bias) => {
+                    check_finite("start_bias", bias.as_slice()?)?;
+                    Some(bias.as_slice()?.to_vec())
+                }
                 None => None,
             },
             settings: Settings {

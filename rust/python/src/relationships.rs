@@ -1,12 +1,13 @@
 //! MLRL: one entry, `solve_mlrl`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::arguments::{FeatureArrays, kernel, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::kernel_rows::KernelRows;
+use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::mlrl::{self, Problem, Settings, Solution, StopRule};
 use multimargin_solvers::report::SolverError;
 use multimargin_solvers::threads::Threads;
@@ -121,22 +122,15 @@ pub fn solve_mlrl<'py>(
     guarded(py, || {
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let labels = row_major("Y", &indicator)?;
-        let signs: Vec<f64> = (0..n * q)
-            .map(|at| {
-                if labels[at % n * q + at / n] == 0 {
-                    -1.0
-                } else {
-                    1.0
-                }
-            })
-            .collect();
+        let signs = (0..n * q).map(|at| match labels[at % n * q + at / n] {
+            0 => -1.0,
+            _ => 1.0,
+        });
+        let signs: Vec<f64> = memory::collected(signs, Purpose::RowsByLabels);
         let arrays = features.features_of_rows(n)?;
         let request = Request {
             solver,
-            covariance: covariance
-                .as_ref()
-                .map(|covariance| row_major("fixed_covariance", covariance))
-                .transpose()?,
+            covariance: optional_matrix("fixed_covariance", covariance.as_ref(), [q, q])?,
             ridge,
             settings: Settings {
                 stop: stop_rule(stop, tolerance).map_err(value_error)?,
@@ -183,7 +177,10 @@ pub fn solve_mlrl<'py>(
         let solution = solution.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
         let report = solution.report;
         let by_instance = |rows: &[f64]| {
-            let values = (0..n * q).map(|at| rows[at % q * n + at / q]).collect();
+            let values = memory::collected(
+                (0..n * q).map(|at| rows[at % q * n + at / q]),
+                Purpose::RowsByLabels,
+            );
             matrix(py, values, n, q)
         };
         Ok(RelationshipSolution {

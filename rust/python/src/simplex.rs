@@ -1,13 +1,14 @@
 //! Rank-CVM by the Frank-Wolfe method: one entry, `solve_simplex`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
+use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::features::Features;
 use multimargin_solvers::gram::Gram;
 use multimargin_solvers::kernel_rows::KernelRows;
 use multimargin_solvers::labels::Labels;
+use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::simplex_frank_wolfe::{self, Direction, Options, StopRule, WeightedPair};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -48,11 +49,11 @@ pub struct SimplexSolution {
 }
 
 fn pair_arrays(py: Python<'_>, pairs: &[WeightedPair]) -> PyResult<PairArrays> {
-    let indices: Vec<u32> = pairs
-        .iter()
-        .flat_map(|pair| [pair.instance, pair.relevant, pair.irrelevant])
-        .collect();
-    let weights: Vec<f64> = pairs.iter().map(|pair| pair.weight).collect();
+    let mut indices = memory::room(3 * pairs.len(), Purpose::LabelPairs);
+    for pair in pairs {
+        indices.extend([pair.instance, pair.relevant, pair.irrelevant]);
+    }
+    let weights = memory::collected(pairs.iter().map(|pair| pair.weight), Purpose::LabelPairs);
     Ok((
         matrix(py, indices, pairs.len(), 3)?,
         weights.into_pyarray(py).unbind(),
@@ -107,16 +108,25 @@ pub fn solve_simplex<'py>(
         };
         let start = match &start {
             None => Vec::new(),
-            Some((pairs, weights)) => row_major("start", pairs)?
-                .chunks_exact(3)
-                .zip(weights.as_slice()?)
-                .map(|(pair, &weight)| WeightedPair {
+            Some((pairs, weights)) => {
+                let weights = weights.as_slice()?;
+                if pairs.shape() != [weights.len(), 3] {
+                    return Err(PyValueError::new_err(format!(
+                        "start has pairs of shape {:?}, expected three numbers for each of {} weights",
+                        pairs.shape(),
+                        weights.len()
+                    )));
+                }
+                check_finite("start", weights)?;
+                let pairs = row_major("start", pairs)?.chunks_exact(3).zip(weights);
+                let pairs = pairs.map(|(pair, &weight)| WeightedPair {
                     instance: pair[0],
                     relevant: pair[1],
                     irrelevant: pair[2],
                     weight,
-                })
-                .collect(),
+                });
+                memory::collected(pairs, Purpose::LabelPairs)
+            }
         };
         let options = Options {
             direction: if pairwise {

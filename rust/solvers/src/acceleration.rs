@@ -8,6 +8,7 @@
 //! The gap is always that of the problem without the term, so the acceleration can change how fast the loops
 //! converge, never to what.
 
+use crate::memory::{self, Purpose};
 /// Epochs before the acceleration sets in: most problems are solved by then.
 pub(crate) const PATIENCE: usize = 50;
 
@@ -37,8 +38,8 @@ impl Anchor {
     pub fn new(rho: f64, dual: &[f64], objective: f64) -> Self {
         Self {
             rho,
-            point: dual.to_vec(),
-            previous: dual.to_vec(),
+            point: memory::copied(dual, Purpose::RowsByLabels),
+            previous: memory::copied(dual, Purpose::RowsByLabels),
             theta: 1.0,
             objective,
             epochs: 0,

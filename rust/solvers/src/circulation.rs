@@ -42,6 +42,7 @@
 //! pivots, conservation holds exactly, and "degenerate" means zero and not "small". Costs are not rounded. A
 //! reduced cost counts as negative when it is so by more than the rounding error of the potentials.
 
+use crate::memory::{self, Purpose};
 use std::cmp::Ordering;
 
 /// Bundle number of the artificial arcs.
@@ -256,8 +257,8 @@ impl SpanningTree {
             link: artificial,
         };
         let mut tree = SpanningTree {
-            nodes: vec![lone; nodes as usize + 1],
-            potentials: vec![0.0; nodes as usize + 1],
+            nodes: memory::filled(lone, nodes as usize + 1, Purpose::Network),
+            potentials: memory::zeros(nodes as usize + 1, Purpose::Network),
             largest_potential: 0.0,
         };
         for node in 0..nodes {
@@ -451,10 +452,14 @@ impl Circulation {
         let arcs = tails.len();
         check_graph(nodes, tails, heads, capacities)?;
         let unit = unit_for(capacities.iter().copied().fold(0.0, f64::max));
-        let mut order = stable_order(heads, nodes, &(0..arcs as u32).collect::<Vec<_>>());
+        let mut order = stable_order(
+            heads,
+            nodes,
+            &memory::collected(0..arcs as u32, Purpose::Network),
+        );
         order = stable_order(tails, nodes, &order);
 
-        let mut segments: Vec<Segment> = Vec::with_capacity(arcs);
+        let mut segments: Vec<Segment> = memory::room(arcs, Purpose::Network);
         let (mut bundles, mut prices) = (Vec::new(), Vec::new());
         let ends = |arc: u32| (tails[arc as usize], heads[arc as usize]);
         for group in order.chunk_by(|&first, &second| ends(first) == ends(second)) {
@@ -488,7 +493,7 @@ impl Circulation {
         }
         Ok(Circulation {
             unit,
-            flow: vec![0.0; arcs],
+            flow: memory::zeros(arcs, Purpose::Network),
             segments,
             bundles,
             prices,
@@ -1006,14 +1011,14 @@ fn check_graph(
 
 /// The arcs of `order` sorted by their key, which is below `keys_below`; arcs of equal key keep their order.
 fn stable_order(keys: &[u32], keys_below: usize, order: &[u32]) -> Vec<u32> {
-    let mut next = vec![0_usize; keys_below + 1];
+    let mut next = memory::filled(0_usize, keys_below + 1, Purpose::Network);
     for &key in keys {
         next[key as usize + 1] += 1;
     }
     for key in 0..keys_below {
         next[key + 1] += next[key];
     }
-    let mut sorted = vec![0; order.len()];
+    let mut sorted = memory::filled(0, order.len(), Purpose::Network);
     for &arc in order {
         let place = &mut next[keys[arc as usize] as usize];
         sorted[*place] = arc;

@@ -14,6 +14,7 @@
 use crate::bcd::{Block, Step};
 use crate::labels::Labels;
 use crate::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
+use crate::memory::{self, Purpose};
 use crate::report::SolverError;
 
 /// A loss whose dual is known pair by pair.
@@ -102,22 +103,13 @@ impl<L: PairLoss> OnePair<L> {
             } else {
                 0
             };
-            starts.push(total);
+            memory::push(&mut starts, total, Purpose::Rows);
         }
-        let mut alpha = Vec::new();
-        if alpha.try_reserve_exact(total).is_err() {
-            return Err(SolverError::Argument {
-                name: "solver",
-                found: format!("'dcd' with {total} pairs, which do not fit in memory"),
-                expected: "'bcd', which stores no pairs",
-            });
-        }
-        alpha.resize(total, 0.0);
         Ok(Self {
             loss,
             starts,
-            alpha,
-            visited: vec![false; labels.instances()],
+            alpha: memory::zeros(total, Purpose::LabelPairs),
+            visited: memory::filled(false, labels.instances(), Purpose::Rows),
             scores: Vec::new(),
         })
     }

@@ -1,5 +1,6 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
+use crate::memory::{self, Purpose};
 use crate::report::SolverError;
 use crate::vector::{axpy, dot};
 use std::ops::Range;
@@ -55,6 +56,7 @@ impl<'a> Dense<'a> {
     /// Copies the chosen rows, one below the other.
     pub fn gather(&self, rows: &[u32], panel: &mut Vec<f64>) {
         panel.clear();
+        memory::reserve(panel, rows.len() * self.columns, Purpose::Features);
         for &i in rows {
             panel.extend_from_slice(self.row(i as usize));
         }
@@ -212,11 +214,10 @@ impl Features<'_> {
 
     /// `||x_i||^2` of every row.
     pub fn squared_norms(&self) -> Vec<f64> {
-        (0..self.rows())
-            .map(|i| match self {
-                Self::Dense(x) => dot(x.row(i), x.row(i)),
-                Self::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
-            })
-            .collect()
+        let norms = (0..self.rows()).map(|i| match self {
+            Self::Dense(x) => dot(x.row(i), x.row(i)),
+            Self::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
+        });
+        memory::collected(norms, Purpose::Rows)
     }
 }

@@ -19,6 +19,7 @@ use crate::circulation::Circulation;
 use crate::free_bias::{centred, feasible};
 use crate::labels::Labels;
 use crate::loss::{Hinge, HingeWorkspace, Loss};
+use crate::memory::{self, Purpose};
 use crate::report::{
     Monitor, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
 };
@@ -78,16 +79,16 @@ impl<'a> Oracle<'a> {
         }
         let (mut tails, mut heads, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
         for_each_pair(labels, |i, m, n| {
-            tails.push(m as u32);
-            heads.push(n as u32);
-            capacities.push(labels.weight(i));
+            memory::push(&mut tails, m as u32, Purpose::Network);
+            memory::push(&mut heads, n as u32, Purpose::Network);
+            memory::push(&mut capacities, labels.weight(i), Purpose::Network);
         });
         let network = Circulation::new(labels.count(), &tails, &heads, &capacities)
             .map_err(|error| SolverError::Circulation(error.to_string()))?;
         Ok(Self::Circulation {
             labels,
             network: Box::new(network),
-            costs: vec![0.0; tails.len()],
+            costs: memory::zeros(tails.len(), Purpose::Network),
         })
     }
 
@@ -113,7 +114,7 @@ impl<'a> Oracle<'a> {
                     .solve(costs, &mut || monitor.interrupted())
                     .map_err(|error| SolverError::Circulation(error.to_string()))?;
                 let mut vertex = Vertex {
-                    dual: vec![0.0; scores.len()],
+                    dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
                     total: 0.0,
                     bias: centred(network.potentials().iter().map(|pi| -pi).collect()),
                 };
@@ -130,7 +131,7 @@ impl<'a> Oracle<'a> {
             Self::Separable { labels } => {
                 let q = labels.count();
                 let mut vertex = Vertex {
-                    dual: vec![0.0; scores.len()],
+                    dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
                     total: 0.0,
                     bias: vec![0.0; q],
                 };

@@ -18,6 +18,7 @@ use crate::bcd::{Certificate, Engine, Epoch, Step, hinge_dual_terms, prepare};
 use crate::frank_wolfe::hinge_sum;
 use crate::labels::Labels;
 use crate::loss::Loss;
+use crate::memory::{self, Purpose};
 use crate::report::{
     Monitor, Record, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
 };
@@ -49,7 +50,10 @@ const LARGEST_ROUTING: f64 = 1e15;
 fn capacities(labels: &Labels) -> Vec<f64> {
     let q = labels.count();
     // Counting decides which capacities are zero: differences of sums of floats would not be.
-    let (mut counts, mut weights) = (vec![0_i64; q * q], vec![0.0; q * q]);
+    let (mut counts, mut weights) = (
+        memory::filled(0_i64, q.saturating_mul(q), Purpose::LabelsByLabels),
+        memory::matrix(q, q, Purpose::LabelsByLabels),
+    );
     let (mut count, mut weight) = (vec![0_i64; q], vec![0.0; q]);
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         for &m in labels.relevant(i) {
@@ -116,7 +120,7 @@ fn repaired(
     sum: &[f64],
     monitor: &mut dyn Monitor,
 ) -> Option<Vec<f64>> {
-    let mut repaired = dual.to_vec();
+    let mut repaired = memory::copied(dual, Purpose::RowsByLabels);
     if sum.iter().all(|&g| g == 0.0) {
         return Some(repaired);
     }
@@ -181,7 +185,7 @@ pub(crate) fn feasible(
         return start;
     }
     repaired(labels, &capacities(labels), &start, &sum, monitor)
-        .unwrap_or_else(|| vec![0.0; start.len()])
+        .unwrap_or_else(|| memory::zeros(start.len(), Purpose::RowsByLabels))
 }
 
 /// Subtracts the mean: a constant added to all biases changes nothing.
@@ -299,10 +303,10 @@ pub fn solve<S: Scores, T: Step>(
     for (index, subset) in subsets.iter().enumerate() {
         let width = subset.len();
         let restricted = labels.restricted(subset);
-        let part_start: Vec<f64> = dual
-            .chunks_exact(q)
-            .flat_map(|row| subset.iter().map(|&k| row[k]))
-            .collect();
+        let mut part_start = memory::room(n * width, Purpose::RowsByLabels);
+        for row in dual.chunks_exact(q) {
+            part_start.extend(subset.iter().map(|&k| row[k]));
+        }
         let part_capacity: Vec<f64> = subset
             .iter()
             .flat_map(|&m| subset.iter().map(move |&l| (m, l)))
@@ -487,8 +491,8 @@ fn solve_component<S: Scores, T: Step>(
         let close = certificate.gap + shifted.abs() <= tolerated;
         if last || (close && epochs >= next_attempt) {
             let kept = (
-                engine.dual.clone(),
-                engine.dual_terms.clone(),
+                memory::copied(&engine.dual, Purpose::RowsByLabels),
+                memory::copied(&engine.dual_terms, Purpose::Rows),
                 engine.sum.clone(),
             );
             let attempt = certified(&mut engine, labels, capacity, &bias, threads, monitor);

@@ -3,6 +3,7 @@
 use crate::columns::Columns;
 use crate::features::Features;
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
 use crate::vector;
@@ -88,7 +89,7 @@ pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
 pub(crate) fn with_scratch<R>(length: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
     SCRATCH.with_borrow_mut(|scratch| {
         if scratch.len() < length {
-            scratch.resize(length, 0.0);
+            memory::resize(scratch, length, 0.0, Purpose::KernelRows);
         }
         work(&mut scratch[..length])
     })
@@ -103,7 +104,7 @@ pub(crate) fn stored_product(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Vec<f64>> {
-    let mut result = vec![0.0; n * q];
+    let mut result = memory::matrix(n, q, Purpose::RowsByLabels);
     let slab = slab_chunks(ROWS * n * q) * ROWS;
     for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
         if monitor.interrupted() {
@@ -205,7 +206,7 @@ impl<'a> Gram<'a> {
             kernel,
             left: features,
             right: features,
-            left_norms: norms.clone(),
+            left_norms: memory::copied(&norms, Purpose::Rows),
             right_norms: norms,
             right_columns: columns_of(&features),
             same: true,
@@ -230,7 +231,7 @@ impl<'a> Gram<'a> {
     /// `k(x_i, x_i)` of every left row.
     pub fn diagonal(&self) -> Vec<f64> {
         if let Kernel::Rbf { .. } = self.kernel {
-            return vec![1.0; self.rows()];
+            return memory::filled(1.0, self.rows(), Purpose::Rows);
         }
         let mut diagonal = self.left.squared_norms();
         self.apply(&mut diagonal, 0.0, &[]);
@@ -378,7 +379,7 @@ impl<'a> Gram<'a> {
 
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
-        let mut matrix = vec![0.0; self.rows() * self.columns()];
+        let mut matrix = memory::matrix(self.rows(), self.columns(), Purpose::KernelMatrix);
         self.matrix_into(&mut matrix, threads, monitor)
             .then_some(matrix)
     }
@@ -422,7 +423,7 @@ impl<'a> Gram<'a> {
         monitor: &mut dyn Monitor,
     ) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
-        let mut result = vec![0.0; n * q];
+        let mut result = memory::matrix(n, q, Purpose::RowsByLabels);
         let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
         for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
             if monitor.interrupted() {

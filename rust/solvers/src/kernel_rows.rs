@@ -1,6 +1,7 @@
 //! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
 
 use crate::gram::{Gram, stored_product};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
 use std::ops::Deref;
@@ -64,7 +65,7 @@ impl<'a> KernelRows<'a> {
             });
         }
         Ok(Self {
-            diagonal: (0..n).map(|i| matrix[i * n + i]).collect(),
+            diagonal: memory::collected((0..n).map(|i| matrix[i * n + i]), Purpose::Rows),
             source: Source::Stored(matrix),
         })
     }
@@ -74,8 +75,8 @@ impl<'a> KernelRows<'a> {
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
         let n = gram.rows();
         let cache = Cache {
-            rows: vec![None; n],
-            used: vec![0; n],
+            rows: memory::filled(None, n, Purpose::Rows),
+            used: memory::filled(0, n, Purpose::Rows),
             clock: 0,
             stored: 0,
             // Below two rows a pair step would compute both of its rows again and again.
@@ -117,9 +118,10 @@ impl<'a> KernelRows<'a> {
                     return Row::Shared(row);
                 }
                 // Computed without the lock: another thread may compute the same row, with the same result.
-                let mut row = vec![0.0; n];
+                let mut row = memory::zeros(n, Purpose::KernelRows);
                 gram.rows_into(&[i as u32], &mut row);
                 row[i] = self.diagonal[i];
+                memory::probe(8 * n, Purpose::KernelRows);
                 let row: Arc<[f64]> = row.into();
                 cache
                     .lock()

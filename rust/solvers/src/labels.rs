@@ -1,5 +1,6 @@
 //! Relevant and irrelevant labels of each instance.
 
+use crate::memory::{self, Purpose};
 use crate::report::SolverError;
 
 /// The label sets of `n` instances over `q` labels, and the weight of each instance's pairs.
@@ -36,15 +37,17 @@ impl Labels {
             count: q,
             starts: vec![0],
             relevant: Vec::new(),
-            weights: Vec::with_capacity(indicator.len() / q),
+            weights: memory::room(indicator.len() / q, Purpose::Rows),
         };
         for row in indicator.chunks_exact(q) {
-            labels
-                .relevant
-                .extend((0..q as u32).filter(|&k| row[k as usize] != 0));
+            memory::extend(
+                &mut labels.relevant,
+                Purpose::RowsByLabels,
+                (0..q as u32).filter(|&k| row[k as usize] != 0),
+            );
             let p = labels.relevant.len() - labels.starts[labels.starts.len() - 1];
             let pairs = p * (q - p);
-            labels.starts.push(labels.relevant.len());
+            memory::push(&mut labels.starts, labels.relevant.len(), Purpose::Rows);
             labels
                 .weights
                 .push(if pairs == 0 { 0.0 } else { c / pairs as f64 });
@@ -63,7 +66,7 @@ impl Labels {
             count: subset.len(),
             starts: vec![0],
             relevant: Vec::new(),
-            weights: Vec::with_capacity(self.instances()),
+            weights: memory::room(self.instances(), Purpose::Rows),
         };
         for i in 0..self.instances() {
             let start = restricted.relevant.len();
@@ -72,10 +75,14 @@ impl Labels {
                 .iter()
                 .map(|&k| position[k as usize])
                 .filter(|&k| k != u32::MAX);
-            restricted.relevant.extend(kept);
+            memory::extend(&mut restricted.relevant, Purpose::RowsByLabels, kept);
             restricted.relevant[start..].sort_unstable();
             let p = restricted.relevant.len() - start;
-            restricted.starts.push(restricted.relevant.len());
+            memory::push(
+                &mut restricted.starts,
+                restricted.relevant.len(),
+                Purpose::Rows,
+            );
             restricted.weights.push(if p == 0 || p == subset.len() {
                 0.0
             } else {

@@ -233,9 +233,7 @@ pub fn copied<T: Clone>(values: &[T], purpose: Purpose) -> Vec<T> {
 pub fn collected<T>(values: impl IntoIterator<Item = T>, purpose: Purpose) -> Vec<T> {
     let values = values.into_iter();
     let mut collection = room(values.size_hint().0, purpose);
-    for value in values {
-        push(&mut collection, value, purpose);
-    }
+    extend(&mut collection, purpose, values);
     collection
 }
 
@@ -248,6 +246,16 @@ pub fn push<T>(values: &mut Vec<T>, value: T, purpose: Purpose) {
         reserve(values, values.len().max(4), purpose);
     }
     values.push(value);
+}
+
+/// Appends what an iterator yields.
+///
+/// # Panics
+/// As [`room`].
+pub fn extend<T>(values: &mut Vec<T>, purpose: Purpose, more: impl IntoIterator<Item = T>) {
+    for value in more {
+        push(values, value, purpose);
+    }
 }
 
 /// Unwinds unless `bytes` could be allocated now: before a library allocates them, whose failure would end the process.

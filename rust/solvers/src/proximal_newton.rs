@@ -31,6 +31,7 @@
 
 use crate::labels::Labels;
 use crate::loss::Loss;
+use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::scores::Scores;
 use crate::threads::Threads;
@@ -444,16 +445,16 @@ impl<'a, L: Loss> Newton<'a, L> {
         let size = product.len();
         let mut newton = Self {
             centre,
-            point: centre.dual.to_vec(),
+            point: memory::copied(&centre.dual, Purpose::RowsByLabels),
             product,
-            image: vec![0.0; size],
-            groups: vec![0; size],
-            direction: vec![0.0; size],
-            direction_product: vec![0.0; size],
-            conjugate: vec![0.0; size],
-            conjugate_product: vec![0.0; size],
-            residual: vec![0.0; size],
-            buffer: vec![0.0; size],
+            image: memory::zeros(size, Purpose::RowsByLabels),
+            groups: memory::filled(0, size, Purpose::RowsByLabels),
+            direction: memory::zeros(size, Purpose::RowsByLabels),
+            direction_product: memory::zeros(size, Purpose::RowsByLabels),
+            conjugate: memory::zeros(size, Purpose::RowsByLabels),
+            conjugate_product: memory::zeros(size, Purpose::RowsByLabels),
+            residual: memory::zeros(size, Purpose::RowsByLabels),
+            buffer: memory::zeros(size, Purpose::RowsByLabels),
         };
         centre.image(&newton.product, &mut newton.image, &mut newton.groups);
         newton
@@ -560,7 +561,7 @@ pub(crate) fn step<L: Loss, S: Scores>(
         count: 0,
         most: most_products,
     };
-    let mut product = vec![0.0; centre.dual.len()];
+    let mut product = memory::zeros(centre.dual.len(), Purpose::RowsByLabels);
     products.product(centre.dual, &mut product)?;
     let before = centre.objective(centre.dual, &product);
     let mut newton = Newton::new(centre, product);

@@ -1,6 +1,7 @@
 //! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
 
 use crate::labels::Labels;
+use crate::memory::{self, Purpose};
 use std::time::Instant;
 
 /// Bad input. A loop that merely stops early does not fail: it says so in its [`Status`].
@@ -195,7 +196,7 @@ impl Trace {
             active,
         };
         monitor.epoch(&record);
-        self.history.push(record);
+        memory::push(&mut self.history, record, Purpose::Rows);
     }
 }
 
@@ -237,7 +238,7 @@ impl Solution {
     pub fn interrupted(labels: &Labels) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         Self {
-            dual: vec![0.0; n * q],
+            dual: memory::matrix(n, q, Purpose::RowsByLabels),
             bias: vec![0.0; q],
             report: Report {
                 status: Status::Interrupted,

@@ -16,6 +16,7 @@
 //! circulation of least cost through one more node, which feeds the sources and is fed by the sinks.
 
 use crate::circulation::{Circulation, CirculationError, CirculationStatus};
+use crate::memory::{self, Purpose};
 
 /// A demand is balanced when its sum is below this fraction of its absolute sum: what remains is taken for rounding.
 const BALANCE_TOLERANCE: f64 = 1e-6;
@@ -113,7 +114,7 @@ pub fn largest_routing(
     let nothing = |scale| {
         Ok(Routing {
             scale,
-            flow: vec![0.0; capacity.len()],
+            flow: memory::zeros(capacity.len(), Purpose::LabelsByLabels),
         })
     };
     if total == 0.0 {
@@ -352,7 +353,7 @@ impl Network {
     }
 
     fn matrix(&self, circulation: &Circulation) -> Vec<f64> {
-        let mut matrix = vec![0.0; self.nodes * self.nodes];
+        let mut matrix = memory::matrix(self.nodes, self.nodes, Purpose::LabelsByLabels);
         let ends = self.tails.iter().zip(&self.heads).take(self.inner);
         for ((&tail, &head), &flow) in ends.zip(circulation.flow()) {
             matrix[tail as usize * self.nodes + head as usize] = flow;

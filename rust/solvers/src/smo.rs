@@ -14,6 +14,7 @@
 //! checked again before the loop ends.
 
 use crate::kernel_rows::{KernelRows, Row};
+use crate::memory::{self, Purpose};
 use multiversion::multiversion;
 
 /// Replaces a curvature that is not positive: tau of (33).
@@ -165,7 +166,7 @@ impl<'a> Run<'a, '_> {
         let n = dual.len();
         self.all = true;
         self.work.active.clear();
-        self.work.active.extend(0..n as u32);
+        memory::extend(&mut self.work.active, Purpose::Rows, 0..n as u32);
         self.fill(dual, gradient);
     }
 
@@ -175,16 +176,20 @@ impl<'a> Run<'a, '_> {
         let work = &mut *self.work;
         let gather = |target: &mut Vec<f64>, source: &[f64]| {
             target.clear();
+            memory::reserve(target, work.active.len(), Purpose::Rows);
             target.extend(work.active.iter().map(|&i| source[i as usize]));
         };
         gather(&mut work.gradient, gradient);
         gather(&mut work.dual, dual);
         gather(&mut work.signs, problem.signs);
         gather(&mut work.diagonal, problem.kernel.diagonal());
+        memory::reserve(&mut work.start, work.dual.len(), Purpose::Rows);
         work.start.clone_from(&work.dual);
         work.rows.clear();
         work.grows.clear();
         work.shrinks.clear();
+        memory::reserve(&mut work.grows, work.active.len(), Purpose::Rows);
+        memory::reserve(&mut work.shrinks, work.active.len(), Purpose::Rows);
         for (&z, &sign) in work.dual.iter().zip(&work.signs) {
             let (lower, upper) = bounds(sign, problem.bound);
             work.grows.push(if z < upper { 0.0 } else { f64::INFINITY });
@@ -192,7 +197,7 @@ impl<'a> Run<'a, '_> {
                 .push(if z > lower { 0.0 } else { f64::NEG_INFINITY });
         }
         if !self.all {
-            work.rows.resize(work.active.len(), None);
+            memory::resize(&mut work.rows, work.active.len(), None, Purpose::Rows);
         }
     }
 
@@ -204,12 +209,8 @@ impl<'a> Run<'a, '_> {
         }
         if self.work.rows[j].is_none() {
             let whole = self.problem.kernel.row(instance);
-            let restricted = self
-                .work
-                .active
-                .iter()
-                .map(|&i| whole[i as usize])
-                .collect();
+            let restricted = self.work.active.iter().map(|&i| whole[i as usize]);
+            let restricted = memory::collected(restricted, Purpose::KernelRows).into_boxed_slice();
             self.work.rows[j] = Some(restricted);
         }
         None
@@ -278,13 +279,14 @@ impl<'a> Run<'a, '_> {
     fn write_back(&mut self, dual: &mut [f64], gradient: &mut [f64]) {
         let work = &*self.work;
         if !self.all {
-            let mut left_out = vec![true; dual.len()];
+            let mut left_out = memory::filled(true, dual.len(), Purpose::Rows);
             for &i in &work.active {
                 left_out[i as usize] = false;
             }
-            let left_out: Vec<u32> = (0..dual.len() as u32)
-                .filter(|&i| left_out[i as usize])
-                .collect();
+            let left_out = memory::collected(
+                (0..dual.len() as u32).filter(|&i| left_out[i as usize]),
+                Purpose::Rows,
+            );
             for (position, &i) in work.active.iter().enumerate() {
                 let change = self.problem.scale * (work.dual[position] - work.start[position]);
                 if change != 0.0 {
@@ -314,10 +316,12 @@ impl<'a> Run<'a, '_> {
         if remaining as f64 > SHRINKING_SHARE * work.active.len() as f64 {
             return false;
         }
-        let active: Vec<u32> = (0..work.active.len())
-            .filter(|&t| stays(t))
-            .map(|t| work.active[t])
-            .collect();
+        let active = memory::collected(
+            (0..work.active.len())
+                .filter(|&t| stays(t))
+                .map(|t| work.active[t]),
+            Purpose::Rows,
+        );
         self.write_back(dual, gradient);
         self.work.active = active;
         self.all = false;

@@ -6,6 +6,9 @@
 use crate::team::Team;
 use std::sync::Mutex;
 
+/// More threads than any machine that this runs on has.
+const MOST: usize = 1024;
+
 /// The calling thread, and its helpers.
 #[derive(Debug)]
 pub struct Threads {
@@ -23,7 +26,7 @@ impl Threads {
     /// `count` threads; 0 and 1 both mean the calling thread alone. Fewer when the system refuses threads.
     pub fn new(count: usize) -> Self {
         Self {
-            team: Team::new(count.saturating_sub(1)),
+            team: Team::new(count.clamp(1, MOST) - 1),
         }
     }
 

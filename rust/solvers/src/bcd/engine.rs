@@ -5,6 +5,7 @@ use super::step::Step;
 use crate::acceleration::{Anchor, PATIENCE};
 use crate::labels::Labels;
 use crate::loss::Loss;
+use crate::memory::{self, Purpose};
 use crate::proximal_newton::{self, Centre, Schedule};
 use crate::report::{Monitor, Settings};
 use crate::scores::{Moved, Scores};
@@ -68,10 +69,11 @@ struct Joined {
 
 /// The sums of the dual variables of each instance, which are the hinge's dual terms.
 pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
-    dual.chunks_exact(labels.count())
+    let terms = dual
+        .chunks_exact(labels.count())
         .enumerate()
-        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum())
-        .collect()
+        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum());
+    memory::collected(terms, Purpose::Rows)
 }
 
 /// How an epoch went.
@@ -96,7 +98,8 @@ fn chains<S: Scores, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<C
         0 if settings.block_size > 0 => 1,
         0 if scores.instances() * scores.labels() < SCORES_FOR_CHAINS => 1,
         0 => S::CHAINS,
-        count => count,
+        // Further chains would have no instance to move.
+        count => count.min(scores.instances()).max(1),
     };
     let others: Vec<T> = (1..count).map_while(|_| step.fork()).collect();
     std::iter::once(step)
@@ -119,9 +122,10 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let (n, q) = (labels.instances(), labels.count());
         let chains = chains(step, scores, settings);
         Self {
-            order: (0..n as u32)
-                .filter(|&i| labels.has_pairs(i as usize))
-                .collect(),
+            order: memory::collected(
+                (0..n as u32).filter(|&i| labels.has_pairs(i as usize)),
+                Purpose::Rows,
+            ),
             labels,
             scores,
             threads,
@@ -134,12 +138,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             newton: Schedule::new(),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
-                vec![0.0; n]
+                memory::zeros(n, Purpose::Rows)
             } else {
-                vec![f64::NEG_INFINITY; n]
+                memory::filled(f64::NEG_INFINITY, n, Purpose::Rows)
             },
             dual,
-            gaps: vec![0.0; n],
+            gaps: memory::zeros(n, Purpose::Rows),
             chains,
             joined: Joined::default(),
         }
@@ -172,7 +176,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let order = std::mem::take(&mut self.order);
         let mut outcome = Epoch::Still;
         let (mut blocks, mut spoilt) = (0, 0);
-        for block in order.chunks(length * chains) {
+        for block in order.chunks(length.saturating_mul(chains).max(1)) {
             if monitor.interrupted() {
                 outcome = Epoch::Interrupted;
                 break;
@@ -312,12 +316,13 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let parts = self
             .threads
             .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
-                let mut rows = vec![0.0; gaps.len() * q];
+                let mut rows = memory::matrix(gaps.len(), q, Purpose::RowsByLabels);
                 let mut scratch = Vec::new();
                 let mut gathered = vec![0.0; q];
                 let mut workspace = <T::Loss as Loss>::Workspace::default();
                 let first = chunk * CHUNK;
-                let instances: Vec<u32> = (first as u32..(first + gaps.len()) as u32).collect();
+                let instances: Vec<u32> =
+                    memory::collected(first as u32..(first + gaps.len()) as u32, Purpose::Rows);
                 scores.rows(&instances, &mut rows, &mut scratch);
                 let mut part = Certificate::default();
                 for (offset, (gap, row)) in
@@ -412,7 +417,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if scale <= 0.0 {
             return 0;
         }
-        let kept = self.scores.state().clone();
+        let kept = memory::copied(self.scores.state(), Purpose::RowsByLabels);
         let centre = Centre {
             labels: self.labels,
             loss: self.chains[0].loss(),

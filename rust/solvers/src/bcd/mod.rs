@@ -29,6 +29,7 @@ pub use step::{Block, Proximal, Step};
 
 use crate::labels::Labels;
 use crate::loss::Loss;
+use crate::memory::{self, Purpose};
 use crate::report::{
     Monitor, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
 };
@@ -198,7 +199,7 @@ pub(crate) fn prepare<S: Scores>(
         });
     }
     match start {
-        None => Ok(Some(vec![0.0; n * q])),
+        None => Ok(Some(memory::matrix(n, q, Purpose::RowsByLabels))),
         Some(mut start) if start.len() == n * q => {
             for (i, row) in start.chunks_exact_mut(q).enumerate() {
                 if !labels.has_pairs(i) {

@@ -17,6 +17,7 @@ use super::splitting::{Regulariser, split};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, StopRule};
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Record, Report, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
 use crate::vector::{axpy, dot};
@@ -73,9 +74,12 @@ impl State {
     fn new(problem: &Problem<'_>) -> Self {
         let (n, q) = (problem.instances(), problem.labels());
         Self {
-            columns: vec![Column::zero(n); q],
-            products: vec![0.0; n * q],
-            before: (vec![0.0; n * q], vec![0.0; n * q]),
+            columns: (0..q).map(|_| Column::zero(n)).collect(),
+            products: memory::matrix(n, q, Purpose::RowsByLabels),
+            before: (
+                memory::matrix(n, q, Purpose::RowsByLabels),
+                memory::matrix(n, q, Purpose::RowsByLabels),
+            ),
             tolerance: LOOSEST,
             gap: f64::INFINITY,
             steps: 0,
@@ -93,8 +97,11 @@ impl State {
     ) -> bool {
         let (n, q) = (problem.instances(), problem.labels());
         let before = self.steps;
-        self.before = (duals(&self.columns), self.products.clone());
-        let mut scores = vec![0.0; n];
+        self.before = (
+            duals(&self.columns),
+            memory::copied(&self.products, Purpose::RowsByLabels),
+        );
+        let mut scores = memory::zeros(n, Purpose::Rows);
         for label in 0..q {
             let row: Vec<f64> = omega[label * q..(label + 1) * q]
                 .iter()
@@ -149,11 +156,15 @@ impl State {
     fn extrapolate(&mut self, problem: &Problem<'_>, omega: &[f64]) {
         let (n, bound) = (problem.instances(), problem.bound());
         let dual = duals(&self.columns);
-        let subtract =
-            |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
+        let subtract = |a: &[f64], b: &[f64]| -> Vec<f64> {
+            memory::collected(a.iter().zip(b).map(|(a, b)| a - b), Purpose::RowsByLabels)
+        };
         let direction = subtract(&dual, &self.before.0);
         let product = subtract(&self.products, &self.before.1);
-        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        let scaled: Vec<f64> = memory::collected(
+            omega.iter().map(|o| o / problem.lambda),
+            Purpose::LabelsByLabels,
+        );
         let curvature = dot(&direction, &mix(&scaled, &product, n));
         let slope =
             dot(&direction, problem.signs) - dot(&direction, &mix(&scaled, &self.products, n));
@@ -231,7 +242,10 @@ impl State {
 
     fn value(&self, problem: &Problem<'_>, omega: &[f64]) -> Value {
         let n = problem.instances();
-        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        let scaled: Vec<f64> = memory::collected(
+            omega.iter().map(|o| o / problem.lambda),
+            Purpose::LabelsByLabels,
+        );
         let scores = mix(&scaled, &self.products, n);
         let (mut quadratic, mut sum) = (0.0, 0.0);
         for (column, scores) in self.columns.iter().zip(scores.chunks_exact(n)) {
@@ -251,7 +265,10 @@ impl State {
 
     /// `Z Omega / lambda`
     fn expansion(&self, problem: &Problem<'_>, omega: &[f64]) -> Vec<f64> {
-        let scaled: Vec<f64> = omega.iter().map(|o| o / problem.lambda).collect();
+        let scaled: Vec<f64> = memory::collected(
+            omega.iter().map(|o| o / problem.lambda),
+            Purpose::LabelsByLabels,
+        );
         mix(&scaled, &duals(&self.columns), problem.instances())
     }
 }
@@ -323,7 +340,7 @@ pub fn fixed(
         expansion: state.expansion(problem, covariance),
         bias: value.bias,
         dual: duals(&state.columns),
-        covariance: covariance.to_vec(),
+        covariance: memory::copied(covariance, Purpose::LabelsByLabels),
         scores: value.scores,
         steps: state.steps,
         report: Report {
@@ -444,7 +461,10 @@ pub fn alternating(
         let dual = duals(&state.columns);
         let (bound, t) = joint_bound(problem, &dual, &state.products)?;
         if bound > best_bound.0 {
-            best_bound = (bound, dual.iter().map(|z| t * z).collect());
+            best_bound = (
+                bound,
+                memory::collected(dual.iter().map(|z| t * z), Purpose::RowsByLabels),
+            );
         }
         let bound = best_bound.0;
         trace.record(rounds, primal, bound, n, monitor);

@@ -2,6 +2,7 @@
 
 use super::Problem;
 use super::symmetric::{Eigen, gram};
+use crate::memory::{self, Purpose};
 use crate::report::SolverError;
 
 /// The hinge loss `1/n sum max(0, 1 - y (f + b))` of scores without bias, and the biases that minimise it.
@@ -11,7 +12,7 @@ use crate::report::SolverError;
 /// of the dual these are F_low and F_up with the opposite signs: every free support vector sits on one of them.
 pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
     let n = problem.instances();
-    let mut points = vec![0.0; n];
+    let mut points = memory::zeros(n, Purpose::Rows);
     let mut loss = 0.0;
     let mut biases = Vec::with_capacity(problem.labels());
     for (label, scores) in scores.chunks_exact(n).enumerate() {

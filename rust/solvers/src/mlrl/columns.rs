@@ -1,6 +1,7 @@
 //! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
 
 use super::{MOST_STEPS, Problem};
+use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::smo::{LabelProblem, Limits, Workspace, solve_label};
 use crate::threads::Threads;
@@ -18,8 +19,8 @@ impl Column {
     /// `z = 0` with the gradient left to the caller.
     pub fn zero(n: usize) -> Self {
         Self {
-            dual: vec![0.0; n],
-            gradient: vec![0.0; n],
+            dual: memory::zeros(n, Purpose::Rows),
+            gradient: memory::zeros(n, Purpose::Rows),
             steps: 0,
             done: false,
         }
@@ -28,10 +29,14 @@ impl Column {
 
 /// All columns of `Z`, one below the other.
 pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
-    columns
-        .iter()
-        .flat_map(|column| column.dual.iter().copied())
-        .collect()
+    let mut all = memory::room(
+        columns.iter().map(|column| column.dual.len()).sum(),
+        Purpose::RowsByLabels,
+    );
+    for column in columns {
+        all.extend_from_slice(&column.dual);
+    }
+    all
 }
 
 /// Solves one label to the tolerance: the pair steps made, `None` when interrupted (the column is feasible all the same).

@@ -25,6 +25,7 @@ use super::certificate::{best_multiple, loss_and_bias};
 use super::columns::{Column, duals, solve_all};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, StopRule};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Report, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
 use crate::vector::dot;
@@ -55,8 +56,8 @@ struct Weights {
 impl Weights {
     fn zero(length: usize) -> Self {
         Self {
-            expansion: vec![0.0; length],
-            scores: vec![0.0; length],
+            expansion: memory::zeros(length, Purpose::RowsByLabels),
+            scores: memory::zeros(length, Purpose::RowsByLabels),
         }
     }
 
@@ -121,17 +122,17 @@ pub(super) fn split(
     let (n, q) = (problem.instances(), problem.labels());
     let mut trace = Trace::default();
     let mut rho = FIRST_PENALTY * problem.lambda * q as f64;
-    let mut columns = vec![Column::zero(n); q];
-    let mut products = vec![0.0; n * q];
+    let mut columns = (0..q).map(|_| Column::zero(n)).collect::<Vec<_>>();
+    let mut products = memory::matrix(n, q, Purpose::RowsByLabels);
     let (mut v, mut u) = (Weights::zero(n * q), Weights::zero(n * q));
     let mut covariance = independent(q);
     let mut accuracy = FIRST_ACCURACY;
 
     let mut best = Best {
         primal: loss_and_bias(problem, &v.scores).0,
-        expansion: v.expansion.clone(),
+        expansion: memory::copied(&v.expansion, Purpose::RowsByLabels),
         bound: 0.0,
-        dual: vec![0.0; n * q],
+        dual: memory::matrix(n, q, Purpose::RowsByLabels),
     };
     let (mut rounds, mut steps, mut gap) = (0, 0, 1.0);
     let mut status;
@@ -167,11 +168,11 @@ pub(super) fn split(
         let (bound, t) = regulariser.bound(problem, &dual, &products)?;
         if bound > best.bound {
             best.bound = bound;
-            best.dual = dual.iter().map(|z| t * z).collect();
+            best.dual = memory::collected(dual.iter().map(|z| t * z), Purpose::RowsByLabels);
         }
         let pushed = Weights {
             expansion: dual,
-            scores: products.clone(),
+            scores: memory::copied(&products, Purpose::RowsByLabels),
         };
         let w = Weights::combine([&offset, &pushed], |[d, z]| d + z / rho);
         let sum = Weights::combine([&w, &v, &u], |[w, v, u]| {
@@ -292,7 +293,7 @@ impl Regulariser {
     /// Takes a symmetric positive semidefinite `q x q` matrix.
     pub fn fixed(covariance: &[f64], q: usize) -> Result<Self, SolverError> {
         Ok(Self::Fixed {
-            covariance: covariance.to_vec(),
+            covariance: memory::copied(covariance, Purpose::LabelsByLabels),
             eigen: Eigen::new(covariance, q)?,
         })
     }
@@ -324,7 +325,7 @@ impl Regulariser {
                 Ok(Shrunk {
                     mixing: eigen.compose(&factors),
                     penalty: dot(gram, &eigen.compose(&weights)),
-                    covariance: covariance.clone(),
+                    covariance: memory::copied(covariance, Purpose::LabelsByLabels),
                 })
             }
         }
@@ -353,7 +354,7 @@ impl Regulariser {
                     .filter(|(_, o)| **o > SMALLEST_SHARE * eigen.values[0])
                     .map(|((part, product), o)| dot(part, product) / o)
                     .sum();
-                Ok((penalty, covariance.clone()))
+                Ok((penalty, memory::copied(covariance, Purpose::LabelsByLabels)))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Functions of symmetric `q x q` matrices, row-major: the label covariance and what it is made from.
 
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::SolverError;
 use nalgebra::{DMatrix, SymmetricEigen};
 
@@ -23,6 +24,11 @@ impl Eigen {
                 "the scores are not finite, expected a kernel of moderate numbers",
             ));
         }
+        // The library's copies of the matrix, whose allocation would not fail but abort.
+        memory::probe(
+            q.saturating_mul(q).saturating_mul(4 * 8),
+            Purpose::LabelsByLabels,
+        );
         let symmetric =
             DMatrix::from_fn(q, q, |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]));
         let Some(decomposed) = SymmetricEigen::try_new(symmetric, f64::EPSILON, MOST_SWEEPS * q)
@@ -36,21 +42,23 @@ impl Eigen {
         order.sort_by(|&a, &b| found[b].total_cmp(&found[a]));
         Ok(Self {
             values: order.iter().map(|&k| found[k]).collect(),
-            vectors: (0..q * q)
-                .map(|at| decomposed.eigenvectors[(at / q, order[at % q])])
-                .collect(),
+            vectors: memory::collected(
+                (0..q * q).map(|at| decomposed.eigenvectors[(at / q, order[at % q])]),
+                Purpose::LabelsByLabels,
+            ),
         })
     }
 
     /// `P diag(values) P^T` with other values.
     pub fn compose(&self, values: &[f64]) -> Vec<f64> {
         let q = values.len();
-        let scaled: Vec<f64> = self
-            .vectors
-            .chunks_exact(q)
-            .flat_map(|row| row.iter().zip(values).map(|(p, value)| p * value))
-            .collect();
-        let mut composed = vec![0.0; q * q];
+        let mut scaled = memory::copied(&self.vectors, Purpose::LabelsByLabels);
+        for row in scaled.chunks_exact_mut(q) {
+            row.iter_mut()
+                .zip(values)
+                .for_each(|(p, value)| *p *= value);
+        }
+        let mut composed = memory::matrix(q, q, Purpose::LabelsByLabels);
         let right = View::rows(&self.vectors, q).transposed();
         multiply(
             (q, q, q),
@@ -66,7 +74,7 @@ impl Eigen {
     /// `P^T rows` for `q` rows of `n` numbers.
     pub fn rotate(&self, rows: &[f64], n: usize) -> Vec<f64> {
         let q = self.values.len();
-        let mut rotated = vec![0.0; q * n];
+        let mut rotated = memory::matrix(q, n, Purpose::RowsByLabels);
         let left = View::rows(&self.vectors, q).transposed();
         multiply((q, q, n), left, View::rows(rows, n), &mut rotated, n, false);
         rotated
@@ -76,7 +84,7 @@ impl Eigen {
 /// `left right^T` for two matrices with rows of `n` numbers.
 pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
     let (p, q) = (left.len() / n, right.len() / n);
-    let mut product = vec![0.0; p * q];
+    let mut product = memory::matrix(p, q, Purpose::LabelsByLabels);
     let right = View::rows(right, n).transposed();
     multiply(
         (p, n, q),
@@ -92,7 +100,7 @@ pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
 /// `mixing rows` for a `q x q` matrix and `q` rows of `n` numbers.
 pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
     let q = rows.len() / n;
-    let mut mixed = vec![0.0; q * n];
+    let mut mixed = memory::matrix(q, n, Purpose::RowsByLabels);
     multiply(
         (q, q, n),
         View::rows(mixing, q),
@@ -107,7 +115,7 @@ pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
 /// Rows of `columns` numbers, transposed.
 pub(super) fn transpose(rows: &[f64], columns: usize) -> Vec<f64> {
     let count = rows.len() / columns;
-    let mut transposed = vec![0.0; rows.len()];
+    let mut transposed = memory::zeros(rows.len(), Purpose::RowsByLabels);
     for (i, row) in rows.chunks_exact(columns).enumerate() {
         for (j, &value) in row.iter().enumerate() {
             transposed[j * count + i] = value;

@@ -3,6 +3,7 @@
 use super::{Moved, Scores, copy_rows};
 use crate::gram::{Gram, with_scratch};
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::threads::Threads;
 
@@ -75,15 +76,15 @@ impl Cache {
         };
         match self {
             Self::Double(values) => {
-                values.resize(end, 0.0);
+                memory::resize(values, end, 0.0, Purpose::KernelRows);
                 threads.for_each_chunk(&mut values[start..], CACHED_TOGETHER * n, |chunk, out| {
                     gram.rows_into(part(chunk, out.len()), out);
                 });
             }
             Self::Single(values) => {
-                values.resize(end, 0.0);
+                memory::resize(values, end, 0.0, Purpose::KernelRows);
                 threads.for_each_chunk(&mut values[start..], CACHED_TOGETHER * n, |chunk, out| {
-                    let mut exact = vec![0.0; out.len()];
+                    let mut exact = memory::zeros(out.len(), Purpose::KernelRows);
                     gram.rows_into(part(chunk, out.len()), &mut exact);
                     for (rounded, value) in out.iter_mut().zip(exact) {
                         *rounded = value as f32;
@@ -136,10 +137,10 @@ impl<'a> KernelBlocks<'a> {
         Self {
             diagonal: gram.diagonal(),
             labels,
-            scores: vec![0.0; n * labels],
+            scores: memory::matrix(n, labels, Purpose::RowsByLabels),
             panel: Vec::new(),
             cache: Cache::new(precision),
-            cached: vec![ABSENT; n],
+            cached: memory::filled(ABSENT, n, Purpose::Rows),
             cache_rows,
             gram,
         }
@@ -149,12 +150,12 @@ impl<'a> KernelBlocks<'a> {
     fn fill_cache(&mut self, instances: &[u32], threads: &Threads) {
         let n = self.instances();
         let room = self.cache_rows - self.cache.len() / n.max(1);
-        let wanted: Vec<u32> = instances
+        let wanted = instances
             .iter()
             .copied()
             .filter(|&i| self.cached[i as usize] == ABSENT)
-            .take(room)
-            .collect();
+            .take(room);
+        let wanted: Vec<u32> = memory::collected(wanted, Purpose::Rows);
         if wanted.is_empty() {
             return;
         }
@@ -251,14 +252,16 @@ impl Scores for KernelBlocks<'_> {
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
-        let current = std::mem::replace(&mut self.scores, vec![0.0; n * q]);
-        let support: Vec<u32> = (0..n as u32)
-            .filter(|&i| {
-                dual[i as usize * q..(i as usize + 1) * q]
-                    .iter()
-                    .any(|&beta| beta != 0.0)
-            })
-            .collect();
+        let current = std::mem::replace(
+            &mut self.scores,
+            memory::matrix(n, q, Purpose::RowsByLabels),
+        );
+        let support = (0..n as u32).filter(|&i| {
+            dual[i as usize * q..(i as usize + 1) * q]
+                .iter()
+                .any(|&beta| beta != 0.0)
+        });
+        let support = memory::collected(support, Purpose::Rows);
         let mut changes = Vec::new();
         for instances in support.chunks(self.chain_length()) {
             if monitor.interrupted() {

@@ -3,6 +3,7 @@
 use super::{Moved, Scores};
 use crate::features::Dense;
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::threads::Threads;
 use crate::vector::dot;
@@ -32,14 +33,13 @@ pub struct LinearDense<'a> {
 impl<'a> LinearDense<'a> {
     /// Starts at `B = 0`.
     pub fn new(features: Dense<'a>, labels: usize) -> Self {
-        let diagonal = (0..features.rows())
-            .map(|i| dot(features.row(i), features.row(i)))
-            .collect();
+        let norms = (0..features.rows()).map(|i| dot(features.row(i), features.row(i)));
+        let diagonal = memory::collected(norms, Purpose::Rows);
         Self {
             features,
             diagonal,
             labels,
-            weights: vec![0.0; features.columns() * labels],
+            weights: memory::matrix(features.columns(), labels, Purpose::FeaturesByLabels),
             panel: Vec::new(),
         }
     }
@@ -138,7 +138,7 @@ impl Scores for LinearDense<'_> {
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
-        let mut weights = vec![0.0; d * q];
+        let mut weights = memory::matrix(d, q, Purpose::FeaturesByLabels);
         for (index, block) in dual.chunks(256 * q).enumerate() {
             if monitor.interrupted() {
                 return false;

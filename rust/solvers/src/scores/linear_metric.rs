@@ -10,6 +10,7 @@ use super::linear_sparse::LinearSparse;
 use super::{Moved, Scores};
 use crate::features::Sparse;
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
 use multiversion::multiversion;
@@ -61,7 +62,7 @@ impl Number for f32 {
 /// The images `M x_i` of consecutive instances from the first one on, row-major.
 fn write_images<N: Number>(features: &Sparse<'_>, metric: &[f64], first: usize, images: &mut [N]) {
     let d = features.columns();
-    let mut panel = vec![[0.0; COLUMNS]; d];
+    let mut panel = memory::filled([0.0; COLUMNS], d, Purpose::Features);
     let mut sums = [0.0; COLUMNS];
     for start in (0..d).step_by(COLUMNS) {
         let width = COLUMNS.min(d - start);
@@ -120,19 +121,20 @@ impl<'a, N: Number> LinearMetric<'a, N> {
                 expected: "one row and one column for each feature",
             });
         }
-        let mut images = vec![N::from(0.0); n * d];
+        let mut images = memory::filled(N::from(0.0), n.saturating_mul(d), Purpose::Features);
         threads.for_each_chunk(&mut images, CHUNK * d, |chunk, images| {
             write_images(&features, metric, chunk * CHUNK, images);
         });
         Ok(Self {
-            diagonal: (0..n)
-                .map(|i| product(&features, i, &images[i * d..(i + 1) * d]))
-                .collect(),
+            diagonal: memory::collected(
+                (0..n).map(|i| product(&features, i, &images[i * d..(i + 1) * d])),
+                Purpose::Rows,
+            ),
             features,
             metric,
             images: Arc::new(images),
             labels,
-            weights: vec![0.0; d * labels],
+            weights: memory::matrix(d, labels, Purpose::FeaturesByLabels),
             panel: Vec::new(),
             changes: Vec::new(),
         })
@@ -156,7 +158,7 @@ impl<N: Number> Scores for LinearMetric<'_, N> {
     fn fresh(&self, labels: usize) -> Self {
         Self {
             labels,
-            weights: vec![0.0; self.features.columns() * labels],
+            weights: memory::matrix(self.features.columns(), labels, Purpose::FeaturesByLabels),
             ..self.clone()
         }
     }
@@ -237,7 +239,7 @@ impl<N: Number> Scores for LinearMetric<'_, N> {
             return false;
         }
         let sums = plain.into_weights();
-        let mut weights = vec![0.0; d * q];
+        let mut weights = memory::matrix(d, q, Purpose::FeaturesByLabels);
         for (metric, sums) in self.metric.chunks(SLAB * d).zip(sums.chunks(SLAB * q)) {
             if monitor.interrupted() {
                 return false;

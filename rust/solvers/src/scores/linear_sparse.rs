@@ -2,6 +2,7 @@
 
 use super::{Moved, Scores};
 use crate::features::Sparse;
+use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::threads::Threads;
 use crate::vector::axpy;
@@ -27,15 +28,14 @@ pub struct LinearSparse<'a> {
 impl<'a> LinearSparse<'a> {
     /// Starts at `B = 0`.
     pub fn new(features: Sparse<'a>, labels: usize) -> Self {
-        let diagonal = (0..features.rows())
-            .map(|i| features.row(i).1.iter().map(|x| x * x).sum())
-            .collect();
+        let norms = (0..features.rows()).map(|i| features.row(i).1.iter().map(|x| x * x).sum());
+        let diagonal = memory::collected(norms, Purpose::Rows);
         let d = features.columns();
         Self {
             features,
             diagonal,
             labels,
-            weights: vec![0.0; d * labels],
+            weights: memory::matrix(d, labels, Purpose::FeaturesByLabels),
             entries: Vec::new(),
             starts: Vec::new(),
         }
@@ -74,7 +74,12 @@ impl LinearSparse<'_> {
             starts[chunk] += starts[chunk - 1];
         }
         self.entries.clear();
-        self.entries.resize(starts[chunks + 1], Entry::default());
+        memory::resize(
+            &mut self.entries,
+            starts[chunks + 1],
+            Entry::default(),
+            Purpose::Features,
+        );
         for (&i, moved) in instances.iter().zip(0..) {
             let (indices, values) = self.features.row(i as usize);
             for (&f, &value) in indices.iter().zip(values) {
@@ -117,7 +122,7 @@ impl Scores for LinearSparse<'_> {
 
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
         self.rows(block, scores, scratch);
-        scratch.resize(self.features.columns(), 0.0);
+        memory::resize(scratch, self.features.columns(), 0.0, Purpose::Features);
         self.features.square(block, scratch, kernel);
     }
 
@@ -145,7 +150,7 @@ impl Scores for LinearSparse<'_> {
 
     fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let q = self.labels;
-        let zeros = vec![0.0; self.weights.len()];
+        let zeros = memory::zeros(self.weights.len(), Purpose::FeaturesByLabels);
         let current = std::mem::replace(&mut self.weights, zeros);
         for (index, changes) in dual.chunks(SLAB * q).enumerate() {
             if monitor.interrupted() {

@@ -16,6 +16,7 @@ pub use linear_metric::{LinearMetric, Number};
 pub use linear_sparse::LinearSparse;
 pub use stored_kernel::StoredKernel;
 
+use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::threads::Threads;
 
@@ -69,7 +70,7 @@ pub trait Scores: Sync {
     /// The scores of all instances, row-major.
     fn all(&self, threads: &Threads) -> Vec<f64> {
         let q = self.labels();
-        let mut scores = vec![0.0; self.instances() * q];
+        let mut scores = memory::matrix(self.instances(), q, Purpose::RowsByLabels);
         threads.for_each_chunk(&mut scores, TOGETHER * q, |chunk, out| {
             let first = (chunk * TOGETHER) as u32;
             let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();

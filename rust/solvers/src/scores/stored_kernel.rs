@@ -3,6 +3,7 @@
 use super::{Moved, Scores, copy_rows};
 use crate::gram::{stored_product, with_scratch};
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, SolverError};
 use crate::threads::Threads;
 
@@ -31,12 +32,12 @@ impl<'a> StoredKernel<'a> {
                 expected: "a square matrix",
             });
         }
-        let diagonal = (0..n).map(|i| matrix[i * n + i]).collect();
+        let diagonal = memory::collected((0..n).map(|i| matrix[i * n + i]), Purpose::Rows);
         Ok(Self {
             matrix,
             diagonal,
             labels,
-            scores: vec![0.0; n * labels],
+            scores: memory::matrix(n, labels, Purpose::RowsByLabels),
         })
     }
 }
@@ -45,9 +46,9 @@ impl Scores for StoredKernel<'_> {
     fn fresh(&self, labels: usize) -> Self {
         Self {
             matrix: self.matrix,
-            diagonal: self.diagonal.clone(),
+            diagonal: memory::copied(&self.diagonal, Purpose::Rows),
             labels,
-            scores: vec![0.0; self.instances() * labels],
+            scores: memory::matrix(self.instances(), labels, Purpose::RowsByLabels),
         }
     }
 

@@ -33,6 +33,7 @@
 
 use crate::kernel_rows::KernelRows;
 use crate::labels::Labels;
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace};
 use state::State;
 
@@ -139,7 +140,8 @@ pub fn solve(
     }
     .validate()?;
     let n = labels.instances();
-    let with_pairs: Vec<usize> = (0..n).filter(|&i| labels.has_pairs(i)).collect();
+    let with_pairs: Vec<usize> =
+        memory::collected((0..n).filter(|&i| labels.has_pairs(i)), Purpose::Rows);
     let pairs: usize = with_pairs.iter().map(|&i| labels.pairs(i)).sum();
     let mut state = State::new(labels, kernel);
     let first = with_pairs
@@ -257,7 +259,11 @@ fn solution(
     trace: Trace,
 ) -> SimplexSolution {
     let (n, q) = (state.labels.instances(), state.labels.count());
-    let (mut dual, mut bias, mut scores) = (vec![0.0; n * q], vec![0.0; q], vec![0.0; n * q]);
+    let (mut dual, mut bias, mut scores) = (
+        memory::matrix(n, q, Purpose::RowsByLabels),
+        vec![0.0; q],
+        memory::matrix(n, q, Purpose::RowsByLabels),
+    );
     let mut support = Vec::new();
     state.for_each_of_support(|i, relevant, irrelevant, weight, _| {
         let (m, k) = (relevant as usize, irrelevant as usize);

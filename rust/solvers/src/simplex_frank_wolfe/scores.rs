@@ -4,6 +4,7 @@ use super::bounds::Bounds;
 use super::lanes::{LANES, Lanes, at_most, lower, lower_each, lowest_lane};
 use super::support::Support;
 use crate::labels::Labels;
+use crate::memory::{self, Purpose};
 use multiversion::multiversion;
 use std::ops::Deref;
 
@@ -36,12 +37,20 @@ impl<'a> Scores<'a> {
         let blocks = n.div_ceil(LANES);
         let mut scores = Self {
             labels,
-            scores: vec![[0.0; LANES]; blocks * q],
-            noted: vec![[f64::INFINITY; LANES]; blocks * q],
-            relevant: vec![0; blocks * q],
-            bounds: vec![Bounds::OF_NOTHING; blocks],
+            scores: memory::filled(
+                [0.0; LANES],
+                blocks.saturating_mul(q),
+                Purpose::RowsByLabels,
+            ),
+            noted: memory::filled(
+                [f64::INFINITY; LANES],
+                blocks.saturating_mul(q),
+                Purpose::RowsByLabels,
+            ),
+            relevant: memory::filled(0, blocks.saturating_mul(q), Purpose::RowsByLabels),
+            bounds: memory::filled(Bounds::OF_NOTHING, blocks, Purpose::Rows),
             largest: 0.0,
-            changes: vec![[0.0; LANES]; blocks],
+            changes: memory::filled([0.0; LANES], blocks, Purpose::Rows),
             scratch: std::array::from_fn(|_| vec![[0.0; LANES]; q.div_ceil(LANES)]),
         };
         for i in 0..n {

@@ -2,6 +2,7 @@
 
 use super::lanes::{LANES, Lanes};
 use crate::labels::Labels;
+use crate::memory::{self, Purpose};
 
 /// `alpha / c` in units of the common factor. An instance's table has a row for each of its relevant labels, with a
 /// column for every label; at relevant labels, where there is no pair, and beyond the last label it is infinite.
@@ -14,7 +15,7 @@ impl<'a> Support<'a> {
     pub(super) fn new(labels: &'a Labels) -> Self {
         Self {
             labels,
-            tables: vec![Vec::new(); labels.instances()],
+            tables: memory::filled(Vec::new(), labels.instances(), Purpose::Rows),
         }
     }
 
@@ -82,6 +83,11 @@ impl<'a> Support<'a> {
         for &m in self.labels.relevant(i) {
             columns[m as usize] = f64::INFINITY;
         }
-        row.repeat(self.labels.relevant(i).len())
+        let rows = self.labels.relevant(i).len();
+        let mut table = memory::room(row.len() * rows, Purpose::LabelPairs);
+        for _ in 0..rows {
+            table.extend_from_slice(&row);
+        }
+        table
     }
 }

@@ -1,0 +1,450 @@
+"""Arbitrary values for the public functions of ``multimargin._rust``.
+
+Every call either answers or raises one of the documented exceptions: it neither crashes nor hangs,
+and takes less than 1 GB. Calls are drawn from a seed and a number, so that a miss can be repeated:
+``python tests/fuzz/entry_points.py --seed 0 --first 1234 --calls 1``.
+
+The calls run in child processes, of which each has a limit on its address space: a child that dies
+was at a call whose number it has printed.
+"""
+
+import argparse
+import contextlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from multimargin import _rust
+
+# An OverflowError is an integer that the argument's type cannot hold. A RuntimeError is a panic
+# that the boundary caught: it is documented, and a fault all the same.
+DOCUMENTED = (ValueError, TypeError, MemoryError, OverflowError)
+
+LARGEST_GROWTH = 10**9
+# Seconds that a call may take: the problems have few rows, and loops stop after some epochs.
+LONGEST = 60.0
+# Of a child, beside which NumPy and its threads take some: more than 1 GB of arrays fails.
+ADDRESS_SPACE = 4 * LARGEST_GROWTH
+BATCH = 500
+
+Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A call that broke the promise: its number, what happened, and its arguments."""
+
+    number: int
+    what: str
+    call: str = ""
+
+
+NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e-300, 5e-324, 1e150, 1e300, -1e300)
+WILD_NUMBERS = (*NUMBERS, float("nan"), float("inf"), float("-inf"))
+COUNTS = (0, 1, 2, 3, 7, 64, 1000, 2**31 - 1, 2**31, 2**32, 2**63, 2**64 - 1, 2**64, -1, 10**30)
+OBJECTS = (None, "", "linear", b"x", 1.5, [], {}, (), object(), True, np.float32(1.0))
+
+
+class Drawer:
+    """Draws arguments: mostly sensible ones, so that calls get beyond the first check."""
+
+    def __init__(self, seed: int, number: int) -> None:
+        self.random = np.random.default_rng([seed, number])
+        # How likely an argument is replaced by an arbitrary one.
+        self.wildness = self.random.choice([0.0, 0.05, 0.3])
+        self.n = int(self.random.choice([0, 1, 2, 3, 8, 40]))
+        self.d = int(self.random.choice([0, 1, 2, 5, 17]))
+        self.q = int(self.random.choice([0, 1, 2, 3, 5, 9]))
+
+    def pick(self, values: Any) -> Any:
+        return values[int(self.random.integers(len(values)))]
+
+    def wild(self) -> bool:
+        return bool(self.random.random() < self.wildness)
+
+    def any_object(self) -> Any:
+        return self.pick(OBJECTS)
+
+    def number(self, *usual: float) -> Any:
+        if not self.wild():
+            return float(self.pick(usual))
+        return self.any_object() if self.random.random() < 0.2 else self.pick(WILD_NUMBERS)
+
+    def count(self, *usual: int) -> Any:
+        if not self.wild():
+            return int(self.pick(usual))
+        return self.any_object() if self.random.random() < 0.2 else self.pick(COUNTS)
+
+    def choice(self, *usual: Any) -> Any:
+        return self.pick(usual) if not self.wild() else self.any_object()
+
+    def flag(self) -> Any:
+        return self.choice(True, False)
+
+    def size(self, usual: int) -> int:
+        return (
+            int(self.random.choice([0, 1, usual + 1, max(usual - 1, 0)])) if self.wild() else usual
+        )
+
+    def values(self, shape: tuple[int, ...]) -> Any:
+        scale = self.pick((0.0, 1.0, 1.0, 1.0, 1e-8, 1e8, 1e100, 1e-200))
+        values = scale * self.random.normal(size=shape)
+        if self.random.random() < 0.3:
+            values[self.random.random(shape) < 0.5] = 0.0
+        if values.size and self.wild():
+            values.flat[int(self.random.integers(values.size))] = self.pick(WILD_NUMBERS)
+        return values
+
+    def distorted(self, array: Any) -> Any:
+        """An array in another order, type or dimension, or no array."""
+        if not self.wild():
+            return array
+        distortions: tuple[Callable[[], Any], ...] = (
+            lambda: np.asfortranarray(array),
+            lambda: array[::2],
+            lambda: array[:, ::-1] if array.ndim == 2 else array[::-1],
+            lambda: array.astype(np.float32),
+            lambda: array.astype(object),
+            lambda: array.ravel(),
+            lambda: array[None],
+            lambda: array.byteswap().view(array.dtype.newbyteorder()),
+            lambda: np.broadcast_to(array[:1], array.shape) if len(array) else array,
+            lambda: array.tolist(),
+            self.any_object,
+        )
+        return self.pick(distortions)()
+
+    def matrix(self, rows: int, columns: int) -> Any:
+        return self.distorted(self.values((self.size(rows), self.size(columns))))
+
+    def indicator(self) -> Any:
+        shape = (self.size(self.n), self.size(self.q))
+        Y = (self.random.random(shape) < self.pick((0.0, 0.2, 0.5, 1.0))).astype(np.uint8)
+        if Y.size and self.wild():
+            Y.flat[0] = 255
+        return self.distorted(Y)
+
+    def csr(self, rows: int, columns: int) -> Any:
+        counts = self.random.integers(0, columns + 1, size=rows)
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        indices = self.random.integers(0, max(columns, 1), size=int(indptr[-1])).astype(np.int32)
+        data = self.values((int(indptr[-1]),))
+        if self.random.random() < 0.5:
+            for start, end in pairwise(indptr):
+                indices[start:end] = np.sort(
+                    self.random.choice(columns, size=end - start, replace=False)
+                )
+        for damaged in (indices, indptr):
+            if damaged.size and self.wild():
+                place = int(self.random.integers(damaged.size))
+                damaged[place] = self.pick((-1, 0, columns, 2**31 - 1, -(2**31), data.size))
+        if self.wild():
+            data = data[: self.size(data.size)]
+        parts = [self.distorted(part) for part in (data, indices, indptr)]
+        width = self.count(columns)
+        # A width that is plausible by itself is memory that the caller asked for.
+        return (*parts, width if not isinstance(width, int) or width < 2**20 else 2**64 - 1)
+
+    def features(self, rows: int, columns: int) -> Any:
+        if self.random.random() < 0.4:
+            return self.csr(self.size(rows), self.size(columns))
+        return self.matrix(rows, columns)
+
+    def kernel(self, *names: str) -> dict[str, Any]:
+        return {
+            "gamma": self.number(1.0, 0.1, 10.0),
+            "degree": self.count(0, 1, 2, 3),
+            "coef0": self.number(0.0, 1.0, -1.0),
+        }
+
+    def name_of_kernel(self, *more: str) -> Any:
+        return self.choice("linear", "rbf", "poly", "sigmoid", *more)
+
+    def kernel_or_features(self, name: Any) -> Any:
+        if name != "precomputed":
+            return self.features(self.n, self.d)
+        X = self.values((self.n, self.d + 1))
+        with np.errstate(all="ignore"):
+            return self.distorted(np.ascontiguousarray(X @ X.T))
+
+    def callback(self) -> Any:
+        def stop(*_: Any) -> bool:
+            return True
+
+        def go_on(*_: Any) -> bool:
+            return False
+
+        def fail(*_: Any) -> bool:
+            raise ValueError("from the callback")
+
+        return self.choice(None, None, None, stop, go_on, fail, lambda *_: "text")
+
+    def loop(self) -> dict[str, Any]:
+        return {
+            "tolerance": self.number(1e-3, 1e-6, 1.0),
+            "callback": self.callback(),
+            "threads": self.choice(1, 1, 2) if not self.wild() else self.pick((0, 1, 2, -1, "x")),
+        }
+
+    def epochs(self) -> Any:
+        epochs = self.count(1, 2, 30)
+        return 30 if isinstance(epochs, int) and epochs > 1000 and epochs < 2**64 else epochs
+
+
+def kernel_matrix(draw: Drawer) -> Call:
+    right = None if draw.flag() is True else draw.features(draw.n + 1, draw.d)
+    threads = draw.loop()["threads"]
+    named = {"name": draw.name_of_kernel(), "threads": threads, **draw.kernel()}
+    return _rust.kernel_matrix, (draw.features(draw.n, draw.d), right), named
+
+
+def kernel_product(draw: Drawer) -> Call:
+    m = draw.n + 1
+    arrays = (draw.features(draw.n, draw.d), draw.features(m, draw.d), draw.matrix(m, draw.q))
+    threads = draw.loop()["threads"]
+    named = {"name": draw.name_of_kernel(), "threads": threads, **draw.kernel()}
+    return _rust.kernel_product, arrays, named
+
+
+def _loss(draw: Drawer) -> dict[str, Any]:
+    return {
+        "loss": draw.choice("hinge", "squared_hinge", "optimal_margin"),
+        "theta": draw.number(0.0, 0.3, 0.9),
+        "mu": draw.number(0.5, 1.0),
+    }
+
+
+def loss_prox(draw: Drawer) -> Call:
+    centre = draw.distorted(draw.values((draw.q,)))
+    return _rust.loss_prox, (centre, draw.count(1, 2), draw.number(1.0, 1e-3, 1e3)), _loss(draw)
+
+
+def loss_value(draw: Drawer) -> Call:
+    return _rust.loss_value, (draw.distorted(draw.values((draw.q,))), draw.count(1, 2)), _loss(draw)
+
+
+def solve_pairwise(draw: Drawer) -> Call:
+    name = draw.name_of_kernel("precomputed", "linear")
+    metric = None
+    if draw.random.random() < 0.2:
+        root = draw.values((draw.d, draw.d))
+        with np.errstate(all="ignore"):
+            metric = draw.distorted(np.ascontiguousarray(root @ root.T + np.eye(draw.d)))
+    start = draw.matrix(draw.n, draw.q) if draw.random.random() < 0.3 else None
+    start_bias = draw.distorted(draw.values((draw.size(draw.q),))) if start is not None else None
+    named = {
+        "c": draw.number(1.0, 1e-3, 1e3),
+        **_loss(draw),
+        "kernel_name": name,
+        **draw.kernel(),
+        "bias": draw.choice("free", "penalized", "none"),
+        "solver": draw.choice("bcd", "dcd", "frank-wolfe"),
+        "start": start,
+        "max_epochs": draw.epochs(),
+        "seed": draw.count(0, 1),
+        "shuffle": draw.flag(),
+        "shrinking": draw.flag(),
+        "acceleration": draw.flag(),
+        "block_size": draw.count(0, 1, 3),
+        "chains": draw.choice(0, 1, 2) if not draw.wild() else draw.pick((0, -1, 1000, 2**64 - 1)),
+        "cache_bytes": draw.count(0, 1000, 10**6),
+        **draw.loop(),
+        "start_bias": start_bias,
+        "metric": metric,
+    }
+    return _rust.solve_pairwise, (draw.indicator(), draw.kernel_or_features(name)), named
+
+
+def solve_simplex(draw: Drawer) -> Call:
+    name = draw.name_of_kernel("precomputed")
+    start = None
+    if draw.random.random() < 0.3:
+        k = int(draw.random.integers(0, 4))
+        pairs = draw.random.integers(0, max(draw.n, draw.q, 1) + 1, size=(k, draw.size(3)))
+        weights = np.abs(draw.values((draw.size(k),)))
+        start = (draw.distorted(pairs.astype(np.uint32)), draw.distorted(weights))
+    loop = draw.loop()
+    del loop["threads"]
+    named = {
+        "c": draw.number(1.0, 1e-3, 1e3),
+        "kernel_name": name,
+        **draw.kernel(),
+        "pairwise": draw.flag(),
+        "absolute": draw.flag(),
+        "max_epochs": draw.epochs(),
+        "recorded_steps": draw.count(0, 1, 10),
+        "start": start,
+        "cache_bytes": draw.count(0, 1000, 10**6),
+        **loop,
+    }
+    return _rust.solve_simplex, (draw.indicator(), draw.kernel_or_features(name)), named
+
+
+def solve_mlrl(draw: Drawer) -> Call:
+    name = draw.name_of_kernel("precomputed")
+    covariance = None
+    if draw.random.random() < 0.3:
+        covariance = draw.distorted(np.eye(draw.size(draw.q)) / max(draw.q, 1))
+    named = {
+        "lam": draw.number(1.0, 1e-2, 1e2),
+        "kernel_name": name,
+        **draw.kernel(),
+        "solver": draw.choice("splitting", "alternating"),
+        "covariance": covariance,
+        "ridge": draw.number(0.0, 1e-6),
+        "stop": draw.choice("gap", "covariance"),
+        "max_rounds": draw.epochs(),
+        "shrinking": draw.flag(),
+        "cache_bytes": draw.count(0, 1000, 10**6),
+        **draw.loop(),
+    }
+    return _rust.solve_mlrl, (draw.indicator(), draw.kernel_or_features(name)), named
+
+
+def solve_label_features(draw: Drawer) -> Call:
+    coupling = None
+    if draw.random.random() < 0.6:
+        root = draw.values((draw.q, draw.q + 1))
+        with np.errstate(all="ignore"):
+            coupling = draw.distorted(np.ascontiguousarray(root @ root.T))
+    start = draw.matrix(draw.q, draw.d) if draw.random.random() < 0.3 else None
+    named = {
+        "coupling": coupling,
+        "beta": draw.number(0.1, 0.0, 10.0),
+        "anchor": draw.choice(None, 1.0, 0.0),
+        "convex": draw.flag(),
+        "solver": draw.choice("cd", "apg", "published"),
+        "lipschitz": draw.number(1.0, 0.0, 100.0),
+        "start": start,
+        "max_epochs": draw.epochs(),
+        **draw.loop(),
+    }
+    return _rust.solve_label_features, (draw.indicator(), draw.features(draw.n, draw.d)), named
+
+
+ENTRIES = (
+    kernel_matrix,
+    kernel_product,
+    loss_prox,
+    loss_value,
+    solve_pairwise,
+    solve_pairwise,
+    solve_simplex,
+    solve_mlrl,
+    solve_label_features,
+)
+
+
+def call_of(seed: int, number: int) -> Call:
+    """Return a function of the module with arguments drawn for it."""
+    draw = Drawer(seed, number)
+    return draw.pick(ENTRIES)(draw)
+
+
+def _peak_bytes() -> int:
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def try_call(seed: int, number: int) -> Miss | None:
+    """Make one call, and say what it broke, if anything."""
+    function, arrays, named = call_of(seed, number)
+    shown = f"{function.__name__}{arrays}, {named}"[:2000]
+    before, start = _peak_bytes(), time.monotonic()
+    what = None
+    try:
+        function(*arrays, **named)
+    except DOCUMENTED as error:
+        if not str(error):
+            what = f"{type(error).__name__} without a message"
+    except RuntimeError as error:
+        what = f"RuntimeError: {error}"
+    except BaseException as error:
+        what = f"{type(error).__module__}.{type(error).__name__}: {error}"
+    seconds, grown = time.monotonic() - start, _peak_bytes() - before
+    if what is None and seconds > LONGEST:
+        what = f"{seconds:.0f} seconds"
+    if what is None and grown > LARGEST_GROWTH:
+        what = f"{grown / 1e9:.2f} GB"
+    return None if what is None else Miss(number, what, shown)
+
+
+def misses(seed: int, numbers: range) -> Iterator[Miss]:
+    """Make calls in child processes, and yield the misses, among them deaths of a child."""
+    first = numbers.start
+    while first < numbers.stop:
+        command = [sys.executable, __file__, "--child", "--seed", str(seed)]
+        command += ["--first", str(first), "--calls", str(numbers.stop - first)]
+        limit = LONGEST + 10.0 * (numbers.stop - first)
+        reached, code = first, None
+        with tempfile.TemporaryFile("w+") as output:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child = subprocess.run(
+                    command, stdout=output, stderr=subprocess.DEVNULL, timeout=limit, check=False
+                )
+                code = child.returncode
+            output.seek(0)
+            for line in output:
+                kind, _, rest = line.rstrip("\n").partition(" ")
+                if kind == "at":
+                    reached = int(rest)
+                elif kind == "miss":
+                    yield Miss(reached, rest)
+        if code == 0:
+            return
+        end = "does not end" if code is None else f"the process died, exit code {code}"
+        yield Miss(reached, end)
+        first = reached + 1
+
+
+def run(
+    *, seed: int = 0, seconds: float | None = None, calls: int | None = None, first: int = 0
+) -> int:
+    """Make calls for some time or up to some number, print the misses, and return their number."""
+    start, number, found = time.monotonic(), first, 0
+    while (calls is None or number < first + calls) and (
+        seconds is None or number == first or time.monotonic() - start < seconds
+    ):
+        batch = BATCH if calls is None else min(BATCH, first + calls - number)
+        for miss in misses(seed, range(number, number + batch)):
+            found += 1
+            print(f"entry points: seed {seed}, call {miss.number}: {miss.what}", flush=True)
+        number += batch
+    print(f"entry points: {number - first} calls, {found} misses", flush=True)
+    return found
+
+
+def _be_the_child(seed: int, numbers: range) -> int:
+    limit = ADDRESS_SPACE
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number in numbers:
+        print(f"at {number}", flush=True)
+        if (miss := try_call(seed, number)) is not None:
+            print(f"miss {miss.what!r} by {miss.call!r}", flush=True)
+    return 0
+
+
+def main() -> int:
+    """Make the calls that the command line asks for; 1 when there are misses."""
+    parser = argparse.ArgumentParser(description="Arbitrary values for multimargin._rust.")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--child", action="store_true")
+    options = parser.parse_args()
+    if options.child:
+        numbers = range(options.first, options.first + options.calls)
+        return _be_the_child(options.seed, numbers)
+    return int(run(seed=options.seed, calls=options.calls, first=options.first) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""What the checks of arrays refuse, wherever arrays come in."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.arrays import check_readable
+from multimargin.datasets import MultilabelData
+from multimargin.kernels import Kernel, kernel_matrix, rust_features
+from multimargin.labels import check_indicator, check_scores
+from multimargin.thresholds import FeaturesThreshold
+
+random = np.random.default_rng(0)
+X = random.normal(size=(30, 4))
+Y = (X @ random.normal(size=(4, 3)) > 0).astype(int)
+
+ESTIMATORS = [
+    RankSVM(),
+    RankSVM(kernel="linear"),
+    RankSVM(threshold="features"),
+    RankLSVM(),
+    RankCVM(solver="frank-wolfe"),
+    MLODM(),
+    RankHLapSVM(),
+    MLRL(),
+    LLSF(),
+]
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+
+
+def masked(array):
+    return np.ma.array(array, mask=np.arange(array.size).reshape(array.shape) == 5)
+
+
+def damaged(format, index):
+    """A sparse matrix of 30 x 4 with one index changed behind SciPy's back."""
+    matrix = sparse.csr_array(X).asformat(format)
+    if format == "coo":
+        matrix.coords[1][7] = index
+    else:
+        matrix.indices[7] = index
+    return matrix
+
+
+@every_estimator
+def test_masked_arrays_are_refused_at_fit_and_at_prediction(estimator):
+    with pytest.raises(ValueError, match="X has masked entries; expected a number everywhere"):
+        estimator.fit(masked(X), Y)
+    with pytest.raises((TypeError, ValueError), match="Y has masked entries"):
+        estimator.fit(X, masked(Y))
+    estimator.fit(X, Y)
+    for method in (estimator.predict, estimator.label_scores):
+        with pytest.raises(ValueError, match="X has masked entries"):
+            method(masked(X))
+
+
+def test_an_array_whose_mask_hides_nothing_is_an_array():
+    plain, with_mask = RankSVM().fit(X, Y), RankSVM().fit(np.ma.array(X, mask=False), Y)
+    np.testing.assert_array_equal(plain.label_scores(X), with_mask.label_scores(np.ma.array(X)))
+
+
+def test_masked_arrays_are_refused_wherever_arrays_come_in():
+    with pytest.raises(ValueError, match="Y has masked entries"):
+        kernel_matrix(X, masked(X))
+    with pytest.raises(ValueError, match="scores has masked entries"):
+        check_scores(masked(X))
+    with pytest.raises(ValueError, match="y has masked entries"):
+        RankSVM().fit(X, masked(np.arange(30) % 3))
+    with pytest.raises(ValueError, match="X has masked entries"):
+        MultilabelData(X=masked(X), Y=Y)
+    with pytest.raises(ValueError, match="X has masked entries"):
+        FeaturesThreshold().fit(X[:, :3], Y, masked(X))
+
+
+@pytest.mark.parametrize("index", [4, -1, 2**30, -(2**31)])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+@every_estimator
+def test_sparse_indices_outside_the_matrix_are_refused(estimator, format, index):
+    index = index if format != "csc" or index != 4 else 30
+    bad = damaged(format, index)
+    with pytest.raises(ValueError, match=f"X has the sparse index {index}; expected indices"):
+        estimator.fit(bad, Y)
+    estimator.fit(sparse.csr_array(X), Y)
+    for method in (estimator.predict, estimator.label_scores):
+        with pytest.raises(ValueError, match=f"X has the sparse index {index}"):
+            method(bad)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_damaged_row_pointers_are_refused(format, place):
+    for value in (-3, 10**6):
+        matrix = sparse.csr_array(X).asformat(format)
+        matrix.indptr[place] = value
+        with pytest.raises(ValueError, match="X has a damaged indptr"):
+            check_readable(matrix)
+        with pytest.raises(ValueError, match="Y has a damaged indptr"):
+            check_indicator(matrix, "Y")
+
+
+def test_every_sparse_format_passes_unsorted_and_repeated_indices_too():
+    for format in ("csr", "csc", "bsr", "coo", "lil", "dok", "dia"):
+        check_readable(sparse.csr_array(X).asformat(format))
+        check_readable(sparse.csr_matrix(X).asformat(format))
+    blocks = sparse.bsr_array(np.kron(np.eye(3), np.ones((2, 5))), blocksize=(2, 5))
+    check_readable(blocks)
+    indices, indptr = [3, 0, 3, 1], [0, 3, 4]
+    repeated = sparse.csr_array(([1.0, 2.0, 4.0, 8.0], indices, indptr), shape=(2, 5))
+    check_readable(repeated)
+    dense = repeated.toarray()
+    np.testing.assert_allclose(
+        kernel_matrix(repeated, kernel="linear"), dense @ dense.T, rtol=1e-15
+    )
+    np.testing.assert_array_equal(repeated.indices, indices)
+    assert rust_features(repeated)[3] == 5
+
+
+RETURNS = {
+    "missing values": (lambda A, B: np.full((len(A), len(B)), np.nan), ValueError, "infinite or"),
+    "infinite values": (lambda A, B: np.full((len(A), len(B)), np.inf), ValueError, "infinite or"),
+    "huge values": (lambda A, B: np.full((len(A), len(B)), 1e200), ValueError, "as large as 1e"),
+    "another shape": (lambda A, B: np.ones((len(A), len(B) + 1)), ValueError, "shape"),
+    "a number": (lambda A, B: 1.0, ValueError, "of shape"),
+    "rows of different lengths": (lambda A, B: [[1.0], [1.0, 2.0]], ValueError, "lengths"),
+    "complex numbers": (lambda A, B: np.ones((len(A), len(B)), complex), TypeError, "complex128"),
+    "text": (lambda A, B: np.full((len(A), len(B)), "1"), TypeError, "<U1"),
+    "nothing": (lambda A, B: None, TypeError, "object"),
+    "a sparse matrix": (lambda A, B: sparse.csr_array(A @ B.T), TypeError, "sparse"),
+    "a masked array": (lambda A, B: masked(A @ B.T), ValueError, "masked"),
+}
+
+
+@pytest.mark.parametrize("returned", RETURNS)
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RankSVM(),
+        RankCVM(solver="pairwise-frank-wolfe"),
+        RankHLapSVM(),
+        MLRL(),
+        MLODM(),
+    ],
+    ids=str,
+)
+def test_what_a_kernel_function_returns_is_checked_at_fit_and_at_prediction(estimator, returned):
+    function, kind, words = RETURNS[returned]
+    good = [True]
+
+    def kernel(A, B):
+        return A @ B.T + 1.0 if good[0] else function(A, B)
+
+    estimator.set_params(kernel=kernel).fit(X, Y)
+    good[0] = False
+    for call in (lambda: estimator.predict(X), lambda: estimator.fit(X, Y)):
+        with pytest.raises(kind, match=words) as raised:
+            call()
+        assert "kernel returned" in str(raised.value)
+
+
+def test_a_kernel_function_may_return_integers_and_float32():
+    for kind in (np.float32, np.int64, bool):
+        kernel = Kernel("precomputed", function=lambda A, B, kind=kind: np.ones((3, 3), kind))
+        np.testing.assert_array_equal(kernel.matrix(X[:3]), np.ones((3, 3)))
