@@ -1,0 +1,136 @@
+"""Where memory ends, a fit or a prediction raises MemoryError, and the process lives on.
+
+A child process prepares the data and forks for each limit on its address space, so that limits can
+be walked up in steps: each allocation is the first to fail at some of them.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("resource")
+
+PROGRAM = """
+import os, resource, sys, warnings
+import numpy as np
+from scipy import sparse
+from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.kernels import kernel_matrix
+
+warnings.simplefilter("ignore")
+random = np.random.default_rng(0)
+n, d, q = {shape}
+X = random.normal(size=(n, d))
+Y = (X[:, :1] + random.normal(size=(n, q)) > 0.5).astype(np.uint8)
+Y[:, 0], Y[:, 1] = 1, 0
+S = sparse.csr_array(np.where(np.abs(X) > 1.5, X, 0.0))
+work = lambda: {work}
+# What is imported late, and the threads of libraries.
+tiny = np.arange(8.0).reshape(4, 2), np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
+for model in (RankSVM(), MLRL(), LLSF()):
+    model.fit(*tiny).label_scores(tiny[0])
+
+def pages():
+    return int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+
+def outcome(limit):
+    child = os.fork()
+    if child == 0:
+        code = 9
+        try:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            try:
+                work()
+                code = 0
+            except MemoryError as error:
+                code = 1
+                if {shown}:
+                    print(error, flush=True)
+        except BaseException as error:
+            print(type(error), error, flush=True)
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+first = pages()
+limits = [first + mega * 10**6 for mega in {mega}]
+outcomes = [outcome(limit) for limit in limits]
+print("outcomes", *outcomes, flush=True)
+"""
+
+WORK = {
+    "rbf, stored": ((1500, 10, 12), "RankSVM(max_iter=2).fit(X, Y).label_scores(X)"),
+    "rbf, cached": ((3000, 10, 12), "RankSVM(max_iter=2, cache_size=40).fit(X, Y).label_scores(X)"),
+    "linear": (
+        (20000, 40, 30),
+        "RankSVM(kernel='linear', max_iter=2).fit(X, Y).label_scores(X)",
+    ),
+    "linear, sparse": (
+        (20000, 40, 30),
+        "RankSVM(kernel='linear', max_iter=2).fit(S, Y).label_scores(S)",
+    ),
+    "linear, threads": (
+        (20000, 40, 30),
+        "RankLSVM(kernel='linear', max_iter=2, n_jobs=3).fit(X, Y).label_scores(X)",
+    ),
+    "dcd": (
+        (10000, 10, 30),
+        "RankSVM(kernel='linear', solver='dcd', max_iter=2).fit(X, Y)",
+    ),
+    "frank-wolfe": (
+        (1500, 10, 12),
+        "RankSVM(kernel='linear', solver='frank-wolfe', max_iter=2).fit(X, Y)",
+    ),
+    "RankCVM": ((1500, 10, 30), "RankCVM(max_iter=2).fit(X, Y).label_scores(X)"),
+    "RankCVM, frank-wolfe": (
+        (1500, 10, 30),
+        "RankCVM(solver='frank-wolfe', max_iter=2).fit(X, Y).label_scores(X)",
+    ),
+    "mlODM": ((1500, 10, 12), "MLODM(max_iter=2).fit(X, Y).label_scores(X)"),
+    "RankHLapSVM": ((1000, 10, 12), "RankHLapSVM(max_iter=2).fit(X, Y).label_scores(X)"),
+    "MLRL": ((1500, 10, 8), "MLRL(max_iter=2).fit(X, Y).label_scores(X)"),
+    "MLRL, cached": ((1500, 10, 8), "MLRL(max_iter=1, cache_size=1).fit(X, Y)"),
+    "MLRL, alternating": (
+        (1000, 10, 8),
+        "MLRL(solver='alternating', max_iter=1).fit(X, Y).label_scores(X)",
+    ),
+    "LLSF": ((20000, 60, 20), "LLSF(max_iter=2).fit(X, Y).label_scores(X)"),
+    "LLSF, sparse": ((20000, 60, 20), "LLSF(max_iter=2).fit(S, Y).label_scores(S)"),
+    "kernel_matrix": ((2000, 10, 2), "kernel_matrix(X, n_jobs=2)"),
+}
+
+
+def run(program):
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.parametrize("name", WORK)
+def test_no_memory_is_a_memory_error_at_every_limit(name):
+    shape, work = WORK[name]
+    # The reserve of 64 MB is the first to fail; then steps as small as the arrays of the problems.
+    steps = os.environ.get("MULTIMARGIN_MEMORY_STEPS", "range(60, 200, 10)")
+    mega = f"[1, *{steps}, 2000]"
+    child = run(PROGRAM.format(shape=shape, work=work, mega=mega, shown=False))
+    assert child.returncode == 0, child.stdout + child.stderr
+    outcomes = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]
+    assert set(outcomes) <= {0, 1}, f"{outcomes}\n{child.stdout}\n{child.stderr[-2000:]}"
+    assert outcomes[0] == 1
+    assert outcomes[-1] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+def test_the_error_says_how_much_for_what_and_what_helps():
+    work = "RankSVM(cache_size=100_000).fit(X, Y)"
+    program = PROGRAM.format(shape=(60_000, 2, 3), work=work, mega="[1000]", shown=True)
+    child = run(program)
+    assert child.stdout.endswith("outcomes 1\n"), child.stdout + child.stderr
+    assert "cannot allocate 28.800 GB for the kernel matrix" in child.stdout
+    assert "a smaller cache_size" in child.stdout
