@@ -105,7 +105,9 @@ WORK = {
 
 
 def run(program):
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    # Freed arrays go back to the system, so that the process has no memory but what it uses.
+    environment = {**os.environ, **threads, "MALLOC_MMAP_THRESHOLD_": "131072"}
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment
     )
@@ -115,9 +117,8 @@ def run(program):
 @pytest.mark.parametrize("name", WORK)
 def test_no_memory_is_a_memory_error_at_every_limit(name):
     shape, work = WORK[name]
-    # The reserve of 64 MB is the first to fail; then steps as small as the arrays of the problems.
-    steps = os.environ.get("MULTIMARGIN_MEMORY_STEPS", "range(60, 200, 10)")
-    mega = f"[1, *{steps}, 2000]"
+    steps = os.environ.get("MULTIMARGIN_MEMORY_STEPS", "range(2, 60, 4)")
+    mega = f"[0, *{steps}, 2000]"
     child = run(PROGRAM.format(shape=shape, work=work, mega=mega, shown=False))
     assert child.returncode == 0, child.stdout + child.stderr
     outcomes = [int(word) for word in child.stdout.splitlines()[-1].split()[1:]]

@@ -93,7 +93,13 @@ impl FeatureArrays<'_> {
                 .map(Features::Sparse)
             }
         };
-        features.map_err(value_error)
+        let features = features.map_err(value_error)?;
+        if features.columns() == 0 {
+            return Err(PyValueError::new_err(
+                "X has no columns, expected at least one",
+            ));
+        }
+        Ok(features)
     }
 
     /// The features of the `n` rows that `Y` has, borrowed.
