@@ -445,7 +445,7 @@ impl<'a, L: Loss> Newton<'a, L> {
         let size = product.len();
         let mut newton = Self {
             centre,
-            point: memory::copied(&centre.dual, Purpose::RowsByLabels),
+            point: memory::copied(centre.dual, Purpose::RowsByLabels),
             product,
             image: memory::zeros(size, Purpose::RowsByLabels),
             groups: memory::filled(0, size, Purpose::RowsByLabels),
