@@ -44,7 +44,10 @@ const LARGEST: f64 = 1e150;
 
 /// Checks that all numbers are finite, and so are sums of their products.
 pub fn check_finite(name: &str, values: &[f64]) -> PyResult<()> {
-    match values.iter().find(|value| !(value.abs() <= LARGEST)) {
+    match values
+        .iter()
+        .find(|value| value.is_nan() || value.abs() > LARGEST)
+    {
         None => Ok(()),
         Some(found) => Err(PyValueError::new_err(format!(
             "{name} has the entry {found}, expected numbers of at most {LARGEST:e} in magnitude"
