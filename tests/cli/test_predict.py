@@ -122,3 +122,15 @@ def test_labels_that_a_spreadsheet_would_compute(command, tmp_path: Path) -> Non
     assert command("fit", tmp_path / "data.npz", "-m", "llsf", "-o", model).code == 0
     rows = read(command("predict", model, tmp_path / "data.npz").out)
     assert list(rows[0])[1:4] == ["'" + names[0], "'@b", r"c\td"]
+
+
+def test_file_name_that_is_no_text(command, model: Path, folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "caf\udce9.csv"
+    try:
+        out.touch()
+    except OSError:
+        pytest.skip("this file system refuses such names")
+    answer = command("predict", model, folder, "-o", out)
+    assert answer.code == 0
+    assert r"caf\udce9.csv" in answer.out
+    assert command("predict", model, folder, "--json", "-o", out).json["output"] == str(out)

@@ -1,5 +1,6 @@
 """Runs the application and turns every error into one line and an exit code."""
 
+import io
 import os
 import sys
 import traceback
@@ -28,6 +29,9 @@ def run(arguments: Sequence[str]) -> int:
     """
     # Before the command, as a method may have a parameter of that name.
     debug = "--debug" in arguments[:1]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # File names may have bytes that are no text; to print one must not lose a result.
+        sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         # Those that a library means for its developers would only puzzle here.
         warnings.simplefilter("ignore")
