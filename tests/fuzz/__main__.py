@@ -1,15 +1,17 @@
 """Damages files of every format that the package reads: python tests/fuzz --seconds 600.
 
+It ends with arbitrary values for the functions of the extension.
+
 Only a ValueError that names the file may come of it: no other exception, no crash, no more than
 1 GB of memory, no more than 20 s a file. Each miss is written to a folder.
 """
 
 import argparse
-import importlib.util
 import sys
 import time
 from pathlib import Path
 
+import entry_points
 from children import misses
 from formats import FORMATS
 
@@ -34,10 +36,16 @@ def main() -> int:
     count = 0
     started = time.perf_counter()
     for place, name in enumerate(arguments.formats):
-        left = arguments.seconds - (time.perf_counter() - started)
+        left = 0.9 * arguments.seconds - (time.perf_counter() - started)
         share = left / (len(arguments.formats) - place)
         count += _fuzz(name, arguments, share)
-    count += _call_entry_points(arguments)
+    if len(arguments.formats) == len(FORMATS):
+        limit = (
+            {"seconds": 0.1 * arguments.seconds}
+            if arguments.files is None
+            else {"calls": arguments.files}
+        )
+        count += entry_points.run(seed=arguments.seed, **limit)
     print(f"{count} misses in {time.perf_counter() - started:.0f} s (seed {arguments.seed})")
     return int(count > 0)
 
@@ -61,15 +69,6 @@ def _fuzz(name: str, arguments: argparse.Namespace, seconds: float) -> int:
     took = time.perf_counter() - started
     print(f"{name}: {n_files} files, {n_misses} misses, {took:.0f} s", flush=True)
     return n_misses
-
-
-def _call_entry_points(arguments: argparse.Namespace) -> int:
-    """Give the functions of the extension arbitrary values, where that program is there."""
-    if importlib.util.find_spec("entry_points") is None:
-        return 0
-    import entry_points
-
-    return int(entry_points.run(seconds=arguments.seconds / 10, seed=arguments.seed))
 
 
 if __name__ == "__main__":
