@@ -87,11 +87,13 @@ impl<'a> Sparse<'a> {
             && starts.windows(2).all(|pair| pair[0] <= pair[1])
             && starts.last().is_some_and(|&end| end as usize == data.len());
         let inside = indices.iter().all(|&f| f >= 0 && (f as usize) < columns);
-        if !ordered || !inside || data.len() != indices.len() {
+        // More columns than indices can number are no memory to ask for, but a sum that overflows.
+        let countable = i32::try_from(columns).is_ok();
+        if !ordered || !inside || !countable || data.len() != indices.len() {
             return Err(SolverError::Argument {
                 name: "X",
                 found: format!("a CSR matrix with inconsistent arrays for {columns} columns"),
-                expected: "increasing indptr and indices within the columns",
+                expected: "increasing indptr and indices within at most 2^31 - 1 columns",
             });
         }
         Ok(Self {
