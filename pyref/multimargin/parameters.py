@@ -1,14 +1,18 @@
 """Checks of constructor parameters. Errors name the argument, what was found, what is expected."""
 
 from collections.abc import Collection
-from math import isfinite
+from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
+from sklearn.utils import check_random_state
 
 # Threads beyond this number and the processors would only exhaust the machine.
 _MOST_THREADS = 256
+# Nobody waits for as many epochs; products of two such numbers leave 64 bits alone.
+_LARGEST_INTEGER = 10**12
 
 
 def check_real(
@@ -62,7 +66,11 @@ def check_real(
     expected = " ".join(["a finite number", " and ".join(bounds)]).rstrip()
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}; expected {expected}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        # An integer or a fraction beyond the range of floats.
+        number = inf if value > 0 else -inf  # type: ignore[operator]
     outside = (
         (above is not None and number <= above)
         or (at_least is not None and number < at_least)
@@ -74,7 +82,7 @@ def check_real(
     return number
 
 
-def check_integer(name: str, value: Any, *, at_least: int) -> int:
+def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGEST_INTEGER) -> int:
     """Return an integer parameter.
 
     Parameters
@@ -85,6 +93,8 @@ def check_integer(name: str, value: Any, *, at_least: int) -> int:
         Its value.
     at_least : int
         Inclusive lower bound.
+    at_most : int, default=10**12
+        Inclusive upper bound.
 
     Returns
     -------
@@ -96,13 +106,139 @@ def check_integer(name: str, value: Any, *, at_least: int) -> int:
     TypeError
         If the value is no integer.
     ValueError
-        If it is below the bound.
+        If it is out of bounds.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
     if value < at_least:
         raise ValueError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
+    if int(value) > at_most:
+        raise ValueError(f"{name} is {value!r}; expected an integer of at most {at_most}.")
     return int(value)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return a parameter that is True or False.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter in error messages.
+    value : object
+        Its value.
+
+    Returns
+    -------
+    bool
+        The value.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} is {value!r}; expected True or False.")
+    return bool(value)
+
+
+def check_verbosity(value: Any) -> int:
+    """Return the parameter ``verbose``.
+
+    Parameters
+    ----------
+    value : object
+        Its value.
+
+    Returns
+    -------
+    int
+        The value, at least 0; True is 1.
+
+    Raises
+    ------
+    TypeError
+        If the value is no integer.
+    ValueError
+        If it is negative.
+    """
+    return check_integer("verbose", int(value) if isinstance(value, bool) else value, at_least=0)
+
+
+def check_cache_size(value: Any) -> float:
+    """Return the parameter ``cache_size``.
+
+    Parameters
+    ----------
+    value : object
+        Its value, in MB.
+
+    Returns
+    -------
+    float
+        The value, between 0 and 10^12.
+
+    Raises
+    ------
+    TypeError
+        If the value is no real number.
+    ValueError
+        If it is out of bounds.
+    """
+    return check_real("cache_size", value, at_least=0.0, at_most=1e12)
+
+
+def random_state_of(value: Any) -> np.random.RandomState:
+    """Return the random state that the parameter ``random_state`` asks for.
+
+    Parameters
+    ----------
+    value : int, RandomState or None
+        As everywhere in scikit-learn.
+
+    Returns
+    -------
+    RandomState
+        The random state.
+
+    Raises
+    ------
+    ValueError
+        If the value is none of these.
+    """
+    try:
+        state: np.random.RandomState = check_random_state(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state is {value!r}; expected None, an integer of at least 0 and below 2^32, "
+            "or a numpy.random.RandomState."
+        ) from error
+    return state
+
+
+def job_count(n_jobs: Any, tasks: int) -> int | None:
+    """Return the number of jobs to ask joblib for.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        As everywhere in scikit-learn.
+    tasks : int
+        Number of things to do: more processes would have none.
+
+    Returns
+    -------
+    int or None
+        The number, at most `tasks`; None leaves it to the joblib context.
+
+    Raises
+    ------
+    TypeError
+        If the value is neither an integer nor None.
+    ValueError
+        If it is 0.
+    """
+    return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:

@@ -106,7 +106,13 @@ class Result:
             The line, with its line break. Numbers that are not finite become null.
         """
         row = {"format": FORMAT, **asdict(self)}
-        return json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) + "\n"
+        line = json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) + "\n"
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            # The bytes of a file name that are no UTF-8 come as lone surrogates.
+            return json.dumps(_finite(row), allow_nan=False) + "\n"
+        return line
 
     @classmethod
     def from_line(cls, line: str) -> Self | None:

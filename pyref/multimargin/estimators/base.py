@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from multimargin.arrays import check_as_many_rows
@@ -17,13 +16,23 @@ from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_pairs, check_targets
 from multimargin.kernels import (
+    KERNELS,
     Kernel,
     KernelFunction,
     is_indefinite,
     make_kernel,
     nearest_positive_semidefinite,
 )
-from multimargin.parameters import check_choice, check_integer, check_real, thread_count
+from multimargin.parameters import (
+    check_cache_size,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+    check_verbosity,
+    random_state_of,
+    thread_count,
+)
 from multimargin.thresholds import (
     ConstantThreshold,
     FeaturesThreshold,
@@ -90,9 +99,12 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_real("C", self.C, above=0.0)
         check_real("tol", self.tol, above=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
-        check_real("cache_size", self.cache_size, at_least=0.0)
-        verbose = int(self.verbose) if isinstance(self.verbose, bool) else self.verbose
-        check_integer("verbose", verbose, at_least=0)
+        check_cache_size(self.cache_size)
+        check_verbosity(self.verbose)
+        check_flag("warm_start", self.warm_start)
+        random_state_of(self.random_state)
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
         check_choice("solver", self.solver, self._solvers)
         threshold = make_threshold(self.threshold)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
@@ -165,7 +177,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             cache_bytes=int(1e6 * self.cache_size),
             start=start,
             start_bias=None if start is None else self.intercept_,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
             threads=threads,
             callback=progress.epoch_callback(),
         )

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from multimargin.arrays import check_as_many_rows
@@ -18,6 +17,7 @@ from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.targets import check_targets
+from multimargin.parameters import job_count, random_state_of
 
 Matrix = NDArray[np.float64]
 
@@ -99,6 +99,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         indicator = targets.indicator
         check_as_many_rows(indicator, X)
         n, q = indicator.shape
+        jobs = job_count(self.n_jobs, q)
         order = self._label_order(q)
 
         selector = LLSF(alpha=0.5, beta=0.1) if self.selector is None else self.selector
@@ -117,7 +118,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
             int(k) for k in self.labels_without_features_ if predecessors[int(k)].size == 0
         }
         learned = [k for k in range(q) if k not in degenerate]
-        fitted = Parallel(n_jobs=self.n_jobs)(
+        fitted = Parallel(n_jobs=jobs)(
             delayed(_fit_one)(
                 clone(classifier),
                 _label_features(X, supports[k], indicator[:, predecessors[k]]),
@@ -295,7 +296,7 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
                 raise ValueError(
                     f"order is {self.order!r}; expected 'random' or a permutation of 0..{q - 1}."
                 )
-            drawn: NDArray[np.intp] = check_random_state(self.random_state).permutation(q)
+            drawn: NDArray[np.intp] = random_state_of(self.random_state).permutation(q)
             self.order_ = drawn
             return drawn
         order = np.asarray(self.order)

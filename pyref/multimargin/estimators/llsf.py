@@ -27,7 +27,14 @@ from multimargin.estimators.llsf_problem import (
 from multimargin.estimators.problem import Report, history_of
 from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
-from multimargin.parameters import check_choice, check_integer, check_real, thread_count
+from multimargin.parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+    check_verbosity,
+    thread_count,
+)
 from multimargin.thresholds import (
     ConstantThreshold,
     Threshold,
@@ -163,7 +170,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         make_threshold(self.threshold)
         check_choice("solver", self.solver, SOLVERS)
         check_real("tol", self.tol, above=0.0)
-        check_integer("verbose", int(self.verbose), at_least=0)
+        check_verbosity(self.verbose)
+        check_flag("convexify", self.convexify)
+        check_flag("warm_start", self.warm_start)
         if self.max_iter is None:
             return _DEFAULT_ITERATIONS if self.convexify else _PUBLISHED_ITERATIONS
         return check_integer("max_iter", self.max_iter, at_least=1)

@@ -84,4 +84,4 @@ class MLRL(RelationshipClassifier):
         self._keep(locals())
 
     def _regularisation(self) -> float:
-        return check_real("lam", self.lam, above=0.0)
+        return check_real("lam", self.lam, above=0.0, at_most=1e150)

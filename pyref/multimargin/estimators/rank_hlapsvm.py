@@ -117,7 +117,7 @@ class RankHLapSVM(PairwiseClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_real("lam", self.lam, at_least=0.0)
+        check_real("lam", self.lam, at_least=0.0, at_most=1e12)
         if isinstance(self.nu, str):
             check_choice("nu", self.nu, ("scale",))
         else:

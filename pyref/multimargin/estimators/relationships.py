@@ -17,6 +17,7 @@ from multimargin.estimators.problem import Matrix, Report, history_of
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_targets
 from multimargin.kernels import (
+    KERNELS,
     Kernel,
     KernelFunction,
     is_indefinite,
@@ -24,7 +25,14 @@ from multimargin.kernels import (
     nearest_positive_semidefinite,
     rust_features,
 )
-from multimargin.parameters import check_choice, check_integer, check_real, thread_count
+from multimargin.parameters import (
+    check_cache_size,
+    check_choice,
+    check_integer,
+    check_real,
+    check_verbosity,
+    thread_count,
+)
 
 SOLVERS = ("splitting", "alternating", "exact")
 STOP_RULES = ("gap", "covariance")
@@ -82,8 +90,10 @@ class RelationshipClassifier(KernelExpansionClassifier):
             )
         check_real("tol", self.tol, above=0.0)
         check_integer("max_outer", self.max_outer, at_least=1)
-        check_real("cache_size", self.cache_size, at_least=0.0)
-        check_integer("verbose", int(self.verbose), at_least=0)
+        check_cache_size(self.cache_size)
+        check_verbosity(self.verbose)
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
 
     def _regularisation(self) -> float:
         """Return the checked weight of the regularisation of the weights."""
@@ -282,7 +292,13 @@ class RelationshipClassifier(KernelExpansionClassifier):
     def _checked_covariance(self, q: int) -> Matrix | None:
         if self.fixed_covariance is None:
             return None
-        covariance = np.array(self.fixed_covariance, dtype=np.float64)
+        try:
+            covariance = np.array(self.fixed_covariance, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(
+                f"fixed_covariance is {self.fixed_covariance!r}; expected None or a matrix of "
+                f"shape ({q}, {q})."
+            ) from error
         if covariance.shape != (q, q):
             raise ValueError(
                 f"fixed_covariance has shape {covariance.shape}; expected ({q}, {q}), one row and "

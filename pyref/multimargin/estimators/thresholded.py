@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.arrays import check_as_many_rows
 from multimargin.estimators.targets import check_targets
 from multimargin.label_scores import response_of, scores_by
-from multimargin.parameters import check_choice
+from multimargin.parameters import check_choice, job_count
 from multimargin.thresholds import Threshold, make_threshold, over_labels
 from multimargin.thresholds.base import spread
 
@@ -145,8 +145,9 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         check_as_many_rows(targets.indicator, X)
         indicator = targets.indicator.astype(int)
-        folds = list(check_cv(self.cv, indicator, classifier=True).split(X, indicator))
-        scores = Parallel(n_jobs=self.n_jobs)(
+        folds = self._folds(X, indicator)
+        jobs = job_count(self.n_jobs, len(folds))
+        scores = Parallel(n_jobs=jobs)(
             delayed(_held_out_scores)(
                 clone(self.estimator), X, indicator, fold, self.response_method
             )
@@ -166,6 +167,18 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         elif hasattr(self, "label_names_in_"):
             del self.label_names_in_
         return self
+
+    def _folds(self, X: Any, indicator: NDArray[Any]) -> list[Any]:
+        try:
+            folds = list(check_cv(self.cv, indicator, classifier=True).split(X, indicator))
+            if any(np.ndim(rows) != 1 for fold in folds for rows in fold):
+                raise ValueError("a fold is no pair of lists of rows")
+            return folds
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"cv is {self.cv!r}; expected a number of folds of at least 2, a splitter or pairs "
+                f"of row indices: {error}"
+            ) from error
 
     def label_scores(self, X: Any) -> Matrix:
         """Return the scores of the classifier, before the threshold.

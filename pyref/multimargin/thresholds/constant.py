@@ -1,11 +1,11 @@
 """The same threshold for all rows and labels."""
 
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from multimargin.labels import check_indicator, check_scores
+from multimargin.parameters import check_real
 from multimargin.thresholds.base import Threshold, Vector
 
 
@@ -110,7 +110,7 @@ def check_value(value: Any, name: str) -> float:
     ValueError
         If it is none.
     """
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not np.isfinite(float(value)):
-        raise ValueError(f"{name} is {value!r}; expected a finite number.")
-    return float(value)
+    try:
+        return check_real(name, value)
+    except TypeError as error:
+        raise ValueError(str(error)) from error

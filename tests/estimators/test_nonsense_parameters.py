@@ -1,0 +1,90 @@
+"""Whatever a parameter is given, an estimator fits or says which parameter is wrong.
+
+The parameters are those of the signatures: a new one is covered without a change here.
+"""
+
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from inspect import isclass, signature
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsClassifier
+
+import multimargin
+
+NONSENSE: dict[str, Any] = {
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "-inf": -float("inf"),
+    "negative": -1.5,
+    "-1": -1,
+    "0": 0,
+    "fraction of one": 2.5,
+    "huge integer": 10**30,
+    "huge negative integer": -(10**30),
+    "huge": 1e308,
+    "huge negative": -1e308,
+    "beyond floats": Fraction(10**400),
+    "decimal": Decimal("NaN"),
+    "text": "nonsense",
+    "no text": "",
+    "bytes": b"x",
+    "None": None,
+    "True": True,
+    "list": [1, 2],
+    "dict": {"a": 1},
+    "array": np.ones((2, 2)),
+    "array of nan": np.full(3, np.nan),
+    "array of objects": np.array(["a"], dtype=object),
+    "number in an array": np.array(1.0),
+    "complex": 1j,
+    "object": object(),
+}
+# What never can be meant, for any parameter.
+IMPOSSIBLE = ("nan", "-inf", "decimal", "text", "no text", "bytes", "dict", "complex", "object")
+IMPOSSIBLE += ("array of nan", "array of objects", "beyond floats")
+
+REQUIRED = {"ThresholdedClassifier": {"estimator": KNeighborsClassifier(3)}}
+QUICK = {"max_iter": 3, "max_outer": 2, "cv": 2}
+
+
+def estimators() -> list[type[Any]]:
+    public = (getattr(multimargin, name) for name in multimargin.__all__)
+    return [one for one in public if isclass(one) and issubclass(one, BaseEstimator)]
+
+
+CASES = [
+    pytest.param(estimator, name, id=f"{estimator.__name__}-{name}")
+    for estimator in estimators()
+    for name in signature(estimator).parameters
+]
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.random((20, 4))
+Y = (X @ RANDOM.standard_normal((4, 3)) > 0.2).astype(int)
+
+
+@pytest.mark.parametrize(("estimator", "name"), CASES)
+def test_the_parameter_is_named(estimator: type[Any], name: str) -> None:
+    for kind in NONSENSE:
+        fit_or_name(estimator, name, kind)
+
+
+def fit_or_name(estimator: type[Any], name: str, kind: str) -> None:
+    model = estimator(**REQUIRED.get(estimator.__name__, {}))
+    quick = {key: value for key, value in QUICK.items() if key in model.get_params(deep=False)}
+    model.set_params(**(quick | {name: NONSENSE[kind]}))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        # A model that stops after three epochs, or on numbers of 1e308, may say so.
+        warnings.simplefilter("ignore")
+        try:
+            model.fit(X, Y)
+        except (TypeError, ValueError) as error:
+            named = str(error).startswith((f"{name} ", f"{name}:"))
+            assert named, f"{name}={NONSENSE[kind]!r}: {error}"  # noqa: PT017
+        else:
+            assert kind not in IMPOSSIBLE, f"{name}={NONSENSE[kind]!r} was taken"
