@@ -1,4 +1,7 @@
+import errno
 import json
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,3 +120,32 @@ def test_unusable_paths(tmp_path: Path) -> None:
         ResultsFile(tmp_path)
     with pytest.raises(OSError, match=r"No such file"):
         read_results(tmp_path / "missing.jsonl")
+
+
+def test_a_damaged_byte_is_named_with_its_line(results: list[Result], results_file: Path) -> None:
+    first, second = (result.to_line().encode() for result in results)
+    results_file.write_bytes(first + second[:20] + b"\xff" + second[21:])
+    with pytest.raises(ValueError, match=r"line 2 is not UTF-8 text at byte 21; .*delete that lin"):
+        read_results(results_file)
+    results_file.write_bytes(first + b"[" * 100_000 + b"\n")
+    with pytest.raises(ValueError, match="line 2 is not JSON"):
+        read_results(results_file)
+
+
+def test_names_that_are_not_utf_8(results: list[Result], results_file: Path) -> None:
+    result = replace(results[0], data="caf\udce9", label_names=["a\x00b", "\udce9", "\x1b"])
+    with ResultsFile(results_file) as file:
+        file.append(result)
+    assert read_results(results_file) == [result]
+
+
+def test_a_full_disk_is_named(
+    results: list[Result], results_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with ResultsFile(results_file) as file:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=re.escape(str(results_file))):
+            file.append(results[0])
