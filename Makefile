@@ -1,13 +1,14 @@
-# make demo | make test | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'Cargo.toml')
 
+N ?= 1000
 SECONDS ?= 600
 SEED ?= 0
 
-.PHONY: demo test fuzz lint format bench docs clean
+.PHONY: demo test verify fuzz lint format bench docs clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
@@ -15,6 +16,10 @@ demo: $(VENV)/.package
 test: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto
+
+# Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
+verify: $(VENV)/.package
+	$(BIN)/python -m multimargin.verification --count $(N) --seed $(SEED)
 
 # Damages files of every format: only documented errors, no crash, no more than 1 GB.
 fuzz: $(VENV)/.package $(VENV)/.dev

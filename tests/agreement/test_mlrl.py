@@ -126,3 +126,29 @@ def test_independent_labels_are_libsvm():
         assert abs(values[0] - values[1]) <= 1e-6 * values[0]
         scores = model.decision_function(K)[:, j]
         np.testing.assert_allclose(scores, machine.decision_function(K), atol=1e-3)
+
+
+# Seed 5 is left out: the reference's SMO needs minutes for it.
+@pytest.mark.parametrize("seed", [0, 2, 3, 4, 6, 7, 8, 9, 10, 11])
+def test_the_alternation_at_the_limit_of_rounding_is_the_published_one(seed):
+    random = np.random.default_rng(seed)
+    n, q = int(random.integers(8, 15)), int(random.integers(2, 5))
+    X = random.normal(size=(n, int(random.integers(1, 6)))) * random.choice([0.3, 1, 3])
+    Y = (random.random((n, q)) < 0.5).astype(int)
+    Y[0], Y[1] = 1, 0
+    lam = 10.0 ** random.uniform(-3, 0)
+    model = MLRL(
+        lam,
+        kernel="precomputed",
+        solver="alternating",
+        covariance_ridge=0.0,
+        tol=1e-12,
+        max_outer=10,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X @ X.T, Y)
+    _, published = mlrl.alternate(X @ X.T, Y, lam, max_iter=10, epsilon=1e-11)
+    objective = model.history_["primal"]
+    np.testing.assert_allclose(objective, published[: len(objective)], rtol=1e-6)
+    assert (np.diff(objective) <= 1e-7 * objective[0]).all()

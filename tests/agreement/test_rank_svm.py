@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from multimargin import RankSVM, _rust
 from multimargin.kernels import rust_features
 from multimargin.reference import exact, rank_svm
-from multimargin.reference.random_problems import random_problems
+from multimargin.verification.random_problems import random_problems
 
 BIASES = ("free", "penalized", "none")
 PROBLEMS = list(random_problems(80, seed=20))

@@ -8,8 +8,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.reference import rank_hlapsvm, rank_svm
-from multimargin.reference.random_problems import random_problems
-from multimargin.reference.verify import LAM, NU, kernel_matrix
+from multimargin.verification.random_problems import random_problems
+from multimargin.verification.tasks import kernel_matrix
+
+LAM, NU = 0.3, 0.2
 
 
 def wide_kernel_problem(seed, n=20, q=4):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multimargin.reference import exact, rank_cvm, rank_lsvm
-from multimargin.reference.random_problems import random_problems
+from multimargin.verification.random_problems import random_problems
 
 
 def small_problem(seed, n=12, d=3, q=4):

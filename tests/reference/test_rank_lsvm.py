@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from multimargin.reference import exact, rank_lsvm
-from multimargin.reference.random_problems import random_problems
+from multimargin.verification.random_problems import random_problems
 
 
 def kernel_matrix(problem):

@@ -8,6 +8,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel
 from multimargin.reference import mlodm, rank_lsvm, rank_svm
+from multimargin.reference.exact import pair_weights, pairs, relative_gap
 
 
 def solve_exactly(problem: Problem, model: Model) -> Fit:
@@ -32,24 +33,28 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
         If the kernel is indefinite; an estimator takes the nearest one that is not.
     ImportError
         If CVXPY is not installed.
-    RuntimeError
+    ExactSolverError
         If the solver does not reach its tolerances.
     """
     began = time.perf_counter()
     K, Y, C = kernel_matrix(problem), problem.indicator, problem.C
     # Each dual model returns its value at a feasible point, which bounds the optimum from below.
     solution: rank_svm.Solution
+    weight = float(pair_weights(pairs(Y), C).sum())
     if model.loss == "hinge":
         solution = rank_svm.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
         primal = rank_svm.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
+        loss_at_zero = weight
     elif model.loss == "squared_hinge":
         solution = rank_lsvm.dual(K, Y, C)
         primal = rank_lsvm.primal_objective(K, Y, C, solution.B)
+        loss_at_zero = 0.5 * weight
     else:
         solution = mlodm.dual(K, Y, C, model.theta, model.mu)
         primal = mlodm.primal_objective(K, Y, C, model.theta, model.mu, solution.B)
+        loss_at_zero = 0.5 * (1.0 - model.theta) ** 2 * weight
     dual = solution.objective
-    gap = (primal - dual) / primal if primal > 0.0 else 0.0
+    gap = relative_gap(primal, dual, loss_at_zero)
     linear = problem.kernel.name == "linear"
     return Fit(
         dual=solution.B,

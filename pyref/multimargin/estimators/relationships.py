@@ -256,7 +256,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         progress: Progress,
     ) -> RelationshipFit:
         if self.solver == "exact":
-            return _solve_exactly(X, indicator, covariance, lam)
+            return _solve_exactly(X, indicator, covariance, lam, float(self.tol))
         solution = _rust.solve_mlrl(
             indicator,
             rust_features(X),
@@ -347,9 +347,10 @@ def _nothing_to_learn(n: int) -> RelationshipFit:
 
 
 def _solve_exactly(
-    K: Matrix, indicator: NDArray[np.uint8], covariance: Matrix | None, lam: float
+    K: Matrix, indicator: NDArray[np.uint8], covariance: Matrix | None, lam: float, tol: float
 ) -> RelationshipFit:
     from multimargin.reference import mlrl
+    from multimargin.reference.exact import relative_gap
 
     if sparse.issparse(K):
         raise TypeError("X is a sparse precomputed kernel; expected a dense one.")
@@ -359,17 +360,24 @@ def _solve_exactly(
     else:
         solution = mlrl.primal(K, indicator, lam, covariance)
         dual_objective = mlrl.dual_objective(K, solution.Z, lam, covariance)
-    primal = solution.objective
+    # Of the model that is returned: its expansion spans the scores only up to rounding.
+    if covariance is None:
+        primal = mlrl.joint_objective(K, indicator, lam, solution.A, solution.b)
+    else:
+        y: Matrix = np.where(indicator == 1, 1.0, -1.0)
+        regulariser = solution.objective - mlrl.hinge(solution.F, y)
+        primal = mlrl.hinge(K @ solution.A + solution.b, y) + regulariser
+    gap = relative_gap(primal, dual_objective, loss_at_zero=float(indicator.shape[1]))
     return RelationshipFit(
         expansion=solution.A,
         bias=solution.b,
         dual=solution.Z,
         covariance=solution.Omega,
-        status="converged",
+        status="converged" if gap <= tol else "stalled",
         n_iter=1,
         primal=primal,
         dual_objective=dual_objective,
-        gap=(primal - dual_objective) / primal,
+        gap=gap,
         history={
             "epoch": np.ones(1, dtype=int),
             "seconds": np.full(1, np.nan),

@@ -20,6 +20,9 @@ from multimargin.kernels import (
 )
 from multimargin.parameters import check_real, thread_count
 
+# Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
+_CANCELLED = 1e-6
+
 UNLABELLED = -1
 
 
@@ -206,9 +209,27 @@ def reduced_kernel(
             "kernel is not positive semidefinite on the unlabelled rows; expected one that is."
         ) from error
     V = linalg.solve_triangular(R, K_ul, trans="T", check_finite=False)
-    reduced = K[np.ix_(labelled, labelled)] - V.T @ V
+    reduced = K[np.ix_(labelled, labelled)]
+    before = np.diagonal(reduced).copy()
+    reduced = reduced - V.T @ V
+    if (np.diagonal(reduced) < _CANCELLED * before).any():
+        reduced = _reduced_by_factor(K, labelled, unlabelled, c)
     influence = -linalg.solve_triangular(R, V, check_finite=False)
     return np.ascontiguousarray(0.5 * (reduced + reduced.T)), influence
+
+
+def _reduced_by_factor(
+    K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float
+) -> Matrix:
+    """Return G_l (I + G_u^T G_u / c)^-1 G_l^T for K = G G^T: kernel (22) without a difference."""
+    eigenvalues, U = linalg.eigh(K, check_finite=False)
+    G = U * np.sqrt(np.maximum(eigenvalues, 0.0))
+    G_u = G[unlabelled] / np.sqrt(c)
+    # I + G_u^T G_u has no eigenvalue below 1: B (I + G_u^T G_u)^-1 B^T by its own eigenvectors.
+    weights, V = linalg.eigh(G_u.T @ G_u, check_finite=False)
+    half = (G[labelled] @ V) / np.sqrt(1.0 + np.maximum(weights, 0.0))
+    reduced: Matrix = half @ half.T
+    return reduced
 
 
 def _split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:

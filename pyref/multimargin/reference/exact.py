@@ -9,11 +9,13 @@ call of the solver.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 Array = npt.NDArray[np.float64]
 Bias = Literal["free", "penalized", "none"]
@@ -184,13 +186,54 @@ def kernel_matrix(K: npt.ArrayLike, bias: Bias) -> Array:
     return K
 
 
-def factor(Kt: Array) -> Array:
+# A kernel matrix is computed entry by entry: rounding makes eigenvalues negative that are not.
+INDEFINITE = 1e-8
+
+
+def scale_of(Kt: Array) -> float:
+    """Return the largest diagonal entry of a kernel matrix, 1 if it is 0.
+
+    Parameters
+    ----------
+    Kt : ndarray, shape (n, n)
+
+    Returns
+    -------
+    float
+        With kappa Kt and C/kappa in the place of Kt and C, alpha and the objective are divided by
+        kappa and the scores stay: a solver is given the problem with the diagonal of a correlation
+        matrix, whatever the scale of the features.
+    """
+    largest = float(np.diag(Kt).max(initial=0.0))
+    return largest if largest > 0.0 else 1.0
+
+
+def centred(K: Array) -> Array:
+    """P K P with P = I - 1 1^T / n: the kernel of features whose mean is subtracted.
+
+    Parameters
+    ----------
+    K : ndarray, shape (n, n)
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        The quadratic term beta^T K beta is the same for columns beta that sum to 0.
+    """
+    K = K - K.mean(axis=0)
+    K = K - K.mean(axis=1)[:, None]
+    return np.asarray((K + K.T) / 2.0)
+
+
+def factor(Kt: Array, size: float = 0.0) -> Array:
     """G with Kt = G G^T, by the eigen-decomposition of Kt.
 
     Parameters
     ----------
     Kt : ndarray, shape (n, n)
         Symmetric and positive semi-definite up to rounding.
+    size : float, default 0
+        Size of the numbers that Kt was computed from, where it is a difference of larger ones.
 
     Returns
     -------
@@ -200,11 +243,11 @@ def factor(Kt: Array) -> Array:
     Raises
     ------
     ValueError
-        If an eigenvalue is below -1e-10 times the largest one: the dual would not be convex.
+        If an eigenvalue is below -1e-8 times the largest one: the dual would not be convex.
     """
     eigenvalues, U = np.linalg.eigh(Kt)
-    largest = np.abs(eigenvalues).max(initial=0.0)
-    if len(eigenvalues) and eigenvalues[0] < -1e-10 * largest:
+    largest = max(np.abs(eigenvalues).max(initial=0.0), size)
+    if len(eigenvalues) and eigenvalues[0] < -INDEFINITE * largest:
         raise ValueError(
             f"K is indefinite: its eigenvalues lie between {eigenvalues[0]:.6g} and "
             f"{eigenvalues[-1]:.6g}, expected none below 0"
@@ -213,6 +256,95 @@ def factor(Kt: Array) -> Array:
     if not kept.any():
         return np.zeros((len(Kt), 1))
     return np.asarray(U[:, kept] * np.sqrt(eigenvalues[kept]))
+
+
+# -------------------------------------------------------------------------------------------------
+# Feasible points of the dual with a free bias: 0 <= alpha <= C_i, H alpha = 0
+# -------------------------------------------------------------------------------------------------
+def feasible(alpha: Array, pairs: Pairs, c: Array, q: int) -> Array:
+    """Move alpha, which a solver left outside by its tolerance, to a point of the dual's domain.
+
+    Parameters
+    ----------
+    alpha : ndarray, shape (L,)
+    pairs : Pairs
+    c : ndarray, shape (L,)
+        Upper bounds.
+    q : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray, shape (L,)
+        Inside its bounds, and H alpha is 0 but for the rounding of a sum.
+
+    Notes
+    -----
+    H alpha = 0 says that alpha is a circulation on the labels, one arc m -> n a pair. Three steps:
+    arcs between strongly connected components carry none; the residual is spread over the others
+    by least squares, weighted by their distance to the bounds; and where that leaves the bounds,
+    the smallest share of a circulation in their interior is mixed in.
+    """
+    interior = interior_circulation(pairs, c, q)
+    inside = interior > 0.0
+    alpha = np.where(inside, np.clip(alpha, 0.0, c), 0.0)
+    if not inside.any():
+        return alpha
+    H = pair_matrix(pairs, q).toarray()
+    for _ in range(3):
+        # The small share of c keeps every component connected where all of it is at its bounds.
+        room = np.where(inside, np.minimum(alpha, c - alpha) + 1e-3 * c, 0.0)
+        potential = np.linalg.pinv((H * room) @ H.T, hermitian=True) @ (H @ alpha)
+        alpha = alpha - room * (H.T @ potential)
+    low = np.where(alpha < 0.0, -alpha / np.where(inside, interior - alpha, 1.0), 0.0)
+    high = np.where(alpha > c, (alpha - c) / np.where(alpha > c, alpha - interior, 1.0), 0.0)
+    share = min(1.0, max(low.max(), high.max()))
+    return np.asarray(np.clip((1.0 - share) * alpha + share * interior, 0.0, c))
+
+
+def interior_circulation(pairs: Pairs, c: Array, q: int) -> Array:
+    """Return alpha with H alpha = 0 and 0 < alpha < c wherever the dual allows alpha > 0.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    c : ndarray, shape (L,)
+        Upper bounds.
+    q : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray, shape (L,)
+        0 for the pairs that are 0 at every feasible point: those between labels of different
+        strongly connected components.
+
+    Notes
+    -----
+    The flow pi_m P_mn of a stationary random walk with arcs in proportion to their capacities.
+    """
+    capacity = np.zeros((q, q))
+    np.add.at(capacity, (pairs.m, pairs.n), c)
+    components = connected_components(capacity > 0.0, connection="strong")[1]
+    capacity[components[:, None] != components] = 0.0
+    out = capacity.sum(axis=1)
+    P = capacity / np.where(out > 0.0, out, 1.0)[:, None]
+    P[out == 0.0, out == 0.0] = 1.0
+    flow = np.zeros((q, q))
+    for component in range(components.max() + 1):
+        labels = np.flatnonzero(components == component)
+        if len(labels) > 1:
+            block = np.ix_(labels, labels)
+            # pi (P - I) = 0 and sum pi = 1
+            system = np.vstack([P[block].T - np.eye(len(labels)), np.ones(len(labels))])
+            pi = np.linalg.lstsq(system, np.r_[np.zeros(len(labels)), 1.0])[0]
+            flow[block] = np.maximum(pi, 0.0)[:, None] * P[block]
+    # All arcs of one label get the same share of their capacities.
+    share = np.where(capacity > 0.0, flow / np.where(capacity > 0.0, capacity, 1.0), 0.0)
+    largest = share.max(initial=0.0)
+    if largest == 0.0:
+        return np.zeros(len(c))
+    return np.asarray(0.5 * share[pairs.m, pairs.n] / largest * c)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -243,6 +375,17 @@ SETTINGS: dict[str, dict[str, float]] = {
 }
 
 
+# What is tried, and which statuses are accepted: "inaccurate" means the reduced tolerances for
+# Clarabel, and none at all for SCS.
+ATTEMPTS: dict[str, list[tuple[dict[str, float], tuple[str, ...]]]] = {
+    "clarabel": [
+        (SETTINGS["clarabel"], ("optimal", "optimal_inaccurate")),
+        ({"max_iter": 500}, ("optimal",)),
+    ],
+    "scs": [(SETTINGS["scs"], ("optimal",))],
+}
+
+
 def import_cvxpy() -> Any:
     """Import CVXPY, which is an optional dependency.
 
@@ -264,6 +407,35 @@ def import_cvxpy() -> Any:
     return cvxpy
 
 
+# A relative gap at which no further attempt is made.
+CERTIFIED = 1e-9
+
+
+class ExactSolverError(RuntimeError):
+    """An interior-point solver stopped without a solution; the message says what helps."""
+
+
+def failure(solver: str, statuses: Sequence[str]) -> ExactSolverError:
+    """Return the error for a problem that a solver did not solve.
+
+    Parameters
+    ----------
+    solver : str
+        The solver's name.
+    statuses : sequence of str
+        How its attempts ended.
+
+    Returns
+    -------
+    ExactSolverError
+    """
+    return ExactSolverError(
+        f"the exact solver {solver} stopped with status {', '.join(dict.fromkeys(statuses))}; "
+        "expected 'optimal'. Scale the features, lower C (for MLRL, raise lam) or use an iterative "
+        "solver, such as solver='bcd' (for MLRL, 'splitting'), which certifies its result, too"
+    )
+
+
 def solve_qp(problem: Any, solver: Solver = "clarabel") -> None:
     """Solve a CVXPY problem to the limit of double precision.
 
@@ -279,24 +451,86 @@ def solve_qp(problem: Any, solver: Solver = "clarabel") -> None:
     ------
     ValueError
         If solver is none of the two.
-    RuntimeError
+    ExactSolverError
         If the solver stops before it has reached its tolerances.
 
     Notes
     -----
-    Clarabel aims at 1e-12. Where rounding stops it earlier, 1e-9 is accepted, never less. SCS aims
-    at 1e-11 and raises when it does not get there, as it happens for very small or large C.
+    Clarabel aims at 1e-12. Where rounding stops it earlier, 1e-9 is accepted; where that is out of
+    reach, too, its own settings and its own tolerance, 1e-8, are tried. SCS aims at 1e-11 and
+    raises when it does not get there, as it happens for very small or large C.
     """
     if solver not in SETTINGS:
         raise ValueError(f"solver is {solver!r}, expected one of {sorted(SETTINGS)}")
     cp = import_cvxpy()
-    # "inaccurate" means the reduced tolerances for Clarabel, and none at all for SCS
-    accepted = {"clarabel": ("optimal", "optimal_inaccurate"), "scs": ("optimal",)}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+    statuses = []
+    for settings, accepted in ATTEMPTS[solver]:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            try:
+                problem.solve(solver=solver.upper(), **settings)
+            except cp.SolverError:
+                statuses.append("solver_error")
+                continue
+        if problem.status in accepted:
+            return
+        statuses.append(str(problem.status))
+    raise failure(solver, statuses)
+
+
+def best_of(attempts: Sequence[Callable[[], Any]], primal: Callable[[Any], float]) -> Any:
+    """Return the first dual solution that its own primal value certifies, else the best one.
+
+    Parameters
+    ----------
+    attempts : sequence of callable
+        Each solves the same dual problem in units of its own and returns a solution with its
+        `objective`; or raises `ExactSolverError`.
+    primal : callable
+        The primal value of a solution.
+
+    Returns
+    -------
+    solution
+
+    Raises
+    ------
+    ExactSolverError
+        If every attempt fails.
+    """
+    best, smallest, failed = None, np.inf, None
+    for attempt in attempts:
         try:
-            problem.solve(solver=solver.upper(), **SETTINGS[solver])
-        except cp.SolverError as error:
-            raise RuntimeError(f"{solver} did not solve the problem: {error}") from error
-    if problem.status not in accepted[solver]:
-        raise RuntimeError(f"{solver} stopped with status {problem.status!r}, expected 'optimal'")
+            found = attempt()
+        except ExactSolverError as error:
+            failed = error
+            continue
+        value = primal(found)
+        gap = relative_gap(value, found.objective)
+        if best is None or gap < smallest:
+            best, smallest = found, gap
+        if smallest <= CERTIFIED:
+            break
+    if best is None:
+        assert failed is not None
+        raise failed
+    return best
+
+
+def relative_gap(primal: float, dual: float, loss_at_zero: float = 0.0) -> float:
+    """(primal - dual) / primal, where a primal value of 0 means one of rounding.
+
+    Parameters
+    ----------
+    primal, dual : float
+    loss_at_zero : float, default 0
+        The objective of the model 0: sums of this size are what both values were computed from.
+
+    Returns
+    -------
+    float
+        0 where the difference is within 1e-14 of `loss_at_zero`.
+    """
+    if primal - dual <= 1e-14 * loss_at_zero:
+        return 0.0
+    return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)

@@ -25,6 +25,7 @@ All objectives are given in the sign of the primal problem.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -146,20 +147,34 @@ def dual(
     if len(c) == 0:
         return no_pairs(n, q, pairs)
     cp = exact.import_cvxpy()
-    G = exact.factor(Kt)
+    scale = exact.scale_of(Kt)
+    G = exact.factor(Kt) / np.sqrt(scale)
     blkdiag_H = exact.block_pair_matrix(pairs, n, q)
 
-    # In units of sqrt(C_i) and sqrt(mu C_i) the last term of (18) is half a sum of squares.
-    root, root_mu = np.sqrt(c), np.sqrt(mu * c)
-    a, b = cp.Variable(len(c)), cp.Variable(len(c))
-    alpha, beta = cp.multiply(root, a), cp.multiply(root_mu, b)
-    w = cp.reshape(blkdiag_H @ (alpha - beta), (n, q), order="C")  # (16)
-    objective = 0.5 * cp.sum_squares(G.T @ w) + 0.5 * (cp.sum_squares(a) + cp.sum_squares(b))
-    objective += (theta - 1) * cp.sum(alpha) + (theta + 1) * cp.sum(beta)
-    exact.solve_qp(cp.Problem(cp.Minimize(objective), [a >= 0, b >= 0]), solver)
+    def solve(unit: Array) -> Solution:
+        """Solve for kappa alpha / unit and kappa beta / unit, where kappa is the kernel's scale."""
+        a, b = cp.Variable(len(c)), cp.Variable(len(c))
+        share = unit / unit.min()
+        slope, slope_mu = unit / np.sqrt(c * scale), unit / np.sqrt(mu * c * scale)
+        w = cp.reshape(blkdiag_H @ cp.multiply(share, a - b), (n, q), order="C")  # (16)
+        quadratic = unit.min() ** 2 * cp.sum_squares(G.T @ w)
+        quadratic += cp.sum_squares(cp.multiply(slope, a))
+        quadratic += cp.sum_squares(cp.multiply(slope_mu, b))
+        linear = (theta - 1) * cp.sum(cp.multiply(share, a))
+        linear += (theta + 1) * cp.sum(cp.multiply(share, b))
+        problem = cp.Problem(cp.Minimize(0.5 * quadratic / unit.min() + linear), [a >= 0, b >= 0])
+        exact.solve_qp(problem, solver)
+        t = unit * (np.maximum(a.value, 0.0) - np.maximum(b.value, 0.0)) / scale
+        return recover(K, Y, C, theta, mu, t)
 
-    t = root * np.maximum(a.value, 0.0) - root_mu * np.maximum(b.value, 0.0)
-    return recover(K, Y, C, theta, mu, t)
+    # In the first unit the curvature of the last term of (18) is 1, whatever C; in the second,
+    # those of the kernel.
+    units = [np.sqrt(c * scale), np.ones(len(c))]
+    best: Solution = exact.best_of(
+        [partial(solve, unit) for unit in units],
+        lambda found: primal_objective(K, Y, C, theta, mu, found.B),
+    )
+    return best
 
 
 def recover(

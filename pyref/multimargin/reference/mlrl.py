@@ -101,19 +101,24 @@ def primal(
     """
     K, y, Omega = problem_data(K, Y, lam, Omega)
     cp = exact.import_cvxpy()
-    G, S = exact.factor(K), exact.factor(Omega)
+    scale, size = exact.scale_of(exact.centred(K)), exact.scale_of(Omega)
+    unit = lam / (scale * size)
+    G = exact.factor(exact.centred(K), exact.scale_of(K)) / np.sqrt(scale)
+    S = exact.factor(Omega) / np.sqrt(size)
     n, q = y.shape
-    V = cp.Variable((G.shape[1], S.shape[1]))
+    V = cp.Variable((G.shape[1], S.shape[1]))  # times the roots of both scales
     b = cp.Variable((1, q))
     xi = cp.Variable((n, q))
     margins = cp.multiply(y, G @ V @ S.T + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(xi) / n + lam / 2 * cp.sum_squares(V)  # (8)
+    objective = cp.sum(xi) / n + unit / 2 * cp.sum_squares(V)  # (8)
     exact.solve_qp(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
 
     W = V.value @ S.T
     F = G @ W + b.value
-    value = hinge(F, y) + lam / 2 * float(np.sum(V.value**2))
-    return Solution(value, margins.dual_value * y, expansion(G, W), b.value.ravel(), Omega, F)
+    value = hinge(F, y) + unit / 2 * float(np.sum(V.value**2))
+    A = expansion(G, W) / scale
+    Z = feasible(margins.dual_value * y, y)
+    return Solution(value, Z, A, (F - K @ A).mean(axis=0), Omega, F)
 
 
 def dual(
@@ -212,24 +217,49 @@ def joint(K: npt.ArrayLike, Y: npt.ArrayLike, lam: float, solver: Solver = "clar
     """
     K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
     cp = exact.import_cvxpy()
-    G = exact.factor(K)
+    scale = exact.scale_of(exact.centred(K))
+    G = exact.factor(exact.centred(K), exact.scale_of(K)) / np.sqrt(scale)
     n, q = y.shape
-    W = cp.Variable((G.shape[1], q))
+    W = cp.Variable((G.shape[1], q))  # times the root of the scale
     b = cp.Variable((1, q))
     xi = cp.Variable((n, q))
     margins = cp.multiply(y, G @ W + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(xi) / n + lam / 2 * cp.square(cp.normNuc(W))
+    objective = cp.sum(xi) / n + lam / scale / 2 * cp.square(cp.normNuc(W))
     solve_trace_norm(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
     F = G @ W.value + b.value
-    value = hinge(F, y) + lam / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
+    value = hinge(F, y) + lam / scale / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
+    A = expansion(G, W.value) / scale
     return Solution(
         value,
-        margins.dual_value * y,
-        expansion(G, W.value),
-        b.value.ravel(),
+        feasible(margins.dual_value * y, y),
+        A,
+        (F - K @ A).mean(axis=0),
         omega_step(W.value.T @ W.value),
         F,
     )
+
+
+def feasible(Z: Array, y: Array) -> Array:
+    """Move Z, which a solver left outside by its tolerance, into the domain of (10).
+
+    Parameters
+    ----------
+    Z : ndarray, shape (n, q)
+        Signed dual variables.
+    y : ndarray of {-1, 1}, shape (n, q)
+
+    Returns
+    -------
+    ndarray, shape (n, q)
+        0 <= alpha <= 1/n; in each column the side with the larger sum is scaled down to the other.
+    """
+    alpha = np.clip(y * Z, 0.0, 1.0 / len(y))
+    positive = np.where(y > 0, alpha, 0.0).sum(axis=0)
+    negative = np.where(y < 0, alpha, 0.0).sum(axis=0)
+    total = np.minimum(positive, negative)
+    share_positive = total / np.where(positive > 0.0, positive, 1.0)
+    share_negative = total / np.where(negative > 0.0, negative, 1.0)
+    return np.asarray(y * alpha * np.where(y > 0, share_positive, share_negative))
 
 
 def joint_bound(K: npt.ArrayLike, Z: Array, lam: float) -> float:
@@ -607,6 +637,7 @@ def solve_trace_norm(problem: Any, solver: Solver) -> None:
     if solver != "clarabel":
         exact.solve_qp(problem, solver)
         return
+    statuses = []
     for tolerance in (1e-11, 1e-10, 1e-9, 1e-8):
         settings = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
         with warnings.catch_warnings():
@@ -614,10 +645,12 @@ def solve_trace_norm(problem: Any, solver: Solver) -> None:
             try:
                 problem.solve(solver="CLARABEL", **settings)
             except exact.import_cvxpy().SolverError:
+                statuses.append("solver_error")
                 continue
         if problem.status == "optimal":
             return
-    raise RuntimeError("clarabel did not solve the trace norm problem to 1e-8")
+        statuses.append(str(problem.status))
+    raise exact.failure(solver, statuses)
 
 
 def expansion(G: Array, W: Array) -> Array:

@@ -16,6 +16,7 @@ Papers and code: as in `rank_svm`. All objectives are given in the sign of the p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -115,17 +116,27 @@ def dual(
     if len(c) == 0:
         return no_pairs(n, q, pairs)
     cp = exact.import_cvxpy()
-    G = exact.factor(Kt)
+    scale = exact.scale_of(Kt)
+    G = exact.factor(Kt) / np.sqrt(scale)
     blkdiag_H = exact.block_pair_matrix(pairs, n, q)
 
-    # In units of sqrt(C_i) the curvature of D is 1, whatever the size of C.
-    root = np.sqrt(c)
-    scaled = cp.Variable(len(c))
-    alpha = cp.multiply(root, scaled)
-    beta = cp.reshape(blkdiag_H @ alpha, (n, q), order="C")
-    quadratic = cp.sum_squares(G.T @ beta) + cp.sum_squares(scaled)
-    exact.solve_qp(cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [scaled >= 0]), solver)
-    return recover(K, Y, C, np.maximum(root * scaled.value, 0.0))
+    def solve(unit: Array) -> Solution:
+        """Solve for kappa alpha / unit, where kappa is the kernel's scale."""
+        a = cp.Variable(len(c))
+        beta = cp.reshape(blkdiag_H @ cp.multiply(unit / unit.min(), a), (n, q), order="C")
+        slope = cp.multiply(unit / np.sqrt(c * scale), a)
+        quadratic = unit.min() ** 2 * cp.sum_squares(G.T @ beta) + cp.sum_squares(slope)
+        W = 0.5 * quadratic / unit.min() - cp.sum(cp.multiply(unit / unit.min(), a))
+        exact.solve_qp(cp.Problem(cp.Minimize(W), [a >= 0]), solver)
+        return recover(K, Y, C, np.maximum(unit * a.value / scale, 0.0))
+
+    # In the first unit the curvature of D is 1, whatever C; in the second, those of the kernel.
+    units = [np.sqrt(c * scale), np.ones(len(c))]
+    best: Solution = exact.best_of(
+        [partial(solve, unit) for unit in units],
+        lambda found: primal_objective(K, Y, C, found.B),
+    )
+    return best
 
 
 def recover(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array) -> Solution:

@@ -189,20 +189,29 @@ def dual(
     if len(c) == 0:
         return no_pairs(n, q, pairs)
     cp = exact.import_cvxpy()
-    G = exact.factor(Kt)
+    size = exact.scale_of(Kt)
+    if bias == "free":
+        Kt = exact.centred(Kt)
+    scale = exact.scale_of(Kt)
+    unit = min(float(c.max()), 1.0 / scale)  # of alpha, so that all numbers are of order 1
+    G = exact.factor(Kt, size) * np.sqrt(unit)
     H = exact.pair_matrix(pairs, q)
     blkdiag_H = exact.block_pair_matrix(pairs, n, q)
 
     alpha = cp.Variable(len(c))
     beta = cp.reshape(blkdiag_H @ alpha, (n, q), order="C")  # 000 (23)
     W = 0.5 * cp.sum_squares(G.T @ beta) - cp.sum(alpha)  # 000 (24)
-    constraints = [alpha >= 0, alpha <= c]
+    constraints = [alpha >= 0, alpha <= c / unit]
     if bias == "free":
         constraints.append(H @ alpha == 0)
     exact.solve_qp(cp.Problem(cp.Minimize(W), constraints), solver)
 
-    multipliers = constraints[-1].dual_value if bias == "free" else np.zeros(q)
-    return recover(K, Y, np.clip(alpha.value, 0.0, c), multipliers, bias)
+    if bias != "free":
+        return recover(K, Y, np.clip(unit * alpha.value, 0.0, c), np.zeros(q), bias)
+    point = exact.feasible(unit * alpha.value, pairs, c, q)
+    # The multipliers belong to the centred scores.
+    mean = (np.asarray(K, dtype=np.float64) @ expansion(point, pairs, n, q)).mean(axis=0)
+    return recover(K, Y, point, constraints[-1].dual_value - mean, bias)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -41,6 +41,12 @@ const SUB_GAP: f64 = 1e-4;
 const PATIENCE: usize = 100;
 /// Largest number of visits to all labels in one sub-problem of the alternation.
 const MOST_SWEEPS: usize = 1000;
+/// A sub-problem is at the limit of rounding when this many visits to all labels bring no smaller gap.
+const STILL: usize = 20;
+/// It has reached that limit when it does so this many times, each from products computed anew.
+const CHECKS: usize = 3;
+/// The alternation is at the limit of rounding when this many rounds with such sub-problems bring no lower objective.
+const STILL_ROUNDS: usize = 5;
 
 /// `Z` and `K Z`, by label.
 struct State {
@@ -68,6 +74,16 @@ impl Value {
     fn gap(&self) -> f64 {
         relative_gap(self.primal, self.dual)
     }
+}
+
+/// How a sub-problem of the alternation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Its relative gap, with products computed anew, is within the tolerance.
+    Solved,
+    /// Rounding, or the limit of visits, keeps it above.
+    Unsolved,
+    Interrupted,
 }
 
 impl State {
@@ -189,6 +205,13 @@ impl State {
         if !(slope > 0.0 && step > 0.0 && step.is_finite()) {
             return;
         }
+        // The products' difference is known to the rounding of the products. A step that lifts that above the tolerance of
+        // the gradient would follow noise.
+        let largest = self.products.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        let weight = scaled.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        if step * f64::EPSILON * largest * weight > self.tolerance {
+            return;
+        }
         for (column, (direction, signs)) in self
             .columns
             .iter_mut()
@@ -201,7 +224,8 @@ impl State {
         axpy(step, &product, &mut self.products);
     }
 
-    /// Visits the labels until the relative gap of (10) is at most `tolerance`; `false` when interrupted.
+    /// Visits the labels until the relative gap of (10) is at most `tolerance`, or no smaller in many visits. The products
+    /// are computed anew before either is believed.
     fn solve(
         &mut self,
         problem: &Problem<'_>,
@@ -210,18 +234,38 @@ impl State {
         shrinking: bool,
         threads: &Threads,
         monitor: &mut dyn Monitor,
-    ) -> bool {
+    ) -> Outcome {
+        self.gap = f64::INFINITY;
+        let (mut smallest, mut still, mut checked) = (f64::INFINITY, 0, 0);
         for _ in 0..MOST_SWEEPS {
             if !self.sweep(problem, omega, shrinking, threads, monitor) {
-                return false;
+                return Outcome::Interrupted;
             }
-            let gap = self.value(problem, omega).gap();
-            if gap <= tolerance {
-                break;
+            let mut gap = self.value(problem, omega).gap();
+            still = if gap < smallest { 0 } else { still + 1 };
+            smallest = smallest.min(gap);
+            if gap <= tolerance || still == STILL {
+                if !self.recompute(problem, threads, monitor) {
+                    return Outcome::Interrupted;
+                }
+                gap = self.value(problem, omega).gap();
+                checked += 1;
+                if gap <= tolerance {
+                    return Outcome::Solved;
+                }
+                if checked == CHECKS {
+                    return Outcome::Unsolved;
+                }
+                // Once more from products without drift.
+                (smallest, still) = (gap, 0);
             }
             self.prepare(problem, omega, gap);
         }
-        true
+        if self.recompute(problem, threads, monitor) {
+            Outcome::Unsolved
+        } else {
+            Outcome::Interrupted
+        }
     }
 
     /// Replaces the products by ones computed from `Z` alone; `false` when interrupted.
@@ -440,10 +484,11 @@ pub fn alternating(
     let mut state = State::new(problem);
     let mut omega = independent(q);
     let mut best_bound = (f64::NEG_INFINITY, Vec::new());
+    let (mut lowest, mut still) = (f64::INFINITY, 0);
     let mut rounds = 0;
     loop {
         rounds += 1;
-        let finished = state.solve(
+        let outcome = state.solve(
             problem,
             &omega,
             sub_tolerance,
@@ -451,7 +496,6 @@ pub fn alternating(
             threads,
             monitor,
         );
-        let finished = finished && state.recompute(problem, threads, monitor);
         let value = state.value(problem, &omega);
         let expansion = state.expansion(problem, &omega);
         let (covariance, trace_norm) =
@@ -483,12 +527,21 @@ pub fn alternating(
             StopRule::Gap(tolerance) => gap <= tolerance,
             StopRule::Covariance(tolerance) => change.sqrt() <= tolerance,
         };
-        let status = if !finished {
+        let lower = primal < lowest;
+        still = if lower || outcome == Outcome::Solved {
+            0
+        } else {
+            still + 1
+        };
+        lowest = lowest.min(primal);
+        let status = if outcome == Outcome::Interrupted {
             Status::Interrupted
         } else if gap < -1e-9 {
             Status::IndefiniteKernel
         } else if enough {
             Status::Converged
+        } else if still == STILL_ROUNDS {
+            Status::Stalled
         } else if rounds == settings.rounds {
             Status::MaxIterations
         } else {

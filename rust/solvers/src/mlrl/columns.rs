@@ -6,6 +6,10 @@ use crate::report::Monitor;
 use crate::smo::{LabelProblem, Limits, Workspace, solve_label};
 use crate::threads::Threads;
 
+/// A label's pair steps in one round end at this many an instance, but not before [`FEWEST_STEPS`].
+const STEPS_AN_INSTANCE: usize = 1000;
+const FEWEST_STEPS: usize = 100_000;
+
 /// One label's column of `Z` and its gradient `c K z - p`.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
@@ -122,5 +126,7 @@ fn part(
         workspace,
     );
     column.steps += outcome.steps;
-    column.done = outcome.steps < limits.steps || column.steps >= MOST_STEPS;
+    // A kernel of huge values beside lambda needs more steps than anybody waits for.
+    let most = (STEPS_AN_INSTANCE * problem.instances()).clamp(FEWEST_STEPS, MOST_STEPS);
+    column.done = outcome.steps < limits.steps || column.steps >= most;
 }

@@ -1,0 +1,255 @@
+"""What is known of a task without the fast solvers: bounds of its optimum, and a model's value."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM
+from multimargin.reference import exact, llsf, mlodm, mlrl, rank_hlapsvm, rank_lsvm, rank_svm
+from multimargin.reference.exact import Array
+from multimargin.verification.tasks import Task
+
+EPS = float(np.finfo(np.float64).eps)
+# Relative accuracy that the interior-point solver of LLSF is trusted with: it proves no bound.
+TRUST = 1e-7
+
+
+class Interval(NamedTuple):
+    """Bounds of the optimum that the reference proves.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Value of a feasible dual point and of a model.
+    zero : float
+        Objective of the model 0: the size of the sums that values are computed from.
+    """
+
+    lower: float
+    upper: float
+    zero: float
+
+
+class Value(NamedTuple):
+    """An objective and how far rounding may have moved it.
+
+    Parameters
+    ----------
+    objective : float
+    rounding : float
+    """
+
+    objective: float
+    rounding: float
+
+
+def optimum(task: Task) -> Interval:
+    """Bound the optimum of a task by the exact reference.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    ExactSolverError
+        If the interior-point solver fails.
+    """
+    if task.estimator is LLSF:
+        # In the units of the features; the objective is the same.
+        alpha = task.parameters["alpha"] / task.scale**2
+        beta = task.parameters["beta"] / task.scale
+        value = llsf.primal(task.features, task.Y, alpha, beta).objective
+        return Interval(value - TRUST * abs(value), value, 0.5 * float(np.sum(task.Y)))
+    if task.estimator in (MLRL, SSMLRL):
+        return _relationship_optimum(task)
+    K, Y, C, bias = _kernel_of(task), task.Y, task.parameters["C"], _bias(task)
+    weight = float(exact.pair_weights(exact.pairs(Y), C).sum())
+    if task.estimator is MLODM:
+        theta, mu = task.parameters["theta"], task.parameters["mu"]
+        odm = mlodm.dual(K, Y, C, theta, mu)
+        upper = mlodm.primal_objective(K, Y, C, theta, mu, odm.B)
+        return Interval(odm.objective, upper, 0.5 * (1 - theta) ** 2 * weight)
+    if task.estimator in (RankSVM, RankHLapSVM):
+        hinge = rank_svm.dual(K, Y, C, bias)  # type: ignore[arg-type]
+        upper = rank_svm.primal_objective(K, Y, C, hinge.B, hinge.b, bias)  # type: ignore[arg-type]
+        return Interval(hinge.objective, upper, weight)
+    squared = rank_lsvm.dual(K, Y, C)
+    lower, upper = squared.objective, rank_lsvm.primal_objective(K, Y, C, squared.B)
+    if task.estimator is RankCVM:
+        # (37) has the optimum 1/(2 S) where the squared hinge has S/2.
+        largest = 1.0 / (4.0 * lower) if lower > 0.0 else np.inf
+        return Interval(1.0 / (4.0 * upper), largest, largest)
+    return Interval(lower, upper, 0.5 * weight)
+
+
+def returned(task: Task, model: Any) -> Value:
+    """Evaluate the model that a fit returned, from its scores and its expansion.
+
+    Parameters
+    ----------
+    task : Task
+    model : estimator
+        Fitted to the task.
+
+    Returns
+    -------
+    Value
+        The primal objective. For `RankCVM` the lower bound of (37) that belongs to the model.
+    """
+    F = model.label_scores(task.X)
+    if task.estimator is LLSF:
+        return _llsf_value(task, model)
+    A = np.zeros_like(F)
+    A[model.support_] = model.dual_coef_
+    b = model.intercept_
+    if task.estimator in (MLRL, SSMLRL):
+        return _relationship_value(task, A, F)
+    if task.estimator is RankCVM:
+        A, F, b = A / model.rho_, F / model.rho_, b / model.rho_
+    squares = float(np.sum(A * (task.K @ A)))
+    rounding = EPS * len(A) * float(np.sum(np.abs(A) * (np.abs(task.K) @ np.abs(A))))
+    if _bias(task) == "penalized" or task.estimator is RankHLapSVM:
+        squares += float(b @ b)
+    if task.estimator is RankHLapSVM:
+        Lap = _laplacian(task)
+        squares += task.parameters["lam"] * float(np.sum(F * (Lap @ F)))
+    loss, loss_rounding = _loss(task, A, F)
+    objective, rounding = 0.5 * squares + loss, 0.5 * rounding + loss_rounding
+    if task.estimator is RankCVM:
+        return Value(1.0 / (4.0 * objective), rounding / (4.0 * objective**2))
+    return Value(objective, rounding)
+
+
+def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
+    """Return the loss of scores, and how much it moves where they move by their rounding."""
+    pairs = exact.pairs(task.Y)
+    c = exact.pair_weights(pairs, task.parameters["C"])
+    z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    moved = 2.0 * EPS * (len(A) * (np.abs(task.K) + 1.0) @ np.abs(A) + np.abs(F)).max(axis=1)
+
+    def values(z: Array) -> Array:
+        if task.estimator in (RankSVM, RankHLapSVM):
+            return np.maximum(0.0, 1.0 - z)
+        if task.estimator is MLODM:
+            theta, mu = task.parameters["theta"], task.parameters["mu"]
+            xi, eps = np.maximum(0.0, 1.0 - theta - z), np.maximum(0.0, z - 1.0 - theta)
+            return np.asarray(0.5 * (xi**2 + mu * eps**2))
+        return np.asarray(0.5 * np.maximum(0.0, 1.0 - z) ** 2)
+
+    here, delta = values(z), 2.0 * moved[pairs.i]
+    apart = np.maximum(np.abs(values(z - delta) - here), np.abs(values(z + delta) - here))
+    return float(c @ here), float(c @ apart)
+
+
+def _bias(task: Task) -> str:
+    if task.estimator is RankSVM:
+        return str(task.parameters["bias"])
+    return "none" if task.estimator in (MLODM, RankHLapSVM) else "penalized"
+
+
+def _laplacian(task: Task) -> Array:
+    # Hyperedges are weighted by distances of features, or those of a kernel that is given.
+    given = task.parameters["kernel"] == "precomputed"
+    X = task.scale * task.features
+    weights = rank_hlapsvm.hyperedge_weights(
+        task.K if given else X @ X.T, task.Y, task.parameters["nu"]
+    )
+    return rank_hlapsvm.laplacian(task.Y, weights)
+
+
+def _kernel_of(task: Task) -> Array:
+    if task.estimator is not RankHLapSVM:
+        return task.K
+    G = exact.factor(exact.kernel_matrix(task.K, "penalized"))
+    return _damped(G, task.parameters["lam"] * G.T @ _laplacian(task) @ G)
+
+
+def _damped(G: Array, inner: Array) -> Array:
+    """Return G (I + inner)^-1 G^T, positive semi-definite whatever the size of inner."""
+    weights, V = np.linalg.eigh((inner + inner.T) / 2.0)
+    half = (G @ V) / np.sqrt(1.0 + np.maximum(weights, 0.0))
+    return np.asarray(half @ half.T)
+
+
+def _llsf_value(task: Task, model: Any) -> Value:
+    alpha = task.parameters["alpha"] / task.scale**2
+    beta = task.parameters["beta"] / task.scale
+    R = llsf.label_dissimilarity(task.Y)
+    R = R + llsf.shift(task.features, task.Y, alpha) * np.eye(len(R))
+    W = task.scale * model.coef_.T
+    value = llsf.objective(task.features, task.Y, W, R, alpha, beta)
+    return Value(value, 1e-10 * (abs(value) + alpha * float(np.sum(W * W))))
+
+
+class _Relationship(NamedTuple):
+    K: Array
+    Y: Array
+    labelled: NDArray[np.bool_]
+    learned: NDArray[np.intp]
+    lam1: float
+    lam2: float
+    Omega: Array | None
+
+
+def _relationship(task: Task) -> _Relationship:
+    labelled = task.Y[:, 0] >= 0
+    Y = task.Y[labelled]
+    learned = np.flatnonzero((Y.sum(axis=0) > 0) & (Y.sum(axis=0) < len(Y)))
+    Omega = task.parameters.get("fixed_covariance")
+    lam1 = task.parameters["lam" if task.estimator is MLRL else "lam1"]
+    return _Relationship(
+        task.K,
+        Y[:, learned],
+        labelled,
+        learned,
+        lam1,
+        task.parameters.get("lam2", 0.0),
+        None if Omega is None else Omega[np.ix_(learned, learned)],
+    )
+
+
+def _relationship_optimum(task: Task) -> Interval:
+    K, Y, labelled, learned, lam1, lam2, Omega = _relationship(task)
+    if len(learned) == 0:
+        return Interval(0.0, 0.0, 0.0)
+    if not labelled.all():
+        order = np.r_[np.flatnonzero(labelled), np.flatnonzero(~labelled)]
+        # (22) without its difference: K = G G^T.
+        G = exact.factor(K[order][:, order])
+        K = _damped(G[: len(Y)], lam2 / lam1 * G[len(Y) :].T @ G[len(Y) :])
+    if Omega is None:
+        joint = mlrl.joint(K, Y, lam1)
+        upper = mlrl.joint_objective(K, Y, lam1, joint.A, joint.b)
+        return Interval(mlrl.joint_bound(K, joint.Z, lam1), upper, float(len(learned)))
+    fixed = mlrl.primal(K, Y, lam1, Omega)
+    lower = mlrl.dual_objective(K, fixed.Z, lam1, Omega)
+    return Interval(lower, fixed.objective, float(len(learned)))
+
+
+def _relationship_value(task: Task, A: Array, F: Array) -> Value:
+    K, Y, labelled, learned, lam1, lam2, Omega = _relationship(task)
+    A, F = A[:, learned], F[:, learned]
+    M = lam1 * A.T @ K @ A
+    if not labelled.all():
+        f = (K @ A)[~labelled]
+        M = M + lam2 * f.T @ f
+    loss = mlrl.hinge(F[labelled], 2.0 * Y - 1.0)
+    if Omega is None:
+        roots = np.sqrt(np.maximum(np.linalg.eigvalsh((M + M.T) / 2.0), 0.0))
+        regulariser = 0.5 * float(roots.sum()) ** 2
+    else:
+        regulariser = 0.5 * float(np.sum(np.linalg.pinv(Omega, rcond=1e-10) * M))
+    moved = EPS * len(A) * (np.abs(K) @ np.abs(A)).max(initial=0.0) * len(learned)
+    if Omega is not None:
+        # A singular covariance is so up to rounding, which scores of the size K / lam show.
+        moved += EPS * float(np.abs(K).max() * np.abs(Omega).max()) / lam1
+    # The root of an eigenvalue of rounding is the root of EPS.
+    return Value(loss + regulariser, 10.0 * moved + 1e-7 * regulariser)

@@ -1,0 +1,283 @@
+"""Random tasks fitted, judged by the exact reference, and the misses written down."""
+
+from __future__ import annotations
+
+import signal
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from multimargin import RankCVM
+from multimargin.reference.exact import ExactSolverError
+from multimargin.verification.bounds import Interval, optimum, returned
+from multimargin.verification.tasks import Task, draw_task
+
+# What an objective may differ by beyond what its tolerance allows, relative to it.
+SLACK = 1e-6
+# Share of the objective of the model 0 below which nothing is known in double precision.
+FLOOR = 1e-12
+# Seconds after which a fit counts as one that hangs.
+PATIENCE = 60
+NOT_JUDGED = ("indefinite_kernel", "interrupted")
+
+
+@dataclass
+class Verdict:
+    """What came of one task.
+
+    Parameters
+    ----------
+    task : Task
+    status : str
+        The fit's status, or "exact solver failed".
+    misses : list of str
+        What is wrong; empty when nothing is.
+    error : float
+        Relative distance of a converged objective above the optimum, beyond its tolerance.
+    resolved : bool
+        Whether the reference knows the optimum to `SLACK`.
+    """
+
+    task: Task
+    status: str
+    misses: list[str] = field(default_factory=list)
+    error: float = 0.0
+    resolved: bool = True
+
+
+def judge(task: Task) -> Verdict:
+    """Fit a task and compare objective, bound and the returned model with the reference.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    Verdict
+        A miss is: an exception or a warning that is not documented; a fit that takes longer than
+        a minute; ``status_`` "converged" with an objective that is off by more than `tol`, or a
+        gap above it; a lower bound above a model's value; an objective below the reference's
+        bound; a returned model whose value, from its own scores, is not the objective. A fit that
+        says it did not converge is none.
+    """
+    model = task.make()
+    try:
+        with warnings.catch_warnings(), _time_limit():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "Y has labels of one class only", UserWarning)
+            model.fit(task.X, task.Y)
+            value = returned(task, model)
+    except ExactSolverError:
+        return Verdict(task, "exact solver failed")
+    except TimeoutError:
+        return Verdict(task, "timeout", [f"the fit takes longer than {PATIENCE} s"])
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        found = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        return Verdict(task, "exception", [found])
+    verdict = Verdict(task, str(model.status_))
+    if verdict.status in NOT_JUDGED:
+        return verdict
+    try:
+        interval = optimum(task)
+    except ExactSolverError:
+        interval = None
+        verdict.resolved = False
+    except ValueError as error:
+        verdict.misses.append(f"the status is {verdict.status}, but {error}")
+        return verdict
+    _compare(verdict, model, value.objective, value.rounding, interval)
+    return verdict
+
+
+def _compare(
+    verdict: Verdict, model: Any, value: float, rounding: float, interval: Interval | None
+) -> None:
+    objective, bound = float(model.objective_), float(model.dual_objective_)
+    misses, tol = verdict.misses, model.tol
+    # (37) is minimised in the dual: there a model belongs to the lower bound.
+    own = bound if isinstance(model, RankCVM) else objective
+    zero = 0.0 if interval is None else interval.zero
+    floor = rounding + FLOOR * (zero if np.isfinite(zero) else 0.0)
+    slack = SLACK * abs(own) + floor
+    if not np.isfinite([objective, bound]).all():
+        misses.append(f"objective {objective}, bound {bound}")
+        return
+    published = isinstance(model, RankCVM) and model.solver.endswith("frank-wolfe")
+    if abs(value - own) > slack and not published:
+        misses.append(f"the returned model has the value {value:.10g}, said is {own:.10g}")
+    if bound > objective + 1e-9 * abs(objective) + floor:
+        misses.append(f"the bound {bound:.12g} is above the objective {objective:.12g}")
+    converged = verdict.status == "converged"
+    if converged and not model.dual_gap_ <= tol and model.get_params().get("stop") != "covariance":
+        misses.append(f"converged with a gap of {model.dual_gap_:.6g}, tol is {tol:.6g}")
+    if interval is None:
+        return
+    upper, lower = interval.upper, interval.lower
+    if not upper - lower <= SLACK * abs(upper) + floor:
+        verdict.resolved = False
+    if bound > upper + SLACK * abs(upper) + floor:
+        misses.append(f"the bound {bound:.12g} is above a model's value {upper:.12g}")
+    if objective < lower - SLACK * abs(lower) - floor:
+        misses.append(f"the objective {objective:.12g} is below a proven bound {lower:.12g}")
+    if converged:
+        excess = objective - upper - tol * abs(objective) - floor
+        verdict.error = max(0.0, excess / abs(upper)) if upper != 0.0 else max(0.0, excess)
+        if excess > SLACK * abs(upper):
+            misses.append(f"converged at {objective:.12g}, the optimum is at most {upper:.12g}")
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@dataclass
+class Summary:
+    """What came of many tasks.
+
+    Parameters
+    ----------
+    verdicts : list of Verdict
+        Without those that found nothing wrong.
+    statuses : Counter
+        How often each method ended with each status.
+    worst : dict
+        For each method the largest error of a converged fit, and its index.
+    unresolved : int
+        Tasks whose optimum the reference did not find to `SLACK`.
+    """
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    statuses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    worst: dict[str, tuple[float, int]] = field(default_factory=dict)
+    unresolved: int = 0
+    count: int = 0
+    seconds: float = 0.0
+
+    def add(self, verdict: Verdict) -> None:
+        """Count a verdict."""
+        name = verdict.task.estimator.__name__
+        self.count += 1
+        self.statuses[name, verdict.status] += 1
+        self.unresolved += not verdict.resolved
+        if verdict.error >= self.worst.get(name, (0.0, 0))[0]:
+            self.worst[name] = (verdict.error, verdict.task.index)
+        if verdict.misses:
+            self.verdicts.append(verdict)
+
+    def __str__(self) -> str:
+        lines = [f"{self.count} problems in {self.seconds:.0f} s, {len(self.verdicts)} misses"]
+        for name in sorted({method for method, _ in self.statuses}):
+            ends = sorted((s, n) for (method, s), n in self.statuses.items() if method == name)
+            error, index = self.worst[name]
+            lines.append(
+                f"  {name:12s} worst {error:.1e} (index {index}); "
+                + ", ".join(f"{count} {status}" for status, count in ends)
+            )
+        lines.append(f"  optimum not known to {SLACK:g}: {self.unresolved}")
+        return "\n".join(lines)
+
+
+def run(seed: int, indices: Iterator[int] | range, folder: Path | None = None) -> Summary:
+    """Judge the tasks of a seed.
+
+    Parameters
+    ----------
+    seed : int
+    indices : iterable of int
+        Which of its tasks.
+    folder : Path, optional
+        Where a reproducer of each miss is written, and the index of the task under way.
+
+    Returns
+    -------
+    Summary
+    """
+    summary = Summary()
+    began = time.perf_counter()
+    for index in indices:
+        task = draw_task(seed, index)
+        verdict = judge(task)
+        summary.add(verdict)
+        if verdict.misses:
+            print(f"seed {seed} index {index}: {task}")
+            for miss in verdict.misses:
+                print(f"    {miss}", flush=True)
+            if folder is not None:
+                write_reproducer(verdict, folder)
+    summary.seconds = time.perf_counter() - began
+    return summary
+
+
+def write_reproducer(verdict: Verdict, folder: Path) -> Path:
+    """Write the data of a miss and a program that fits it.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    folder : Path
+        Made if need be.
+
+    Returns
+    -------
+    Path
+        The program.
+    """
+    task = verdict.task
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{task.estimator.__name__}-{task.seed}-{task.index}"
+    sparse = not isinstance(task.X, np.ndarray)
+    X = task.X.toarray() if sparse else task.X
+    fixed = task.parameters.get("fixed_covariance")
+    arrays = {"X": X, "Y": task.Y} | ({} if fixed is None else {"fixed_covariance": fixed})
+    np.savez(folder / f"{name}.npz", **arrays)
+    parameters = ", ".join(
+        f"{key}=data['fixed_covariance']" if key == "fixed_covariance" else f"{key}={value!r}"
+        for key, value in _plain(task.parameters).items()
+    )
+    lines = [
+        *(f"# {miss}" for miss in verdict.misses),
+        f"# python -m multimargin.verification --seed {task.seed} --only {task.index}",
+        "from pathlib import Path",
+        "",
+        "import numpy as np",
+        "from scipy import sparse",
+        "",
+        f"from multimargin import {task.estimator.__name__}",
+        "",
+        f"data = np.load(Path(__file__).with_name({name + '.npz'!r}))",
+        "X = sparse.csr_array(data['X'])" if sparse else "X = data['X']",
+        f"model = {task.estimator.__name__}({parameters}).fit(X, data['Y'])",
+        "print(model.status_, model.objective_, model.dual_objective_, model.dual_gap_)",
+    ]
+    path = folder / f"{name}.py"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in parameters.items()
+    }

@@ -1,0 +1,114 @@
+"""Random small problems with everything that is rare in real data: for tests of solvers."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid")
+BIASES = ("free", "penalized", "none")
+
+
+class RandomProblem(NamedTuple):
+    """A small training problem.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, d)
+        Features.
+    Y : ndarray of {0, 1}, shape (n, q)
+        Relevant labels.
+    C : float
+        Weight of the loss.
+    kernel : str
+        Name of the kernel.
+    gamma : float
+        Its width.
+    coef0 : float
+        Its constant term.
+    bias : {"free", "penalized", "none"}
+        Treatment of the bias.
+    """
+
+    X: npt.NDArray[np.float64]
+    Y: npt.NDArray[np.int_]
+    C: float
+    kernel: str
+    gamma: float
+    coef0: float
+    bias: str
+
+
+def random_problems(count: int, seed: int) -> Iterator[RandomProblem]:
+    """Draw problems of at most 30 instances and 6 labels.
+
+    Kernels and treatments of the bias take turns. C is spread over 1e-4 to 1e4 (times 1e6 for the
+    sigmoid kernel, whose values are of order 1e-6). Some problems have
+    instances with all labels or none, duplicate rows (with equal and with different labels), zero
+    rows, a label that is relevant for all rows or for none, and one-dimensional features.
+
+    Parameters
+    ----------
+    count : int
+        How many problems.
+    seed : int
+        Seed of the generator.
+
+    Yields
+    ------
+    RandomProblem
+        A problem with at least one label pair.
+    """
+    random = np.random.default_rng(seed)
+    drawn = 0
+    while drawn < count:
+        problem = draw_problem(random, KERNELS[drawn % 4], BIASES[drawn % 3])
+        if problem is not None:
+            yield problem
+            drawn += 1
+
+
+def draw_problem(random: np.random.Generator, kernel: str, bias: str) -> RandomProblem | None:
+    """Draw one problem, as `random_problems` does.
+
+    Parameters
+    ----------
+    random : Generator
+        Source of random numbers.
+    kernel : {"linear", "rbf", "poly", "sigmoid"}
+        The kernel.
+    bias : {"free", "penalized", "none"}
+        Treatment of the bias; "none" takes the place of "penalized" for the sigmoid kernel.
+
+    Returns
+    -------
+    RandomProblem or None
+        None when no row drawn has a label pair.
+    """
+    n, d, q = random.integers(2, 31), random.integers(1, 7), random.integers(2, 7)
+    X = random.normal(size=(n, d))
+    Y = (random.random((n, q)) < random.uniform(0.2, 0.8)).astype(int)
+    if random.random() < 0.3:
+        Y[random.integers(n)] = random.integers(2)
+    if random.random() < 0.3:
+        copies = random.integers(n, size=2)
+        X[copies[0]] = X[copies[1]]
+        if random.random() < 0.5:
+            Y[copies[0]] = Y[copies[1]]
+    if random.random() < 0.2:
+        X[random.integers(n)] = 0.0
+    if random.random() < 0.2:
+        Y[:, random.integers(q)] = random.integers(2)
+    relevant = Y.sum(axis=1)
+    if not ((relevant > 0) & (relevant < q)).any():
+        return None
+    tiny_or_huge = random.random() < 0.4
+    C = 10.0 ** (random.uniform(-4, 4) if tiny_or_huge else random.uniform(-1, 1))
+    gamma, coef0 = random.uniform(0.1, 1.0) / d, random.uniform(0.0, 1.0)
+    if kernel == "sigmoid":
+        # Only where tanh is all but linear is this kernel positive semidefinite. A penalized
+        # bias would dwarf its values.
+        gamma, coef0, C = 1e-6 * gamma, 0.0, 1e6 * min(C, 10.0)
+        bias = "none" if bias == "penalized" else bias
+    return RandomProblem(X, Y, C, kernel, gamma, coef0, bias)

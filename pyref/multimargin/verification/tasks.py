@@ -1,0 +1,222 @@
+"""Random training tasks over all methods, solvers, kernels, scales and forms of data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.reference.exact import Array
+from multimargin.verification.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
+
+SOLVERS: dict[type, tuple[str, ...]] = {
+    RankSVM: ("bcd", "bcd", "bcd", "dcd", "frank-wolfe", "exact"),
+    RankLSVM: ("bcd", "bcd", "dcd", "exact"),
+    RankCVM: ("bcd", "bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"),
+    MLODM: ("bcd", "bcd", "dcd", "exact"),
+    RankHLapSVM: ("bcd", "bcd", "dcd", "exact"),
+    MLRL: ("splitting", "splitting", "alternating", "exact"),
+    SSMLRL: ("splitting", "splitting", "alternating", "exact"),
+    LLSF: ("cd", "apg"),
+}
+# How often each method is drawn.
+METHODS = (RankSVM, RankSVM, RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, MLRL, SSMLRL, LLSF)
+
+# Beyond it the squared distance of two equal rows, ||x||^2 + ||y||^2 - 2 x.y, rounds to numbers
+# that a gamma of the scale 1 makes visible.
+MOST_SCALE_OF_RBF = 1e3
+# Decades of the scale of the features.
+DECADES = 8
+# The trace norm is a semidefinite programme, many times as costly as a quadratic one.
+MOST_ROWS_OF_MLRL, MOST_LABELS_OF_MLRL = 12, 4
+
+
+@dataclass
+class Task:
+    """A model to fit, its data, and the same problem as the reference takes it.
+
+    Parameters
+    ----------
+    seed, index : int
+        What draws it.
+    estimator : type
+        The method.
+    parameters : dict
+        Its parameters.
+    X : ndarray or CSR matrix
+        What `fit` takes.
+    Y : ndarray of shape (n, q)
+        Label indicator; rows of -1 are unlabelled.
+    features : ndarray of shape (n, d)
+        Features of the scale 1, in double precision.
+    scale : float
+        The factor of the features.
+    K : ndarray of shape (n, n)
+        Kernel matrix of the scaled features, by scikit-learn.
+    """
+
+    seed: int
+    index: int
+    estimator: type
+    parameters: dict[str, Any]
+    X: Any
+    Y: Any
+    features: Array
+    scale: float
+    K: Array = field(repr=False)
+
+    def make(self) -> Any:
+        """Return the unfitted estimator."""
+        return self.estimator(**self.parameters)
+
+    def __str__(self) -> str:
+        kind = f"{type(self.X).__name__} {self.X.dtype}"
+        return f"{self.make()!r} on {self.X.shape[0]} x {self.X.shape[1]} ({kind})".replace(
+            "\n", " "
+        )
+
+
+def draw_task(
+    seed: int, index: int, estimator: type | None = None, solver: str | None = None
+) -> Task:
+    """Draw the task of a seed and an index.
+
+    Parameters
+    ----------
+    seed, index : int
+        The same numbers draw the same task.
+    estimator : type, optional
+        The method; drawn, too, if None.
+    solver : str, optional
+        Its solver; drawn, too, if None.
+
+    Returns
+    -------
+    Task
+    """
+    random = np.random.default_rng([seed, index])
+    drawn = METHODS[random.integers(len(METHODS))]
+    estimator = drawn if estimator is None else estimator
+    choices = SOLVERS[estimator]
+    drawn_solver = choices[random.integers(len(choices))]
+    solver = drawn_solver if solver is None else solver
+    problem = _draw_problem(random, estimator)
+    n, q = problem.Y.shape
+    scale = 10.0 ** random.integers(-DECADES, DECADES + 1) if random.random() < 0.4 else 1.0
+    single = random.random() < 0.2
+    features = problem.X
+    if single:
+        # What single precision stores is the problem.
+        scaled = np.asarray(scale * features, dtype=np.float32)
+        features = scaled.astype(np.float64) / scale
+    X = scale * features
+    # Mostly the same problem in other units; else C and gamma stay as they were.
+    square = scale**2 if random.random() < 0.8 else 1.0
+    if problem.kernel == "rbf" and scale > MOST_SCALE_OF_RBF:
+        square = scale**2
+    gamma = problem.gamma / square
+    K = kernel_matrix(problem._replace(X=X, gamma=gamma))
+    fitted: Any = X
+    kernel = problem.kernel
+    if estimator is LLSF:
+        kernel = "linear"
+    if random.random() < 0.15 and estimator is not LLSF:
+        kernel, fitted = "precomputed", K
+    elif random.random() < 0.3:
+        fitted = sparse.csr_array(X)
+    if single and kernel != "precomputed":
+        fitted = fitted.astype(np.float32)
+    parameters: dict[str, Any] = {"solver": solver, "threshold": 0.0}
+    if estimator is not LLSF:
+        parameters |= {"kernel": kernel, "gamma": gamma, "coef0": problem.coef0}
+    # poly is not homogeneous: its units are those of its values.
+    unit = float(np.diag(K).max(initial=0.0)) or 1.0
+    unit = (square if problem.kernel == "linear" else unit) if scale != 1.0 else 1.0
+    tol = 10.0 ** random.uniform(-7, -2)
+    Y = problem.Y
+    if estimator is LLSF:
+        parameters |= {
+            "alpha": float(random.choice([0.0, 10.0 ** random.uniform(-3, 1)])) * scale**2,
+            "beta": 10.0 ** random.uniform(-3, 0.5) * scale,
+            "tol": tol,
+            "max_iter": 20_000,
+        }
+    elif estimator in (MLRL, SSMLRL):
+        del parameters["threshold"]
+        if solver == "alternating":
+            # With lam many decades below the kernel its sub-problems take minutes.
+            unit = float(np.diag(K).max(initial=0.0)) or 1.0
+        lam = 10.0 ** random.uniform(-3, 1) * unit
+        names = ("lam",) if estimator is MLRL else ("lam1", "lam2")
+        parameters |= {name: lam * 10.0 ** random.uniform(-1, 1) for name in names}
+        parameters |= {"tol": max(tol, 1e-6), "max_outer": 20_000}
+        if solver == "alternating":
+            # It stalls above the optimum, and every round is a whole problem.
+            parameters |= {"max_outer": 30}
+        if random.random() < 0.4:
+            S = random.normal(size=(q, random.integers(1, q + 1)))
+            parameters["fixed_covariance"] = S @ S.T / np.trace(S @ S.T)
+        if estimator is SSMLRL:
+            Y = Y.copy()
+            Y[random.random(n) < random.choice([0.0, 0.3])] = -1
+            Y[:2] = problem.Y[:2]
+    else:
+        published = solver.endswith("frank-wolfe")
+        parameters |= {
+            "C": problem.C / unit,
+            "tol": max(tol, 1e-3) if published else tol,
+            "max_iter": 2_000 if published else 20_000,
+            "random_state": 0,
+        }
+        if estimator is RankSVM:
+            parameters["bias"] = problem.bias
+        if estimator is MLODM:
+            parameters |= {"theta": random.uniform(0.0, 0.9), "mu": random.uniform(0.05, 1.0)}
+        if estimator is RankHLapSVM:
+            spread = 1.0 if kernel == "precomputed" else square
+            nu = float(random.choice([0.0, random.uniform(0.01, 1.0)]))
+            parameters |= {"lam": 10.0 ** random.uniform(-3, 2) / unit, "nu": nu / spread}
+    return Task(seed, index, estimator, parameters, fitted, Y, features, scale, K)
+
+
+def _draw_problem(random: np.random.Generator, estimator: type) -> RandomProblem:
+    while True:
+        kernel = KERNELS[random.integers(len(KERNELS))]
+        if kernel == "sigmoid" and estimator not in (RankSVM, MLODM):
+            # Its values of order 1e-6 vanish beside the 1 that a penalised bias adds.
+            kernel = "rbf"
+        problem = draw_problem(random, kernel, BIASES[random.integers(len(BIASES))])
+        if problem is None:
+            continue
+        if estimator in (MLRL, SSMLRL):
+            problem = problem._replace(
+                X=problem.X[:MOST_ROWS_OF_MLRL],
+                Y=problem.Y[:MOST_ROWS_OF_MLRL, :MOST_LABELS_OF_MLRL],
+            )
+        return problem
+
+
+def kernel_matrix(problem: RandomProblem) -> Array:
+    """Return the kernel matrix of a random problem by scikit-learn.
+
+    Parameters
+    ----------
+    problem : RandomProblem
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+    """
+    K: Array = pairwise_kernels(
+        problem.X,
+        metric=problem.kernel,
+        filter_params=True,
+        gamma=problem.gamma,
+        coef0=problem.coef0,
+        degree=3,
+    )
+    return (K + K.T) / 2.0

@@ -1,0 +1,94 @@
+"""``solver="exact"``: its certificates are bounds, and its failures say what helps."""
+
+import numpy as np
+import pytest
+
+from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
+from multimargin.reference import exact, rank_svm
+
+
+def problem(seed, n=12, d=3, q=4):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    return X, (random.random((n, q)) < 0.5).astype(int)
+
+
+def test_equal_label_rows_need_no_weights():
+    X, _ = problem(0)
+    Y = np.zeros((12, 4), dtype=int)
+    Y[:, :2] = 1
+    model = RankSVM(kernel="linear", solver="exact").fit(X, Y)
+    assert model.status_ == "converged"
+    assert model.objective_ == model.dual_objective_ == model.dual_gap_ == 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_the_dual_of_rank_svm_is_feasible(seed, C, bias):
+    X, Y = problem(seed)
+    Y[:, 0] = seed % 2  # no circulation passes a label that is relevant for all or none
+    solution = rank_svm.dual(X @ X.T, Y, C, bias)
+    assert rank_svm.dual_infeasibility(Y, C, solution.B, bias) <= 1e-13 * C * len(X)
+    model = RankSVM(C, kernel="linear", bias=bias, solver="exact", tol=1e-7).fit(X, Y)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= 1e-7
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1e4, 1e8])
+@pytest.mark.parametrize("method", [RankSVM, MLODM])
+def test_the_scale_of_the_features_is_that_of_C(method, scale):
+    X, Y = problem(5)
+    options = {"kernel": "linear", "solver": "exact", "tol": 1e-8}
+    one = method(1.0, **options).fit(X, Y)
+    other = method(1.0 / scale**2, **options).fit(scale * X, Y)
+    assert one.status_ == other.status_ == "converged"
+    assert other.objective_ * scale**2 == pytest.approx(one.objective_, rel=1e-9)
+
+
+def test_the_scale_of_the_features_is_that_of_lam():
+    X, Y = problem(6)
+    one = MLRL(0.1, kernel="linear", solver="exact", tol=1e-6).fit(X, Y)
+    other = MLRL(0.1 * 1e12, kernel="linear", solver="exact", tol=1e-6).fit(1e6 * X, Y)
+    assert one.status_ == other.status_ == "converged"
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize("method", [RankLSVM, RankCVM])
+def test_a_large_C(method):
+    X, Y = problem(7)
+    exactly = method(1e6, kernel="linear", solver="exact", tol=1e-6).fit(X, Y)
+    quickly = method(1e6, kernel="linear", tol=1e-7, max_iter=100_000, random_state=0).fit(X, Y)
+    assert exactly.status_ == quickly.status_ == "converged"
+    assert exactly.objective_ == pytest.approx(quickly.objective_, rel=1e-6)
+    assert exactly.dual_objective_ <= quickly.objective_
+
+
+def test_a_point_outside_is_moved_inside():
+    Y = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1]])
+    pairs = exact.pairs(Y)
+    c = exact.pair_weights(pairs, 2.0)
+    interior = exact.interior_circulation(pairs, c, 4)
+    H = exact.pair_matrix(pairs, 4).toarray()
+    fixed = (pairs.m == 3) | (pairs.n == 3)
+    assert fixed.any()
+    assert (interior[fixed] == 0.0).all()
+    assert (interior[~fixed] > 0.0).all()
+    assert (interior < c).all()
+    np.testing.assert_allclose(H @ interior, 0.0, atol=1e-15)
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        moved = exact.feasible(random.normal(size=len(c)) + 0.5, pairs, c, 4)
+        assert ((moved >= 0.0) & (moved <= c)).all()
+        np.testing.assert_allclose(H @ moved, 0.0, atol=1e-14)
+        np.testing.assert_allclose(exact.feasible(moved, pairs, c, 4), moved, atol=1e-14)
+
+
+def test_a_failure_names_solver_status_and_remedy(monkeypatch):
+    tight = {"max_iter": 1}
+    monkeypatch.setitem(exact.ATTEMPTS, "clarabel", [(tight, ("optimal",))] * 2)
+    X, Y = problem(8)
+    with pytest.raises(exact.ExactSolverError, match=r"clarabel stopped with status .*; expected"):
+        RankSVM(solver="exact").fit(X, Y)
+    with pytest.raises(RuntimeError, match=r"Scale the features, lower C .* solver='bcd'"):
+        MLODM(solver="exact").fit(X, Y)

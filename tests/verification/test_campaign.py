@@ -1,0 +1,144 @@
+"""Every method and solver on random problems, and a judge that finds what is wrong."""
+
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
+from multimargin.estimators import base
+from multimargin.reference.exact import relative_gap
+from multimargin.verification import campaign
+from multimargin.verification.bounds import optimum
+from multimargin.verification.campaign import judge, run, write_reproducer
+from multimargin.verification.tasks import SOLVERS, draw_task
+
+CASES = [(method, solver) for method, solvers in SOLVERS.items() for solver in sorted({*solvers})]
+EACH = -(-300 // len(CASES))
+
+
+@pytest.mark.parametrize(("method", "solver"), CASES, ids=[f"{m.__name__}-{s}" for m, s in CASES])
+def test_no_miss(method, solver):
+    statuses = []
+    for index in range(EACH):
+        verdict = judge(draw_task(2, 1000 * CASES.index((method, solver)) + index, method, solver))
+        assert not verdict.misses, f"{verdict.task}: {verdict.misses}"
+        statuses.append(verdict.status)
+    # The published loops crawl; everything else is to solve nearly all of them.
+    crawls = solver in ("dcd", "frank-wolfe", "alternating")
+    assert statuses.count("converged") >= (0.2 if crawls else 0.7) * EACH, statuses
+
+
+def test_a_task_is_drawn_by_its_numbers():
+    one, two, other = draw_task(3, 4), draw_task(3, 4), draw_task(3, 5)
+    np.testing.assert_array_equal(one.K, two.K)
+    assert str(one) == str(two) != str(other)
+
+
+def test_the_reference_brackets_the_optimum():
+    for index in range(10):
+        task = draw_task(5, index, RankSVM, "exact")
+        lower, upper, zero = optimum(task)
+        assert relative_gap(upper, lower, zero) < 1e-6
+        assert 0.0 <= lower <= upper * (1.0 + 1e-12) <= zero * (1.0 + 1e-9)
+
+
+def damaged(monkeypatch, method, **changes):
+    """Judge a task whose solver returns something else than it found."""
+    solve = base.solve
+
+    def careless(*arguments):
+        fit = solve(*arguments)
+        return replace(fit, **{name: change(fit) for name, change in changes.items()})
+
+    monkeypatch.setattr(base, "solve", careless)
+    verdicts = [judge(draw_task(6, index, method, "bcd")) for index in range(4)]
+    return [" ".join(verdict.misses) for verdict in verdicts]
+
+
+@pytest.mark.parametrize("method", [RankSVM, RankLSVM, MLODM])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"primal": lambda fit: 1.01 * fit.primal}, "the returned model has the value"),
+        ({"primal": lambda fit: 0.9 * fit.primal}, "below a proven bound"),
+        ({"dual_objective": lambda fit: 1.01 * fit.primal}, "above a model's value"),
+        ({"gap": lambda fit: 1.0}, "converged with a gap of 1"),
+    ],
+)
+def test_damage_is_found(monkeypatch, method, changes, message):
+    assert any(message in found for found in damaged(monkeypatch, method, **changes))
+
+
+def test_a_wrong_model_is_found(monkeypatch):
+    def shrunk(fit):
+        return 0.9 * fit.dual
+
+    def weights(fit):
+        return None if fit.weights is None else 0.9 * fit.weights
+
+    found = damaged(monkeypatch, MLODM, dual=shrunk, weights=weights)
+    assert any("the returned model has the value" in message for message in found)
+
+
+def test_an_early_end_that_says_converged_is_found(monkeypatch):
+    task = draw_task(6, 0, RankSVM, "bcd")
+    task.parameters |= {"tol": 0.9, "C": 100.0 * task.parameters["C"]}
+    make = task.make
+
+    def sloppy():
+        model = make()
+        fit = model.fit
+
+        def fit_and_claim(X, Y):
+            fit(X, Y)
+            model.tol = 1e-9
+
+        model.fit = fit_and_claim
+        return model
+
+    monkeypatch.setattr(task, "make", sloppy)
+    assert any("converged at" in miss for miss in judge(task).misses)
+
+
+def test_exceptions_and_hangs_are_misses(monkeypatch):
+    def fail(*_):
+        raise OverflowError("no luck")
+
+    monkeypatch.setattr(RankCVM, "_solve", fail)
+    assert judge(draw_task(7, 0, RankCVM, "bcd")).misses[0].startswith("OverflowError: no luck")
+
+    def hang(*_):
+        while True:
+            pass
+
+    monkeypatch.setattr(campaign, "PATIENCE", 1)
+    monkeypatch.setattr(MLRL, "_solve", hang)
+    assert judge(draw_task(7, 0, MLRL, "splitting")).status == "timeout"
+
+
+def test_a_miss_leaves_a_program_behind(tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as patched:
+        patched.setattr(campaign, "judge", lambda task: campaign.Verdict(task, "x", ["a miss"]))
+        summary = run(8, range(1), tmp_path)
+    assert "1 problems in" in str(summary)
+    assert "1 misses" in str(summary)
+    assert "a miss" in capsys.readouterr().out
+    assert len(list(tmp_path.glob("*.npz"))) == 1
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_the_program_fits_the_same_model(tmp_path, index):
+    task = draw_task(8, index, MLRL if index == 0 else RankSVM)
+    program = write_reproducer(campaign.Verdict(task, "x", ["a miss"]), tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", program], capture_output=True, text=True, check=True
+    )
+    model = task.make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(task.X, task.Y)
+    assert done.stdout.split()[:2] == [model.status_, str(model.objective_)]
