@@ -164,7 +164,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         self.warm_start = warm_start
 
     def _check_parameters(self) -> int:
-        check_real("alpha", self.alpha, at_least=0.0)
+        check_real("alpha", self.alpha, at_least=0.0, at_most=1e50)
         check_real("beta", self.beta, above=0.0)
         check_real("gamma", self.gamma, above=0.0)
         make_threshold(self.threshold)
@@ -429,7 +429,7 @@ def llsf_path(
     ConvergenceWarning
         If a solution ends above `tol`.
     """
-    alpha = check_real("alpha", alpha, at_least=0.0)
+    alpha = check_real("alpha", alpha, at_least=0.0, at_most=1e50)
     check_real("tol", tol, above=0.0)
     check_integer("max_iter", max_iter, at_least=1)
     X, indicator = _check_data(X, Y)
