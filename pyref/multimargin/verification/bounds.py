@@ -250,6 +250,6 @@ def _relationship_value(task: Task, A: Array, F: Array) -> Value:
     moved = EPS * len(A) * (np.abs(K) @ np.abs(A)).max(initial=0.0) * len(learned)
     if Omega is not None:
         # A singular covariance is so up to rounding, which scores of the size K / lam show.
-        moved += EPS * float(np.abs(K).max() * np.abs(Omega).max()) / lam1
+        moved += EPS * float(np.abs(K).max() * np.abs(Omega).max(initial=0.0)) / lam1
     # The root of an eigenvalue of rounding is the root of EPS.
     return Value(loss + regulariser, 10.0 * moved + 1e-7 * regulariser)
