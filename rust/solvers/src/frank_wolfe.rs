@@ -14,15 +14,13 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
-use crate::bcd::prepare;
+use crate::bcd::{prepare, rounding_of_quadratic};
 use crate::circulation::Circulation;
 use crate::free_bias::{centred, feasible};
 use crate::labels::Labels;
 use crate::loss::{Hinge, HingeWorkspace, Loss};
 use crate::memory::{self, Purpose};
-use crate::report::{
-    Monitor, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
-};
+use crate::report::{Monitor, Report, Settings, Solution, SolverError, Status, Trace, verdict};
 use crate::scores::Scores;
 use crate::threads::Threads;
 use crate::vector::{axpy, dot, row_sum};
@@ -208,6 +206,8 @@ pub fn solve<S: Scores>(
         })
         .sum();
     let mut iterations = 0;
+    // Whether `f` was computed from `dual` itself, not by adding up steps.
+    let mut exact = true;
     let (status, intercept, primal, dual_objective) = loop {
         let vertex = oracle.minimise(&f, monitor)?;
         let quadratic = dot(&dual, &f);
@@ -217,17 +217,29 @@ pub fn solve<S: Scores>(
             Bias::Penalized => row_sum(&dual, q),
             _ => vertex.bias,
         };
+        let found = verdict(primal, objective, quadratic, settings.tolerance, || {
+            if S::WEIGHTS {
+                f64::INFINITY
+            } else {
+                rounding_of_quadratic(&dual, scores.diagonal(), q)
+            }
+        });
+        let interrupted = monitor.interrupted();
+        let last = iterations == settings.max_epochs;
+        if (found.is_some() || last) && !exact && !interrupted {
+            // The certificate that counts is that of scores computed anew from B.
+            if !scores.recompute(&dual, threads, monitor) {
+                break (Status::Interrupted, intercept, primal, objective);
+            }
+            f = image(scores, &dual, bias, threads);
+            exact = true;
+            continue;
+        }
         trace.record(iterations, primal, objective, labels.instances(), monitor);
-        let status = if monitor.interrupted() {
+        let status = if interrupted {
             Some(Status::Interrupted)
-        } else if relative_gap(primal, objective) <= settings.tolerance {
-            Some(Status::Converged)
-        } else if quadratic < -1e-9 * primal.abs() {
-            Some(Status::IndefiniteKernel)
-        } else if iterations == settings.max_epochs {
-            Some(Status::MaxIterations)
         } else {
-            None
+            found.or(last.then_some(Status::MaxIterations))
         };
         if let Some(status) = status {
             break (status, intercept, primal, objective);
@@ -250,6 +262,7 @@ pub fn solve<S: Scores>(
         axpy(step, &direction_image, &mut f);
         total += step * (vertex.total - total);
         iterations += 1;
+        exact = false;
     };
     // The weights of a linear model are those of B, not those of the last direction.
     let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };

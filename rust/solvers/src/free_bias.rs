@@ -14,13 +14,15 @@
 //! every feasible point. So each component is a problem of its own, and the pairs across cost nothing once the
 //! components are lifted apart by their biases.
 
-use crate::bcd::{Certificate, Engine, Epoch, Step, hinge_dual_terms, prepare};
+use crate::bcd::{
+    Certificate, Engine, Epoch, Step, hinge_dual_terms, prepare, rounding_of_quadratic,
+};
 use crate::frank_wolfe::hinge_sum;
 use crate::labels::Labels;
 use crate::loss::Loss;
 use crate::memory::{self, Purpose};
 use crate::report::{
-    Monitor, Record, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
+    Monitor, Record, Report, Settings, Solution, SolverError, Status, Trace, relative_gap, verdict,
 };
 use crate::routing::{largest_routing, strongly_connected_components};
 use crate::scores::Scores;
@@ -391,11 +393,22 @@ pub fn solve<S: Scores, T: Step>(
     lift_components(&component_of, &capacity, &image, &mut bias);
     let quadratic: f64 = dot(&dual, &image);
     total.primal = 0.5 * quadratic + hinge_sum(labels, &image, &bias);
-    if total.status != Status::Interrupted
-        && total.status != Status::IndefiniteKernel
-        && total.gap() <= settings.tolerance
-    {
-        total.status = Status::Converged;
+    if total.status != Status::Interrupted && total.status != Status::IndefiniteKernel {
+        let floor = || {
+            if S::WEIGHTS {
+                f64::INFINITY
+            } else {
+                rounding_of_quadratic(&dual, scores.diagonal(), q)
+            }
+        };
+        // The parts may each be within the tolerance, and rounding take their sum beyond it.
+        let otherwise = match total.status {
+            Status::Converged => Status::Stalled,
+            status => status,
+        };
+        let (primal, bound) = (total.primal, total.dual);
+        total.status =
+            verdict(primal, bound, quadratic, settings.tolerance, floor).unwrap_or(otherwise);
     }
     if let Some(last) = total.history.last_mut() {
         (last.primal, last.dual) = (total.primal, total.dual);
@@ -500,17 +513,14 @@ fn solve_component<S: Scores, T: Step>(
             if reached == Some(true) || last {
                 let (p, d) = attempt.unwrap_or((held_primal, 0.0));
                 trace.record(epochs, p, d, engine.active(), monitor);
-                let indefinite = certificate.quadratic < -1e-9 * p.abs() || p - d < -1e-9 * p.abs();
-                let status = if indefinite {
-                    Status::IndefiniteKernel
-                } else if reached == Some(true) {
-                    Status::Converged
-                } else if stuck {
+                let quadratic = certificate.quadratic;
+                let found = verdict(p, d, quadratic, settings.tolerance, || engine.rounding());
+                let otherwise = if stuck {
                     Status::Stalled
                 } else {
                     Status::MaxIterations
                 };
-                break (status, p, d, bias);
+                break (found.unwrap_or(otherwise), p, d, bias);
             }
             (engine.dual, engine.dual_terms, engine.sum) = kept;
             engine.scores.recompute(&engine.dual, threads, monitor);

@@ -378,8 +378,10 @@ fn find_ties(scores: &mut [f64], relevant: usize, order: &mut Vec<usize>) {
     let mut number = 0.0;
     let mut first = 0;
     while first < order.len() {
-        let (mut end, mut sides) = (first, [false; 2]);
+        // The first one belongs to its group whatever it is: what has overflowed compares with nothing.
+        let (mut end, mut sides) = (first + 1, [false; 2]);
         let mut previous = scores[order[first]];
+        sides[usize::from(order[first] < relevant)] = true;
         while end < order.len() && previous - scores[order[end]] <= TIE * largest {
             previous = scores[order[end]];
             sides[usize::from(order[end] < relevant)] = true;
@@ -576,7 +578,7 @@ pub(crate) fn step<L: Loss, S: Scores>(
             .sum();
         let tolerated = STEP_TOLERANCE * 0.5 * centre.rho * moved;
         solved = gap <= tolerated.max(ROUNDING * before.abs());
-        if solved {
+        if solved || !gap.is_finite() {
             break;
         }
         iterations += 1;

@@ -145,6 +145,35 @@ pub fn relative_gap(primal: f64, dual: f64) -> f64 {
     }
 }
 
+/// A negative gap or curvature within this share of the primal objective is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What a point's certificate says: `Converged` when the very gap that [`Report::gap`] gives is within the tolerance,
+/// `IndefiniteKernel` when the gap or the curvature `quadratic` is negative by more than `floor`, the rounding of
+/// `quadratic`, and `Stalled` when rounding explains what is negative, or the numbers have overflowed. `None` when the
+/// loop has to go on.
+pub fn verdict(
+    primal: f64,
+    dual: f64,
+    quadratic: f64,
+    tolerance: f64,
+    floor: impl FnOnce() -> f64,
+) -> Option<Status> {
+    let gap = relative_gap(primal, dual);
+    if !gap.is_finite() || !quadratic.is_finite() {
+        return Some(Status::Stalled);
+    }
+    let negative = (dual - primal).max(-quadratic);
+    if negative > ROUNDING * primal.abs() {
+        return Some(if negative > floor() {
+            Status::IndefiniteKernel
+        } else {
+            Status::Stalled
+        });
+    }
+    (gap <= tolerance).then_some(Status::Converged)
+}
+
 /// Who watches a loop: asked often whether to stop, told of each epoch.
 pub trait Monitor {
     /// Whether the loop must stop now. Called at least every few milliseconds of work.

@@ -10,13 +10,16 @@ use crate::proximal_newton::{self, Centre, Schedule};
 use crate::report::{Monitor, Settings};
 use crate::scores::{Moved, Scores};
 use crate::threads::Threads;
-use crate::vector::{axpy, row_sum};
+use crate::vector::{axpy, dot, row_sum};
 
 /// Rows whose gap terms one chunk of work computes.
 const CHUNK: usize = 64;
 
 /// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
 const PROMPT_ENTRIES: usize = 500_000;
+
+/// Units in the last place that the sums of a quadratic form may lose.
+const ROUNDING_UNITS: f64 = 16.0;
 
 /// Share of the tolerated gap that skipped instances may leave behind.
 const SKIPPED_SHARE: f64 = 0.05;
@@ -74,6 +77,16 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
         .enumerate()
         .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum());
     memory::collected(terms, Purpose::Rows)
+}
+
+/// A few units in the last place of `(sum_i ||beta_i|| sqrt(K_ii))^2`, which bounds the terms of `<B, K B>`.
+pub(crate) fn rounding_of_quadratic(dual: &[f64], diagonal: &[f64], q: usize) -> f64 {
+    let total: f64 = dual
+        .chunks_exact(q)
+        .zip(diagonal)
+        .map(|(row, kappa)| (dot(row, row) * kappa.abs()).sqrt())
+        .sum();
+    ROUNDING_UNITS * f64::EPSILON * total * total
 }
 
 /// How an epoch went.
@@ -374,6 +387,15 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             (0..n as u32)
                 .filter(|&i| labels.has_pairs(i as usize) && gaps[i as usize] > negligible),
         );
+    }
+
+    /// A bound on the rounding of `<B, K B>`: a few units in the last place of what it sums up. Infinite for linear
+    /// scores, whose curvature is never negative but by rounding.
+    pub fn rounding(&self) -> f64 {
+        if S::WEIGHTS {
+            return f64::INFINITY;
+        }
+        rounding_of_quadratic(&self.dual, self.scores.diagonal(), self.labels.count())
     }
 
     /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.

@@ -24,14 +24,14 @@ mod chain;
 mod engine;
 mod step;
 
-pub(crate) use engine::{Certificate, Engine, Epoch, hinge_dual_terms};
+pub(crate) use engine::{Certificate, Engine, Epoch, hinge_dual_terms, rounding_of_quadratic};
 pub use step::{Block, Proximal, Step};
 
 use crate::labels::Labels;
 use crate::loss::Loss;
 use crate::memory::{self, Purpose};
 use crate::report::{
-    Monitor, Report, Settings, Solution, SolverError, Status, Trace, relative_gap,
+    Monitor, Report, Settings, Solution, SolverError, Status, Trace, relative_gap, verdict,
 };
 use crate::scores::Scores;
 use crate::threads::Threads;
@@ -113,17 +113,19 @@ pub fn solve<S: Scores, T: Step>(
         let visited = engine.active();
         engine.choose_active(settings.tolerance * primal.abs());
         trace.record(epochs, primal, dual, engine.active(), monitor);
-        let indefinite =
-            certificate.quadratic < -1e-9 * primal.abs() || gap < -1e-9 || !gap.is_finite();
         if outcome == Epoch::Interrupted {
             break status = Status::Interrupted;
         }
-        if indefinite {
-            status = Status::IndefiniteKernel;
-        } else if gap <= settings.tolerance {
-            break status = Status::Converged;
-        } else {
-            status = Status::MaxIterations;
+        status = verdict(
+            primal,
+            dual,
+            certificate.quadratic,
+            settings.tolerance,
+            || engine.rounding(),
+        )
+        .unwrap_or(Status::MaxIterations);
+        if status == Status::Converged || !primal.is_finite() {
+            break;
         }
         if epochs == settings.max_epochs {
             break;
@@ -196,6 +198,13 @@ pub(crate) fn prepare<S: Scores>(
             name: "Y",
             found: format!("{n} x {q}"),
             expected: "as many rows as X",
+        });
+    }
+    if let Some(value) = scores.diagonal().iter().find(|value| !value.is_finite()) {
+        return Err(SolverError::Argument {
+            name: "X",
+            found: format!("a matrix with a kernel value of {value}"),
+            expected: "finite kernel values: scale the features",
         });
     }
     match start {

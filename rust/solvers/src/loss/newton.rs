@@ -538,7 +538,8 @@ impl NewtonWorkspace {
         let mut last = 0.0;
         loop {
             self.newton(margins, lambda, STEPS);
-            if lambda >= target {
+            // Also where the target has overflowed.
+            if lambda >= target || !target.is_finite() {
                 return;
             }
             let next = (FACTOR * lambda).min(target);

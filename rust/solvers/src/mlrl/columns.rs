@@ -1,14 +1,10 @@
 //! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
 
-use super::{MOST_STEPS, Problem};
+use super::Problem;
 use crate::memory::{self, Purpose};
 use crate::report::Monitor;
 use crate::smo::{LabelProblem, Limits, Workspace, solve_label};
 use crate::threads::Threads;
-
-/// A label's pair steps in one round end at this many an instance, but not before [`FEWEST_STEPS`].
-const STEPS_AN_INSTANCE: usize = 1000;
-const FEWEST_STEPS: usize = 100_000;
 
 /// One label's column of `Z` and its gradient `c K z - p`.
 #[derive(Clone, Debug)]
@@ -17,6 +13,8 @@ pub(super) struct Column {
     pub gradient: Vec<f64>,
     steps: usize,
     done: bool,
+    /// Whether the steps of the round were used up above the tolerance.
+    pub exhausted: bool,
 }
 
 impl Column {
@@ -27,6 +25,7 @@ impl Column {
             gradient: memory::zeros(n, Purpose::Rows),
             steps: 0,
             done: false,
+            exhausted: false,
         }
     }
 }
@@ -109,7 +108,9 @@ fn part(
 ) {
     let limits = Limits {
         tolerance,
-        steps: problem.patience(),
+        steps: problem
+            .patience()
+            .min(problem.most_steps().saturating_sub(column.steps).max(1)),
         shrinking,
     };
     let sub_problem = LabelProblem {
@@ -126,7 +127,7 @@ fn part(
         workspace,
     );
     column.steps += outcome.steps;
-    // A kernel of huge values beside lambda needs more steps than anybody waits for.
-    let most = (STEPS_AN_INSTANCE * problem.instances()).clamp(FEWEST_STEPS, MOST_STEPS);
-    column.done = outcome.steps < limits.steps || column.steps >= most;
+    column.exhausted =
+        column.steps >= problem.most_steps() && outcome.violation() > limits.tolerance;
+    column.done = outcome.steps < limits.steps || column.exhausted;
 }

@@ -25,8 +25,13 @@ pub use splitting::splitting;
 use crate::kernel_rows::KernelRows;
 use crate::report::{Report, SolverError};
 
-/// Largest number of pair steps of one label in one round.
+/// Largest number of pair steps of one label in one round: this many and so many for each instance, within a limit.
+const STEPS: usize = 100_000;
+const STEPS_PER_INSTANCE: usize = 1000;
 const MOST_STEPS: usize = 10_000_000;
+
+/// What a pair step costs at least, in multiplications.
+const WORK_OF_A_STEP: usize = 100;
 
 /// The labels, the kernel and lambda.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +111,15 @@ impl<'a> Problem<'a> {
 
     /// Pair steps of one label between two questions whether to stop: about 20 ms of work.
     fn patience(&self) -> usize {
-        (20_000_000 / self.kernel.work_per_step().max(1)).max(10)
+        (20_000_000 / self.kernel.work_per_step().max(WORK_OF_A_STEP)).max(10)
+    }
+
+    /// Largest number of pair steps of one label in one round.
+    fn most_steps(&self) -> usize {
+        STEPS_PER_INSTANCE
+            .saturating_mul(self.instances())
+            .saturating_add(STEPS)
+            .min(MOST_STEPS)
     }
 }
 

@@ -43,6 +43,8 @@ const FIRST_ACCURACY: f64 = 1.0;
 /// ... within these limits.
 const LOOSEST: f64 = 1e-2;
 const TIGHTEST: f64 = 1e-12;
+/// The loop ends after this many rounds in which a sub-problem used up its steps: the kernel's scale is out of reach.
+const MOST_EXHAUSTED: usize = 10;
 /// Eigenvalues of a fixed Omega below this share of the largest one are 0.
 const SMALLEST_SHARE: f64 = 1e-14;
 
@@ -135,6 +137,7 @@ pub(super) fn split(
         dual: memory::matrix(n, q, Purpose::RowsByLabels),
     };
     let (mut rounds, mut steps, mut gap) = (0, 0, 1.0);
+    let mut exhausted = 0;
     let mut status;
     let mut certified;
     loop {
@@ -207,15 +210,18 @@ pub(super) fn split(
             StopRule::Gap(tolerance) => gap <= tolerance,
             StopRule::Covariance(tolerance) => rounds > 1 && change <= tolerance,
         };
-        if enough || rounds == settings.rounds || gap < -1e-9 {
+        exhausted += usize::from(columns.iter().any(|column| column.exhausted));
+        let stalled = exhausted >= MOST_EXHAUSTED || !gap.is_finite();
+        if enough || stalled || rounds == settings.rounds || gap < -1e-9 {
             certified = best.certify(problem, regulariser, threads, monitor)?;
             status = match (&certified, settings.stop) {
                 (None, _) => Status::Interrupted,
                 (Some(point), _) if point.gap() < -1e-9 => Status::IndefiniteKernel,
-                (Some(point), StopRule::Gap(tolerance)) if point.gap() > tolerance => {
-                    Status::MaxIterations
+                (Some(point), StopRule::Gap(tolerance)) if point.gap() <= tolerance => {
+                    Status::Converged
                 }
-                _ if enough => Status::Converged,
+                (Some(_), StopRule::Covariance(_)) if enough => Status::Converged,
+                _ if stalled => Status::Stalled,
                 _ => Status::MaxIterations,
             };
             if status != Status::MaxIterations || rounds == settings.rounds {

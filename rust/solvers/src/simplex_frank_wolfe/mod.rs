@@ -34,7 +34,7 @@
 use crate::kernel_rows::KernelRows;
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace};
+use crate::report::{Monitor, Report, Settings, SolverError, Status, Trace, relative_gap};
 use state::State;
 
 mod bounds;
@@ -116,7 +116,8 @@ impl StopRule {
     fn satisfied(self, slope: f64, objective: f64) -> bool {
         match self {
             Self::Absolute(eps) => slope.abs() < eps,
-            Self::Relative(tol) => -slope <= tol * objective,
+            // The gap as the report gives it, bit by bit.
+            Self::Relative(tol) => relative_gap(objective, objective + slope) <= tol,
         }
     }
 }
@@ -294,7 +295,7 @@ fn solution(
             status,
             epochs,
             primal: objective,
-            dual: rho - objective,
+            dual: objective + (rho - 2.0 * objective),
             history: trace.history,
         },
     }
