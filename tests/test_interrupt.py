@@ -12,12 +12,13 @@ import pytest
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import is_indefinite, kernel_matrix
 
-# Far longer than any machine needs for the answer, far shorter than the computations below.
-BOUND = 2.0
+# None of these computations ends by itself, and no test bounds the time of an answer: a slow
+# machine may take any. How soon a loop looks for signals is measured in processor time, at the end.
 
 PREAMBLE = """
-import os, signal, sys, time
+import os, signal, sys, time, warnings
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import kernel_matrix
 
@@ -35,13 +36,22 @@ try:
     model.fit(X, Y)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
+if not hasattr(model, "status_"):
+    print("early", flush=True)
+    raise SystemExit
 assert model.status_ == "interrupted", model.status_
 assert model.n_iter_ > 0 and model.dual_coef_.shape[0] > 0
 assert np.isfinite(model.objective_) and model.dual_objective_ <= model.objective_
 assert model.predict(X[:3]).shape == (3, q)
-first, reached = model.n_iter_, model.objective_
-model.set_params(tol=0.5, max_iter=1000).fit(X, Y)
-assert model.status_ == "converged", model.status_
+reached = model.dual_objective_
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    model.set_params(max_iter=1).fit(X, Y)
+assert model.status_ in ("converged", "max_iterations"), model.status_
+assert model.dual_objective_ <= model.objective_
+if {monotone}:
+    # One epoch or step never lowers the dual objective of where it starts.
+    assert model.history_["dual"][0] >= reached * (1 - 1e-9), (model.history_["dual"], reached)
 print("kept", flush=True)
 """
 
@@ -79,17 +89,15 @@ FITS = {
 
 
 def interrupt(program, delay):
-    """Run a program, interrupt it `delay` seconds after it says "start"; seconds to the answer."""
+    """Run a program and interrupt it `delay` seconds after it says "start"; its last words."""
     command = [sys.executable, "-c", program]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as child:
         try:
             assert child.stdout.readline() == "start\n", child.stderr.read()
             time.sleep(delay)
-            sent = time.perf_counter()
             os.kill(child.pid, signal.SIGINT)
             answer = child.stdout.readline()
-            seconds = time.perf_counter() - sent
             # Not communicate(): it would miss what the line above has left in the buffer.
             output, errors = child.stdout.read(), child.stderr.read()
             child.wait()
@@ -97,20 +105,26 @@ def interrupt(program, delay):
             child.kill()
     assert answer == "interrupted\n", errors
     assert child.returncode == 0, errors
-    assert output == "kept\n"
-    return seconds
+    return output
 
 
 @pytest.mark.parametrize("name", FITS)
 def test_fit_is_interrupted_and_its_state_kept(name):
     shape, model = FITS[name]
-    program = PREAMBLE.format(shape=SHAPES[shape]) + FIT.format(model=model)
-    assert interrupt(program, delay=1.0) < BOUND
+    # With a free bias only the dual of the bias held grows, and that of Rank-CVM is divided.
+    monotone = not model.startswith("RankCVM") and (
+        not model.startswith("RankSVM") or "bias='penalized'" in model
+    )
+    program = PREAMBLE.format(shape=SHAPES[shape]) + FIT.format(model=model, monotone=monotone)
+    delay = 1.0
+    while (said := interrupt(program, delay)) == "early\n":
+        delay *= 2.0  # before the first epoch there is no state to keep
+    assert said == "kept\n"
 
 
 def test_kernel_matrix_is_interrupted():
     program = PREAMBLE.format(shape=(6000, 100, 2)) + KERNEL_MATRIX
-    assert interrupt(program, delay=0.5) < BOUND
+    assert interrupt(program, delay=0.5) == "kept\n"
 
 
 SIGNAL = """

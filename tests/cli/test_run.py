@@ -168,7 +168,7 @@ class TestProcess:
                 assert "epoch" in stream.readline()
                 time.sleep(0.2)
                 child.send_signal(signal.SIGINT)
-                out, err = child.communicate(timeout=30)
+                out, err = child.communicate(timeout=300)
             finally:
                 child.kill()
         assert child.returncode == 130
