@@ -6,7 +6,7 @@ tanh(gamma x.y + coef0), ``linear`` x.y.
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +35,15 @@ _INDEFINITE_TOLERANCE = 1e-8
 # Columns of a Cholesky factor that are computed at once.
 _PANEL = 256
 
+# Features are centred for an rbf kernel when the squares of their means exceed the mean variance,
+# and their own variance, this many times: so many digits squared distances would lose to the means.
+_OFFSETS_OF_SPREAD = 1e4
+_OFFSETS_OF_OWN_SPREAD = 100.0
+
+# Rows and columns of a kernel matrix that are tested where the whole is too large to store.
+_LARGEST_SAMPLE = 2048
+_SMALLEST_SAMPLE = 256
+
 # Eigenvalues above minus this fraction of the largest are 0 but for the rounding of their
 # computation; the exact solver takes no matrix with a smaller one.
 _ROUNDING_OF_EIGENVALUES = 1e-10
@@ -56,6 +65,9 @@ class Kernel:
         Constant term of "poly" and "sigmoid".
     function : callable, optional
         A kernel given as a function of two feature matrices; `name` is then "precomputed".
+    offset : ndarray of shape (d,), optional
+        What is subtracted from every row of features before "rbf" compares them: their mean, where
+        they lie so much farther from zero than from each other that squared distances would cancel.
     """
 
     name: str
@@ -63,6 +75,22 @@ class Kernel:
     degree: int = 3
     coef0: float = 0.0
     function: KernelFunction | None = None
+    offset: Matrix | None = field(default=None, compare=False)
+
+    def features(self, X: Any) -> Any:
+        """Return features as the Rust core takes them for this kernel, see `rust_features`.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Float64 features.
+
+        Returns
+        -------
+        ndarray or tuple
+            The features, less the offset.
+        """
+        return rust_features(less_offset(X, self.offset))
 
     def matrix(self, X: Any, Y: Any = None, *, threads: int = 1) -> Matrix:
         """Return the kernel values between the rows of `X` and those of `Y` (default: `X`).
@@ -83,9 +111,9 @@ class Kernel:
         """
         if self.function is not None:
             return _values_of(self.function, X, X if Y is None else Y)
-        right = None if Y is None else rust_features(Y)
+        right = None if Y is None else self.features(Y)
         return _rust.kernel_matrix(
-            rust_features(X), right, name=self.name, threads=threads, **self._parameters()
+            self.features(X), right, name=self.name, threads=threads, **self._parameters()
         )
 
     def product(self, X: Any, Y: Any, factor: Matrix, *, threads: int = 1) -> Matrix:
@@ -111,8 +139,8 @@ class Kernel:
             product: Matrix = _values_of(self.function, X, Y) @ factor
             return product
         return _rust.kernel_product(
-            rust_features(X),
-            rust_features(Y),
+            self.features(X),
+            self.features(Y),
             np.ascontiguousarray(factor),
             name=self.name,
             threads=threads,
@@ -172,7 +200,8 @@ def make_kernel(
     if isinstance(gamma, str):
         spread = _variance(X) if gamma == "scale" else 1.0
         gamma = 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
-    return Kernel(name, gamma=gamma, degree=degree, coef0=coef0)
+    offset = offset_of(X) if name == "rbf" else None
+    return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
 
 
 def kernel_matrix(
@@ -258,6 +287,29 @@ def rust_features(X: Any) -> Any:
     return (X.data, indices, indptr, X.shape[1])
 
 
+def less_offset(X: Any, offset: Matrix | None) -> Any:
+    """Return features less an offset, so that their distances do not cancel.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Float64 features.
+    offset : ndarray of shape (d,) or None
+        As `offset_of` finds it; None returns `X` itself.
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n, d)
+        X - offset, sparse where `X` is.
+    """
+    if offset is None:
+        return X
+    if not sparse.issparse(X):
+        return X - offset
+    ones = sparse.csr_array(np.ones((X.shape[0], 1)))
+    return sparse.csr_array(sparse.csr_array(X) - ones @ sparse.csr_array(offset[None, :]))
+
+
 def same_kind(X: Any, like: Any) -> Any:
     """Return `X` dense or as CSR, whichever `like` is."""
     if sparse.issparse(like) and not sparse.issparse(X):
@@ -319,6 +371,31 @@ def is_indefinite(K: Matrix) -> bool:
     # Calls as short as these gain nothing from several threads and may wait long for the last one.
     with threadpool_limits(1, user_api="blas") if several_panels else nullcontext():
         return not _has_cholesky_factor(K, _INDEFINITE_TOLERANCE * scale)
+
+
+def is_indefinite_on_a_sample(kernel: Kernel, X: Any, *, most_bytes: int, threads: int) -> bool:
+    """Whether a kernel is indefinite on some rows of `X`, and so on all of them (Cauchy).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel that can be computed.
+    X : ndarray or CSR matrix of shape (n, d)
+        Float64 features.
+    most_bytes : int
+        Memory for the kernel matrix of the sample; that of 256 rows is always taken.
+    threads : int
+        Number of threads.
+
+    Returns
+    -------
+    bool
+        What `is_indefinite` says of up to 2048 rows that are spread evenly. False is no proof.
+    """
+    n = X.shape[0]
+    size = min(n, _LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, int((most_bytes / 8) ** 0.5)))
+    rows = np.linspace(0, n - 1, size).astype(np.intp)
+    return is_indefinite(kernel.matrix(X[rows], threads=threads))
 
 
 def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
@@ -452,4 +529,37 @@ def _variance(X: Any) -> float:
         return float(X.var())
     X = _canonical(X)
     entries = X.shape[0] * X.shape[1]
-    return float((X.data**2).sum() / entries - (X.data.sum() / entries) ** 2)
+    mean = X.data.sum() / entries
+    # Around the mean: the difference of two large numbers would be rounding.
+    squares = ((X.data - mean) ** 2).sum() + (entries - X.nnz) * mean**2
+    return float(squares / entries)
+
+
+def offset_of(X: Any) -> Matrix | None:
+    """Return the mean of the columns whose mean dwarfs all spread, and 0 for the others.
+
+    A column that is mostly zeros has no such mean, so that sparse features stay sparse.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Float64 features.
+
+    Returns
+    -------
+    ndarray of shape (d,) or None
+        None when there is no such column.
+    """
+    n = X.shape[0]
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    if sparse.issparse(X):
+        X = _canonical(X)
+        columns = X.indices
+        squares = np.bincount(columns, (X.data - mean[columns]) ** 2, minlength=mean.size)
+        zeros = n - np.bincount(columns, minlength=mean.size)
+        variance = (squares + zeros * mean**2) / n
+    else:
+        variance = X.var(axis=0)
+    far = mean**2 > _OFFSETS_OF_SPREAD * variance.mean()
+    far &= mean**2 > _OFFSETS_OF_OWN_SPREAD * variance
+    return np.where(far, mean, 0.0) if far.any() else None

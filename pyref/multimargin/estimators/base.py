@@ -5,13 +5,15 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from multimargin.arrays import check_as_many_rows
+from multimargin.estimators.certificate import Bounds, Rows, pairwise_loss, with_own_certificate
 from multimargin.estimators.engine import solve
 from multimargin.estimators.exact import solve_exactly
-from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.kernel_expansion import KernelExpansionClassifier, is_doubtful
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.progress import Progress, with_callbacks
 from multimargin.estimators.targets import Targets, check_pairs, check_targets
@@ -19,7 +21,6 @@ from multimargin.kernels import (
     KERNELS,
     Kernel,
     KernelFunction,
-    is_indefinite,
     make_kernel,
     nearest_positive_semidefinite,
 )
@@ -155,11 +156,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
         threads = thread_count(self.n_jobs)
         exact = self.solver == "exact"
         gram = self._gram(X, kernel, threads, needed=exact and kernel.name not in ("linear", "rbf"))
-        indefinite = gram is not None and is_indefinite(gram)
+        indefinite = self._indefinite(X, kernel, gram, threads)
         nearest = None
-        # Only the dual variables of the hinge are bounded: the other losses have no dual solution.
-        unbounded = indefinite and self._model().loss != "hinge"
-        if gram is not None and (exact or unbounded):
+        if gram is not None and (exact or (indefinite and self._needs_definite_kernel())):
             nearest = nearest_positive_semidefinite(gram)
         if nearest is not None:
             gram = nearest.matrix
@@ -190,6 +189,13 @@ class PairwiseClassifier(KernelExpansionClassifier):
             expansion = fit.dual if fit.expansion is None else fit.expansion
             fit = replace(fit, expansion=nearest.original_expansion(expansion))
         self._store(X, targets, kernel, fit)
+        if indefinite and fit.status != "interrupted":
+            fit = replace(fit, status="indefinite_kernel")
+        elif fit.status == "indefinite_kernel" and (gram is not None or not is_doubtful(kernel)):
+            # The kernel is known to be definite: what the loop saw was rounding.
+            fit = replace(fit, status="stalled")
+        fit = self._certified(X, targets.indicator, fit)
+        self._store_report(fit)
         if nearest is not None:
             # The expansion is no dual matrix to start from.
             self._fit_shape = None
@@ -200,6 +206,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if indefinite or fit.status == "indefinite_kernel":
             self.status_ = "indefinite_kernel"
             self._warn_of_indefinite_kernel(solved_nearest=nearest is not None, stacklevel=3)
+        elif fit.status == "inexact":
+            self._warn_of_inexact_scores(stacklevel=3)
         elif fit.status not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="
@@ -209,6 +217,47 @@ class PairwiseClassifier(KernelExpansionClassifier):
                 stacklevel=3,
             )
         return self
+
+    def _needs_definite_kernel(self) -> bool:
+        # Only the dual variables of the hinge are bounded: the other losses have no dual solution.
+        return self._model().loss != "hinge"
+
+    def _certified(self, X: Any, indicator: NDArray[np.uint8], fit: Fit) -> Fit:
+        """Return the fit with the certificate of the model that is stored."""
+
+        def bounds(rows: Rows) -> Bounds:
+            own = self._label_scores(X[rows])
+            if rows.size == X.shape[0]:
+                return self._own_bounds(indicator, own, fit)
+            change = self._margin_loss(indicator[rows], own)
+            change -= self._margin_loss(indicator[rows], fit.scores[rows] + fit.bias)
+            change *= X.shape[0] / rows.size
+            return fit.primal + self._change_of_objective(change, fit), fit.dual_objective
+
+        return with_own_certificate(fit, X.shape[0], self.tol, bounds)
+
+    def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
+        """Return the weighted loss of scores with the bias, brought to a margin of 1."""
+        return pairwise_loss(self._model(), self.C, indicator, scores)
+
+    def _change_of_objective(self, change: float, fit: Fit) -> float:
+        """Return by how much the objective changes with the loss."""
+        return change
+
+    def _own_bounds(self, indicator: NDArray[np.uint8], own: Matrix, fit: Fit) -> Bounds:
+        """Return primal and dual objective by the own scores of all training rows."""
+        loss = self._margin_loss(indicator, own)
+        return 0.5 * self._squared_norm(own) + loss, fit.dual_objective
+
+    def _squared_norm(self, own: Matrix) -> float:
+        """Return the squared norm of the stored weights, and of the bias where it is penalized."""
+        if hasattr(self, "coef_"):
+            square = float(np.sum(self.coef_**2))
+        else:
+            square = float(np.sum(self.dual_coef_ * (own[self.support_] - self.intercept_)))
+        if self._model().bias == "penalized":
+            square += float(np.sum(self.intercept_**2))
+        return square
 
     def _start(self, n: int, targets: Targets) -> Matrix | None:
         """Return the previous dual matrix, feasible for the present C, when it fits the data."""

@@ -119,7 +119,9 @@ _SHARED = {
     dual_gap_ : float
         ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
-        "converged", "max_iterations", "indefinite_kernel" or "interrupted".
+        "converged", "max_iterations", "stalled" (the scale of the kernel is out of reach),
+        "inexact" (the model's own scores differ by rounding from those that were certified, and
+        their gap is above `tol`), "indefinite_kernel" or "interrupted".
     history_ : dict of ndarray
         One entry an outer round: "epoch", "seconds", "primal" and "dual", the joint bound.
 """,
@@ -129,9 +131,10 @@ _SHARED = {
     dual_gap_ : float
         ``(objective_ - dual_objective_) / objective_``, recomputed at the returned point.
     status_ : str
-        "converged", "max_iterations", "stalled" (rounding allows no further step),
-        "indefinite_kernel" or "interrupted" (by Ctrl-C; of a large problem ``objective_`` is then
-        infinite, since computing it would keep the caller waiting).
+        "converged", "max_iterations", "stalled" (rounding allows no further step), "inexact" (the
+        model's own scores differ by rounding from those that were certified, and their gap is above
+        `tol`), "indefinite_kernel" or "interrupted" (by Ctrl-C; of a large problem ``objective_``
+        is then infinite, since computing it would keep the caller waiting).
     history_ : dict of ndarray
         One entry an epoch: "epoch", "seconds", "primal", "dual".
 """,

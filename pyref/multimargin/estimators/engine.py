@@ -8,7 +8,6 @@ from scipy import sparse
 
 from multimargin import _rust
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem, history_of
-from multimargin.kernels import rust_features
 
 
 def solve(problem: Problem, model: Model, solver: str) -> Fit:
@@ -47,7 +46,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
     kernel = problem.kernel
     solution = _rust.solve_pairwise(
         problem.indicator,
-        rust_features(problem.X),
+        kernel.features(problem.X),
         c=problem.C,
         loss=model.loss,
         theta=model.theta,

@@ -11,7 +11,14 @@ from sklearn.utils.extmath import safe_sparse_dot
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.problem import Matrix
 from multimargin.estimators.progress import CallbackSupportMixin
-from multimargin.kernels import Kernel, KernelFunction, check_precomputed, same_kind
+from multimargin.kernels import (
+    Kernel,
+    KernelFunction,
+    check_precomputed,
+    is_indefinite,
+    is_indefinite_on_a_sample,
+    same_kind,
+)
 from multimargin.parameters import thread_count
 
 
@@ -22,6 +29,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
     """
 
     kernel: str | KernelFunction
+    tol: float
     cache_size: float
     n_jobs: int | None
 
@@ -38,19 +46,29 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         return checks
 
     def _gram(self, X: Any, kernel: Kernel, threads: int, *, needed: bool = False) -> Matrix | None:
-        """Return the kernel matrix where it must be seen whole: given, a function, or doubtful."""
+        """Return the kernel matrix where it must be seen whole: given, a function, or doubtful.
+
+        One that is doubtful but too large to store is for `_indefinite`.
+        """
         if kernel.function is None and kernel.name == "precomputed":
             check_precomputed(X)
             gram: Matrix = X
             return gram
         fits = 8.0 * X.shape[0] ** 2 <= 1e6 * self.cache_size
-        doubtful = kernel.name == "sigmoid" or (kernel.name == "poly" and kernel.coef0 < 0.0)
-        if kernel.function is not None or (doubtful and fits) or needed:
+        if kernel.function is not None or (is_doubtful(kernel) and fits) or needed:
             gram = kernel.matrix(X, threads=threads)
             if kernel.function is not None:
                 check_precomputed(gram)
             return gram
         return None
+
+    def _indefinite(self, X: Any, kernel: Kernel, gram: Matrix | None, threads: int) -> bool:
+        """Whether the kernel is seen to be indefinite: on all rows, or on as many as fit."""
+        if gram is not None:
+            return is_indefinite(gram)
+        return is_doubtful(kernel) and is_indefinite_on_a_sample(
+            kernel, X, most_bytes=int(1e6 * self.cache_size), threads=threads
+        )
 
     def _store_expansion(
         self, X: Any, kernel: Kernel, expansion: Matrix, weights: Matrix | None = None
@@ -92,6 +110,16 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         labels: Matrix = scores
         return labels
 
+    def _warn_of_inexact_scores(self, *, stacklevel: int) -> None:
+        warnings.warn(
+            f"{type(self).__name__} returns a model whose own scores differ by rounding from those "
+            f"that the solver certified: objective_ is {self.objective_:.6g}, recomputed from its "
+            f"own scores, with a relative duality gap of {self.dual_gap_:.3g}, above tol="
+            f"{self.tol:g}. The kernel is ill-conditioned: scale the features.",
+            ConvergenceWarning,
+            stacklevel=stacklevel + 1,
+        )
+
     def _warn_of_indefinite_kernel(self, *, solved_nearest: bool, stacklevel: int) -> None:
         consequence = (
             "the problem was solved with the nearest matrix that is (negative eigenvalues set to "
@@ -106,6 +134,11 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )
+
+
+def is_doubtful(kernel: Kernel) -> bool:
+    """Whether a kernel of that name and these parameters may be indefinite."""
+    return kernel.name == "sigmoid" or (kernel.name == "poly" and kernel.coef0 < 0.0)
 
 
 def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:

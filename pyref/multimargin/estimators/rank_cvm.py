@@ -9,10 +9,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.estimators.base import PairwiseClassifier
+from multimargin.estimators.certificate import Bounds
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.engine import fit_of
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
-from multimargin.kernels import KernelFunction, rust_features
+from multimargin.estimators.progress import EpochCallback
+from multimargin.kernels import KernelFunction
 from multimargin.parameters import check_real
 from multimargin.thresholds import Threshold
 
@@ -125,16 +127,44 @@ class RankCVM(PairwiseClassifier):
                 ),
             )
         self._simplex_support = None
-        fit = super()._solve(problem)
-        total = float(fit.dual[problem.indicator == 1].sum())
+        fit = self._solve_at_margin_1(problem)
+        total = _sum_of_dual_variables(fit, problem)
         self.rho_ = 1.0 / total if total > 0.0 else 0.0
         return _divided(fit, total)
+
+    def _solve_at_margin_1(self, problem: Problem) -> Fit:
+        """Solve the squared hinge until the gap of problem 37 is within the tolerance, too."""
+        fit = super()._solve(problem)
+        tol = problem.tol
+        while fit.status == "converged":
+            _, _, gap = _simplex_certificate(fit, _sum_of_dual_variables(fit, problem))
+            room = problem.max_iter - fit.n_iter
+            if gap <= problem.tol:
+                break
+            if self.solver == "exact" or not np.isfinite(gap):
+                return replace(fit, status="stalled")
+            if room < 1:
+                return replace(fit, status="max_iterations")
+            tol *= 0.5 * problem.tol / gap
+            fit = _after(
+                fit,
+                super()._solve(
+                    replace(
+                        problem,
+                        start=fit.dual,
+                        tol=tol,
+                        max_iter=room,
+                        callback=_later(problem.callback, fit.n_iter),
+                    )
+                ),
+            )
+        return fit
 
     def _solve_by_frank_wolfe(self, problem: Problem) -> Fit:
         kernel = problem.kernel
         solution = _rust.solve_simplex(
             problem.indicator,
-            rust_features(problem.X),
+            kernel.features(problem.X),
             c=problem.C,
             kernel_name=kernel.name,
             gamma=kernel.gamma,
@@ -155,6 +185,23 @@ class RankCVM(PairwiseClassifier):
         return fit_of(
             solution, weights=safe_sparse_dot(problem.X.T, solution.dual) if linear else None
         )
+
+    def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
+        return super()._margin_loss(indicator, scores / self.rho_) if self.rho_ > 0.0 else np.inf
+
+    def _change_of_objective(self, change: float, fit: Fit) -> float:
+        # The objective at a margin of 1 is 1/(4 objective) at the optimum.
+        return 4.0 * fit.primal**2 * change
+
+    def _own_bounds(self, indicator: NDArray[np.uint8], own: Matrix, fit: Fit) -> Bounds:
+        norm = self._squared_norm(own)
+        at_margin_1 = 0.5 * norm / self.rho_**2 + self._margin_loss(indicator, own)
+        said = fit.scores + fit.bias
+        change = float(np.sum(self.dual_coef_ * (own - said)[self.support_]))
+        _, bound = _simplex_bounds(at_margin_1, 0.0)
+        # The norm alone is a part of the objective, whatever rounding has left of the rest.
+        primal = max(fit.primal + 0.5 * change, 0.5 * norm)
+        return primal, min(bound, fit.dual_objective)
 
     def _threshold_unit(self, fit: Fit) -> float:
         # The margin, so that the threshold is that of `RankLSVM`, scaled.
@@ -181,8 +228,7 @@ def _divided(fit: Fit, total: float) -> Fit:
     (S - D)/S^2 where D is the dual objective of `fit`.
     """
     scale = 1.0 / total if total > 0.0 else 0.0
-    objective = (total - fit.dual_objective) * scale * scale if total > 0.0 else np.inf
-    _, bound = _simplex_bounds(fit.primal, fit.dual_objective)
+    objective, bound, gap = _simplex_certificate(fit, total)
     upper, lower = np.vectorize(_simplex_bounds, otypes=[float, float])(
         fit.history["primal"], fit.history["dual"]
     )
@@ -193,9 +239,38 @@ def _divided(fit: Fit, total: float) -> Fit:
         fit,
         primal=objective,
         dual_objective=bound,
-        gap=(objective - bound) / objective if np.isfinite(objective) else np.inf,
+        gap=gap,
         history={**fit.history, "primal": upper, "dual": lower},
     )
+
+
+def _sum_of_dual_variables(fit: Fit, problem: Problem) -> float:
+    return float(fit.dual[problem.indicator == 1].sum())
+
+
+def _simplex_certificate(fit: Fit, total: float) -> tuple[float, float, float]:
+    """Return objective, bound and gap of problem 37 at a fit of the squared hinge at margin 1."""
+    objective = (total - fit.dual_objective) / total / total if total > 0.0 else np.inf
+    _, bound = _simplex_bounds(fit.primal, fit.dual_objective)
+    gap = (objective - bound) / objective if np.isfinite(objective) else np.inf
+    return objective, bound, gap
+
+
+def _later(callback: EpochCallback | None, epochs: int) -> EpochCallback | None:
+    """Return a callback for epochs that follow others."""
+    if callback is None:
+        return None
+    return lambda epoch, *values: callback(epoch + epochs, *values)
+
+
+def _after(first: Fit, later: Fit) -> Fit:
+    """Return a later fit with the epochs of the one that it started from."""
+    shift = {"epoch": first.n_iter, "seconds": first.history["seconds"][-1]}
+    history = {
+        name: np.concatenate([first.history[name], column + shift.get(name, 0)])
+        for name, column in later.history.items()
+    }
+    return replace(later, n_iter=first.n_iter + later.n_iter, history=history)
 
 
 def _simplex_bounds(primal: float, dual: float) -> tuple[float, float]:

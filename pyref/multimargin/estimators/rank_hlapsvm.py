@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
@@ -12,7 +13,7 @@ from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.exact import kernel_matrix
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
-from multimargin.kernels import Kernel, KernelFunction
+from multimargin.kernels import Kernel, KernelFunction, less_offset, offset_of
 from multimargin.parameters import check_choice, check_real
 from multimargin.thresholds import Threshold
 from multimargin.thresholds.base import spread
@@ -74,7 +75,9 @@ class RankHLapSVM(PairwiseClassifier):
     The problem is eq. 10 of the Rank-HLapSVM paper with the combinatorial Laplacian of eq. 5, the
     weights of eq. 29 and 30 and the appended feature of eq. 8. The n x n Laplacian is never formed.
     With a linear kernel, up to 5000 features and at least as many rows as features, the features
-    are whitened by a Cholesky factor (d x d); otherwise the kernel form of eq. 27 is used (n x n).
+    are whitened by a Cholesky factor (d x d). Otherwise a pivoted Cholesky factor L of the kernel
+    matrix (n x n) takes the place of the features: the symmetric form of eq. 27, whose model and
+    certificate agree also where lam Lap K is ill-conditioned.
 
     Examples
     --------
@@ -90,6 +93,8 @@ class RankHLapSVM(PairwiseClassifier):
     nu: float | str
     # The dual matrix B, which is not the expansion that `dual_coef_` holds.
     _dual: Matrix | None
+    # That of the training rows, while they are fitted.
+    _laplacian: "Laplacian | None" = None
 
     def __init__(
         self,
@@ -132,6 +137,7 @@ class RankHLapSVM(PairwiseClassifier):
             self._dual = None
             return super()._solve(problem)
         laplacian = Laplacian(Y, self.hyperedge_weights_)
+        self._laplacian = laplacian
         n, d = problem.X.shape
         if problem.kernel.name == "linear" and d < min(n, _MOST_WHITENED_FEATURES + 1):
             compiled_sparse = sparse.issparse(problem.X) and self.solver != "exact"
@@ -143,16 +149,21 @@ class RankHLapSVM(PairwiseClassifier):
         return fit
 
     def _solve_whitened(self, problem: Problem, laplacian: "Laplacian") -> Fit:
-        """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X, and X ends with a 1."""
-        X = _with_ones(problem.X)
-        R = self._factor(laplacian.gram(X))
+        """Solve Rank-SVM on features that end with a 1."""
+        fit, W = self._whitened(problem, _with_ones(problem.X), laplacian)
+        return self._linear_fit(fit, W, laplacian)
+
+    def _whitened(self, problem: Problem, X: Matrix, laplacian: "Laplacian") -> tuple[Fit, Matrix]:
+        """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X; return the weights of X too.
+
+        X is used up.
+        """
+        R = self._factor(laplacian, X)
         # R^T Z = X^T, solved in place: Z^T = X R^-1.
         linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
         fit = super()._solve(replace(problem, X=X))
         assert fit.weights is not None
-        return self._linear_fit(
-            fit, linalg.solve_triangular(R, fit.weights, check_finite=False), laplacian
-        )
+        return fit, linalg.solve_triangular(R, fit.weights, check_finite=False)
 
     def _solve_sparse(self, problem: Problem, laplacian: "Laplacian") -> Fit:
         """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1.
@@ -161,7 +172,7 @@ class RankHLapSVM(PairwiseClassifier):
         whenever it needs scores.
         """
         X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
-        R = self._factor(laplacian.gram(X))
+        R = self._factor(laplacian, X)
         M, info = linalg.lapack.dpotri(R, overwrite_c=True)
         if info != 0:
             raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
@@ -170,11 +181,20 @@ class RankHLapSVM(PairwiseClassifier):
         assert fit.weights is not None
         return self._linear_fit(fit, fit.weights, laplacian)
 
-    def _factor(self, gram: Matrix) -> Matrix:
-        """Return R of R^T R = I + lam X^T Lap X in the place of the upper triangle of X^T Lap X."""
+    def _factor(self, laplacian: "Laplacian", X: Any) -> Matrix:
+        """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
+        gram = laplacian.gram(X)
         gram *= self.lam
         gram.flat[:: gram.shape[0] + 1] += 1.0
-        R: Matrix = linalg.cholesky(gram, overwrite_a=True, check_finite=False)
+        try:
+            R: Matrix = linalg.cholesky(gram, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            # Rounding of X^T Lap X beyond 1 hides that it is positive semidefinite.
+            gram = laplacian.gram(X)
+            eigenvalues, U = linalg.eigh(gram, lower=False, overwrite_a=True, check_finite=False)
+            roots = np.sqrt(1.0 + self.lam * np.maximum(eigenvalues, 0.0))
+            R = linalg.qr(roots[:, None] * U.T, mode="r", check_finite=False)[0]
+            R = np.asfortranarray(R)
         return R
 
     def _linear_fit(self, fit: Fit, W: Matrix, laplacian: "Laplacian") -> Fit:
@@ -188,27 +208,53 @@ class RankHLapSVM(PairwiseClassifier):
         )
 
     def _solve_kernel_form(self, problem: Problem, laplacian: "Laplacian") -> Fit:
-        """Solve Rank-SVM on K1 (I + lam Lap K1)^-1, eq. 27, where K1 = K + 1."""
-        K1 = kernel_matrix(problem)
-        K1 += 1.0
-        n = K1.shape[0]
-        inner = laplacian.product(K1)
-        inner *= self.lam
-        inner.flat[:: n + 1] += 1.0
-        # The transpose of (27): (I + lam K1 Lap)^-1 K1.
-        Kt = linalg.solve(inner.T, K1, overwrite_a=True, overwrite_b=True, check_finite=False)
-        Kt = np.ascontiguousarray((Kt + Kt.T) / 2.0)
-        fit = super()._solve(replace(problem, X=Kt, kernel=Kernel("precomputed")))
-        expansion = fit.dual - self.lam * laplacian.product(fit.scores)
-        bias = expansion.sum(axis=0)
-        linear = problem.kernel.name == "linear"
+        """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. 27.
+
+        Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
+        K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
+        models where lam Lap K is ill-conditioned.
+        """
+        K = kernel_matrix(problem)
+        if not np.isfinite(K).all():
+            raise ValueError(
+                "X has kernel values that are not finite; expected finite ones: scale the features."
+            )
+        L, pivots = _pivoted_cholesky(K)
+        n, rank = L.shape
+        X = np.ones((n, rank + 1))
+        X[:, :-1] = L
+        linear = replace(problem, kernel=Kernel("linear"))
+        fit, V = self._whitened(linear, X, laplacian)
+        # The scores are L V: those of an expansion A over the pivots with L^T A = V.
+        expansion = np.zeros_like(fit.dual)
+        if rank > 0:
+            expansion[pivots] = linalg.solve_triangular(
+                L[pivots], V[:-1], lower=True, trans="T", check_finite=False
+            )
+        is_linear = problem.kernel.name == "linear"
         return replace(
             fit,
-            weights=safe_sparse_dot(problem.X.T, expansion) if linear else None,
-            bias=bias,
-            scores=fit.scores - bias,
+            weights=safe_sparse_dot(problem.X.T, expansion) if is_linear else None,
+            bias=V[-1].copy(),
+            scores=np.ascontiguousarray(fit.scores - V[-1]),
             expansion=expansion,
         )
+
+    def _needs_definite_kernel(self) -> bool:
+        return self.lam > 0.0 or super()._needs_definite_kernel()
+
+    def _squared_norm(self, own: Matrix) -> float:
+        square = super()._squared_norm(own)
+        if self._laplacian is None:
+            return square
+        roughness = float(np.sum(own * self._laplacian.product(own)))
+        return square + float(np.sum(self.intercept_**2)) + self.lam * roughness
+
+    def _certified(self, X: Any, indicator: NDArray[np.uint8], fit: Fit) -> Fit:
+        try:
+            return super()._certified(X, indicator, fit)
+        finally:
+            self._laplacian = None
 
     def _threshold_unit(self, fit: Fit) -> float:
         # A strong regulariser makes the margins small; their spread takes the place of the 1.
@@ -271,6 +317,7 @@ def _gram_of_chunks(roots: Matrix, X: Matrix) -> Matrix:
 
 def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:
     """Return the hyperedge weights for the distances of the rows of X."""
+    X = less_offset(X, offset_of(X))
 
     def norm_of_sum(groups: Matrix) -> Matrix:
         sums: Matrix = (np.asarray(safe_sparse_dot(X.T, groups)) ** 2).sum(axis=0)
@@ -309,6 +356,22 @@ def _weights(
     # A label without instances has no hyperedge.
     weights: Matrix = np.where(Y.any(axis=0), np.exp(-nu * mean_distance(Y)), 0.0)
     return weights
+
+
+def _pivoted_cholesky(K: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
+    """Return L of shape (n, r) with L L^T = K up to rounding, and the rows of K that span it.
+
+    The rows `L[pivots]` are lower triangular. K, positive semidefinite, is used up.
+    """
+    n = K.shape[0]
+    # Column-major and symmetric is row-major and symmetric.
+    factor, pivots, rank, info = linalg.lapack.dpstrf(K.T, lower=1, overwrite_a=1)
+    if info < 0:
+        raise linalg.LinAlgError(f"Factorising the kernel matrix failed: LAPACK pstrf {info}.")
+    pivots = pivots.astype(np.intp) - 1
+    L = np.empty((n, rank))
+    L[pivots] = np.tril(factor)[:, :rank]
+    return L, pivots[:rank]
 
 
 def _with_lower_triangle(M: Matrix) -> Matrix:

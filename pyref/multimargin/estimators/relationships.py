@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from multimargin import _rust
 from multimargin.arrays import check_as_many_rows
+from multimargin.estimators.certificate import Bounds, Rows, with_own_certificate
 from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.problem import Matrix, Report, history_of
 from multimargin.estimators.progress import Progress, with_callbacks
@@ -23,7 +24,6 @@ from multimargin.kernels import (
     is_indefinite,
     make_kernel,
     nearest_positive_semidefinite,
-    rust_features,
 )
 from multimargin.parameters import (
     check_cache_size,
@@ -52,6 +52,8 @@ class RelationshipFit(Report):
         Signed dual matrix Z = alpha . Y of the lower bound.
     covariance : ndarray of shape (q, q)
         Label covariance.
+    scores : ndarray of shape (n, q) or None, default=None
+        Scores of the rows without the bias that the solver certified.
     solved_nearest : bool, default=False
         Whether the nearest positive semidefinite kernel took the place of an indefinite one.
     """
@@ -60,6 +62,7 @@ class RelationshipFit(Report):
     bias: Matrix
     dual: Matrix
     covariance: Matrix
+    scores: Matrix | None = None
     solved_nearest: bool = False
 
 
@@ -148,8 +151,31 @@ class RelationshipClassifier(KernelExpansionClassifier):
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         fit, expansion = self._fit_expansion(X, targets, labelled, kernel, lam)
         self._store_expansion(X, kernel, expansion)
+        fit = self._certified(X, targets, np.flatnonzero(labelled), fit)
         self._finish(fit)
         return self
+
+    def _certified(
+        self, X: Any, targets: Targets, labelled: NDArray[np.intp], fit: "RelationshipFit"
+    ) -> "RelationshipFit":
+        """Return the fit with the loss of the model that is stored."""
+        if fit.scores is None:
+            return fit
+        said = fit.scores + fit.bias
+        signs = 2.0 * targets.indicator - 1.0
+
+        def loss(rows: Rows, scores: Matrix) -> float:
+            return float(np.maximum(0.0, 1.0 - signs[rows] * scores).sum()) / rows.size
+
+        def bounds(rows: Rows) -> Bounds:
+            own = self._label_scores(X[labelled[rows]])
+            change = loss(rows, own) - loss(rows, said[rows])
+            return fit.primal + change, fit.dual_objective
+
+        checked = with_own_certificate(fit, labelled.size, self.tol, bounds)
+        if checked is not fit:
+            self._store_report(checked)
+        return checked
 
     def _fit_expansion(
         self,
@@ -178,7 +204,8 @@ class RelationshipClassifier(KernelExpansionClassifier):
         indicator = targets.indicator
         n, q = indicator.shape
         doubtful = self.kernel not in ("linear", "rbf")
-        indefinite = doubtful and gram is not None and is_indefinite(gram)
+        threads = thread_count(self.n_jobs)
+        indefinite = doubtful and self._indefinite(X, kernel, gram, threads)
         relevant = indicator.sum(axis=0, dtype=np.int64)
         learned = np.flatnonzero((relevant > 0) & (relevant < n))
         covariance = self._checked_covariance(q)
@@ -201,7 +228,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
                 lam,
                 progress,
             )
-        expansion, dual = np.zeros((n, q)), np.zeros((n, q))
+        expansion, dual, scores = np.zeros((n, q)), np.zeros((n, q)), np.zeros((n, q))
+        if part.scores is not None:
+            scores[:, learned] = part.scores
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
         if nearest is not None:
             expansion = nearest.original_expansion(expansion)
@@ -227,6 +256,8 @@ class RelationshipClassifier(KernelExpansionClassifier):
             dual=dual,
             covariance=covariance,
             status="interrupted" if interrupted else status,
+            # The nearest kernel's scores are not those of the kernel itself.
+            scores=scores if part.scores is not None and nearest is None else None,
             solved_nearest=exact,
         )
 
@@ -236,12 +267,14 @@ class RelationshipClassifier(KernelExpansionClassifier):
             raise KeyboardInterrupt
         if fit.status == "indefinite_kernel":
             self._warn_of_indefinite_kernel(solved_nearest=fit.solved_nearest, stacklevel=4)
+        elif fit.status == "inexact":
+            self._warn_of_inexact_scores(stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_outer="
                 f"{self.max_outer} rounds with a relative duality gap of {fit.gap:.3g}, above what "
                 f"tol={self.tol:g} and stop={self.stop!r} ask for. Increase max_outer, tol or the "
-                "regularisation, or use solver='splitting'.",
+                "regularisation, scale the features or the kernel, or use solver='splitting'.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -259,7 +292,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             return _solve_exactly(X, indicator, covariance, lam, float(self.tol))
         solution = _rust.solve_mlrl(
             indicator,
-            rust_features(X),
+            kernel.features(X),
             lam=lam,
             kernel_name=kernel.name,
             gamma=kernel.gamma,
@@ -281,6 +314,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             bias=solution.bias,
             dual=solution.dual,
             covariance=solution.covariance,
+            scores=solution.scores,
             status=solution.status,
             n_iter=solution.rounds,
             primal=solution.primal,
@@ -373,6 +407,7 @@ def _solve_exactly(
         bias=solution.b,
         dual=solution.Z,
         covariance=solution.Omega,
+        scores=K @ solution.A,
         status="converged" if gap <= tol else "stalled",
         n_iter=1,
         primal=primal,

@@ -101,7 +101,10 @@ class FeaturesThreshold(Threshold):
             max_iter=self.max_iter,
             random_state=self.random_state,
         )
-        regression.fit(X[with_pairs], _middles(scores, Y, with_pairs))
+        middles = _middles(scores, Y, with_pairs)
+        # What is rounding of the scores is nothing to learn.
+        middles[np.abs(middles) <= 4.0 * np.finfo(float).eps * np.abs(scores).max()] = 0.0
+        regression.fit(X[with_pairs], middles)
         self.coef_ = regression.coef_
         self.intercept_ = float(regression.intercept_[0])
         self.n_iter_ = int(regression.n_iter_)

@@ -1,0 +1,107 @@
+"""Whether a certificate is that of the model returned: its objective, from its own scores."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin import _rust
+from multimargin.estimators.problem import Matrix, Model, Report
+
+Rows = NDArray[np.intp]
+Bounds = tuple[float, float]
+AnyReport = TypeVar("AnyReport", bound=Report)
+
+# Up to so many rows are all scored again; of more rows, a sample.
+_ALL_ROWS = 512
+_SAMPLE = 256
+
+# Share of the tolerance, and of the objective, within which two objectives are the same.
+_SHARE_OF_TOLERANCE = 1e-2
+_ROUNDING = 1e-9
+
+
+def with_own_certificate(
+    report: AnyReport, n: int, tol: float, bounds: Callable[[Rows], Bounds]
+) -> AnyReport:
+    """Return a report whose certificate is that of the model as it is returned.
+
+    A loop certifies the scores that it computed; what is returned are weights or an expansion,
+    whose scores may differ where the problem is ill-conditioned.
+
+    Parameters
+    ----------
+    report : Report
+        What the solver reached.
+    n : int
+        Number of training rows.
+    tol : float
+        Relative duality gap that was asked for.
+    bounds : callable
+        Takes rows, and returns primal and dual objective by the model's own scores of these rows;
+        by those that the solver certified, of others.
+
+    Returns
+    -------
+    Report
+        The report itself where the objectives agree; else one with the model's own objectives and
+        gap, and with the status "inexact" where that gap exceeds `tol`.
+    """
+    if report.status in ("interrupted", "indefinite_kernel"):
+        return report
+    sampled = n > _ALL_ROWS
+    every = np.arange(n)
+    rows = np.linspace(0, n - 1, _SAMPLE).astype(np.intp) if sampled else every
+    allowed = max(_SHARE_OF_TOLERANCE * tol, _ROUNDING) * abs(report.primal)
+
+    def agree(primal: float, dual: float) -> bool:
+        differences = abs(primal - report.primal), abs(dual - report.dual_objective)
+        return max(differences) <= allowed
+
+    primal, dual = bounds(rows)
+    if agree(primal, dual):
+        return report
+    if sampled:
+        primal, dual = bounds(every)
+        if agree(primal, dual):
+            return report
+    gap = (primal - dual) / abs(primal) if np.isfinite(primal) and primal != 0.0 else np.inf
+    # A primal objective below the dual one is no better a certificate than one far above it.
+    status = report.status if -_ROUNDING <= gap <= tol else "inexact"
+    return replace(report, primal=primal, dual_objective=dual, gap=gap, status=status)
+
+
+def pairwise_loss(model: Model, C: float, indicator: NDArray[np.uint8], scores: Matrix) -> float:
+    """Return the sum over rows of C/(p_i r_i) times the losses of the row's pairs.
+
+    Parameters
+    ----------
+    model : Model
+        The loss.
+    C : float
+        Its weight.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    scores : ndarray of shape (n, q)
+        Scores with the bias.
+
+    Returns
+    -------
+    float
+        The loss; infinite where scores are not finite.
+    """
+    if not np.isfinite(scores).all():
+        return np.inf
+    total = 0.0
+    q = indicator.shape[1]
+    order = np.argsort(1 - indicator, axis=1, kind="stable")
+    relevant = indicator.sum(axis=1, dtype=np.intp)
+    for row, order_of_row, p in zip(scores, order, relevant, strict=True):
+        if 0 < p < q:
+            value = _rust.loss_value(
+                row[order_of_row], int(p), loss=model.loss, theta=model.theta, mu=model.mu
+            )
+            total += value / float(p * (q - p))
+    return C * total

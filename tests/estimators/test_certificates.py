@@ -1,0 +1,268 @@
+"""The certificate of every estimator is that of the model it returns, at every scale."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin.estimators.rank_hlapsvm import Laplacian
+
+PAIRWISE = [
+    *(RankSVM(bias=bias) for bias in ("free", "penalized", "none")),
+    RankSVM(solver="dcd"),
+    RankSVM(bias="penalized", solver="frank-wolfe"),
+    RankLSVM(),
+    MLODM(),
+    RankCVM(),
+    RankCVM(solver="frank-wolfe"),
+    RankCVM(solver="pairwise-frank-wolfe"),
+    RankHLapSVM(),
+    RankHLapSVM(lam=0.0),
+    RankHLapSVM(solver="dcd"),
+]
+KERNELS = {
+    "linear": {"kernel": "linear"},
+    "rbf": {"kernel": "rbf"},
+    "poly": {"kernel": "poly", "gamma": 1.0},
+    "precomputed": {"kernel": "precomputed"},
+}
+SCALES = [1e-8, 1e-4, 1.0, 1e4, 1e8]
+
+every_pairwise = pytest.mark.parametrize("estimator", PAIRWISE, ids=repr)
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+every_scale = pytest.mark.parametrize("scale", SCALES)
+
+
+def problem(d, scale, seed=2):
+    rng = np.random.default_rng(seed)
+    X = scale * rng.normal(size=(14, d))
+    Y = (rng.random((14, 4)) < 0.4).astype(int)
+    Y[0] = [1, 0, 0, 0]
+    Y[1] = 0
+    return X, Y
+
+
+def fitted(estimator, X, Y, **parameters):
+    model = clone(estimator).set_params(**parameters)
+    if isinstance(model, RankHLapSVM | RankSVM | RankLSVM | RankCVM | MLODM):
+        model.set_params(threshold=0.0, random_state=0, max_iter=300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, Y)
+
+
+def pair_losses(model, scores, Y):
+    """Sum over rows of C/(p r) times the losses of all pairs, one after another."""
+
+    def loss(z):
+        if isinstance(model, RankLSVM | RankCVM):
+            return 0.5 * max(0.0, 1.0 - z) ** 2
+        if isinstance(model, MLODM):
+            below = max(0.0, 1.0 - model.theta - z) ** 2
+            return 0.5 * (below + model.mu * max(0.0, z - 1.0 - model.theta) ** 2)
+        return max(0.0, 1.0 - z)
+
+    total = 0.0
+    for row, labels in zip(scores, Y, strict=True):
+        relevant, irrelevant = row[labels == 1], row[labels == 0]
+        pairs = len(relevant) * len(irrelevant)
+        for m in relevant:
+            for n in irrelevant:
+                total += model.C / pairs * loss(m - n)
+    return total
+
+
+def squared_norm(model, scores):
+    """The squared norm of the weights, and of the bias where it is penalized."""
+    if hasattr(model, "coef_"):
+        square = np.sum(model.coef_**2)
+    else:
+        square = np.sum(model.dual_coef_ * (scores[model.support_] - model.intercept_))
+    if getattr(model, "bias", "penalized") == "penalized":
+        square += np.sum(model.intercept_**2)
+    return square
+
+
+@every_pairwise
+@every_kernel
+@every_scale
+@pytest.mark.parametrize("d", [3, 30])
+def test_objective_is_that_of_the_model_returned(estimator, kernel, scale, d):
+    X, Y = problem(d, scale)
+    if kernel == "precomputed":
+        X = X @ X.T
+    tol = 1e-5
+    model = fitted(estimator, X, Y, tol=tol, **KERNELS[kernel])
+    scores = model.label_scores(X)
+    # The losses of pairs at the margin are differences of numbers near 1.
+    rounding = 1e-14 * len(Y) * (1.0 + np.abs(scores).max())
+    allowed = 2e-2 * tol * abs(model.objective_) + rounding
+    norm = squared_norm(model, scores)
+    if isinstance(model, RankCVM):
+        rho = model.rho_
+        at_margin_1 = 0.5 * norm / rho**2 + pair_losses(model, scores / rho, Y)
+        # Weak duality: the model's own bound is at least the one reported, as far as losses
+        # that are summed up in another order tell.
+        if at_margin_1 > 1e3 * rounding:
+            assert model.dual_objective_ <= 0.25 / at_margin_1 + 2 * tol * abs(model.objective_)
+        assert 0.5 * norm <= model.objective_ + allowed
+    else:
+        objective = 0.5 * norm + pair_losses(model, scores, Y)
+        if isinstance(model, RankHLapSVM) and model.lam > 0.0:
+            laplacian = Laplacian(Y.astype(float), model.hyperedge_weights_)
+            objective += 0.5 * model.lam * np.sum(scores * laplacian.product(scores))
+        assert abs(model.objective_ - objective) <= allowed
+    assert model.status_ in ("converged", "max_iterations", "stalled", "inexact")
+    assert (model.status_ == "converged") == (model.dual_gap_ <= tol) or model.dual_gap_ < 0.0
+    if model.status_ == "converged":
+        assert model.dual_gap_ >= -1e-9
+
+
+@pytest.mark.parametrize("estimator", [MLRL()], ids=repr)
+@every_kernel
+@every_scale
+def test_objective_of_mlrl_is_that_of_the_model_returned(estimator, kernel, scale):
+    X, Y = problem(3, scale)
+    if kernel == "precomputed":
+        X = X @ X.T
+    model = fitted(estimator, X, Y, max_outer=10, **KERNELS[kernel])
+    scores = model.label_scores(X)
+    hinge = np.maximum(0.0, 1.0 - (2 * Y - 1) * scores).sum() / len(Y)
+    gram = model.dual_coef_.T @ (scores - model.intercept_)[model.support_]
+    if hasattr(model, "coef_"):
+        gram = model.coef_ @ model.coef_.T
+    eigenvalues = np.linalg.eigvalsh((gram + gram.T) / 2)
+    trace_norm = np.sqrt(np.maximum(eigenvalues, 0.0)).sum()
+    objective = hinge + 0.5 * model.lam * trace_norm**2
+    assert model.objective_ == pytest.approx(objective, rel=2e-2 * model.tol)
+    assert model.status_ in ("converged", "max_iterations", "stalled", "inexact")
+
+
+def test_laplacian_that_makes_the_kernel_form_ill_conditioned():
+    rng = np.random.default_rng(2)
+    X = 30.0 * rng.normal(size=(12, 4))
+    Y = (rng.random((12, 4)) < 0.4).astype(int)
+    Y[0] = [1, 0, 0, 0]
+    # The condition number of I + lam Lap K is beyond 1e11.
+    model = RankHLapSVM(kernel="poly", gamma=1.0, threshold=0.0, max_iter=20000, random_state=0)
+    model.fit(X, Y)
+    assert model.status_ == "converged"
+    assert pair_losses(model, model.label_scores(X), Y) <= model.objective_
+
+
+def test_scores_that_differ_from_the_certified_ones_are_told():
+    X, Y = problem(3, 1.0)
+
+    class Rounded(RankSVM):
+        def _label_scores(self, X):
+            return 0.9 * super()._label_scores(X)
+
+    for rows in (1, 60):  # all rows are scored, or a sample
+        model = Rounded(threshold=0.0, random_state=0)
+        many, labels = np.tile(X, (rows, 1)), np.tile(Y, (rows, 1))
+        with pytest.warns(ConvergenceWarning, match="recomputed from its own scores"):
+            model.fit(many, labels)
+        assert model.status_ == "inexact"
+        assert model.dual_gap_ > model.tol
+        objective = 0.5 * squared_norm(model, model.label_scores(many))
+        objective += pair_losses(model, model.label_scores(many), labels)
+        assert model.objective_ == pytest.approx(objective, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *(
+            RankSVM(bias=bias, solver=solver)
+            for bias in ("free", "penalized", "none")
+            for solver in ("bcd", "dcd", "frank-wolfe")
+        ),
+        RankLSVM(),
+        RankCVM(),
+        MLODM(),
+        RankHLapSVM(threshold=0.0),
+        MLRL(),
+        SSMLRL(),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_indefinite_kernels_beyond_the_cache_are_told(estimator, C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    Y = (rng.random((400, 4)) < 0.4).astype(int)
+    model = clone(estimator).set_params(kernel="sigmoid", gamma=1.0, cache_size=1)
+    if "C" in model.get_params():
+        model.set_params(C=C, max_iter=20)
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model.fit(X, Y)
+    assert model.status_ == "indefinite_kernel"
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
+@pytest.mark.parametrize("estimator", [*PAIRWISE[:4], *PAIRWISE[5:8], PAIRWISE[10]], ids=repr)
+def test_converged_means_the_very_gap_that_is_reported(estimator, tol, seed):
+    X, Y = problem(3, 1.0, seed)
+    model = fitted(estimator, X, Y, tol=tol, kernel="rbf")
+    assert (model.status_ == "converged") == (model.dual_gap_ <= tol)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("estimator", [RankSVM(), RankCVM(solver="frank-wolfe"), MLRL()], ids=repr)
+def test_rbf_of_features_far_from_zero(estimator, form):
+    rng = np.random.default_rng(3)
+    near = np.round(rng.normal(size=(40, 3)) * 2**10) / 2**10
+    near[::2, 0] = 0.0
+    Y = (near[:, :1] + rng.normal(size=(40, 4)) > 0.3).astype(int)
+    # Multiples of 2^-10 below 2^43 are exact: both are the same features.
+    far = near + np.array([0.0, 1e8, -1e8])
+    model = fitted(estimator, form(far), Y, kernel="rbf", gamma="scale")
+    expected = 1.0 / (3 * far.var())
+    assert model._kernel.gamma == pytest.approx(expected, rel=1e-12)
+    model = fitted(estimator, form(far), Y, kernel="rbf", gamma=0.5)
+    np.testing.assert_allclose(
+        model._kernel.matrix(form(far), form(far)), rbf_kernel(near, gamma=0.5), atol=1e-12
+    )
+    close = fitted(estimator, near, Y, kernel="rbf", gamma=0.5)
+    np.testing.assert_allclose(model.objective_, close.objective_, rtol=3 * 1e-3)
+    np.testing.assert_allclose(
+        model.label_scores(form(far)), model.label_scores(far), rtol=1e-9, atol=1e-12
+    )
+    whole = model.label_scores(form(far))
+    assert_array_equal(whole, model.label_scores(form(far)))
+
+
+@pytest.mark.parametrize("value", [1e150, 1e100, 1e20])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_a_feature_of_no_scale_ends(value, seed, bias):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 3))
+    Y = (X @ rng.normal(size=(3, 3)) > 0.5).astype(int)
+    X[0, 0] = value
+    model = fitted(RankSVM(kernel="linear", bias=bias), X, Y)
+    assert model.status_ in ("converged", "max_iterations", "stalled", "inexact")
+
+
+@pytest.mark.parametrize("estimator", [RankSVM(), RankLSVM(), RankHLapSVM()], ids=repr)
+def test_kernels_that_overflow_ask_for_scaled_features(estimator):
+    X, Y = problem(3, 1e140)
+    with pytest.raises(ValueError, match="cale the features"):
+        fitted(estimator, X, Y, kernel="poly", gamma=1.0)
+
+
+@pytest.mark.parametrize("scale", [1e4, 1e8, 1e12])
+def test_mlrl_of_a_large_kernel_ends(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 5))
+    Y = (rng.random((20, 4)) < 0.4).astype(int)
+    model = fitted(MLRL(), scale * X @ X.T, Y, kernel="precomputed", max_outer=30)
+    assert model.dual_objective_ <= model.objective_ * (1 + 1e-9)
+    assert (model.status_ == "converged") == (model.dual_gap_ <= model.tol)
