@@ -16,8 +16,8 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_magnitudes, check_readable, naming
-from multimargin.parameters import check_choice, check_integer, check_real, thread_count
+from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_magnitudes, check_readable, naming
+from multimargin.checks.parameters import check_choice, check_integer, check_real, thread_count
 
 Matrix: TypeAlias = NDArray[np.float64]
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]

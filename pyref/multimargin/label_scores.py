@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from multimargin.labels import check_scores, relevant_probabilities
+from multimargin.checks.labels import check_scores, relevant_probabilities
 
 
 def response_of(estimator: Any, responses: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_indicator, check_scores
 
 Vector = NDArray[np.float64]
 

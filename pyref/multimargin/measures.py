@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from multimargin.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_indicator, check_scores
 
 DegenerateRows = Literal["ignore", "count"]
 Vector = NDArray[np.float64]

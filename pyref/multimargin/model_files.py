@@ -17,13 +17,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from multimargin.checks.parameters import check_choice
 from multimargin.datasets import MultilabelData
-from multimargin.datasets._paths import existing_file
 from multimargin.estimators import MajorityClass
+from multimargin.files.paths import existing_file
+from multimargin.files.writing import path_to_write, replacing
 from multimargin.kernels import Kernel
-from multimargin.parameters import check_choice
 from multimargin.thresholds import Threshold
-from multimargin.writing import path_to_write, replacing
 
 _MAGIC = b"multimargin model\n"
 # Format 1 had pickles alone and did not say so.

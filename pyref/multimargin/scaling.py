@@ -5,7 +5,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
-from multimargin.parameters import check_choice
+from multimargin.checks.parameters import check_choice
 
 SCALINGS = ("minmax", "standard", "unit", "none")
 """The names that `make_scaler` knows."""

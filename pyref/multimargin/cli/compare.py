@@ -212,9 +212,9 @@ def _checked_choices(
     methods: list[str],
 ) -> list[str]:
     """Refuse before hours of computation what could be refused after them."""
+    from multimargin.checks.parameters import check_choice, check_integer, check_real
     from multimargin.compare.measured import find_measured
     from multimargin.compare.win_tie_loss import TESTS
-    from multimargin.parameters import check_choice, check_integer, check_real
     from multimargin.scaling import SCALINGS
 
     try:
@@ -234,7 +234,7 @@ def _checked_choices(
 
 
 def _check_outputs(outputs: dict[str, str | None]) -> None:
-    from multimargin.writing import path_to_write
+    from multimargin.files.writing import path_to_write
 
     for option, path in outputs.items():
         if path is not None:
@@ -282,8 +282,8 @@ def _write(
 ) -> None:
     from multimargin.compare.table import to_latex, to_markdown
     from multimargin.compare.tables import results_frame
-    from multimargin.spreadsheets import as_cell
-    from multimargin.writing import replacing, write_text
+    from multimargin.files.spreadsheets import as_cell
+    from multimargin.files.writing import replacing, write_text
 
     report, csv, markdown, latex = outputs.values()
     if csv is not None:

@@ -59,8 +59,8 @@ def command(
     )
     from multimargin.cli.output import console
     from multimargin.cli.progress import new_progress, shown_fit
+    from multimargin.files.writing import path_to_write
     from multimargin.model_files import save_model
-    from multimargin.writing import path_to_write
 
     method, estimator = make_named_method(method_name, context.args)
     if output is not None:

@@ -55,8 +55,8 @@ def command(
       multimargin predict emotions.model new.arff
     """
     from multimargin.cli.output import console, counted, print_json
+    from multimargin.files.writing import path_to_write, replacing
     from multimargin.model_files import load_model
-    from multimargin.writing import path_to_write, replacing
 
     if output is not None:
         path_to_write(output, "--output", streams=True)
@@ -150,7 +150,7 @@ def _as_json(info: "ModelInfo", rows: Any, predicted: Any, scores: Any) -> dict[
 def _write_csv(info: "ModelInfo", rows: Any, predicted: Any, scores: Any, stream: IO[str]) -> None:
     import csv
 
-    from multimargin.spreadsheets import as_cell
+    from multimargin.files.spreadsheets import as_cell
 
     writer = csv.writer(stream, lineterminator="\n")
     heads = [*info.label_names, *(f"score: {name}" for name in info.label_names)]

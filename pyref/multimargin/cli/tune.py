@@ -96,8 +96,8 @@ def command(
         make_pipeline,
     )
     from multimargin.cli.output import console, print_json
+    from multimargin.files.writing import path_to_write
     from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
-    from multimargin.writing import path_to_write
 
     method, estimator = make_named_method(method_name, context.args)
     score, scorer, sign = _scorer(score)
@@ -231,7 +231,7 @@ def _plain_names(parameters: dict[str, Any], prefix: str) -> dict[str, Any]:
 def _write(found: dict[str, Any], path: str) -> None:
     import json
 
-    from multimargin.writing import write_text
+    from multimargin.files.writing import write_text
 
     write_text(path, json.dumps(found, indent=2) + "\n", streams=True)
 
@@ -241,7 +241,7 @@ def _check_plot(path: str) -> None:
     from pathlib import Path
 
     from multimargin.cli.options import WrongUsage
-    from multimargin.writing import path_to_write
+    from multimargin.files.writing import path_to_write
 
     if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
         raise WrongUsage(f"--plot is {path!r}; expected a file ending in .png, .svg or .pdf")
@@ -261,8 +261,8 @@ def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> No
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from multimargin.files.writing import replacing
     from multimargin.plots import ParameterCurveDisplay
-    from multimargin.writing import replacing
 
     several = [name for name, values in named.items() if len(values) > 1]
     figure = Figure(layout="constrained")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.compare.baselines import make_estimator
 from multimargin.compare.evaluate import Job
 from multimargin.compare.identity import describe, fingerprint, identity
@@ -17,7 +18,6 @@ from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
 from multimargin.compare.splits import Split, make_splits
 from multimargin.datasets import MultilabelData
-from multimargin.parameters import check_choice, check_integer
 from multimargin.scaling import SCALINGS
 
 Methods = Sequence[str] | Mapping[str, Any]

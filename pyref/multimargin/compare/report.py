@@ -22,7 +22,7 @@ from multimargin.compare.tables import (
     results_tables,
     win_tie_loss_table,
 )
-from multimargin.writing import write_text
+from multimargin.files.writing import write_text
 
 _TEMPLATE = "report.html.jinja"
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.parameters import check_integer
 from multimargin.datasets import MultilabelData
-from multimargin.parameters import check_integer
 from multimargin.tuning import MultilabelStratifiedKFold
 
 OFFICIAL = "official"

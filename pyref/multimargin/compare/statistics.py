@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from multimargin.checks.parameters import check_real
 from multimargin.compare.differences import advantages, rounded
-from multimargin.parameters import check_real
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from multimargin.checks.parameters import check_choice, check_real
 from multimargin.compare.differences import advantages
-from multimargin.parameters import check_choice, check_real
 
 TESTS = ("corrected", "paired", "none")
 OUTCOMES = ("win", "tie", "loss", "untested")

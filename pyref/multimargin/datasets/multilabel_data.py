@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.arrays import check_readable
+from multimargin.checks.arrays import check_readable
 from multimargin.datasets._names import NumberedNames, first_repeated, printable
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.

@@ -9,22 +9,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from multimargin.arrays import check_as_many_rows
-from multimargin.estimators.certificate import Bounds, Rows, pairwise_loss, with_own_certificate
-from multimargin.estimators.engine import solve
-from multimargin.estimators.exact import solve_exactly
-from multimargin.estimators.kernel_expansion import KernelExpansionClassifier, is_doubtful
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.progress import Progress, with_callbacks
-from multimargin.estimators.targets import Targets, check_pairs, check_targets
-from multimargin.kernels import (
-    KERNELS,
-    Kernel,
-    KernelFunction,
-    make_kernel,
-    nearest_positive_semidefinite,
-)
-from multimargin.parameters import (
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.parameters import (
     check_cache_size,
     check_choice,
     check_flag,
@@ -33,6 +19,20 @@ from multimargin.parameters import (
     check_verbosity,
     random_state_of,
     thread_count,
+)
+from multimargin.checks.targets import Targets, check_pairs, check_targets
+from multimargin.estimators.certificate import Bounds, Rows, pairwise_loss, with_own_certificate
+from multimargin.estimators.engine import solve
+from multimargin.estimators.exact import solve_exactly
+from multimargin.estimators.kernel_expansion import KernelExpansionClassifier, is_doubtful
+from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.progress import Progress, with_callbacks
+from multimargin.kernels import (
+    KERNELS,
+    Kernel,
+    KernelFunction,
+    make_kernel,
+    nearest_positive_semidefinite,
 )
 from multimargin.thresholds import (
     ConstantThreshold,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 
+from multimargin.checks.parameters import thread_count
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.problem import Matrix
 from multimargin.estimators.progress import CallbackSupportMixin
@@ -19,7 +20,6 @@ from multimargin.kernels import (
     is_indefinite_on_a_sample,
     same_kind,
 )
-from multimargin.parameters import thread_count
 
 
 class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]

@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.arrays import (
+from multimargin.checks.arrays import (
     MATRIX_OF_NUMBERS,
     check_as_many_rows,
     check_magnitudes,
     check_readable,
     naming,
 )
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.targets import Targets
 from multimargin.estimators.problem import Matrix, Report
-from multimargin.estimators.targets import Targets
-from multimargin.labels import check_indicator
 from multimargin.margins import pair_margins
 from multimargin.thresholds import over_labels
 

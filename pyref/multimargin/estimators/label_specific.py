@@ -12,12 +12,12 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import validate_data
 
-from multimargin.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.parameters import job_count, random_state_of
+from multimargin.checks.targets import check_targets
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
-from multimargin.estimators.targets import check_targets
-from multimargin.parameters import job_count, random_state_of
 
 Matrix = NDArray[np.float64]
 

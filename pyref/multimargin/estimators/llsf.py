@@ -11,7 +11,16 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_readable, naming
+from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_readable, naming
+from multimargin.checks.parameters import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+    check_verbosity,
+    thread_count,
+)
+from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf_problem import (
@@ -26,15 +35,6 @@ from multimargin.estimators.llsf_problem import (
 )
 from multimargin.estimators.problem import Report, history_of
 from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
-from multimargin.estimators.targets import Targets, check_targets
-from multimargin.parameters import (
-    check_choice,
-    check_flag,
-    check_integer,
-    check_real,
-    check_verbosity,
-    thread_count,
-)
 from multimargin.thresholds import (
     ConstantThreshold,
     Threshold,

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from multimargin.checks.parameters import check_real
 from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Model
 from multimargin.kernels import KernelFunction
-from multimargin.parameters import check_real
 from multimargin.thresholds import Threshold
 
 

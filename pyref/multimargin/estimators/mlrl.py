@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from multimargin.checks.parameters import check_real
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.relationships import RelationshipClassifier
 from multimargin.kernels import KernelFunction
-from multimargin.parameters import check_real
 
 
 @with_shared_paragraphs

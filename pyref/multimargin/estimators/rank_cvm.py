@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
+from multimargin.checks.parameters import check_real
 from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.certificate import Bounds
 from multimargin.estimators.docstrings import with_shared_paragraphs
@@ -15,7 +16,6 @@ from multimargin.estimators.engine import fit_of
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.progress import EpochCallback
 from multimargin.kernels import KernelFunction
-from multimargin.parameters import check_real
 from multimargin.thresholds import Threshold
 
 _Support = tuple[NDArray[np.uint32], Matrix]

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from multimargin.checks.parameters import check_choice, check_real
 from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.exact import kernel_matrix
 from multimargin.estimators.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel, KernelFunction, less_offset, offset_of
-from multimargin.parameters import check_choice, check_real
 from multimargin.thresholds import Threshold
 from multimargin.thresholds.base import spread
 

@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from multimargin.checks.parameters import check_choice
 from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Model
 from multimargin.kernels import KernelFunction
-from multimargin.parameters import check_choice
 from multimargin.thresholds import Threshold
 
 BIASES = ("free", "penalized", "none")

@@ -11,12 +11,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from multimargin import _rust
-from multimargin.arrays import check_as_many_rows
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.parameters import (
+    check_cache_size,
+    check_choice,
+    check_integer,
+    check_real,
+    check_verbosity,
+    thread_count,
+)
+from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.certificate import Bounds, Rows, with_own_certificate
 from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.problem import Matrix, Report, history_of
 from multimargin.estimators.progress import Progress, with_callbacks
-from multimargin.estimators.targets import Targets, check_targets
 from multimargin.kernels import (
     KERNELS,
     Kernel,
@@ -24,14 +32,6 @@ from multimargin.kernels import (
     is_indefinite,
     make_kernel,
     nearest_positive_semidefinite,
-)
-from multimargin.parameters import (
-    check_cache_size,
-    check_choice,
-    check_integer,
-    check_real,
-    check_verbosity,
-    thread_count,
 )
 
 SOLVERS = ("splitting", "alternating", "exact")

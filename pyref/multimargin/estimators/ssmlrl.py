@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from multimargin.checks.parameters import check_real, thread_count
+from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.docstrings import with_shared_paragraphs
 from multimargin.estimators.problem import Matrix
 from multimargin.estimators.relationships import RelationshipClassifier, RelationshipFit
-from multimargin.estimators.targets import Targets, check_targets
 from multimargin.kernels import (
     Kernel,
     KernelFunction,
@@ -18,7 +19,6 @@ from multimargin.kernels import (
     is_indefinite,
     nearest_positive_semidefinite,
 )
-from multimargin.parameters import check_real, thread_count
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
 _CANCELLED = 1e-6

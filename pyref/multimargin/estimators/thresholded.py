@@ -11,10 +11,10 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.arrays import check_as_many_rows
-from multimargin.estimators.targets import check_targets
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.parameters import check_choice, job_count
+from multimargin.checks.targets import check_targets
 from multimargin.label_scores import response_of, scores_by
-from multimargin.parameters import check_choice, job_count
 from multimargin.thresholds import Threshold, make_threshold, over_labels
 from multimargin.thresholds.base import spread
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.parameters import check_choice
+from multimargin.checks.parameters import check_choice
 from multimargin.plots.checks import by_name, check_has, check_numbers
 from multimargin.plots.drawing import check_axes, style, write_legend
 

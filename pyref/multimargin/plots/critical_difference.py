@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from multimargin.parameters import check_real
+from multimargin.checks.parameters import check_real
 from multimargin.plots.checks import check_numbers
 from multimargin.plots.drawing import check_axes, shortened
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.labels import check_indicator
+from multimargin.checks.labels import check_indicator
 from multimargin.plots.checks import Matrix, check_has, check_square
 from multimargin.plots.drawing import DIVERGING, new_axes
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.labels import check_indicator
-from multimargin.parameters import check_choice
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.parameters import check_choice
 from multimargin.plots.checks import by_name, check_label_names, check_numbers, label_names_of
 from multimargin.plots.drawing import (
     HELP_GREY,

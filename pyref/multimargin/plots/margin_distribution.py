@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.label_scores import response_of, scores_by
-from multimargin.labels import check_indicator
 from multimargin.margins import pair_margins
-from multimargin.parameters import check_choice, check_integer
 from multimargin.plots.checks import by_name, check_numbers
 from multimargin.plots.drawing import HELP_GREY, check_axes, style, write_legend
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from multimargin.labels import check_scores
+from multimargin.checks.labels import check_scores
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

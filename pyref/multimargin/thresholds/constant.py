@@ -4,8 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from multimargin.labels import check_indicator, check_scores
-from multimargin.parameters import check_real
+from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.parameters import check_real
 from multimargin.thresholds.base import Threshold, Vector
 
 

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.labels import check_indicator, check_scores
-from multimargin.parameters import check_choice, check_integer
+from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.thresholds.base import Threshold, Vector, middle
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 

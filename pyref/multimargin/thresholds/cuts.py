@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from multimargin.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.thresholds.base import Vector
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.

@@ -8,8 +8,8 @@ from sklearn.svm import LinearSVR
 from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.arrays import MATRIX_OF_NUMBERS, check_readable, naming
-from multimargin.labels import check_indicator, check_scores
+from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
+from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.thresholds.base import Threshold, Vector
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 

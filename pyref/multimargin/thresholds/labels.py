@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.labels import check_indicator, check_scores
-from multimargin.parameters import check_choice, check_integer, check_real
+from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.parameters import check_choice, check_integer, check_real
 from multimargin.thresholds.base import Matrix, Threshold, Vector, middle
 
 Counts = NDArray[Any]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.thresholds.base import Threshold, Vector
 from multimargin.thresholds.cuts import best_thresholds
 

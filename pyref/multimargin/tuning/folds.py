@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
 from sklearn.utils import check_consistent_length, check_random_state
 
-from multimargin.labels import check_indicator
-from multimargin.parameters import check_integer
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.parameters import check_integer
 
 Rows = NDArray[np.intp]
 

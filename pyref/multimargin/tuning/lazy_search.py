@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 
-from multimargin.parameters import check_integer
+from multimargin.checks.parameters import check_integer
 
 Parameters = dict[str, Any]
 

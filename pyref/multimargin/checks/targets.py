@@ -11,8 +11,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from multimargin.arrays import check_readable
-from multimargin.labels import check_indicator
+from multimargin.checks.arrays import check_readable
+from multimargin.checks.labels import check_indicator
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from multimargin.writing import path_to_write, replacing, write_text
+from multimargin.files.writing import path_to_write, replacing, write_text
 
 PACKAGE = Path(__file__).parents[1] / "pyref" / "multimargin"
 
@@ -145,7 +145,7 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "a"
     write_text(file, "old")
     program = (
-        "import os, sys\nfrom multimargin.writing import replacing\n"
+        "import os, sys\nfrom multimargin.files.writing import replacing\n"
         "with replacing(sys.argv[1]) as stream:\n"
         "    stream.write('new'); stream.flush(); os._exit(9)\n"
     )

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
-from multimargin.arrays import check_readable
+from multimargin.checks.arrays import check_readable
+from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
 from multimargin.kernels import Kernel, kernel_matrix, rust_features
-from multimargin.labels import check_indicator, check_scores
 from multimargin.thresholds import FeaturesThreshold
 
 random = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from multimargin.arrays import check_readable, naming
+from multimargin.checks.arrays import check_readable, naming
 
 # Enough to recognise the coding that was used, short enough for one line.
 _MAX_VALUES_SHOWN = 5

@@ -6,8 +6,8 @@ import joblib
 import pytest
 
 from multimargin import MLODM, MLRL
+from multimargin.checks.parameters import thread_count
 from multimargin.datasets import load_digit_attributes
-from multimargin.parameters import thread_count
 
 
 def test_threads_are_those_of_joblib() -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from multimargin.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_indicator, check_scores
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
 

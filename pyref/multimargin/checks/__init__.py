@@ -1,0 +1,9 @@
+"""Checks of what callers pass in; errors name the argument, what was found and what is expected.
+
+- `arrays`: features and matrices in general;
+- `labels`: label indicators and label scores;
+- `targets`: what an estimator is fitted to, label indicators or one class a row;
+- `parameters`: constructor parameters.
+
+The checks of paths are in `multimargin.files.paths`.
+"""
