@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 __all__ = [
     "LabelFeaturesSolution",
     "PairwiseSolution",
+    "PartAnswer",
     "RelationshipSolution",
     "SimplexSolution",
+    "improve_part",
     "kernel_matrix",
     "kernel_product",
     "loss_prox",
     "loss_value",
+    "route_label_sums",
     "solve_label_features",
     "solve_mlrl",
     "solve_pairwise",
@@ -78,6 +81,46 @@ def solve_pairwise(
     start_bias: _Matrix | None = None,
     metric: _Matrix | None = None,
 ) -> PairwiseSolution: ...
+
+@final
+class PartAnswer:
+    @property
+    def dual(self) -> _Matrix: ...
+    @property
+    def dual_terms(self) -> _Matrix: ...
+    @property
+    def weights(self) -> _Matrix: ...
+    @property
+    def sum(self) -> _Matrix: ...
+    @property
+    def loss(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def active(self) -> int: ...
+
+def improve_part(
+    indicator: NDArray[np.uint8],
+    features: _Features,
+    pair_weights: _Matrix,
+    dual: _Matrix,
+    dual_terms: _Matrix,
+    weights: _Matrix,
+    offset: _Matrix,
+    *,
+    loss: str,
+    theta: float,
+    mu: float,
+    sigma: float,
+    growth: float,
+    tolerated: float,
+    epochs: int,
+    seed: int,
+    threads: int,
+    anchor: _Matrix | None = None,
+    rho: float = 0.0,
+) -> PartAnswer: ...
+def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
 
 @final
 class SimplexSolution:

@@ -128,9 +128,14 @@ class RankCVM(PairwiseClassifier):
             )
         self._simplex_support = None
         fit = self._solve_at_margin_1(problem)
-        total = _sum_of_dual_variables(fit, problem)
-        self.rho_ = 1.0 / total if total > 0.0 else 0.0
-        return _divided(fit, total)
+        return self._of_engine(fit, _sum_of_dual_variables(fit, problem))
+
+    def _of_engine(self, fit: Fit, pairs: float) -> Fit:
+        self.rho_ = 1.0 / pairs if pairs > 0.0 else 0.0
+        return _divided(fit, pairs)
+
+    def _gap(self, fit: Fit, pairs: float) -> float:
+        return _simplex_certificate(fit, pairs)[2]
 
     def _solve_at_margin_1(self, problem: Problem) -> Fit:
         """Solve the squared hinge until the gap of problem 37 is within the tolerance, too."""

@@ -8,7 +8,7 @@ from scipy.linalg import LinAlgError, lapack
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import check_indicator, check_scores
-from multimargin.thresholds.base import Threshold, Vector
+from multimargin.thresholds.base import Matrix, Threshold, Vector
 from multimargin.thresholds.cuts import best_thresholds
 
 # Singular values below this fraction of the largest count as zero. Scores of the ranking models sum
@@ -68,11 +68,15 @@ class ScoresThreshold(Threshold):
         design = np.empty((n, q + 1), order="F")
         design[:, :q] = scores
         design[:, q] = 1.0
+        return self._fit_design(design, target, scores.dtype)
+
+    def _fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
+        """Fit to rows (f_1, ..., f_q, 1), or a triangular factor of them, which is overwritten."""
         solution = _minimum_norm_least_squares(
-            design, target, _RELATIVE_RANK_TOLERANCE[scores.dtype]
+            design, target, _RELATIVE_RANK_TOLERANCE[np.dtype(dtype)]
         )
-        self.coef_ = solution[:q]
-        self.intercept_ = float(solution[q])
+        self.coef_ = solution[:-1]
+        self.intercept_ = float(solution[-1])
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:

@@ -9,6 +9,7 @@ mod losses;
 mod memory;
 mod monitor;
 mod pairwise;
+mod parts;
 mod relationships;
 mod simplex;
 
@@ -28,6 +29,8 @@ mod _rust {
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]
     use super::pairwise::{PairwiseSolution, solve_pairwise};
+    #[pymodule_export]
+    use super::parts::{PartAnswer, improve_part, route_label_sums};
     #[pymodule_export]
     use super::relationships::{RelationshipSolution, solve_mlrl};
     #[pymodule_export]

@@ -24,7 +24,7 @@ use crate::memory::{self, Purpose};
 use crate::report::{
     Monitor, Record, Report, Settings, Solution, SolverError, Status, Trace, relative_gap, verdict,
 };
-use crate::routing::{largest_routing, strongly_connected_components};
+use crate::routing::{Routing, largest_routing, strongly_connected_components};
 use crate::scores::Scores;
 use crate::threads::Threads;
 use crate::vector::{axpy, dot};
@@ -114,6 +114,16 @@ fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mu
     }
 }
 
+/// The largest multiple of `-g` that the network of the labels can carry, and its flow, for `g = sum_i beta_i` and the
+/// capacities `C_ml`, `q x q` row-major; `None` when interrupted or when `g` cannot be routed.
+pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> Option<Routing> {
+    // Each block sums to 0, so g does but for rounding.
+    let demand = centred(sum.iter().map(|g| -g).collect());
+    let mut interrupted = || monitor.interrupted();
+    let routing = largest_routing(&demand, capacity, LARGEST_ROUTING, &mut interrupted).ok()?;
+    (routing.scale > 0.0).then_some(routing)
+}
+
 /// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted or when `g` cannot be routed.
 fn repaired(
     labels: &Labels,
@@ -126,13 +136,7 @@ fn repaired(
     if sum.iter().all(|&g| g == 0.0) {
         return Some(repaired);
     }
-    // Each block sums to 0, so g does but for rounding.
-    let demand = centred(sum.iter().map(|g| -g).collect());
-    let mut interrupted = || monitor.interrupted();
-    let routing = largest_routing(&demand, capacity, LARGEST_ROUTING, &mut interrupted).ok()?;
-    if routing.scale <= 0.0 {
-        return None;
-    }
+    let routing = routing_of(sum, capacity, monitor)?;
     let eps = 1.0 / (1.0 + routing.scale);
     repaired.iter_mut().for_each(|beta| *beta *= 1.0 - eps);
     add_flow(labels, capacity, &routing.flow, eps, &mut repaired);

@@ -55,6 +55,32 @@ impl Labels {
         Ok(labels)
     }
 
+    /// Reads an `n x q` row-major indicator matrix with the weight `c_i` of the pairs of every instance given.
+    ///
+    /// # Errors
+    /// When the matrix is not `n x q` for `n` weights, or a weight is negative or not finite.
+    pub fn weighted(indicator: &[u8], q: usize, weights: &[f64]) -> Result<Self, SolverError> {
+        let mut labels = Self::new(indicator, q, 1.0)?;
+        if weights.len() != labels.instances() {
+            return Err(SolverError::Argument {
+                name: "pair weights",
+                found: format!("{} numbers", weights.len()),
+                expected: "one for each row of Y",
+            });
+        }
+        if let Some(weight) = weights.iter().find(|w| !(**w >= 0.0 && w.is_finite())) {
+            return Err(SolverError::Argument {
+                name: "pair weights",
+                found: weight.to_string(),
+                expected: "finite numbers that are not negative",
+            });
+        }
+        for (own, &weight) in labels.weights.iter_mut().zip(weights) {
+            *own = if *own > 0.0 { weight } else { 0.0 };
+        }
+        Ok(labels)
+    }
+
     /// The same instances seen through a subset of the labels, with the weights of the whole: the pairs inside the
     /// subset keep their weight, instances without pairs inside it get weight 0.
     pub fn restricted(&self, subset: &[usize]) -> Self {

@@ -53,7 +53,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub offset: Vec<f64>,
     /// The scores contain `sigma g`.
     pub sigma: f64,
-    anchor: Option<Anchor>,
+    pub(super) anchor: Option<Anchor>,
     newton: Schedule,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,

@@ -22,9 +22,11 @@
 
 mod chain;
 mod engine;
+mod part;
 mod step;
 
 pub(crate) use engine::{Certificate, Engine, Epoch, hinge_dual_terms, rounding_of_quadratic};
+pub use part::{Answer, Common, PartState, improve_part};
 pub use step::{Block, Proximal, Step};
 
 use crate::labels::Labels;

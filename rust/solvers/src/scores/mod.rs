@@ -8,12 +8,14 @@ mod kernel_blocks;
 mod linear_dense;
 mod linear_metric;
 mod linear_sparse;
+mod scaled;
 mod stored_kernel;
 
 pub use kernel_blocks::{KernelBlocks, Precision};
 pub use linear_dense::LinearDense;
 pub use linear_metric::{LinearMetric, Number};
 pub use linear_sparse::LinearSparse;
+pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
 use crate::memory::{self, Purpose};

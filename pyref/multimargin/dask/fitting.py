@@ -1,0 +1,318 @@
+"""`multimargin.dask.fit`: the ordinary estimators, fitted to parts."""
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from distributed import Client, get_client
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from dask import delayed
+from multimargin.dask import parts
+from multimargin.dask.cluster import ClusterParts, Options
+from multimargin.dask.inputs import Inputs, read_inputs
+from multimargin.dask.rounds import Settings, Solution, solve
+from multimargin.estimators.base import PairwiseClassifier
+from multimargin.estimators.problem import Matrix
+from multimargin.estimators.progress import Progress
+from multimargin.estimators.rank_hlapsvm import RankHLapSVM
+from multimargin.estimators.targets import Targets
+from multimargin.kernels import Kernel
+from multimargin.parameters import check_integer, check_real, thread_count
+from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
+
+_Estimator = TypeVar("_Estimator")
+
+# Share of the cluster's memory that parts read from files may take; larger ones are read anew in
+# every round.
+_MEMORY_SHARE = 0.3
+
+# Rows from which thresholds are learned that take more than sums.
+_THRESHOLD_ROWS = 100_000
+
+
+def fit(
+    estimator: _Estimator,
+    X: Any,
+    Y: Any = None,
+    client: Client | None = None,
+    *,
+    sample_weight: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int = 10,
+    patience: float = 30.0,
+    read_options: dict[str, Any] | None = None,
+) -> _Estimator:
+    """Fit a linear estimator of the pairwise family to rows on many machines.
+
+    Parameters
+    ----------
+    estimator : RankSVM, RankLSVM, RankCVM or MLODM
+        The estimator, with ``kernel="linear"`` and ``solver="bcd"``. Its `n_jobs` is the number of
+        threads of each part, `max_iter` the largest number of rounds.
+    X : dask array or data frame, list of delayed or futures, or paths
+        Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
+        to the parts themselves, in .npz, svmlight or parquet files that all workers see.
+    Y : dask array or data frame, list of delayed or futures, list of str or None, default=None
+        Label indicator of 0 and 1, in the same row blocks. For parquet files the names of the label
+        columns, for other files None: they hold their labels.
+    client : dask.distributed.Client or None, default=None
+        The client of the cluster; None takes the current one.
+    sample_weight : dask array or list of delayed or futures, default=None
+        Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows.
+    checkpoint : str, path-like or None, default=None
+        Folder that all workers see, in which the dual rows are kept. A fit of the same problem goes
+        on from there.
+    checkpoint_every : int, default=10
+        Rounds between two checkpoints, at least 1.
+    patience : float, default=30.0
+        Seconds without any worker after which the fit ends, positive.
+    read_options : dict or None, default=None
+        Arguments of `multimargin.datasets.load_svmlight` for svmlight files, among them
+        `n_features` and `n_labels`.
+
+    Returns
+    -------
+    estimator
+        The estimator itself, fitted. It has its weights `coef_`, and no support vectors, which are
+        where the rows are. `history_` has the further columns "growth", "step" and "bytes".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument or the rows are malformed, or the estimator is none that can be fitted so.
+    RuntimeError
+        If no worker is left.
+    KeyboardInterrupt
+        If interrupted. The last point with a certificate is stored in the fitted attributes first.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the rounds end above `tol`.
+
+    Notes
+    -----
+    CoCoA+ (Smith, Forte, Ma, Takac, Jordan and Jaggi, 2018) with exact block steps. All sums are in
+    the order of the parts, so the result depends on the parts and on `random_state`, but not on the
+    number of workers. If workers are lost, their dual rows go back to older copies, and the rounds
+    go on from there.
+    """
+    checked = _checked_estimator(estimator)
+    check_integer("checkpoint_every", checkpoint_every, at_least=1)
+    check_real("patience", patience, above=0.0)
+    client = _client(client)
+    inputs = read_inputs(X, Y, sample_weight, float(checked.C), read_options)
+    options = Options(
+        checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
+        checkpoint_every=checkpoint_every,
+        patience=float(patience),
+    )
+    cluster = _spread(client, inputs, float(checked.C), options)
+    shape = _shape(cluster)
+    if options.checkpoint is not None:
+        _check_checkpoint(options.checkpoint, checked, cluster, shape)
+        cluster = ClusterParts(client, cluster.data, options)
+    progress = Progress(checked, int(checked.max_iter), int(checked.verbose))
+    settings = Settings(
+        tol=float(checked.tol),
+        max_rounds=int(checked.max_iter),
+        seed=int(check_random_state(checked.random_state).randint(2**31 - 1)),
+        threads=thread_count(checked.n_jobs),
+        callback=progress.epoch_callback(),
+    )
+    solution = solve(cluster, shape, checked._model(), settings)
+    interrupted = solution.status == "interrupted" and not progress.stop_requested
+    if interrupted and not np.isfinite(solution.primal):
+        # Nothing was reached yet: a model fitted before stays as it is.
+        raise KeyboardInterrupt
+    _store(checked, cluster, inputs, shape, solution, interrupted)
+    progress.finish()
+    if interrupted:
+        raise KeyboardInterrupt
+    if solution.status not in ("converged", "interrupted"):
+        warnings.warn(
+            f"{type(checked).__name__} ended ({solution.status}) after {solution.rounds} of "
+            f"max_iter={checked.max_iter} rounds with a relative duality gap of "
+            f"{checked.dual_gap_:.3g}, above tol={checked.tol:g}. Increase max_iter or tol, "
+            "decrease C, scale the features, or deal the rows to fewer parts.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return estimator
+
+
+def _checked_estimator(estimator: Any) -> PairwiseClassifier:
+    if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
+        raise TypeError(
+            f"estimator is {type(estimator).__name__}; expected RankSVM, RankLSVM, RankCVM or "
+            "MLODM."
+        )
+    estimator._check_parameters()
+    if estimator.kernel != "linear":
+        raise ValueError(
+            f"kernel is {estimator.kernel!r}; expected 'linear', since only the weights of a "
+            "linear model travel. For other kernels map the parts first, by "
+            "sklearn.kernel_approximation.Nystroem or RBFSampler."
+        )
+    if estimator.solver != "bcd":
+        raise ValueError(f"solver is {estimator.solver!r}; expected 'bcd'.")
+    return estimator
+
+
+def _client(client: Any) -> Client:
+    if client is None:
+        try:
+            return get_client()
+        except ValueError as error:
+            raise ValueError(
+                "client is None and there is no current one; expected a dask.distributed.Client: "
+                "Client() starts workers on this machine, Client('tcp://host:8786') finds a "
+                "scheduler."
+            ) from error
+    if not isinstance(client, Client) or client.asynchronous:
+        raise TypeError(f"client is {client!r}; expected a synchronous dask.distributed.Client.")
+    return client
+
+
+def _spread(client: Client, inputs: Inputs, C: float, options: Options) -> ClusterParts:
+    """Have the workers read and check the parts, and keep them if they fit."""
+    plain = Options(patience=options.patience)
+    if inputs.files:
+        cluster = ClusterParts(client, inputs.sources, plain)
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        memory = [worker["memory_limit"] for worker in workers]
+        size = cluster.sums(parts.describe)["bytes"]
+        if all(memory) and size > _MEMORY_SHARE * sum(memory):
+            return cluster
+        data = [
+            client.submit(type(s).load, s, key=f"rows-{id(s):x}-{s.index}", pure=False)
+            for s in inputs.sources
+        ]
+        return ClusterParts(client, data, plain)
+    made = [
+        delayed(parts.make_part)(index, x, y, weight, C)
+        for index, (x, y, weight) in enumerate(inputs.sources)
+    ]
+    return ClusterParts(client, client.compute(made), plain)
+
+
+def _shape(cluster: ClusterParts) -> tuple[int, int]:
+    """Return the numbers of features and labels, which all parts have to share."""
+    shapes = cluster.sums(parts.shape_of, combine=_joined)
+    for index, (_, d, q) in enumerate(shapes):
+        if (d, q) != shapes[0][1:]:
+            raise ValueError(
+                f"Part {index} has {d} features and {q} labels, part 0 has {shapes[0][1]} and "
+                f"{shapes[0][2]}; expected the same in all parts."
+            )
+    about = cluster.sums(parts.describe)
+    if about["rows_with_pairs"] == 0:
+        raise ValueError(
+            f"Y has no label pair: each of its {about['rows']} rows has all labels or none, or "
+            "weight 0; expected a row with both a relevant and an irrelevant label."
+        )
+    return shapes[0][1], shapes[0][2]
+
+
+def _joined(left: Sequence[Any], right: Sequence[Any]) -> list[Any]:
+    return [*left, *right]
+
+
+def _check_checkpoint(
+    folder: Path, estimator: PairwiseClassifier, cluster: ClusterParts, shape: tuple[int, int]
+) -> None:
+    """Check that a checkpoint is of the same problem; write down which problem it is of."""
+    model = estimator._model()
+    about = cluster.sums(parts.describe)
+    problem = {
+        "loss": model.loss,
+        "bias": model.bias,
+        "theta": model.theta,
+        "mu": model.mu,
+        "C": float(estimator.C),
+        "parts": cluster.count,
+        "shape": [about["rows"], *shape],
+        "squared_norms": about["squared_norms"],
+        "pair_weight": about["pair_weight"],
+    }
+    file = folder / "problem.json"
+    if file.is_file():
+        found = json.loads(file.read_text())
+        differences = [name for name in problem if found.get(name) != problem[name]]
+        if differences:
+            raise ValueError(
+                f"checkpoint is {str(folder)!r}, which holds another problem (it differs in "
+                f"{', '.join(differences)}); expected an empty folder or one of the same problem."
+            )
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise ValueError(
+            f"checkpoint is {str(folder)!r}, which holds other files; expected an empty folder."
+        )
+    file.write_text(json.dumps(problem, indent=1))
+
+
+def _store(
+    estimator: PairwiseClassifier,
+    cluster: ClusterParts,
+    inputs: Inputs,
+    shape: tuple[int, int],
+    solution: Solution,
+    interrupted: bool,
+) -> None:
+    d, q = shape
+    fit = estimator._of_engine(solution.fit(), solution.pairs)
+    names = inputs.label_names
+    targets = Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, names)
+    estimator.n_features_in_ = d
+    if inputs.feature_names is not None:
+        estimator.feature_names_in_ = inputs.feature_names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
+    # There are no dual rows to start another fit from.
+    estimator._fit_shape = None
+    weights, bias = _required(fit.weights), fit.bias
+    unit = estimator._threshold_unit(fit)
+    estimator.threshold_ = _threshold(estimator, cluster, weights, bias, unit, interrupted)
+
+
+def _required(weights: Matrix | None) -> Matrix:
+    assert weights is not None
+    return weights
+
+
+def _threshold(
+    estimator: PairwiseClassifier,
+    cluster: ClusterParts,
+    weights: Matrix,
+    bias: Matrix,
+    unit: float,
+    interrupted: bool,
+) -> Any:
+    """Learn the threshold: by sums over all parts, or from a sample of the rows."""
+    threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
+    unit = unit if unit > 0.0 else 1.0
+    q = bias.size
+    if interrupted:
+        threshold = ConstantThreshold(0.0)
+    if isinstance(threshold, ConstantThreshold):
+        return threshold.fit(np.zeros((1, q)), np.zeros((1, q), dtype=np.uint8)).rescale(unit)
+    if isinstance(threshold, ScoresThreshold):
+        factor = cluster.sums(
+            parts.threshold_rows, weights, bias, unit, combine=parts.stack_factors
+        )
+        design = np.array(factor[:, :-1], order="F")
+        return threshold._fit_design(design, factor[:, -1].copy()).rescale(unit)
+    rows = cluster.sums(parts.shape_of, combine=_joined)
+    share = min(1.0, _THRESHOLD_ROWS / max(sum(n for n, _, _ in rows), 1))
+    X, Y = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
+    scores = (X @ weights + bias) / unit
+    return threshold.fit(scores, Y, X).rescale(unit)

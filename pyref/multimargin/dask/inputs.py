@@ -1,0 +1,222 @@
+"""What a fit takes as X and Y, as one source a part."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multimargin.dask.parts import Part, make_part
+from multimargin.datasets.npz import load_npz
+from multimargin.datasets.svmlight import load_svmlight
+
+_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+_SUFFIXES = (".npz", *_SVMLIGHT, ".parquet")
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Rows in a file, which whoever works on the part reads.
+
+    Parameters
+    ----------
+    index : int
+        Number of the part.
+    path : str
+        The file, under a path that all workers see.
+    labels : tuple of str or None
+        Label columns of a parquet file.
+    options : dict
+        Further arguments of `load_svmlight`.
+    C : float
+        Weight of the loss.
+    """
+
+    index: int
+    path: str
+    labels: tuple[str, ...] | None
+    options: dict[str, Any] = field(default_factory=dict)
+    C: float = 1.0
+
+    def load(self) -> Part:
+        """Read and check the rows."""
+        X, Y = self.rows()
+        return make_part(self.index, X, Y, None, self.C)
+
+    def rows(self) -> tuple[Any, Any]:
+        """Read features and labels."""
+        path = Path(self.path)
+        if path.suffix == ".npz":
+            data = load_npz(path)
+            return data.X, data.Y
+        if path.suffix in _SVMLIGHT:
+            data = load_svmlight(path, **self.options)
+            return data.X, data.Y
+        import pandas as pd
+
+        frame = pd.read_parquet(path)
+        missing = [name for name in self.labels or () if name not in frame.columns]
+        if missing:
+            raise ValueError(
+                f"Y names the label columns {missing}, which {path} does not have; expected columns"
+                f" of the files."
+            )
+        labels = list(self.labels or ())
+        return frame.drop(columns=labels), frame[labels]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The parts of a fit, before anybody looked at them.
+
+    Parameters
+    ----------
+    sources : list
+        One `FileSource` a part, or one triple of delayed X, Y and weights.
+    feature_names, label_names : ndarray of str or None
+        Column names of data frames.
+    """
+
+    sources: list[Any]
+    feature_names: Any = None
+    label_names: Any = None
+
+    @property
+    def files(self) -> bool:
+        """Whether the parts are files."""
+        return isinstance(self.sources[0], FileSource)
+
+
+def read_inputs(
+    X: Any, Y: Any, sample_weight: Any, C: float, read_options: dict[str, Any] | None
+) -> Inputs:
+    """Find the parts of X, Y and the weights.
+
+    Parameters
+    ----------
+    X, Y, sample_weight : object
+        The arguments of `multimargin.dask.fit`.
+    C : float
+        Weight of the loss.
+    read_options : dict or None
+        Further arguments of `load_svmlight`.
+
+    Returns
+    -------
+    Inputs
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are of no kind that has parts, or their parts do not fit together.
+    FileNotFoundError
+        If a path leads nowhere.
+    """
+    if _are_paths(X):
+        if sample_weight is not None:
+            raise ValueError("sample_weight is given for paths of parts; expected None.")
+        return _files(X, Y, C, read_options or {})
+    if read_options:
+        raise ValueError("read_options are given, but X is no path; expected None.")
+    columns = _blocks("X", X)
+    targets = _blocks("Y", Y)
+    weights = [None] * len(columns) if sample_weight is None else None
+    weights = _blocks("sample_weight", sample_weight) if weights is None else weights
+    for name, argument, blocks in (("Y", Y, targets), ("sample_weight", sample_weight, weights)):
+        rows, expected = _row_chunks(argument), _row_chunks(X)
+        differ = rows is not None and expected is not None and rows != expected
+        if len(blocks) != len(columns) or differ:
+            raise ValueError(
+                f"{name} has {len(blocks)} parts with rows {rows}, X has {len(columns)} with rows "
+                f"{expected}; expected the same parts (rechunk or repartition {name} like X)."
+            )
+    sources = list(zip(columns, targets, weights, strict=True))
+    return Inputs(sources, _names(X), _names(Y))
+
+
+def _are_paths(X: Any) -> bool:
+    if isinstance(X, str | os.PathLike):
+        return True
+    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], str | os.PathLike)
+
+
+def _files(X: Any, Y: Any, C: float, options: dict[str, Any]) -> Inputs:
+    if isinstance(X, str | os.PathLike):
+        folder = Path(X)
+        if not folder.is_dir():
+            raise FileNotFoundError(f"X is {str(X)!r}; expected a folder of parts, or their paths.")
+        paths = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES)
+    else:
+        paths = [Path(p) for p in X]
+    if not paths:
+        raise FileNotFoundError(f"X has no file that ends in {', '.join(_SUFFIXES)}.")
+    for path in paths:
+        if path.suffix not in _SUFFIXES:
+            raise ValueError(f"X has the path {path}; expected one that ends in {_SUFFIXES}.")
+    suffixes = {path.suffix for path in paths}
+    labels = None
+    if ".parquet" in suffixes:
+        if (
+            isinstance(Y, str)
+            or not isinstance(Y, Sequence)
+            or not all(isinstance(n, str) for n in Y)
+        ):
+            raise TypeError(
+                "Y is not a list of column names; expected the labels of the parquet files."
+            )
+        labels = tuple(Y)
+    elif Y is not None:
+        raise ValueError("Y is given for files that hold their labels; expected None.")
+    if suffixes & set(_SVMLIGHT):
+        if not {"n_features", "n_labels"} <= set(options):
+            raise ValueError(
+                "read_options names no n_features and n_labels; expected both for svmlight files, "
+                "since a part need not have all of them."
+            )
+        # A part alone cannot tell where the numbers start.
+        options = {"zero_based": False, "labels_zero_based": False, **options}
+    sources = [
+        FileSource(k, str(path.absolute()), labels, options, C) for k, path in enumerate(paths)
+    ]
+    names = None if labels is None else np.asarray(labels, dtype=object)
+    return Inputs(sources, None, names)
+
+
+def _blocks(name: str, data: Any) -> list[Any]:
+    """Return the row blocks of a dask collection or a list, as delayed objects."""
+    if isinstance(data, list | tuple) and data and all(_is_delayed(block) for block in data):
+        return list(data)
+    if not hasattr(data, "to_delayed"):
+        raise TypeError(
+            f"{name} is {type(data).__name__}; expected a dask array or data frame, a list of "
+            "delayed or futures, or (X only) paths of parts."
+        )
+    chunks = getattr(data, "chunks", None)
+    if chunks is not None and data.ndim == 2 and len(chunks[1]) != 1:
+        raise ValueError(
+            f"{name} has chunks of {chunks[1]} columns; expected whole rows (rechunk({{1: -1}}))."
+        )
+    return list(np.asarray(data.to_delayed(), dtype=object).ravel())
+
+
+def _is_delayed(block: Any) -> bool:
+    from dask.delayed import Delayed
+    from distributed import Future
+
+    return isinstance(block, Delayed | Future)
+
+
+def _row_chunks(data: Any) -> tuple[int, ...] | None:
+    chunks = getattr(data, "chunks", None)
+    if chunks is None or np.isnan(chunks[0]).any():
+        return None
+    return tuple(chunks[0])
+
+
+def _names(data: Any) -> Any:
+    columns = getattr(data, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return np.asarray(list(columns), dtype=object)

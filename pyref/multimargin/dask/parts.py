@@ -1,0 +1,443 @@
+"""One part of the rows: its data, its dual rows, and what it adds to the sums over all parts.
+
+Every function here runs where the part is, takes the common state and returns arrays that are
+summed over the parts; nothing of it knows how the parts are dealt to machines.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.extmath import safe_sparse_dot
+
+from multimargin import _rust
+from multimargin.arrays import (
+    MATRIX_OF_NUMBERS,
+    check_as_many_rows,
+    check_magnitudes,
+    naming,
+)
+from multimargin.estimators.problem import Matrix, Model
+from multimargin.kernels import rust_features
+from multimargin.labels import check_indicator
+from multimargin.thresholds.cuts import best_thresholds
+
+Sums = dict[str, Any]
+
+# Dual rows with fewer nonzeros than this share are kept in compressed form.
+_SPARSE = 0.25
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one part, ready for the compiled loops.
+
+    Parameters
+    ----------
+    index : int
+        Number of the part; sums are in this order.
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    indicator : ndarray of shape (n, q), dtype uint8
+        1 where the label is relevant.
+    pair_weights : ndarray of shape (n,)
+        Weight c_i of each pair of a row; 0 where it has none.
+    """
+
+    index: int
+    X: Any
+    indicator: NDArray[np.uint8]
+    pair_weights: Matrix
+
+    def centred(self, mean: Matrix) -> "Part":
+        """Return the part with dense features moved by `mean`."""
+        return replace(self, X=self.X - mean)
+
+    def restricted(self, labels: NDArray[np.intp]) -> "Part":
+        """Return the part seen through some labels, with the pair weights of the whole."""
+        return replace(self, indicator=np.ascontiguousarray(self.indicator[:, labels]))
+
+
+def make_part(index: int, X: Any, Y: Any, sample_weight: Any, C: float) -> Part:
+    """Check the rows of one part.
+
+    Parameters
+    ----------
+    index : int
+        Number of the part.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        Features.
+    Y : array-like, sparse matrix or data frame of shape (n, q)
+        Label indicator of 0 and 1.
+    sample_weight : array-like of shape (n,) or None
+        Weights of the rows, at least 0.
+    C : float
+        Weight of the loss.
+
+    Returns
+    -------
+    Part
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is malformed; the message names the part.
+    """
+    try:
+        with naming("X", MATRIX_OF_NUMBERS):
+            X = check_array(
+                X,
+                accept_sparse="csr",
+                dtype=np.float64,
+                order="C",
+                input_name="X",
+                ensure_min_samples=0,
+            )
+        check_magnitudes(X)
+        indicator = _indicator(Y)
+        check_as_many_rows(indicator, X)
+        weights = _row_weights(sample_weight, X.shape[0])
+    except (TypeError, ValueError) as error:
+        error.add_note(f"This is about part {index} of the rows.")
+        raise
+    relevant = np.count_nonzero(indicator, axis=1)
+    pairs = relevant * (indicator.shape[1] - relevant)
+    pair_weights = np.divide(C * weights, pairs, out=np.zeros(weights.size), where=pairs > 0)
+    return Part(index, X, indicator, pair_weights)
+
+
+def _indicator(Y: Any) -> NDArray[np.uint8]:
+    shape = np.shape(Y)
+    if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
+        return np.zeros(shape, dtype=np.uint8)
+    return check_indicator(Y)
+
+
+def _row_weights(sample_weight: Any, n: int) -> Matrix:
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; expected ({n},).")
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
+        raise ValueError("sample_weight has values that are negative or not finite; expected >= 0.")
+    return weights
+
+
+@dataclass(frozen=True)
+class State:
+    """The dual rows of a part before and after its last epoch.
+
+    How far all parts go from the one to the other is decided when all have answered.
+
+    Parameters
+    ----------
+    dual, new_dual : ndarray or CSR matrix of shape (n, q)
+        Dual rows.
+    terms, new_terms : ndarray of shape (n,)
+        Their dual terms D_i.
+    """
+
+    dual: Any
+    terms: Matrix
+    new_dual: Any
+    new_terms: Matrix
+
+
+def fresh(part: Part) -> State:
+    """Return the state at B = 0."""
+    zero, terms = (
+        sparse.csr_array(part.indicator.shape, dtype=np.float64),
+        np.zeros(part.X.shape[0]),
+    )
+    return State(zero, terms, zero, terms)
+
+
+def state_of(dual: Matrix, terms: Matrix) -> State:
+    """Return the state at given dual rows and dual terms."""
+    kept = _compact(dual)
+    return State(kept, terms, kept, terms)
+
+
+def settled(state: State, step: float) -> State:
+    """Return the state that has gone `step` of the way of its last epoch, and no further."""
+    if step == 1.0:
+        dual, terms = state.new_dual, state.new_terms
+    elif step == 0.0:
+        dual, terms = state.dual, state.terms
+    else:
+        old, new = _dense(state.dual), _dense(state.new_dual)
+        dual = _compact(old + step * (new - old))
+        terms = state.terms + step * (state.new_terms - state.terms)
+    return State(dual, terms, dual, terms)
+
+
+def _aligned(array: Matrix) -> Matrix:
+    """Return an array as the compiled loops need it: what came by a network may lie anywhere."""
+    return np.require(array, requirements=["C", "ALIGNED"])
+
+
+def _aligned_part(part: Part) -> Part:
+    X = part.X
+    if sparse.issparse(X):
+        data, indices, indptr = map(_aligned, (X.data, X.indices, X.indptr))
+        X = sparse.csr_array((data, indices, indptr), shape=X.shape)
+    else:
+        X = _aligned(X)
+    indicator = np.require(part.indicator, requirements=["C"])
+    return replace(part, X=X, indicator=indicator, pair_weights=_aligned(part.pair_weights))
+
+
+def _dense(matrix: Any) -> Matrix:
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def _compact(matrix: Matrix) -> Any:
+    few = np.count_nonzero(matrix) < _SPARSE * matrix.size
+    return sparse.csr_array(matrix) if few else matrix
+
+
+@dataclass(frozen=True)
+class Common:
+    """The point that all parts start a round from, and how.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (d, q)
+        W, the sum of X_p^T B_p over the parts.
+    offset : ndarray of shape (q,)
+        The bias in the scores.
+    step : float
+        How far the parts go along their last epochs to get to this point, in [0, 1].
+    sigma : float
+        Curvature of the bias.
+    growth : float
+        Factor of the curvature, sigma' of CoCoA+.
+    tolerated : float
+        Rows whose terms of the duality gap are together below this are left as they are.
+    rows : int
+        Number of rows of all parts.
+    epochs : int
+        Epochs of each part; 0 only certifies.
+    seed : tuple of int
+        Seed of the random permutations, with the number of the round.
+    threads : int
+        Threads of each part.
+    """
+
+    weights: Matrix
+    offset: Matrix
+    step: float
+    sigma: float
+    growth: float
+    tolerated: float
+    rows: int
+    epochs: int
+    seed: tuple[int, int]
+    threads: int
+
+
+def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:
+    """Certify the rows at the common point, and improve them by an epoch.
+
+    Returns
+    -------
+    state : State
+        The rows before and after the epoch.
+    sums : dict
+        "loss", "gap", "terms" at the point; "gained" by the epoch in dual terms, "active" rows,
+        "weights" and "sum": what the epoch changes in W and in the sum of the rows.
+    """
+    state = settled(state, common.step)
+    part, n = _aligned_part(part), part.X.shape[0]
+    seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
+    answer = _rust.improve_part(
+        part.indicator,
+        rust_features(part.X),
+        part.pair_weights,
+        _aligned(_dense(state.dual)),
+        _aligned(state.terms),
+        _aligned(common.weights),
+        _aligned(common.offset),
+        loss=model.loss,
+        theta=model.theta,
+        mu=model.mu,
+        sigma=common.sigma,
+        growth=common.growth,
+        tolerated=common.tolerated * n / max(common.rows, 1),
+        epochs=common.epochs,
+        seed=int(seed),
+        threads=common.threads,
+    )
+    new = replace(state, new_dual=_compact(answer.dual), new_terms=answer.dual_terms)
+    sums = {
+        "loss": answer.loss,
+        "gap": answer.gap,
+        "terms": state.terms.sum(),
+        "gained": (answer.dual_terms - state.terms).sum(),
+        "active": answer.active,
+    }
+    if common.epochs > 0:
+        sums |= {"weights": answer.weights, "sum": answer.sum}
+    return new, sums
+
+
+def contribution(part: Part, state: State, step: float) -> Sums:
+    """Return what the rows add to W, to the sum of the dual rows and to their dual terms."""
+    state = settled(state, step)
+    return {
+        "weights": np.asarray(_product(part.X, state.dual)),
+        "sum": np.asarray(state.dual.sum(axis=0)).ravel(),
+        "terms": state.terms.sum(),
+        # For Rank-CVM: the sum of the dual variables of all pairs.
+        "pairs": float(_dense(state.dual)[part.indicator == 1].sum()),
+    }
+
+
+def _product(X: Any, dual: Any) -> Matrix:
+    if sparse.issparse(X) and not sparse.issparse(dual):
+        return np.asarray(X.T @ dual)
+    if sparse.issparse(X):
+        return np.asarray((X.T @ dual).toarray())
+    return np.asarray(safe_sparse_dot(X.T, _dense(dual)))
+
+
+def repaired(part: Part, state: State, step: float, share: Matrix, eps: float) -> State:
+    """Return a hinge state moved to where the dual rows of all parts sum to 0.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    state : State
+        Their dual rows.
+    step : float
+        How far they go along their last epoch first.
+    share : ndarray of shape (q, q)
+        Flow of each pair of labels, divided by its capacity.
+    eps : float
+        Weight of the flow.
+    """
+    dual = _dense(settled(state, step).dual) * (1.0 - eps)
+    Y = sparse.csr_array(part.indicator, dtype=np.float64)
+    weights = eps * part.pair_weights[:, None]
+    # Relevant labels gain from the irrelevant ones of their row, and the other way round.
+    dual += weights * (Y.multiply(share.sum(axis=1) - Y @ share.T)).toarray()
+    dual -= weights * np.where(part.indicator == 1, 0.0, Y @ share)
+    terms = np.where(part.indicator == 1, dual, 0.0).sum(axis=1)
+    return state_of(dual, terms)
+
+
+def describe(part: Part) -> Sums:
+    """Return the sums that a fit needs before its first round."""
+    n = part.X.shape[0]
+    relevant = np.count_nonzero(part.indicator, axis=1)
+    with_pairs = part.pair_weights > 0.0
+    squares = part.X.multiply(part.X) if sparse.issparse(part.X) else part.X * part.X
+    pairs = relevant * (part.indicator.shape[1] - relevant)
+    return {
+        "rows": n,
+        "rows_with_pairs": int(with_pairs.sum()),
+        "squared_norms": float(squares.sum()),
+        "pair_weight": float(part.pair_weights @ pairs),
+        "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
+        "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
+    }
+
+
+def _bytes(X: Any) -> int:
+    arrays = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    return sum(int(array.nbytes) for array in arrays)
+
+
+def shape_of(part: Part) -> list[tuple[int, int, int]]:
+    """Return rows, features and labels, in a list."""
+    return [(*part.X.shape, part.indicator.shape[1])]
+
+
+def label_network(part: Part) -> Sums:
+    """Return how many rows, and with which weight, each pair of labels has."""
+    rows = part.pair_weights > 0.0
+    Y = sparse.csr_array(part.indicator[rows], dtype=np.float64)
+    weighted = Y.multiply(part.pair_weights[rows][:, None]).tocsr()
+    return {
+        "counts": (Y.T @ Y).toarray(),
+        "weights": (Y.T @ weighted).toarray(),
+    }
+
+
+def score_range(part: Part, weights: Matrix, bias: Matrix) -> Sums:
+    """Return the widest range of a row's scores."""
+    scores = safe_sparse_dot(part.X, weights) + bias
+    widest = float(np.ptp(scores, axis=1).max()) if scores.size else 0.0
+    return {"widest": widest}
+
+
+def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
+    """Return the loss of the rows for any weights and bias."""
+    part = _aligned_part(part)
+    n, q = part.indicator.shape
+    answer = _rust.improve_part(
+        part.indicator,
+        rust_features(part.X),
+        part.pair_weights,
+        np.zeros((n, q)),
+        np.zeros(n),
+        _aligned(weights),
+        _aligned(bias),
+        loss=model.loss,
+        theta=model.theta,
+        mu=model.mu,
+        sigma=0.0,
+        growth=1.0,
+        tolerated=0.0,
+        epochs=0,
+        seed=0,
+        threads=1,
+    )
+    return {"loss": answer.loss}
+
+
+def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Matrix:
+    """Return the triangular factor of the least squares of a threshold on scores.
+
+    The factors of all parts, stacked, have the same least-squares solutions as all rows.
+    """
+    scores = (safe_sparse_dot(part.X, weights) + bias) / unit
+    target = best_thresholds(scores, part.indicator)
+    rows = np.column_stack([scores, np.ones(scores.shape[0]), target])
+    return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[np.uint8]]:
+    """Return every so many-th row, a share `wanted` of all."""
+    n = part.X.shape[0]
+    chosen = np.unique(np.linspace(0, n - 1, max(1, int(np.ceil(wanted * n)))).astype(int))
+    chosen = chosen[:n]
+    return part.X[chosen], part.indicator[chosen]
+
+
+def add(left: Sums, right: Sums) -> Sums:
+    """Return the sum of two sums; "widest" is a maximum, and None stays None."""
+    return {name: _added(name, value, right[name]) for name, value in left.items()}
+
+
+def _added(name: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    return max(left, right) if name == "widest" else left + right
+
+
+def stack_factors(left: Matrix, right: Matrix) -> Matrix:
+    """Return the triangular factor of two stacked ones."""
+    return np.asarray(np.linalg.qr(np.vstack([left, right]), mode="r"))
+
+
+def stack_rows(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the rows of two samples."""
+    stack = sparse.vstack if sparse.issparse(left[0]) else np.vstack
+    X = stack([left[0], right[0]])
+    return X.tocsr() if sparse.issparse(X) else X, np.vstack([left[1], right[1]])

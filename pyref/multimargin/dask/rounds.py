@@ -1,0 +1,581 @@
+"""The rounds of a fit over parts: CoCoA+ (Smith et al. 2018) with exact block steps.
+
+In each round every part improves its own dual rows as if the others moved `growth` times as much
+together as it does alone, and all go the same way `step` along the sum of their moves: the best
+one, since the dual objective along it is known from a few sums. So the dual objective never falls.
+The parts report the certificate of the point at which a round starts, and the last certificate is
+computed afresh from the dual rows.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from multimargin import _rust
+from multimargin.dask import parts
+from multimargin.dask.parts import Common, Sums
+from multimargin.estimators.problem import Fit, Matrix, Model
+from multimargin.estimators.progress import EpochCallback
+
+# As in the compiled loop: the augmentation relative to the mean of the kernel's diagonal, its
+# growth after a round in which nothing moved, and the largest one.
+_AUGMENTATION = 0.3
+_STILL_FACTOR = 4.0
+_LARGEST_GROWTH = 1e12
+
+# The curvature's factor grows after steps shorter than this, and shrinks after whole ones.
+_SHORT_STEP = 0.7
+_GROWTH = 1.5
+_SHRINKAGE = 1.2
+
+_REPAIRED_TOLERANCE = 1e-9
+
+
+class PartsLost(Exception):
+    """Dual rows were lost and replaced by older ones, so that the sums have to be made anew."""
+
+
+class Cluster(Protocol):
+    """Where the parts are: this process (`LocalParts`) or the workers of a dask cluster."""
+
+    count: int
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes of the arrays that went to the parts and came back."""
+
+    @property
+    def start(self) -> Matrix | None:
+        """The bias in the scores that the states belong to; None if they are fresh."""
+
+    def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = ...) -> Any:
+        """Apply a function to all parts, and combine the results in the order of the parts."""
+
+    def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+        """Apply a function to all parts and their states, and add the results."""
+
+    def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+        """Replace all states by the first result of a function, and add the second ones."""
+
+    def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Replace all states by the result of a function."""
+
+    def kept(self) -> Any:
+        """Return the states, to be handed to `restore`."""
+
+    def restore(self, states: Any) -> None:
+        """Go back to states that were kept."""
+
+    def view(self, function: Callable[..., Any] | None, *arguments: Any) -> "Cluster":
+        """Return the parts after a change of their data, at fresh states."""
+
+    def mark(self, round_number: int, common: Common) -> None:
+        """Tell that a round has ended: time for backups and checkpoints."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to solve.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap at which to stop.
+    max_rounds : int
+        Largest number of rounds.
+    seed : int
+        Seed of the random permutations.
+    threads : int
+        Threads of each part.
+    callback : callable or None
+        Called after each round as the loops of one machine do.
+    """
+
+    tol: float
+    max_rounds: int
+    seed: int
+    threads: int
+    callback: EpochCallback | None
+
+
+@dataclass
+class _Point:
+    """The common point, and what is known about it."""
+
+    weights: Matrix
+    sum: Matrix
+    bias: Matrix
+    step: float = 1.0
+
+
+class _History:
+    """Columns of one entry a round."""
+
+    NAMES = ("epoch", "seconds", "primal", "dual", "growth", "step", "bytes")
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter()
+        self.rows: list[tuple[float, ...]] = []
+
+    def columns(self) -> dict[str, Any]:
+        table = np.array(self.rows, dtype=float).reshape(-1, len(self.NAMES))
+        columns = dict(zip(self.NAMES, table.T.copy(), strict=True))
+        for name in ("epoch", "bytes"):
+            columns[name] = columns[name].astype(int)
+        return columns
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a problem over parts ends with: a `Fit` but for what belongs to single rows."""
+
+    weights: Matrix
+    bias: Matrix
+    status: str
+    rounds: int
+    primal: float
+    dual: float
+    pairs: float
+    history: dict[str, Any]
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.primal, self.dual)
+
+    def fit(self) -> Fit:
+        """Return the solution as that of one machine, without rows."""
+        q = self.bias.size
+        return Fit(
+            dual=np.zeros((0, q)),
+            bias=self.bias,
+            scores=np.zeros((0, q)),
+            weights=self.weights,
+            status=self.status,
+            n_iter=self.rounds,
+            primal=self.primal,
+            dual_objective=self.dual,
+            gap=self.gap,
+            history=self.history,
+        )
+
+
+def relative_gap(primal: float, dual: float) -> float:
+    """Return the duality gap relative to the primal objective."""
+    if primal == dual:
+        return 0.0
+    return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
+
+
+def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> Solution:
+    """Solve a linear problem of the pairwise family over parts.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The parts, at fresh states.
+    shape : (int, int)
+        Numbers of features and labels.
+    model : Model
+        Loss and bias.
+    settings : Settings
+        How to solve.
+
+    Returns
+    -------
+    Solution
+    """
+    about = cluster.sums(parts.describe)
+    if model.bias != "free":
+        return _Rounds(cluster, shape, model, settings, about).run()
+    total = about["total"]
+    mean = None if total is None else total / about["rows"]
+    if mean is not None and 2.0 * float(mean @ mean) > about["squared_norms"] / about["rows"]:
+        # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
+        centred = cluster.view(parts.Part.centred, mean)
+        about = centred.sums(parts.describe)
+        solution = _solve_free(centred, shape, model, settings, about)
+        return _replaced(solution, bias=solution.bias - mean @ solution.weights)
+    return _solve_free(cluster, shape, model, settings, about)
+
+
+def _replaced(solution: Solution, **changes: Any) -> Solution:
+    return Solution(**{**solution.__dict__, **changes})
+
+
+def _capacity(cluster: Cluster) -> Matrix:
+    """Return C_ml, the weight of all rows with m relevant and l irrelevant."""
+    network = cluster.sums(parts.label_network)
+    counts, weights = network["counts"], network["weights"]
+    capacity = np.maximum(np.diag(weights)[:, None] - weights, 0.0)
+    # Counting decides which capacities are zero: differences of sums of floats would not be.
+    return np.where(np.diag(counts)[:, None] > counts, capacity, 0.0)
+
+
+def _solve_free(
+    cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings, about: Sums
+) -> Solution:
+    """Solve a problem with a free bias, by strongly connected components of the label network.
+
+    Pairs of labels in different components have no dual variables, and cost nothing once the
+    biases of the components are far enough apart.
+    """
+    capacity = _capacity(cluster)
+    count, component = connected_components(
+        sparse.csr_array(capacity), directed=True, connection="strong"
+    )
+    if count == 1:
+        return _FreeRounds(cluster, shape, model, settings, about, capacity).run()
+    d, q = shape
+    weights, bias = np.zeros(shape), np.zeros(q)
+    primal = dual = pairs = 0.0
+    status, rounds, histories = "converged", 0, []
+    subsets = [np.flatnonzero(component == k) for k in range(count)]
+    subsets = [subset for subset in subsets if subset.size > 1]
+    for index, subset in enumerate(subsets):
+        left = max(settings.max_rounds - rounds - (len(subsets) - 1 - index), 1)
+        part = _FreeRounds(
+            cluster.view(parts.Part.restricted, subset),
+            (d, subset.size),
+            model,
+            Settings(settings.tol, left, settings.seed, settings.threads, settings.callback),
+            about,
+            capacity[np.ix_(subset, subset)],
+        ).run()
+        weights[:, subset], bias[subset] = part.weights, part.bias
+        history = dict(part.history)
+        history["epoch"] = history["epoch"] + rounds
+        history["primal"] = history["primal"] + primal
+        history["dual"] = history["dual"] + dual
+        histories.append(history)
+        rounds += part.rounds
+        primal, dual, pairs = primal + part.primal, dual + part.dual, pairs + part.pairs
+        if part.status != "converged":
+            status = part.status
+        if status == "interrupted":
+            break
+    names = histories[0] if histories else _History().columns()
+    history = {
+        k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
+    }
+    if status == "interrupted":
+        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, history)
+    bias = _lifted(cluster, weights, bias, component, capacity)
+    loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
+    primal = 0.5 * float(np.vdot(weights, weights)) + loss
+    if status == "max_iterations" and relative_gap(primal, dual) <= settings.tol:
+        status = "converged"
+    return Solution(weights, _centred(bias), status, rounds, primal, dual, pairs, history)
+
+
+def _lifted(
+    cluster: Cluster, weights: Matrix, bias: Matrix, component: Any, capacity: Matrix
+) -> Matrix:
+    """Move the biases of components apart until no pair across them suffers any loss."""
+    count = int(component.max()) + 1
+    above = np.zeros((count, count), dtype=bool)
+    np.logical_or.at(above, (component[:, None], component[None, :]), capacity > 0.0)
+    np.fill_diagonal(above, False)
+    level = np.zeros(count)
+    for _ in range(count):
+        # The longest way down from each component of a graph without cycles.
+        level = np.where(above.any(axis=1), 1.0 + (above * level).max(axis=1), 0.0)
+    widest = cluster.sums(parts.score_range, weights, bias)["widest"]
+    return bias + level[component] * (1.0 + widest)
+
+
+def _centred(bias: Matrix) -> Matrix:
+    return bias - bias.mean()
+
+
+class _Rounds:
+    """The rounds of a problem without a bias, or with a penalized one."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        shape: tuple[int, int],
+        model: Model,
+        settings: Settings,
+        about: Sums,
+    ) -> None:
+        self.cluster = cluster
+        self.model = model
+        self.settings = settings
+        self.about = about
+        self.point = _Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
+        self.sigma = 1.0 if model.bias == "penalized" else 0.0
+        self.growth = float(np.sqrt(cluster.count))
+        self.history = _History()
+        self.tolerated = 0.0
+        self.certified = Solution(
+            self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}
+        )
+
+    def run(self) -> Solution:
+        """Return the solution; an interruption gives the last point that has a certificate."""
+        try:
+            start = self.cluster.start
+            if start is not None:
+                self._gather()
+                self._begin(start)
+            solution = self._run()
+        except KeyboardInterrupt:
+            solution = self.certified
+        return _replaced(solution, history=self.history.columns())
+
+    def _run(self) -> Solution:
+        number = 0
+        while True:
+            number += 1
+            try:
+                answer = self._round(number)
+                solution = self._certificate(number, answer)
+                if solution is not None:
+                    return solution
+                still = self._move(answer)
+                if still and (status := self._still(answer)) is not None:
+                    return self._ended(number, status)
+                self.cluster.mark(number, self._common(number, epochs=0))
+            except PartsLost:
+                self._gather()
+
+    def _begin(self, bias: Matrix) -> None:
+        """Begin at the point of a checkpoint; a penalized bias follows from its dual rows."""
+
+    # The certificate
+
+    def _objectives(self, answer: Sums) -> tuple[float, float]:
+        """Return primal and dual objective at the point where a round started."""
+        quadratic = self._quadratic()
+        return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
+
+    def _quadratic(self) -> float:
+        point = self.point
+        squares = float(np.vdot(point.weights, point.weights))
+        return squares + self.sigma * float(point.sum @ point.sum)
+
+    def _certificate(self, number: int, answer: Sums) -> Solution | None:
+        """Record the certificate of a round; return the solution when it is the end."""
+        primal, dual = self._objectives(answer)
+        self._record(number, primal, dual)
+        self.tolerated = self.settings.tol * abs(primal)
+        self.certified = self._solution("interrupted", number, primal, dual)
+        if relative_gap(primal, dual) <= self.settings.tol:
+            primal, dual, pairs = self._afresh(number)
+            if relative_gap(primal, dual) <= self.settings.tol:
+                self._correct(primal, dual)
+                return self._solution("converged", number, primal, dual, pairs)
+        stopped = self._tell(number, primal, dual, answer["active"])
+        if stopped or number >= self.settings.max_rounds:
+            return self._ended(number, "interrupted" if stopped else "max_iterations")
+        return None
+
+    def _ended(self, number: int, status: str) -> Solution:
+        primal, dual, pairs = self._afresh(number)
+        self._correct(primal, dual)
+        return self._solution(status, number, primal, dual, pairs)
+
+    def _afresh(self, number: int) -> tuple[float, float, float]:
+        """Return the objectives, with W computed from the dual rows, and their sum."""
+        pairs = self._gather()
+        answer = self.cluster.state_sums(_certify, self._common(number, epochs=0), self.model)
+        return *self._objectives(answer), pairs
+
+    def _gather(self) -> float:
+        """Compute the common point from the dual rows."""
+        while True:
+            try:
+                total = self.cluster.state_sums(parts.contribution, self.point.step)
+                break
+            except PartsLost:
+                continue
+        self.point.weights, self.point.sum = total["weights"], total["sum"]
+        return float(total["pairs"])
+
+    def _bias(self) -> Matrix:
+        return self.point.bias + self.sigma * self.point.sum
+
+    def _solution(
+        self, status: str, number: int, primal: float, dual: float, pairs: float = 0.0
+    ) -> Solution:
+        return Solution(self.point.weights, self._bias(), status, number, primal, dual, pairs, {})
+
+    def _record(self, number: int, primal: float, dual: float) -> None:
+        seconds = time.perf_counter() - self.history.start
+        moved = self.cluster.bytes_moved
+        row = (number, seconds, primal, dual, self.growth, self.point.step, moved)
+        self.history.rows.append(row)
+
+    def _correct(self, primal: float, dual: float) -> None:
+        """Put the final certificate in the place of the last one recorded."""
+        last = list(self.history.rows[-1])
+        last[2:4] = primal, dual
+        self.history.rows[-1] = tuple(last)
+
+    def _tell(self, number: int, primal: float, dual: float, active: int) -> bool:
+        callback = self.settings.callback
+        seconds = self.history.rows[-1][1]
+        return callback is not None and callback(number, seconds, primal, dual, int(active))
+
+    # The moves
+
+    def _common(self, number: int, *, epochs: int) -> Common:
+        return Common(
+            weights=self.point.weights,
+            offset=self._bias(),
+            step=self.point.step,
+            sigma=self.sigma,
+            growth=self.growth,
+            tolerated=self.tolerated,
+            rows=self.about["rows"],
+            epochs=epochs,
+            seed=(self.settings.seed, number),
+            threads=self.settings.threads,
+        )
+
+    def _round(self, number: int) -> Sums:
+        answer = self.cluster.advance(parts.improve, self._common(number, epochs=1), self.model)
+        self.point.step = 0.0
+        return answer
+
+    def _move(self, answer: Sums) -> bool:
+        """Go along the sum of all moves; return whether nothing moved."""
+        point = self.point
+        change, change_of_sum = answer["weights"], answer["sum"]
+        slope = (
+            answer["gained"]
+            - float(np.vdot(point.weights, change))
+            - float(self._bias() @ change_of_sum)
+        )
+        curvature = float(np.vdot(change, change)) + self.sigma * float(
+            change_of_sum @ change_of_sum
+        )
+        if curvature == 0.0:
+            point.step = 1.0
+            return True
+        point.step = min(max(slope / curvature, 0.0), 1.0)
+        point.weights = point.weights + point.step * change
+        point.sum = point.sum + point.step * change_of_sum
+        if point.step < _SHORT_STEP:
+            self.growth = min(self.growth * _GROWTH, float(self.cluster.count))
+        elif point.step == 1.0:
+            self.growth = max(self.growth / _SHRINKAGE, 1.0)
+        return point.step == 0.0
+
+    def _still(self, answer: Sums) -> str | None:
+        """Return how to end after a round in which nothing moved, None to go on."""
+        if answer["active"] < self.about["rows_with_pairs"] and self.tolerated > 0.0:
+            self.tolerated = 0.0
+            return None
+        return "stalled"
+
+
+def _certify(part: Any, state: Any, common: Common, model: Model) -> Sums:
+    return parts.improve(part, state, common, model)[1]
+
+
+class _FreeRounds(_Rounds):
+    """The rounds of a problem with a free bias, by the augmented Lagrangian.
+
+    The multiplier b follows b + sigma g after each round, g the sum of all dual rows. A certificate
+    needs g = 0: the dual rows are moved there by a flow through the network of the labels.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        shape: tuple[int, int],
+        model: Model,
+        settings: Settings,
+        about: Sums,
+        capacity: Matrix,
+    ) -> None:
+        super().__init__(cluster, shape, model, settings, about)
+        mean = about["squared_norms"] / max(about["rows"], 1)
+        self.capacity = np.ascontiguousarray(capacity)
+        self.least = _AUGMENTATION * mean + 1.0 / about["pair_weight"]
+        self.sigma = self.least
+        self.next_attempt = 0
+
+    def _begin(self, bias: Matrix) -> None:
+        self.point.bias = bias
+
+    def _quadratic(self) -> float:
+        return float(np.vdot(self.point.weights, self.point.weights))
+
+    def _certificate(self, number: int, answer: Sums) -> Solution | None:
+        quadratic = self._quadratic()
+        primal = 0.5 * quadratic + answer["loss"]
+        bias, tol = self._bias(), self.settings.tol
+        self._record(number, primal, primal - answer["gap"])
+        self.tolerated = tol * abs(primal)
+        # Without a repair the only lower bound is that of B = 0.
+        self.certified = self._solution("interrupted", number, primal, 0.0)
+        shifted = abs(float(bias @ self.point.sum))
+        close = answer["gap"] + shifted <= self.tolerated and number >= self.next_attempt
+        stopped = self._tell(number, primal, primal - answer["gap"], answer["active"])
+        if close or number >= self.settings.max_rounds:
+            point = _Point(**self.point.__dict__)
+            states = self.cluster.kept()
+            solution = self._repaired(number, bias)
+            if solution is not None and solution.gap <= tol:
+                self._correct(solution.primal, solution.dual)
+                return _replaced(solution, status="converged")
+            self.point = point
+            self.cluster.restore(states)
+            self.next_attempt = number + 1 + number // 5
+            if number >= self.settings.max_rounds:
+                solution = solution or _replaced(self.certified, bias=_centred(bias))
+                self._correct(solution.primal, solution.dual)
+                return _replaced(solution, status="max_iterations")
+        if stopped:
+            return self._ended(number, "interrupted")
+        return None
+
+    def _ended(self, number: int, status: str) -> Solution:
+        solution = self._repaired(number, self._bias())
+        solution = solution or self.certified
+        self._correct(solution.primal, solution.dual)
+        return _replaced(solution, status=status)
+
+    def _repaired(self, number: int, bias: Matrix) -> Solution | None:
+        """Move to where the dual rows sum to 0; None if there is no way."""
+        if self.point.sum.any():
+            routing = _rust.route_label_sums(self.point.sum, self.capacity)
+            if routing is None:
+                return None
+            scale, flow = routing
+            share = np.divide(
+                flow, self.capacity, out=np.zeros_like(flow), where=self.capacity > 0.0
+            )
+            self.cluster.replace(parts.repaired, self.point.step, share, 1.0 / (1.0 + scale))
+            self.point.step = 1.0
+        self._gather()
+        weights = self.point.weights
+        certify = self._common(number, epochs=0)
+        certify = Common(**{**certify.__dict__, "offset": bias})
+        answer = self.cluster.state_sums(_certify, certify, self.model)
+        quadratic = float(np.vdot(weights, weights))
+        primal, dual = 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
+        return Solution(weights, _centred(bias), "converged", number, primal, dual, 0.0, {})
+
+    def _move(self, answer: Sums) -> bool:
+        still = super()._move(answer)
+        if not still:
+            self.sigma = max(self.least, self.sigma / _STILL_FACTOR)
+        self.point.bias = _centred(self._bias())
+        return still
+
+    def _still(self, answer: Sums) -> str | None:
+        if self.sigma >= _LARGEST_GROWTH * self.least:
+            return super()._still(answer)
+        # Nothing moves at these biases: take larger steps until something does.
+        self.tolerated = 0.0
+        self.sigma *= _STILL_FACTOR
+        return None

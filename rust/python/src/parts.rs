@@ -1,0 +1,210 @@
+//! What a fit over many machines asks of a part of the rows: `improve_part`; and of sums over all parts:
+//! `route_label_sums`.
+
+use crate::answers::matrix;
+use crate::arguments::{FeatureArrays, check_finite, optional_matrix, row_major, value_error};
+use crate::boundary::guarded;
+use crate::losses::AnyLoss;
+use crate::monitor::PythonMonitor;
+use multimargin_solvers::bcd::{self, Answer, Common, PartState, Proximal};
+use multimargin_solvers::features::Features;
+use multimargin_solvers::free_bias;
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::loss::Loss;
+use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::report::{Settings, SolverError};
+use multimargin_solvers::scores::{LinearDense, LinearSparse, Scores};
+use multimargin_solvers::threads::Threads;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+/// What a part tells the others.
+#[pyclass(frozen, get_all, module = "multimargin._rust")]
+pub struct PartAnswer {
+    /// Dual rows after the epoch, shape (n, q).
+    dual: Py<PyArray2<f64>>,
+    /// Their dual terms, shape (n,).
+    dual_terms: Py<PyArray1<f64>>,
+    /// Change of the weights X^T B, shape (d, q).
+    weights: Py<PyArray2<f64>>,
+    /// Change of the sum of the dual rows, shape (q,).
+    sum: Py<PyArray1<f64>>,
+    /// Sum of the losses at the common point.
+    loss: f64,
+    /// The part's share of the duality gap at the common point.
+    gap: f64,
+    /// Rows that the epoch visited.
+    active: usize,
+}
+
+struct Request<'a> {
+    labels: Labels,
+    common: Common<'a>,
+    start: PartState,
+    anchor: Option<Vec<f64>>,
+    tolerated: f64,
+    epochs: usize,
+    settings: Settings,
+    threads: Threads,
+}
+
+impl Request<'_> {
+    fn improve<S: Scores>(
+        self,
+        scores: S,
+        loss: AnyLoss,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Option<Answer>, SolverError> {
+        match loss {
+            AnyLoss::Hinge(loss) => self.improve_by(scores, loss, monitor),
+            AnyLoss::SquaredHinge(loss) => self.improve_by(scores, loss, monitor),
+            AnyLoss::OptimalMargin(loss) => self.improve_by(scores, loss, monitor),
+        }
+    }
+
+    fn improve_by<S: Scores, L: Loss>(
+        self,
+        scores: S,
+        loss: L,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Option<Answer>, SolverError> {
+        bcd::improve_part(
+            &self.labels,
+            scores,
+            Proximal::new(loss),
+            self.common,
+            self.start,
+            self.anchor,
+            self.tolerated,
+            self.epochs,
+            &self.settings,
+            &self.threads,
+            monitor,
+        )
+    }
+}
+
+/// Certifies a part of the rows at the common point `weights`, `offset`, and improves its dual rows by some epochs.
+/// See `multimargin_solvers::bcd::improve_part` for the meaning of the arguments.
+#[pyfunction]
+#[pyo3(signature = (
+    indicator, features, pair_weights, dual, dual_terms, weights, offset, *, loss, theta, mu, sigma, growth, tolerated,
+    epochs, seed, threads, anchor=None, rho=0.0
+))]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "keyword arguments of a private Python function"
+)]
+pub fn improve_part<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    pair_weights: PyReadonlyArray1<'py, f64>,
+    dual: PyReadonlyArray2<'py, f64>,
+    dual_terms: PyReadonlyArray1<'py, f64>,
+    weights: PyReadonlyArray2<'py, f64>,
+    offset: PyReadonlyArray1<'py, f64>,
+    loss: &str,
+    theta: f64,
+    mu: f64,
+    sigma: f64,
+    growth: f64,
+    tolerated: f64,
+    epochs: usize,
+    seed: u64,
+    threads: usize,
+    anchor: Option<PyReadonlyArray2<'py, f64>>,
+    rho: f64,
+) -> PyResult<PartAnswer> {
+    guarded(py, || {
+        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+        let labels = Labels::weighted(row_major("Y", &indicator)?, q, pair_weights.as_slice()?)
+            .map_err(value_error)?;
+        let arrays = features.features_of_rows(n)?;
+        let columns = arrays.columns();
+        check_finite("dual", row_major("dual", &dual)?)?;
+        check_finite("weights", row_major("weights", &weights)?)?;
+        for (name, values) in [("dual_terms", &dual_terms), ("offset", &offset)] {
+            check_finite(name, values.as_slice()?)?;
+        }
+        check_finite(
+            "sigma, growth, tolerated or rho",
+            &[sigma, growth, tolerated, rho],
+        )?;
+        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
+        let request = Request {
+            labels,
+            common: Common {
+                weights: row_major("weights", &weights)?,
+                offset: offset.as_slice()?,
+                sigma,
+                growth,
+                rho,
+            },
+            start: PartState {
+                dual: memory::copied(row_major("dual", &dual)?, Purpose::RowsByLabels),
+                dual_terms: memory::copied(dual_terms.as_slice()?, Purpose::Rows),
+            },
+            anchor: optional_matrix("anchor", anchor.as_ref(), [n, q])?
+                .map(|anchor| memory::copied(anchor, Purpose::RowsByLabels)),
+            tolerated,
+            epochs,
+            settings: Settings {
+                seed,
+                ..Settings::default()
+            },
+            threads: Threads::new(threads),
+        };
+        let mut monitor = PythonMonitor::new(None);
+        let answer = py
+            .detach(|| match arrays {
+                Features::Dense(x) => request.improve(LinearDense::new(x, q), loss, &mut monitor),
+                Features::Sparse(x) => request.improve(LinearSparse::new(x, q), loss, &mut monitor),
+            })
+            .map_err(value_error)?;
+        monitor.finish()?;
+        let Some(answer) = answer else {
+            return Err(PyKeyboardInterrupt::new_err(()));
+        };
+        Ok(PartAnswer {
+            dual: matrix(py, answer.state.dual, n, q)?,
+            dual_terms: answer.state.dual_terms.into_pyarray(py).unbind(),
+            weights: matrix(py, answer.weights, columns, q)?,
+            sum: answer.sum.into_pyarray(py).unbind(),
+            loss: answer.loss,
+            gap: answer.gap,
+            active: answer.active,
+        })
+    })
+}
+
+/// The largest `t` for which the network of the labels with these capacities, shape (q, q), carries `-t sum`, and the
+/// flow, shape (q, q); `None` when it carries nothing.
+#[pyfunction]
+pub fn route_label_sums<'py>(
+    py: Python<'py>,
+    sum: PyReadonlyArray1<'py, f64>,
+    capacity: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Option<(f64, Py<PyArray2<f64>>)>> {
+    guarded(py, || {
+        let q = sum.len();
+        if capacity.shape() != [q, q] {
+            return Err(PyValueError::new_err(format!(
+                "capacity has shape {:?}, expected [{q}, {q}]",
+                capacity.shape()
+            )));
+        }
+        let (sum, capacity) = (sum.as_slice()?, row_major("capacity", &capacity)?);
+        check_finite("sum", sum)?;
+        check_finite("capacity", capacity)?;
+        let mut monitor = PythonMonitor::new(None);
+        let routing = py.detach(|| free_bias::routing_of(sum, capacity, &mut monitor));
+        monitor.finish()?;
+        routing
+            .map(|routing| Ok((routing.scale, matrix(py, routing.flow, q, q)?)))
+            .transpose()
+    })
+}

@@ -1,0 +1,173 @@
+"""`multimargin.dask.fit` on a cluster of processes: the ordinary estimators, the same answers."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+distributed = pytest.importorskip("distributed")
+
+import dask.array as da
+
+import multimargin.dask
+from dask import delayed
+from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
+
+ESTIMATORS = {
+    "no bias": RankSVM(kernel="linear", bias="none"),
+    "free bias": RankSVM(kernel="linear"),
+    "squared hinge": RankLSVM(kernel="linear"),
+    "rho": RankCVM(kernel="linear"),
+    "optimal margin": MLODM(kernel="linear"),
+}
+
+
+def parted(matrix: Any, rows: int = 16) -> Any:
+    return da.from_array(matrix, chunks=(rows, *matrix.shape[1:]))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any) -> None:
+    X, Y = data
+    estimator = ESTIMATORS[name]
+    alone = pickle.loads(pickle.dumps(estimator)).set_params(tol=1e-5).fit(X, Y)
+    model = multimargin.dask.fit(
+        pickle.loads(pickle.dumps(estimator)), parted(X), parted(Y), client
+    )
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert abs(model.objective_ - alone.objective_) <= 1.1 * model.tol * abs(model.objective_)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.label_scores(X), model.label_scores(X))
+    # The threshold is the least squares of one machine on these scores.
+    unit = model._threshold_unit(None)
+    threshold = type(model.threshold_)().fit(model.label_scores(X) / unit, Y).rescale(unit)
+    np.testing.assert_allclose(
+        model.threshold_.predict(model.label_scores(X)),
+        threshold.predict(model.label_scores(X)),
+        rtol=1e-7,
+    )
+    assert {"growth", "step", "bytes"} <= set(model.history_)
+    if name == "rho":
+        assert model.rho_ == pytest.approx(alone.rho_, rel=1e-2)
+
+
+def test_scores_and_predictions_are_lazy(client: Any, data: Any) -> None:
+    X, Y = data
+    model = multimargin.dask.fit(RankLSVM(kernel="linear"), parted(X), parted(Y), client)
+    scores = multimargin.dask.label_scores(model, parted(X))
+    assert scores.chunks == ((16, 16, 16), (5,))
+    computed = client.compute(scores, sync=True)
+    np.testing.assert_allclose(computed, model.label_scores(X), rtol=1e-12)
+    blocks = [delayed(X[:16]), delayed(X[16:])]
+    predicted = client.compute(multimargin.dask.predict(model, blocks), sync=True)
+    np.testing.assert_array_equal(np.vstack(predicted), model.predict(X))
+
+
+def test_neither_workers_nor_kinds_of_input_change_a_bit(
+    client: Any, data: Any, tmp_path: Path
+) -> None:
+    X, Y = data
+    X = np.where(np.abs(X) > 0.1, X, 0.0)
+
+    def weights(*arguments: Any, **options: Any) -> Any:
+        estimator = RankSVM(kernel="linear", bias="penalized", max_iter=4, random_state=3)
+        with pytest.warns(UserWarning, match="max_iter"):
+            return multimargin.dask.fit(estimator, *arguments, **options).coef_
+
+    expected = weights(parted(X), parted(Y), client)
+    with (
+        distributed.LocalCluster(
+            n_workers=3, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as other,
+    ):
+        np.testing.assert_array_equal(weights(parted(X), parted(Y), other), expected)
+    blocks = [[delayed(M[k : k + 16]) for k in (0, 16, 32)] for M in (X, Y)]
+    np.testing.assert_array_equal(weights(*blocks, client), expected)
+    futures = [client.scatter([M[k : k + 16] for k in (0, 16, 32)]) for M in (X, Y)]
+    np.testing.assert_array_equal(weights(*futures, client), expected)
+    for k in (0, 16, 32):
+        np.savez(tmp_path / f"{k:02d}.npz", X=X[k : k + 16], Y=Y[k : k + 16])
+    np.testing.assert_array_equal(weights(tmp_path, None, client), expected)
+
+
+def test_data_frames_give_names(client: Any, data: Any) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    X, Y = data
+    features = pd.DataFrame(X, columns=[f"x{k}" for k in range(60)])
+    labels = pd.DataFrame(Y, columns=list("abcde"))
+    model = multimargin.dask.fit(
+        RankLSVM(kernel="linear"),
+        dd.from_pandas(features, npartitions=3),
+        dd.from_pandas(labels, npartitions=3),
+        client,
+    )
+    assert model.label_names_in_.tolist() == list("abcde")
+    assert model.feature_names_in_[0] == "x0"
+    scores = multimargin.dask.label_scores(model, dd.from_pandas(features, npartitions=3))
+    np.testing.assert_allclose(client.compute(scores, sync=True), model.label_scores(features))
+
+
+def test_sparse_svmlight_parts(client: Any, data: Any, tmp_path: Path) -> None:
+    from multimargin.datasets import MultilabelData, dump_svmlight
+
+    X, Y = data
+    paths = []
+    for k in (0, 24):
+        part = MultilabelData(X=sparse.csr_array(X[k : k + 24]), Y=Y[k : k + 24])
+        paths.append(tmp_path / f"{k}.svm")
+        dump_svmlight(part, paths[-1])
+    options = {"n_features": 60, "n_labels": 5}
+    model = multimargin.dask.fit(
+        RankLSVM(kernel="linear"), paths, None, client, read_options=options
+    )
+    alone = RankLSVM(kernel="linear", tol=1e-5).fit(X, Y)
+    assert model.objective_ == pytest.approx(alone.objective_, rel=1.1e-3)
+    with pytest.raises(ValueError, match="n_features"):
+        multimargin.dask.fit(RankLSVM(kernel="linear"), paths, None, client)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "Y", "error", "message"),
+    [
+        (RankSVM(), "X", "Y", ValueError, "Nystroem"),
+        (RankSVM(kernel="linear", solver="dcd"), "X", "Y", ValueError, "solver is 'dcd'"),
+        (object(), "X", "Y", TypeError, "estimator is object"),
+        (RankSVM(kernel="linear", C=-1), "X", "Y", ValueError, "C is -1"),
+        (RankSVM(kernel="linear"), "array", "Y", TypeError, "X is ndarray"),
+        (RankSVM(kernel="linear"), "X", "other chunks", ValueError, "same parts"),
+        (RankSVM(kernel="linear"), "columns", "Y", ValueError, "whole rows"),
+        (RankSVM(kernel="linear"), "X", "zeros", ValueError, "no label pair"),
+        (RankSVM(kernel="linear"), "nan", "Y", ValueError, "NaN"),
+        (RankSVM(kernel="linear"), "nowhere", None, FileNotFoundError, "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    estimator: Any, X: str, Y: Any, error: Any, message: str, client: Any, data: Any
+) -> None:
+    features, labels = data
+    missing = features.copy()
+    missing[20, 3] = np.nan
+    arguments = {
+        "X": parted(features),
+        "Y": parted(labels),
+        "array": features,
+        "other chunks": parted(labels, 12),
+        "columns": da.from_array(features, chunks=(16, 30)),
+        "zeros": parted(np.zeros_like(labels)),
+        "nan": parted(missing),
+        None: None,
+    }
+    with pytest.raises(error, match=message):
+        multimargin.dask.fit(estimator, arguments.get(X, X), arguments[Y], client)
+
+
+def test_no_client(data: Any) -> None:
+    X, Y = data
+    with pytest.raises(ValueError, match="client is None"):
+        multimargin.dask.fit(RankSVM(kernel="linear"), parted(X), parted(Y))

@@ -1,0 +1,204 @@
+"""The rounds over parts, in one process: the optimum of one machine, with a certificate."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pytest.importorskip("distributed")
+
+from multimargin import MLODM, RankLSVM, RankSVM
+from multimargin.dask import parts, rounds
+from multimargin.dask.local import LocalParts
+from multimargin.dask.rounds import Settings, Solution
+from multimargin.estimators.problem import Model
+
+TOL = 1e-4
+THETA, MU = 0.1, 0.5
+
+MODELS = {
+    "hinge": (Model("hinge", "none"), RankSVM(kernel="linear", bias="none")),
+    "hinge, penalized bias": (
+        Model("hinge", "penalized"),
+        RankSVM(kernel="linear", bias="penalized"),
+    ),
+    "hinge, free bias": (Model("hinge", "free"), RankSVM(kernel="linear", bias="free")),
+    "squared hinge": (Model("squared_hinge", "penalized"), RankLSVM(kernel="linear")),
+    "optimal margin": (
+        Model("optimal_margin", "none", THETA, MU),
+        MLODM(kernel="linear", theta=THETA, mu=MU),
+    ),
+}
+
+
+def problem(seed: int = 0, n: int = 60, d: int = 8, q: int = 5) -> tuple[Any, Any]:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    Y = X @ random.normal(size=(d, q)) + 0.5 * random.normal(size=(n, q)) > 0.5
+    return X, Y.astype(np.uint8)
+
+
+def dealt(X: Any, Y: Any, count: int, C: float = 1.0, weight: Any = None) -> LocalParts:
+    rows = np.array_split(np.arange(Y.shape[0]), count)
+    weights: Sequence[Any] = [None] * count if weight is None else [weight[r] for r in rows]
+    return LocalParts(
+        parts.make_part(k, X[r], Y[r], w, C)
+        for k, (r, w) in enumerate(zip(rows, weights, strict=True))
+    )
+
+
+def solved(cluster: LocalParts, shape: Any, model: Model, **changes: Any) -> Solution:
+    settings = {"tol": TOL, "max_rounds": 3000, "seed": 0, "threads": 1, "callback": None}
+    return rounds.solve(cluster, shape, model, Settings(**{**settings, **changes}))
+
+
+def loss(model: Model, margin: Any) -> Any:
+    if model.loss == "hinge":
+        return np.maximum(0.0, 1.0 - margin)
+    if model.loss == "squared_hinge":
+        return 0.5 * np.maximum(0.0, 1.0 - margin) ** 2
+    low, high = np.maximum(0, 1 - THETA - margin), np.maximum(0, margin - 1 - THETA)
+    return 0.5 * (low**2 + MU * high**2)
+
+
+def objective(
+    model: Model, X: Any, Y: Any, solution: Solution, C: float = 1.0, weight: Any = None
+) -> float:
+    """Return the primal objective, by its definition."""
+    W, b = solution.weights, solution.bias
+    scores = X @ W + b
+    total = 0.5 * np.sum(W**2) + (0.5 * np.sum(b**2) if model.bias == "penalized" else 0.0)
+    for i, (row, relevant) in enumerate(zip(scores, Y.astype(bool), strict=True)):
+        margins = row[relevant][:, None] - row[~relevant]
+        if margins.size:
+            c = (1.0 if weight is None else weight[i]) * C / margins.size
+            total += c * loss(model, margins).sum()
+    return float(total)
+
+
+@pytest.mark.parametrize("count", [1, 3, 16])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_optimum_of_one_machine(name: str, count: int) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem()
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+    solution = solved(dealt(X, Y, count), (X.shape[1], Y.shape[1]), model)
+    assert solution.status == "converged"
+    assert 0.0 <= solution.gap <= TOL
+    # The certificate is true: the primal objective that of the model, the dual one a bound.
+    assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
+    assert solution.dual <= exact * (1.0 + 1e-6)
+    assert solution.primal >= exact * (1.0 - 1e-6)
+    assert solution.history["primal"][-1] == solution.primal
+    assert solution.history["epoch"].tolist() == list(range(1, solution.rounds + 1))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_sparse_and_dense_rows_agree(name: str) -> None:
+    model, _ = MODELS[name]
+    X, Y = problem(1)
+    X = np.where(np.abs(X) > 0.7, X, 0.0)
+    shape = (X.shape[1], Y.shape[1])
+    dense = solved(dealt(X, Y, 4), shape, model)
+    compressed = solved(dealt(sparse.csr_matrix(X), Y, 4), shape, model)
+    assert compressed.status == "converged"
+    assert compressed.primal == pytest.approx(dense.primal, rel=2 * TOL)
+
+
+@pytest.mark.parametrize("name", ["hinge", "squared hinge", "hinge, free bias"])
+def test_weights_of_rows_count_as_copies_do(name: str) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem(2, n=40)
+    weight = np.random.default_rng(0).integers(0, 4, 40).astype(float)
+    copies = np.repeat(np.arange(40), weight.astype(int))
+    exact = estimator.set_params(solver="exact").fit(X[copies], Y[copies]).objective_
+    solution = solved(dealt(X, Y, 5, weight=weight), (X.shape[1], Y.shape[1]), model)
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(exact, rel=2 * TOL)
+    assert solution.primal == pytest.approx(objective(model, X, Y, solution, 1.0, weight), rel=1e-9)
+
+
+def test_a_free_bias_over_components_of_labels() -> None:
+    # Label 0 is relevant for all rows, label 4 for none, and labels 1 and 2 always win over 3, 5.
+    random = np.random.default_rng(3)
+    X = random.normal(size=(80, 6))
+    Y = np.zeros((80, 6), dtype=np.uint8)
+    Y[:, 0] = 1
+    Y[:, 1] = X[:, 0] + 0.5 * random.normal(size=80) > 0
+    Y[:, 2] = 1 - Y[:, 1]
+    both = Y[:, 1:3].copy()
+    Y[:40, 1:3] = 1
+    Y[:40, 3] = X[:40, 1] + 0.5 * random.normal(size=40) > 0
+    Y[:40, 5] = 1 - Y[:40, 3]
+    assert both.sum() == 80
+    model, estimator = MODELS["hinge, free bias"]
+    alone = estimator.set_params(solver="bcd", tol=1e-6).fit(X, Y)
+    solution = solved(dealt(X, Y, 4), (6, 6), model)
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(alone.objective_, rel=2 * TOL)
+    assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
+
+
+def test_a_free_bias_on_features_far_from_zero() -> None:
+    X, Y = problem(4)
+    model, estimator = MODELS["hinge, free bias"]
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+    solution = solved(dealt(X + 100.0, Y, 4), (X.shape[1], Y.shape[1]), model)
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(exact, rel=2 * TOL)
+    assert solution.primal == pytest.approx(objective(model, X + 100.0, Y, solution), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_dual_objective_bounds_at_every_round(name: str) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem(5)
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+    history = solved(dealt(X, Y, 8), (X.shape[1], Y.shape[1]), model).history
+    assert (history["primal"] >= exact * (1 - 1e-6)).all() or model.bias == "free"
+    if model.bias != "free":
+        assert (history["dual"] <= exact * (1 + 1e-6)).all()
+        assert (np.diff(history["dual"]) >= -1e-9 * exact).all()
+
+
+def test_the_same_parts_and_seed_give_the_same_bits() -> None:
+    X, Y = problem(6)
+    model, _ = MODELS["hinge, free bias"]
+    first, second = (solved(dealt(X, Y, 4), (8, 5), model) for _ in range(2))
+    np.testing.assert_array_equal(first.weights, second.weights)
+    np.testing.assert_array_equal(first.bias, second.bias)
+    third = solved(dealt(X, Y, 4), (8, 5), model, threads=3)
+    np.testing.assert_array_equal(first.weights, third.weights)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_without_pairs_and_parts_without_rows(name: str) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem(7, n=12)
+    Y[:3] = 0
+    Y[3] = 1
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+    cluster = dealt(X, Y, 16)
+    assert any(part.X.shape[0] == 0 for part in cluster.data)
+    solution = solved(cluster, (8, 5), model)
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(exact, rel=2 * TOL)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fit_that_is_stopped_is_certified(name: str) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem(8)
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+
+    def stop(epoch: int, *_: Any) -> bool:
+        return epoch == 4
+
+    for changes in ({"max_rounds": 4}, {"callback": stop}):
+        solution = solved(dealt(X, Y, 4), (8, 5), model, tol=1e-12, **changes)
+        assert solution.rounds == 4
+        assert solution.status == ("max_iterations" if "max_rounds" in changes else "interrupted")
+        assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
+        assert solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
