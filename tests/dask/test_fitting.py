@@ -4,16 +4,14 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
+from dask import delayed
 from scipy import sparse
 
-distributed = pytest.importorskip("distributed")
-
-import dask.array as da
-
 import multimargin.dask
-from dask import delayed
 from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
 
 ESTIMATORS = {
@@ -81,7 +79,7 @@ def test_neither_workers_nor_kinds_of_input_change_a_bit(
     expected = weights(parted(X), parted(Y), client)
     with (
         distributed.LocalCluster(
-            n_workers=3, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=3, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as other,
     ):

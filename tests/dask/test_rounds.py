@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-pytest.importorskip("distributed")
-
 from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.dask import parts, rounds
 from multimargin.dask.local import LocalParts

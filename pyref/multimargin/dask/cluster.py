@@ -411,7 +411,8 @@ class _Call:
         """
         while True:
             try:
-                wait(futures, timeout=_LOOK)
+                with self.client.as_current():
+                    wait(futures, timeout=_LOOK)
                 break
             except TimeoutError:
                 self.cluster._wait_for_workers()

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from dask import delayed
 from distributed import Client, get_client
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from dask import delayed
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
@@ -23,7 +22,7 @@ from multimargin.estimators.progress import Progress
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.targets import Targets
 from multimargin.kernels import Kernel
-from multimargin.parameters import check_integer, check_real, thread_count
+from multimargin.parameters import check_integer, check_real, random_state_of, thread_count
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
 
 _Estimator = TypeVar("_Estimator")
@@ -122,9 +121,10 @@ def fit(
     settings = Settings(
         tol=float(checked.tol),
         max_rounds=int(checked.max_iter),
-        seed=int(check_random_state(checked.random_state).randint(2**31 - 1)),
+        seed=int(random_state_of(checked.random_state).randint(2**31 - 1)),
         threads=thread_count(checked.n_jobs),
         callback=progress.epoch_callback(),
+        own_gap=checked._gap,
     )
     solution = solve(cluster, shape, checked._model(), settings)
     interrupted = solution.status == "interrupted" and not progress.stop_requested
@@ -277,6 +277,7 @@ def _store(
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
+    estimator._store_report(fit)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None
     weights, bias = _required(fit.weights), fit.bias

@@ -6,6 +6,7 @@ from typing import Any
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Part, State, Sums
+from multimargin.estimators.problem import Matrix
 
 
 class LocalParts:
@@ -21,7 +22,7 @@ class LocalParts:
         self.data = list(data)
         self.count = len(self.data)
         self.bytes_moved = 0
-        self.start = None
+        self.start: Matrix | None = None
         self.states: list[State] = [parts.fresh(part) for part in self.data]
 
     def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:

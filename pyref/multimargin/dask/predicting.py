@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from dask import delayed
+
 from multimargin.dask.inputs import FileSource, _are_paths, _blocks, _files
 
 

@@ -33,8 +33,6 @@ _SHORT_STEP = 0.7
 _GROWTH = 1.5
 _SHRINKAGE = 1.2
 
-_REPAIRED_TOLERANCE = 1e-9
-
 
 class PartsLost(Exception):
     """Dual rows were lost and replaced by older ones, so that the sums have to be made anew."""
@@ -71,7 +69,7 @@ class Cluster(Protocol):
     def restore(self, states: Any) -> None:
         """Go back to states that were kept."""
 
-    def view(self, function: Callable[..., Any] | None, *arguments: Any) -> "Cluster":
+    def view(self, function: Callable[..., Any], *arguments: Any) -> "Cluster":
         """Return the parts after a change of their data, at fresh states."""
 
     def mark(self, round_number: int, common: Common) -> None:
@@ -94,6 +92,9 @@ class Settings:
         Threads of each part.
     callback : callable or None
         Called after each round as the loops of one machine do.
+    own_gap : callable or None
+        Gap of the method's own problem, from a `Fit` and the sum of the pairs' dual variables; it
+        has to be within the tolerance, too.
     """
 
     tol: float
@@ -101,6 +102,7 @@ class Settings:
     seed: int
     threads: int
     callback: EpochCallback | None
+    own_gap: Callable[[Fit, float], float] | None = None
 
 
 @dataclass
@@ -368,13 +370,20 @@ class _Rounds:
         self.certified = self._solution("interrupted", number, primal, dual)
         if relative_gap(primal, dual) <= self.settings.tol:
             primal, dual, pairs = self._afresh(number)
-            if relative_gap(primal, dual) <= self.settings.tol:
+            solution = self._solution("converged", number, primal, dual, pairs)
+            if self._reached(solution):
                 self._correct(primal, dual)
-                return self._solution("converged", number, primal, dual, pairs)
+                return solution
         stopped = self._tell(number, primal, dual, answer["active"])
         if stopped or number >= self.settings.max_rounds:
             return self._ended(number, "interrupted" if stopped else "max_iterations")
         return None
+
+    def _reached(self, solution: Solution) -> bool:
+        tol, own_gap = self.settings.tol, self.settings.own_gap
+        if solution.gap > tol or own_gap is None:
+            return solution.gap <= tol
+        return own_gap(solution.fit(), solution.pairs) <= tol
 
     def _ended(self, number: int, status: str) -> Solution:
         primal, dual, pairs = self._afresh(number)
