@@ -254,7 +254,7 @@ def _cluster(address: str | None) -> Iterator[None]:
         ) from error
     from joblib import parallel_config
 
-    client = Client(address)  # type: ignore[no-untyped-call]
+    client = Client(address)
     with client, parallel_config(backend="dask"):
         yield
 

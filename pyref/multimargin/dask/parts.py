@@ -192,7 +192,8 @@ def _aligned_part(part: Part) -> Part:
 
 
 def _dense(matrix: Any) -> Matrix:
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
+    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+    return dense
 
 
 def _compact(matrix: Matrix) -> Any:
@@ -438,6 +439,6 @@ def stack_factors(left: Matrix, right: Matrix) -> Matrix:
 
 def stack_rows(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return the rows of two samples."""
-    stack = sparse.vstack if sparse.issparse(left[0]) else np.vstack
-    X = stack([left[0], right[0]])
-    return X.tocsr() if sparse.issparse(X) else X, np.vstack([left[1], right[1]])
+    rows = [left[0], right[0]]
+    X: Any = sparse.vstack(rows, format="csr") if sparse.issparse(left[0]) else np.vstack(rows)
+    return X, np.vstack([left[1], right[1]])

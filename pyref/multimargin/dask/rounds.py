@@ -288,11 +288,13 @@ def _lifted(
         # The longest way down from each component of a graph without cycles.
         level = np.where(above.any(axis=1), 1.0 + (above * level).max(axis=1), 0.0)
     widest = cluster.sums(parts.score_range, weights, bias)["widest"]
-    return bias + level[component] * (1.0 + widest)
+    lifted: Matrix = bias + level[component] * (1.0 + widest)
+    return lifted
 
 
 def _centred(bias: Matrix) -> Matrix:
-    return bias - bias.mean()
+    centred: Matrix = bias - bias.mean()
+    return centred
 
 
 class _Rounds:
