@@ -34,6 +34,13 @@ _GROWTH = 1.5
 _SHRINKAGE = 1.2
 
 
+# As in the compiled loop: rounds before the momentum, between two moves of its anchor at first, and
+# moves after which there is one round more.
+_PATIENCE = 50
+_ROUNDS_PER_MOVE = 3
+_MOVES = 64
+
+
 class PartsLost(Exception):
     """Dual rows were lost and replaced by older ones, so that the sums have to be made anew."""
 
@@ -95,6 +102,8 @@ class Settings:
     own_gap : callable or None
         Gap of the method's own problem, from a `Fit` and the sum of the pairs' dual variables; it
         has to be within the tolerance, too.
+    momentum : bool
+        Whether slow problems are accelerated.
     """
 
     tol: float
@@ -103,6 +112,7 @@ class Settings:
     threads: int
     callback: EpochCallback | None
     own_gap: Callable[[Fit, float], float] | None = None
+    momentum: bool = True
 
 
 @dataclass
@@ -113,6 +123,36 @@ class _Point:
     sum: Matrix
     bias: Matrix
     step: float = 1.0
+
+
+class _Momentum:
+    """The accelerated proximal point method around the rounds, as in the loops of one machine.
+
+    A proximal term pulls the dual rows to an anchor, which curves the directions along which the
+    dual objective is nearly linear; Nesterov's momentum of the anchor pays back what that costs.
+    """
+
+    def __init__(self, rho: float, objective: float) -> None:
+        self.rho = rho
+        self._theta = 1.0
+        self._objective = objective
+        self._rounds = self._moves = 0
+
+    def after_round(self, objective: float) -> float | None:
+        """Return how far the anchor goes beyond the dual rows; None if it stays."""
+        self._rounds += 1
+        if self._rounds < _ROUNDS_PER_MOVE + int(np.log2(self._moves // _MOVES + 1)):
+            return None
+        self._rounds = 0
+        self._moves += 1
+        if objective < self._objective:
+            # The momentum has overshot.
+            self._theta = 1.0
+        self._objective = objective
+        theta = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * self._theta**2))
+        momentum = (self._theta - 1.0) / theta
+        self._theta = theta
+        return float(momentum)
 
 
 class _History:
@@ -317,6 +357,9 @@ class _Rounds:
         self.growth = float(np.sqrt(cluster.count))
         self.history = _History()
         self.tolerated = 0.0
+        self.objective = 0.0
+        self.momentum: _Momentum | None = None
+        self.step_of_anchor: float | None = None
         self.certified = Solution(
             self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}
         )
@@ -345,6 +388,7 @@ class _Rounds:
                 still = self._move(answer)
                 if still and (status := self._still(answer)) is not None:
                     return self._ended(number, status)
+                self._accelerate(number)
                 self.cluster.mark(number, self._common(number, epochs=0))
             except PartsLost:
                 self._gather()
@@ -368,6 +412,7 @@ class _Rounds:
         """Record the certificate of a round; return the solution when it is the end."""
         primal, dual = self._objectives(answer)
         self._record(number, primal, dual)
+        self.objective = dual
         self.tolerated = self.settings.tol * abs(primal)
         self.certified = self._solution("interrupted", number, primal, dual)
         if relative_gap(primal, dual) <= self.settings.tol:
@@ -448,6 +493,8 @@ class _Rounds:
             epochs=epochs,
             seed=(self.settings.seed, number),
             threads=self.settings.threads,
+            rho=0.0 if self.momentum is None or epochs == 0 else self.momentum.rho,
+            momentum=self.step_of_anchor,
         )
 
     def _round(self, number: int) -> Sums:
@@ -467,6 +514,9 @@ class _Rounds:
         curvature = float(np.vdot(change, change)) + self.sigma * float(
             change_of_sum @ change_of_sum
         )
+        if self.momentum is not None:
+            slope -= self.momentum.rho * answer["pull"]
+            curvature += self.momentum.rho * answer["square"]
         if curvature == 0.0:
             point.step = 1.0
             return True
@@ -479,8 +529,20 @@ class _Rounds:
             self.growth = max(self.growth / _SHRINKAGE, 1.0)
         return point.step == 0.0
 
+    def _accelerate(self, number: int) -> None:
+        """Set in or advance the momentum."""
+        if self.momentum is not None:
+            self.step_of_anchor = self.momentum.after_round(self.objective)
+        elif self.settings.momentum and number >= _PATIENCE:
+            mean = self.about["squared_norms"] / max(self.about["rows"], 1)
+            self.momentum = _Momentum(mean + self.sigma, self.objective)
+
     def _still(self, answer: Sums) -> str | None:
         """Return how to end after a round in which nothing moved, None to go on."""
+        if self.momentum is not None:
+            # The point of the proximal term need not be that of the problem.
+            self.momentum = self.step_of_anchor = None
+            return None
         if answer["active"] < self.about["rows_with_pairs"] and self.tolerated > 0.0:
             self.tolerated = 0.0
             return None
@@ -525,6 +587,7 @@ class _FreeRounds(_Rounds):
         primal = 0.5 * quadratic + answer["loss"]
         bias, tol = self._bias(), self.settings.tol
         self._record(number, primal, primal - answer["gap"])
+        self.objective = primal - answer["gap"]
         self.tolerated = tol * abs(primal)
         # Without a repair the only lower bound is that of B = 0.
         self.certified = self._solution("interrupted", number, primal, 0.0)

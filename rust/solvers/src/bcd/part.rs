@@ -93,12 +93,13 @@ pub fn improve_part<S: Scores, T: Step>(
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Answer>, SolverError> {
     let (n, q) = (labels.instances(), labels.count());
-    let positive = common.growth > 0.0 && common.growth.is_finite();
-    if !positive || !(common.sigma >= 0.0 && common.sigma.is_finite()) {
+    let in_range = common.growth > 0.0 && common.sigma >= 0.0 && common.rho >= 0.0;
+    let finite = (common.growth + common.sigma + common.rho).is_finite();
+    if !(in_range && finite) {
         return Err(SolverError::Argument {
-            name: "growth or sigma",
-            found: format!("{} or {}", common.growth, common.sigma),
-            expected: "a positive number and one that is not negative",
+            name: "growth, sigma or rho",
+            found: format!("{}, {} or {}", common.growth, common.sigma, common.rho),
+            expected: "a positive number and two that are not negative",
         });
     }
     let mut scores = Scaled::new(scores, common.growth);
