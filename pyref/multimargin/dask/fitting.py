@@ -12,6 +12,8 @@ from dask import delayed
 from distributed import Client, get_client
 from sklearn.exceptions import ConvergenceWarning
 
+from multimargin.checks.parameters import check_integer, check_real, random_state_of, thread_count
+from multimargin.checks.targets import Targets
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
@@ -20,9 +22,7 @@ from multimargin.estimators.base import PairwiseClassifier
 from multimargin.estimators.problem import Matrix
 from multimargin.estimators.progress import Progress
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
-from multimargin.estimators.targets import Targets
 from multimargin.kernels import Kernel
-from multimargin.parameters import check_integer, check_real, random_state_of, thread_count
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
 
 _Estimator = TypeVar("_Estimator")

@@ -14,15 +14,15 @@ from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
-from multimargin.arrays import (
+from multimargin.checks.arrays import (
     MATRIX_OF_NUMBERS,
     check_as_many_rows,
     check_magnitudes,
     naming,
 )
+from multimargin.checks.labels import check_indicator
 from multimargin.estimators.problem import Matrix, Model
 from multimargin.kernels import rust_features
-from multimargin.labels import check_indicator
 from multimargin.thresholds.cuts import best_thresholds
 
 Sums = dict[str, Any]
