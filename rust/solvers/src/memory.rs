@@ -32,6 +32,8 @@ pub enum Purpose {
     Network,
     /// A number for each row.
     Rows,
+    /// A number for each feature.
+    Columns,
 }
 
 impl Purpose {
@@ -68,6 +70,7 @@ impl Purpose {
                 "solver='bcd', or fewer rows",
             ),
             Self::Rows => ("an array of one number a row", "fewer rows"),
+            Self::Columns => ("an array of one number a feature", "fewer features"),
         }
     }
 }
@@ -232,8 +235,14 @@ pub fn copied<T: Clone>(values: &[T], purpose: Purpose) -> Vec<T> {
 /// As [`room`].
 pub fn collected<T>(values: impl IntoIterator<Item = T>, purpose: Purpose) -> Vec<T> {
     let values = values.into_iter();
-    let mut collection = room(values.size_hint().0, purpose);
-    extend(&mut collection, purpose, values);
+    let (least, most) = values.size_hint();
+    let mut collection = room(least, purpose);
+    if most == Some(least) {
+        // There is room for all of them: no check for each.
+        collection.extend(values);
+    } else {
+        extend(&mut collection, purpose, values);
+    }
     collection
 }
 

@@ -10,6 +10,7 @@
 use super::descent::soft_threshold;
 use super::quadratic::Quadratic;
 use super::{Problem, Solution};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Settings, SolverError, Status, Trace};
 use crate::threads::Threads;
 use crate::vector::dot;
@@ -65,7 +66,10 @@ pub fn solve(
     let mut trace = Trace::default();
     let mut weights = problem.start(start)?;
     let mut gradient = problem.gradient(&quadratic, &weights, threads);
-    let (mut previous, mut previous_gradient) = (weights.clone(), gradient.clone());
+    let (mut previous, mut previous_gradient) = (
+        memory::copied(&weights, Purpose::FeaturesByLabels),
+        memory::copied(&gradient, Purpose::FeaturesByLabels),
+    );
     let (mut b_previous, mut b) = (1.0_f64, 1.0_f64);
     let mut certificate = problem.certificate(&weights, &gradient);
     let mut iteration = 0;
@@ -82,21 +86,21 @@ pub fn solve(
         iteration += 1;
         let momentum = (b_previous - 1.0) / b;
         let extrapolate = |current: &[f64], before: &[f64]| -> Vec<f64> {
-            current
-                .iter()
-                .zip(before)
-                .map(|(&now, &then)| now + momentum * (now - then))
-                .collect()
+            let pairs = current.iter().zip(before);
+            memory::collected(
+                pairs.map(|(&now, &then)| now + momentum * (now - then)),
+                Purpose::FeaturesByLabels,
+            )
         };
         let search = extrapolate(&weights, &previous);
         let search_gradient = extrapolate(&gradient, &previous_gradient);
         let (next, next_gradient) = loop {
             let threshold = beta / lipschitz;
-            let next: Vec<f64> = search
-                .iter()
-                .zip(&search_gradient)
-                .map(|(&w, &g)| soft_threshold(w - g / lipschitz, threshold))
-                .collect();
+            let pairs = search.iter().zip(&search_gradient);
+            let next = memory::collected(
+                pairs.map(|(&w, &g)| soft_threshold(w - g / lipschitz, threshold)),
+                Purpose::FeaturesByLabels,
+            );
             let next_gradient = problem.gradient(&quadratic, &next, threads);
             if printed {
                 break (next, next_gradient);

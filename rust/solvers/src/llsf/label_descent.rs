@@ -8,6 +8,7 @@ use super::certificate::{Sums, combine};
 use super::lasso::Lasso;
 use super::quadratic::{Columns, Quadratic};
 use super::{Problem, Solution};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Settings, SolverError, Status, Trace};
 use crate::threads::Threads;
 use crate::vector::axpy;
@@ -48,9 +49,9 @@ impl Label {
         let (mut set, mut violators) = (Vec::new(), Vec::new());
         for (j, &w) in self.weights.iter().enumerate() {
             if w != 0.0 {
-                set.push(j);
+                memory::push(&mut set, j, Purpose::Columns);
             } else if self.gradient[j].abs() > beta {
-                violators.push(j);
+                memory::push(&mut violators, j, Purpose::Columns);
             }
         }
         let room = (GROWTH * set.len()).max(SMALL_SET) - set.len();
@@ -60,7 +61,7 @@ impl Label {
             });
             violators.truncate(room);
         }
-        set.extend(violators);
+        memory::extend(&mut set, Purpose::Columns, violators);
         set.sort_unstable();
         set
     }
@@ -78,23 +79,23 @@ impl Visit<'_> {
     fn solve(&self, label: &mut Label) -> bool {
         let beta = self.problem.beta;
         let set = label.working_set(beta);
-        let before: Vec<f64> = set.iter().map(|&j| label.weights[j]).collect();
+        let before = memory::collected(set.iter().map(|&j| label.weights[j]), Purpose::Columns);
         let mut lasso = Lasso {
             form: self.form(&set),
-            weights: before.clone(),
-            gradient: set.iter().map(|&j| label.gradient[j]).collect(),
+            weights: memory::copied(&before, Purpose::Columns),
+            gradient: memory::collected(set.iter().map(|&j| label.gradient[j]), Purpose::Columns),
             beta,
         };
         lasso.solve(INNER_ACCURACY * label.violation);
         for (&j, &w) in set.iter().zip(&lasso.weights) {
             label.weights[j] = w;
         }
-        let changes: Vec<(usize, f64)> = set
+        let changes = set
             .iter()
             .zip(&before)
             .map(|(&j, &old)| (j, label.weights[j] - old))
-            .filter(|&(_, change)| change != 0.0)
-            .collect();
+            .filter(|&(_, change)| change != 0.0);
+        let changes = memory::collected(changes, Purpose::Columns);
         match (self.quadratic, self.columns) {
             (Quadratic::Stored(gram), _) => {
                 let d = self.problem.dimension();
@@ -122,7 +123,7 @@ impl Visit<'_> {
             self.problem.dimension(),
             set.len(),
         );
-        let mut form = Vec::with_capacity(m * m);
+        let mut form = memory::room(m.saturating_mul(m), Purpose::FeaturesByFeatures);
         match (self.quadratic, self.columns) {
             (Quadratic::Stored(gram), _) => {
                 for &j in set {
@@ -132,7 +133,7 @@ impl Visit<'_> {
             }
             (Quadratic::Implicit, Some(columns)) => {
                 form.resize(m * m, 0.0);
-                let mut column = vec![0.0; n];
+                let mut column = memory::zeros(n, Purpose::Rows);
                 for (k, &j) in set.iter().enumerate() {
                     columns.axpy(1.0, j, &mut column);
                     for (l, &other) in set[..=k].iter().enumerate() {
@@ -175,7 +176,8 @@ pub(super) fn solve(
     let residual = |k: usize| {
         let mut residual = Vec::new();
         if let Some(columns) = &columns {
-            residual.extend(indicator.iter().skip(k).step_by(q).map(|&y| -f64::from(y)));
+            let targets = indicator.iter().skip(k).step_by(q).map(|&y| -f64::from(y));
+            residual = memory::collected(targets, Purpose::RowsByLabels);
             for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
                 if w != 0.0 {
                     columns.axpy(w, j, &mut residual);
@@ -184,15 +186,14 @@ pub(super) fn solve(
         }
         residual
     };
-    let mut labels: Vec<Label> = (0..q)
-        .map(|k| Label {
-            weights: weights[k * d..(k + 1) * d].to_vec(),
-            gradient: gradient[k * d..(k + 1) * d].to_vec(),
-            residual: residual(k),
-            done: false,
-            violation: f64::INFINITY,
-        })
-        .collect();
+    let labels = (0..q).map(|k| Label {
+        weights: memory::copied(&weights[k * d..(k + 1) * d], Purpose::FeaturesByLabels),
+        gradient: memory::copied(&gradient[k * d..(k + 1) * d], Purpose::FeaturesByLabels),
+        residual: residual(k),
+        done: false,
+        violation: f64::INFINITY,
+    });
+    let mut labels = memory::collected(labels, Purpose::FeaturesByLabels);
 
     let scale = problem.scale();
     let mut epoch = 0;
@@ -239,7 +240,10 @@ pub(super) fn solve(
         }
     };
 
-    let weights: Vec<f64> = labels.into_iter().flat_map(|label| label.weights).collect();
+    let mut weights = memory::room(problem.size(), Purpose::FeaturesByLabels);
+    for label in labels {
+        weights.extend_from_slice(&label.weights);
+    }
     Ok(problem.solution(
         &quadratic,
         weights,

@@ -8,6 +8,7 @@
 use super::certificate::violation;
 use super::descent::coordinate;
 use super::line_search::{Step, search};
+use crate::memory::{self, Purpose};
 use crate::vector::{axpy, dot};
 
 /// Bursts of passes, each with a Newton step, before giving up.
@@ -79,19 +80,19 @@ impl Lasso {
     fn newton(&mut self) {
         let m = self.weights.len();
         let Factor { rows, lower } = self.factorise();
-        let mut direction: Vec<f64> = rows
+        let descent = rows
             .iter()
-            .map(|&k| -(self.gradient[k] + self.beta.copysign(self.weights[k])))
-            .collect();
+            .map(|&k| -(self.gradient[k] + self.beta.copysign(self.weights[k])));
+        let mut direction = memory::collected(descent, Purpose::Columns);
         // The slope along the direction at its start is minus the curvature: the minimum is at 1.
-        let right = direction.clone();
+        let right = memory::copied(&direction, Purpose::Columns);
         solve_factored(&lower, &mut direction);
         let curvature = dot(&right, &direction);
         if !(curvature > 0.0 && curvature.is_finite()) {
             return;
         }
 
-        let weights: Vec<f64> = rows.iter().map(|&k| self.weights[k]).collect();
+        let weights = memory::collected(rows.iter().map(|&k| self.weights[k]), Purpose::Columns);
         let Step { length, vanishing } = search(&weights, &direction, curvature, self.beta);
         for (place, &k) in rows.iter().enumerate() {
             let zero = vanishing == Some(place);
@@ -116,7 +117,7 @@ impl Lasso {
                 k += 1;
                 continue;
             }
-            let mut row = Vec::with_capacity(rows.len() + 1);
+            let mut row = memory::room(rows.len() + 1, Purpose::FeaturesByFeatures);
             for (place, &other) in rows.iter().enumerate() {
                 let above = &lower[place];
                 let value = self.form[k * m + other] - dot(&row, &above[..place]);
@@ -126,8 +127,8 @@ impl Lasso {
             let pivot = diagonal - dot(&row, &row);
             if pivot > DEPENDENT * diagonal {
                 row.push(pivot.sqrt());
-                rows.push(k);
-                lower.push(row);
+                memory::push(&mut rows, k, Purpose::Columns);
+                memory::push(&mut lower, row, Purpose::Columns);
                 k += 1;
             } else {
                 let dropped = self.slide(k, &rows, &lower, row);
@@ -149,8 +150,8 @@ impl Lasso {
         let mut combination = row;
         solve_transposed(lower, &mut combination);
         combination.iter_mut().for_each(|z| *z = -*z);
-        combination.push(1.0);
-        let columns: Vec<usize> = rows.iter().copied().chain([k]).collect();
+        memory::push(&mut combination, 1.0, Purpose::Columns);
+        let columns = memory::collected(rows.iter().copied().chain([k]), Purpose::Columns);
         let slope: f64 = columns
             .iter()
             .zip(&combination)

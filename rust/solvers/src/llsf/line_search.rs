@@ -1,5 +1,7 @@
 //! Exact search along a direction in which a quadratic with an l1 norm falls.
 
+use crate::memory::{self, Purpose};
+
 /// Where a search ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -13,16 +15,17 @@ pub struct Step {
 /// signs of the start held, the minimum would be at 1; `curvature` is that of the quadratic along the direction. Each
 /// coordinate that changes its sign on the way adds a kink.
 pub fn search(weights: &[f64], direction: &[f64], curvature: f64, beta: f64) -> Step {
-    let mut crossings: Vec<(f64, usize)> = weights
+    let crossings = weights
         .iter()
         .zip(direction)
         .enumerate()
         .filter_map(|(k, (&w, &p))| {
             let t = -w / p;
             (t > 0.0 && t < 1.0).then_some((t, k))
-        })
-        .collect();
-    crossings.sort_by(|a, b| a.0.total_cmp(&b.0));
+        });
+    let mut crossings = memory::collected(crossings, Purpose::FeaturesByLabels);
+    // Of crossings at the same place, the first coordinate comes first: no order that needs memory of its own.
+    crossings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut kink = 0.0;
     for &(t, k) in &crossings {
         // Where the slope vanishes with the kinks passed so far.

@@ -29,6 +29,7 @@ pub mod quadratic;
 mod row_descent;
 
 use crate::features::Features;
+use crate::memory::{self, Purpose};
 use crate::report::{Report, Settings, SolverError, Status, Trace, relative_gap};
 use crate::threads::Threads;
 use certificate::Certificate;
@@ -128,7 +129,7 @@ impl<'a> Problem<'a> {
 
     fn start(&self, start: Option<Vec<f64>>) -> Result<Vec<f64>, SolverError> {
         match start {
-            None => Ok(vec![0.0; self.size()]),
+            None => Ok(memory::zeros(self.size(), Purpose::FeaturesByLabels)),
             Some(start) if start.len() == self.size() && start.iter().all(|w| w.is_finite()) => {
                 Ok(start)
             }
@@ -142,7 +143,7 @@ impl<'a> Problem<'a> {
 
     /// `X^T (X W - Y)` at `weights`, computed afresh.
     fn error(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
-        let mut error = vec![0.0; self.size()];
+        let mut error = memory::zeros(self.size(), Purpose::FeaturesByLabels);
         if weights.iter().any(|&w| w != 0.0) {
             quadratic.products(self.features, weights, &mut error, threads);
         }

@@ -2,6 +2,7 @@
 
 use crate::features::Features;
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::threads::Threads;
 use crate::vector::{axpy, dot};
 
@@ -36,7 +37,7 @@ impl Columns {
         let (n, d) = (features.rows(), features.columns());
         match features {
             Features::Dense(x) => {
-                let mut columns = vec![0.0; n * d];
+                let mut columns = memory::matrix(n, d, Purpose::Features);
                 for i in 0..n {
                     for (j, &value) in x.row(i).iter().enumerate() {
                         columns[j * n + i] = value;
@@ -45,7 +46,7 @@ impl Columns {
                 Self::Dense(columns)
             }
             Features::Sparse(x) => {
-                let mut starts = vec![0; d + 1];
+                let mut starts = memory::filled(0, d + 1, Purpose::Columns);
                 for i in 0..n {
                     for &j in x.row(i).0 {
                         starts[j as usize + 1] += 1;
@@ -54,9 +55,9 @@ impl Columns {
                 for j in 0..d {
                     starts[j + 1] += starts[j];
                 }
-                let mut next = starts.clone();
-                let mut rows = vec![0; starts[d]];
-                let mut values = vec![0.0; starts[d]];
+                let mut next = memory::copied(&starts, Purpose::Columns);
+                let mut rows = memory::filled(0, starts[d], Purpose::Features);
+                let mut values = memory::zeros(starts[d], Purpose::Features);
                 for i in 0..n {
                     let (indices, numbers) = x.row(i);
                     for (&j, &value) in indices.iter().zip(numbers) {
@@ -204,7 +205,7 @@ impl Quadratic {
                 ),
                 (Self::Implicit, Features::Dense(x)) => {
                     let x = View::rows(x.data(), d);
-                    let mut scores = vec![0.0; m * n];
+                    let mut scores = memory::matrix(m, n, Purpose::RowsByLabels);
                     multiply(
                         (m, d, n),
                         View::rows(weights, d),
@@ -216,8 +217,8 @@ impl Quadratic {
                     multiply((m, n, d), View::rows(&scores, n), x, out, d, false);
                 }
                 (Self::Implicit, Features::Sparse(x)) => {
-                    let mut panel = vec![[0.0; LANES]; d];
-                    let mut target = vec![[0.0; LANES]; d];
+                    let mut panel = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
+                    let mut target = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
                     for (k, row) in weights.chunks_exact(d).enumerate() {
                         for (lanes, &w) in panel.iter_mut().zip(row) {
                             lanes[k] = w;
@@ -256,8 +257,8 @@ impl Quadratic {
         let threads = Threads::default();
         // A start that no symmetry of the columns makes orthogonal to the leading eigenvector.
         let mut random = fastrand::Rng::with_seed(0);
-        let mut v: Vec<f64> = (0..d).map(|_| 0.5 + random.f64()).collect();
-        let mut image = vec![0.0; d];
+        let mut v = memory::collected((0..d).map(|_| 0.5 + random.f64()), Purpose::Columns);
+        let mut image = memory::zeros(d, Purpose::Columns);
         let mut estimate = 0.0;
         for _ in 0..100 {
             let norm = dot(&v, &v).sqrt();
@@ -280,7 +281,7 @@ impl Quadratic {
 
 /// `||x_j||^2` of every column.
 pub fn squared_column_norms(features: Features<'_>) -> Vec<f64> {
-    let mut norms = vec![0.0; features.columns()];
+    let mut norms = memory::zeros(features.columns(), Purpose::Columns);
     for i in 0..features.rows() {
         match features {
             Features::Dense(x) => {
@@ -302,7 +303,7 @@ pub fn squared_column_norms(features: Features<'_>) -> Vec<f64> {
 /// `X^T X`, `d x d`.
 fn gram(features: Features<'_>) -> Vec<f64> {
     let (n, d) = (features.rows(), features.columns());
-    let mut gram = vec![0.0; d * d];
+    let mut gram = memory::matrix(d, d, Purpose::FeaturesByFeatures);
     match features {
         Features::Dense(x) => {
             let view = View::rows(x.data(), d);
@@ -326,7 +327,7 @@ fn gram(features: Features<'_>) -> Vec<f64> {
 /// `X^T Y`, label after label.
 pub fn correlation(features: Features<'_>, indicator: &[u8], labels: usize) -> Vec<f64> {
     let d = features.columns();
-    let mut correlation = vec![0.0; labels * d];
+    let mut correlation = memory::matrix(labels, d, Purpose::FeaturesByLabels);
     for (i, row) in indicator.chunks_exact(labels).enumerate() {
         for (k, &relevant) in row.iter().enumerate() {
             if relevant != 0 {

@@ -18,6 +18,7 @@ use super::line_search::{Step, search};
 use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
 use super::{Problem, Solution};
 use crate::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Settings, SolverError, Status, Trace};
 use crate::threads::Threads;
 use crate::vector::{axpy, dot};
@@ -91,23 +92,18 @@ impl State<'_> {
     /// The features with a nonzero coefficient or a violated condition.
     fn working_set(&self) -> Vec<usize> {
         let (q, beta) = (self.problem.labels, self.problem.beta);
-        (0..self.problem.dimension())
-            .filter(|&j| {
-                (j * q..(j + 1) * q).any(|at| {
-                    self.weights[at] != 0.0 || (self.error[at] + self.mixture[at]).abs() > beta
-                })
+        let features = (0..self.problem.dimension()).filter(|&j| {
+            (j * q..(j + 1) * q).any(|at| {
+                self.weights[at] != 0.0 || (self.error[at] + self.mixture[at]).abs() > beta
             })
-            .collect()
+        });
+        memory::collected(features, Purpose::Columns)
     }
 
     fn certificate(&self) -> Certificate {
         let (q, d) = (self.problem.labels, self.problem.dimension());
-        let gradient: Vec<f64> = self
-            .error
-            .iter()
-            .zip(&self.mixture)
-            .map(|(e, m)| e + m)
-            .collect();
+        let gradient = self.error.iter().zip(&self.mixture).map(|(e, m)| e + m);
+        let gradient = memory::collected(gradient, Purpose::FeaturesByLabels);
         self.problem.certificate(
             &transposed(&self.weights, d, q),
             &transposed(&gradient, d, q),
@@ -125,8 +121,8 @@ fn epoch_on_gram(
 ) -> Option<bool> {
     let (q, d) = (state.problem.labels, state.problem.dimension());
     let mut error = vec![0.0; q];
-    let mut changes = vec![0.0; BLOCK * q];
-    let mut panel = Vec::with_capacity(BLOCK * d);
+    let mut changes = memory::matrix(BLOCK, q, Purpose::FeaturesByLabels);
+    let mut panel = memory::room(BLOCK * d, Purpose::FeaturesByFeatures);
     let mut moved = false;
     for block in set.chunks(BLOCK) {
         if monitor.interrupted() {
@@ -181,7 +177,10 @@ impl Residuals {
     fn new(problem: &Problem<'_>, indicator: &[u8], weights: &[f64]) -> Self {
         let (n, d, q) = (problem.features.rows(), problem.dimension(), problem.labels);
         let columns = Columns::of(problem.features);
-        let mut values: Vec<f64> = indicator.iter().map(|&y| -f64::from(y)).collect();
+        let mut values = memory::collected(
+            indicator.iter().map(|&y| -f64::from(y)),
+            Purpose::RowsByLabels,
+        );
         for j in 0..d {
             let row = &weights[j * q..(j + 1) * q];
             if row.iter().any(|&w| w != 0.0) {
@@ -249,7 +248,7 @@ impl<'a> Form<'a> {
         let (q, d) = (self.problem.labels, self.problem.dimension());
         let by_label = transposed(&weights, d, q);
         let error = self.problem.error(&self.quadratic, &by_label, self.threads);
-        let mut mixture = vec![0.0; q * d];
+        let mut mixture = memory::matrix(q, d, Purpose::FeaturesByLabels);
         add_coupled(self.coupling, q, &by_label, d, &mut mixture, self.threads);
         let residuals = matches!(self.quadratic, Quadratic::Implicit)
             .then(|| Residuals::new(self.problem, self.indicator, &weights));
@@ -269,7 +268,7 @@ impl Form<'_> {
     fn product(&self, matrix: &[f64]) -> Vec<f64> {
         let (q, d) = (self.problem.labels, self.problem.dimension());
         let by_label = transposed(matrix, d, q);
-        let mut product = vec![0.0; q * d];
+        let mut product = memory::matrix(q, d, Purpose::FeaturesByLabels);
         self.quadratic
             .products(self.problem.features, &by_label, &mut product, self.threads);
         add_coupled(self.coupling, q, &by_label, d, &mut product, self.threads);
@@ -296,24 +295,24 @@ impl Form<'_> {
         monitor: &mut dyn Monitor,
     ) -> Option<(Vec<f64>, f64)> {
         let q = self.problem.labels;
-        let curvatures: Vec<f64> = entries
+        let curvatures = entries
             .iter()
-            .map(|&at| self.squared_norms[at / q] + self.coupling[at % q * (q + 1)])
-            .collect();
+            .map(|&at| self.squared_norms[at / q] + self.coupling[at % q * (q + 1)]);
+        let curvatures = memory::collected(curvatures, Purpose::FeaturesByLabels);
         let precondition = |residual: &[f64]| -> Vec<f64> {
-            residual
-                .iter()
-                .zip(&curvatures)
-                .map(|(r, c)| r / c.max(f64::MIN_POSITIVE))
-                .collect()
+            let pairs = residual.iter().zip(&curvatures);
+            memory::collected(
+                pairs.map(|(r, c)| r / c.max(f64::MIN_POSITIVE)),
+                Purpose::FeaturesByLabels,
+            )
         };
         let goal = accuracy * dot(&residual, &residual).sqrt();
         let mut preconditioned = precondition(&residual);
-        let mut direction = preconditioned.clone();
-        let mut solution = vec![0.0; entries.len()];
+        let mut direction = memory::copied(&preconditioned, Purpose::FeaturesByLabels);
+        let mut solution = memory::zeros(entries.len(), Purpose::FeaturesByLabels);
         let mut strength = dot(&residual, &preconditioned);
         let mut curvature = 0.0;
-        let mut full = vec![0.0; self.problem.size()];
+        let mut full = memory::zeros(self.problem.size(), Purpose::FeaturesByLabels);
         for _ in 0..MAX_CONJUGATE_GRADIENTS {
             if monitor.interrupted() {
                 return None;
@@ -322,7 +321,10 @@ impl Form<'_> {
                 full[at] = value;
             }
             let product = self.product(&full);
-            let product: Vec<f64> = entries.iter().map(|&at| product[at]).collect();
+            let product = memory::collected(
+                entries.iter().map(|&at| product[at]),
+                Purpose::FeaturesByLabels,
+            );
             let bend = dot(&direction, &product);
             let flat = ROUNDING * self.largest_curvature() * dot(&direction, &direction);
             if !(bend > flat && strength > 0.0) {
@@ -349,18 +351,20 @@ impl Form<'_> {
     /// The point that a Newton step on the support leads to.
     fn newton(&self, state: &State<'_>, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let beta = self.problem.beta;
-        let support: Vec<usize> = (0..state.weights.len())
-            .filter(|&at| state.weights[at] != 0.0)
-            .collect();
-        let weights: Vec<f64> = support.iter().map(|&at| state.weights[at]).collect();
+        let support = (0..state.weights.len()).filter(|&at| state.weights[at] != 0.0);
+        let support = memory::collected(support, Purpose::FeaturesByLabels);
+        let weights = memory::collected(
+            support.iter().map(|&at| state.weights[at]),
+            Purpose::FeaturesByLabels,
+        );
         let descent = support
             .iter()
-            .map(|&at| -(state.error[at] + state.mixture[at] + beta.copysign(state.weights[at])))
-            .collect();
+            .map(|&at| -(state.error[at] + state.mixture[at] + beta.copysign(state.weights[at])));
+        let descent = memory::collected(descent, Purpose::FeaturesByLabels);
         let (direction, curvature) =
             self.conjugate_gradients(&support, descent, NEWTON_ACCURACY, monitor)?;
         let Step { length, vanishing } = search(&weights, &direction, curvature, beta);
-        let mut point = state.weights.clone();
+        let mut point = memory::copied(&state.weights, Purpose::FeaturesByLabels);
         for (&at, &change) in support.iter().zip(&direction) {
             point[at] += length * change;
         }
@@ -378,17 +382,14 @@ impl Form<'_> {
             self.problem.dimension(),
             self.problem.beta,
         );
-        let entries: Vec<usize> = (0..state.weights.len()).collect();
-        let mut point = state.weights.clone();
-        let mut gradient: Vec<f64> = state
-            .error
-            .iter()
-            .zip(&state.mixture)
-            .map(|(e, m)| e + m)
-            .collect();
+        let entries = memory::collected(0..state.weights.len(), Purpose::FeaturesByLabels);
+        let mut point = memory::copied(&state.weights, Purpose::FeaturesByLabels);
+        let gradient = state.error.iter().zip(&state.mixture).map(|(e, m)| e + m);
+        let mut gradient = memory::collected(gradient, Purpose::FeaturesByLabels);
         let mut bound = f64::NEG_INFINITY;
         for _ in 0..BOUND_ROUNDS {
-            let excess: Vec<f64> = gradient.iter().map(|g| g.clamp(-beta, beta) - g).collect();
+            let excess = gradient.iter().map(|g| g.clamp(-beta, beta) - g);
+            let excess = memory::collected(excess, Purpose::FeaturesByLabels);
             if excess
                 .iter()
                 .all(|e| e.abs() <= NEGLIGIBLE_EXCESS * tolerance * beta)
