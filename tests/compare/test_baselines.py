@@ -38,6 +38,33 @@ def test_methods_of_the_package() -> None:
     assert isinstance(make_estimator("RankSVM"), RankSVM)
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("ml-knn", {"n_neighbors": "7"}),
+        ("MLkNN", {"smoothing": "0.5"}),
+        ("lift", {"C": "2^3", "ratio": "0.2"}),
+        ("bp_mll", {"n_epochs": "1e2"}),
+        ("rakel", {"k": "2", "C": 1}),
+    ],
+)
+def test_rivals(name: str, parameters: dict[str, Any]) -> None:
+    model = make_estimator(name, **parameters)
+    assert type(model).__module__.startswith("multimargin.baselines.")
+    # The pattern of the table is not shared.
+    assert make_estimator("lift").estimator.C == 1.0
+
+
+def test_the_papers_defaults() -> None:
+    assert make_estimator("ml-knn").get_params() == {"n_neighbors": 10, "smoothing": 1.0}
+    assert make_estimator("lift").ratio == 0.1
+    assert make_estimator("adtree").n_rounds == 50
+    bpmll = make_estimator("bp-mll")
+    assert (bpmll.hidden, bpmll.learning_rate, bpmll.n_epochs, bpmll.decay) == (0.2, 0.05, 100, 0.1)
+    assert (make_estimator("br-knn").n_neighbors, make_estimator("br-knn").alpha) == (5, 0.5)
+    assert (make_estimator("rakel").k, make_estimator("rakel").n_models) == (3, None)
+
+
 def test_unknown_names() -> None:
     with pytest.raises(ValueError, match=r"no method 'ovr_svm' \(did you mean 'ovr-svc'\?\).*knn"):
         make_estimator("ovr_svm")
@@ -53,11 +80,20 @@ def many_labels(dtype: Any) -> tuple[Any, Any]:
     return X, np.repeat(np.eye(60), 5, axis=1)[group].astype(dtype)
 
 
+# 45,000 pairs, a search over all edges, a rule for each group, and epochs: their labels take the
+# way of the other estimators of `multimargin.baselines`.
+SLOW = {"clr", "lead", "adtree", "bp-mll"}
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64])
-@pytest.mark.parametrize("name", sorted(BASELINES.keys() - {"dummy"}))
+@pytest.mark.parametrize("name", sorted(BASELINES.keys() - SLOW - {"dummy"}))
 def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
     X, Y = many_labels(dtype)
-    small = {"knn": {"n_neighbors": 3}, "random-forest": {"n_estimators": 10}}
+    small = {
+        **{key: {"n_neighbors": 3} for key in ("knn", "ml-knn", "br-knn", "mlgrf", "mllgc")},
+        **{key: {"C": 100.0} for key in ("bsvm", "cc", "lift", "rakel", "label-powerset")},
+        "random-forest": {"n_estimators": 10},
+    }
     model = make_estimator(name, **small.get(name, {}))
     model.fit(X[::2], Y[::2])
     scores = model.decision_function(X[1::2])

@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def certificate(model: Any) -> dict[str, Any]:
+def certificate(model: Any) -> dict[str, Any] | None:
     """Return the certificate of a fitted method.
 
     Parameters
@@ -14,11 +14,14 @@ def certificate(model: Any) -> dict[str, Any]:
 
     Returns
     -------
-    dict of str to object
-        "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter".
+    dict of str to object, or None
+        "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter"; None for a
+        baseline, which has no certificate.
     """
     final = model[-1] if hasattr(model, "steps") else model
     final = getattr(final, "selector_", final)
+    if not hasattr(final, "dual_gap_"):
+        return None
     return {
         "objective": final.objective_,
         "dual_objective": final.dual_objective_,

@@ -158,8 +158,7 @@ def _report(
             }
         )
         return
-    proved = found["status"] != "indefinite_kernel"
-    rows = [
+    described = [
         (
             "data",
             f"{data.name}: {counted(n_rows, 'row')} ({split}), "
@@ -167,6 +166,16 @@ def _report(
         ),
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),
+    ]
+    kept = ("model", output or "not kept; give -o FILE to keep it")
+    out = console()
+    out.print(pairs_table(described))
+    if found is None:
+        out.print()
+        out.print(pairs_table([("fitted in", f"{seconds:.2f} s"), kept]))
+        return
+    proved = found["status"] != "indefinite_kernel"
+    rows = [
         ("objective", f"{found['objective']:.8g}", "what this model costs"),
         (
             "lower bound",
@@ -175,14 +184,11 @@ def _report(
         ),
         ("gap", f"{found['dual_gap']:.2e}", f"relative; stops at tol = {found['tol']:g}"),
         ("status", found["status"], f"after {found['n_iter']} epochs, {seconds:.2f} s"),
-        ("model", output or "not kept; give -o FILE to keep it"),
     ]
-    out = console()
-    out.print(pairs_table([row for row in rows if len(row) == 2][:3]))
     if hasattr(estimator, "selector_"):
         out.print("\nCertificate of the feature selection (LLSF)")
     else:
         out.print("\nCertificate")
-    out.print(pairs_table([row for row in rows if len(row) == 3]))
+    out.print(pairs_table(rows))
     out.print()
-    out.print(pairs_table([rows[-1]]))
+    out.print(pairs_table([kept]))

@@ -17,31 +17,40 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the methods, or the parameters of one.
+    """List the methods and the baselines to compare them with, or the parameters of one.
 
     \b
     Examples:
       multimargin methods
       multimargin methods mlodm
+      multimargin methods ml-knn
     """
     from multimargin.cli.output import console, pairs_table, print_json
-    from multimargin.methods import METHODS, find_method
+    from multimargin.compare.baselines import BASELINES, find_estimator
+    from multimargin.methods import METHODS
 
     if name is None:
         if as_json:
             print_json(
                 {
                     "methods": [
-                        {"name": method.name, "title": method.title, "summary": method.summary}
-                        for method in METHODS.values()
+                        {
+                            "name": method.name,
+                            "title": method.title,
+                            "summary": method.summary,
+                            "baseline": method.name in BASELINES,
+                        }
+                        for method in (*METHODS.values(), *BASELINES.values())
                     ]
                 }
             )
             return
-        console().print(pairs_table([(m.name, m.title, m.summary) for m in METHODS.values()]))
+        rows = [(m.name, m.title, m.summary) for m in METHODS.values()]
+        rows += [(m.name, m.title, f"baseline: {m.summary}") for m in BASELINES.values()]
+        console().print(pairs_table(rows))
         return
     try:
-        method = find_method(name)
+        method = find_estimator(name)
     except ValueError as error:
         raise WrongUsage(str(error)) from error
     if as_json:

@@ -43,7 +43,7 @@ MethodName = Annotated[
         "-m",
         metavar="METHOD",
         help="One of rank-svm, rank-cvm, rank-lsvm, mlodm, rank-hlapsvm, mlrl, ssmlrl, llsf, "
-        "llsf-bsvm, llsf-cc; multimargin methods explains them.",
+        "llsf-bsvm, llsf-cc; or a baseline. multimargin methods lists and explains all.",
     ),
 ]
 Scale = Annotated[
@@ -133,11 +133,11 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
     WrongUsage
         If there is no such method or parameter.
     """
-    from multimargin.methods import find_method
+    from multimargin.compare.baselines import find_estimator
 
     values = method_parameters(arguments)
     try:
-        method = find_method(name)
+        method = find_estimator(name)
         return method, method.make(**values)
     except ValueError as error:
         raise WrongUsage(str(error)) from error

@@ -1,4 +1,4 @@
-"""Baselines from scikit-learn, by name, beside the methods of this package."""
+"""Baselines by name: the papers' rivals and classifiers from scikit-learn."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -12,8 +12,22 @@ from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
+from multimargin.baselines import (
+    BPMLL,
+    CNMF,
+    LEAD,
+    LIFT,
+    MLGRF,
+    MLLGC,
+    ADTree,
+    BRkNN,
+    CalibratedLabelRanking,
+    LabelPowerset,
+    MLkNN,
+    RAkEL,
+)
 from multimargin.compare.one_class_labels import WithOneClassLabels
-from multimargin.methods import METHODS, Grid, Method, make_method
+from multimargin.methods import METHODS, Grid, Method
 
 
 def _baseline(
@@ -32,11 +46,137 @@ def _baseline(
 
 _C = tuple(2.0**exponent for exponent in range(-2, 11))
 _GAMMA = tuple(2.0**exponent for exponent in range(-10, 3))
+_NEIGHBOURS = (5, 10, 15, 20)
+_WEIGHTS = (0.0, 0.01, 0.1, 1.0, 10.0)
+_LINEAR = SVC(kernel="linear", C=1.0, max_iter=1_000_000)
+_INNER = {"C": "estimator__C"}
+_REPEATABLE = {"random_state": 0}
+
+_RIVALS = (
+    Method(
+        "ml-knn",
+        "ML-kNN",
+        "Bayes' rule on how many of the nearest rows have the label",
+        MLkNN,
+        {},
+        {"n_neighbors": _NEIGHBOURS, "smoothing": (0.1, 0.5, 1.0)},
+    ),
+    Method(
+        "br-knn",
+        "BKNN",
+        "nearest rows of each label vote, with a threshold for each label",
+        BRkNN,
+        {},
+        {"n_neighbors": (1, 3, 5, 10, 20), "balanced": (True, False)},
+    ),
+    Method(
+        "bp-mll",
+        "BP-MLL",
+        "neural network with one hidden layer and an exponential loss of every pair",
+        BPMLL,
+        _REPEATABLE,
+        {"hidden": (0.1, 0.2, 0.4), "decay": (0.01, 0.1, 1.0)},
+    ),
+    Method(
+        "lift",
+        "LIFT",
+        "support vector machines on the distances to each label's own cluster centres",
+        LIFT,
+        {"estimator": _LINEAR, **_REPEATABLE},
+        {"ratio": (0.05, 0.1, 0.2, 0.3), "estimator__C": _C},
+        _INNER,
+    ),
+    Method(
+        "lead",
+        "LEAD",
+        "labels learned in the order of a Bayesian network of their errors",
+        LEAD,
+        {"estimator": _LINEAR},
+        {"estimator__C": _C},
+        _INNER,
+    ),
+    Method(
+        "adtree",
+        "ADTree",
+        "alternating decision tree on all labels at once, grown by boosting",
+        ADTree,
+        {},
+        {"n_rounds": (10, 20, 50, 100)},
+    ),
+    Method(
+        "mlgrf",
+        "MLGRF",
+        "labels spread from labelled to unlabelled rows (rows of -1 in Y) over a graph",
+        MLGRF,
+        {},
+        {"label_weight": _WEIGHTS, "n_neighbors": _NEIGHBOURS},
+    ),
+    Method(
+        "mllgc",
+        "MLLGC",
+        "as MLGRF, with a normalised graph and labelled rows that may change",
+        MLLGC,
+        {},
+        {"smoothness": (1.0, 9.0, 99.0, 999.0), "label_weight": _WEIGHTS},
+    ),
+    Method(
+        "cnmf",
+        "CNMF",
+        "label sets of unlabelled rows (rows of -1 in Y) as alike as their features",
+        CNMF,
+        {},
+        {"gamma": ("scale", *_GAMMA)},
+    ),
+    Method(
+        "clr",
+        "CLR",
+        "a support vector machine for each two labels, and a virtual label as threshold",
+        CalibratedLabelRanking,
+        {"estimator": _LINEAR},
+        {"estimator__C": _C},
+        _INNER,
+    ),
+    Method(
+        "rakel",
+        "RAkEL",
+        "label powersets of random sets of three labels vote",
+        RAkEL,
+        {"estimator": _LINEAR, **_REPEATABLE},
+        {"k": (2, 3, 4), "estimator__C": _C},
+        _INNER,
+    ),
+    Method(
+        "label-powerset",
+        "label powerset",
+        "one class for each set of labels that occurs",
+        LabelPowerset,
+        {"estimator": _LINEAR},
+        {"estimator__C": _C},
+        _INNER,
+    ),
+)
 
 BASELINES: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
         for method in (
+            *_RIVALS,
+            _baseline(
+                "bsvm",
+                "BSVM",
+                "one linear support vector machine a label, libsvm's",
+                OneVsRestClassifier(_LINEAR),
+                2,
+                {"C": _C},
+            ),
+            _baseline(
+                "cc",
+                "CC",
+                "classifier chain in random order of linear support vector machines, libsvm's",
+                ClassifierChain(_LINEAR, order="random", random_state=0),
+                2,
+                {"C": _C},
+            ),
             _baseline(
                 "ovr-svc",
                 "one-vs-rest SVC",
@@ -88,7 +228,37 @@ BASELINES: Mapping[str, Method] = MappingProxyType(
         )
     }
 )
-"""The baselines, by name. Their parameters are those of the inner SVC, forest, ..."""
+"""The baselines, by name. Parameters of an inner SVC, forest, ... go by their short names."""
+
+
+def find_estimator(name: str) -> Method:
+    """Return a method or a baseline by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `multimargin.methods.METHODS` or of `BASELINES`, in any case, with ``-`` or ``_``
+        or without.
+
+    Returns
+    -------
+    Method
+        The method.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method; the message names the nearest and lists all.
+    """
+    known = {**METHODS, **BASELINES}
+    plain = str(name).strip().lower().replace("_", "-")
+    by_squeezed_name = {key.replace("-", ""): method for key, method in known.items()}
+    method = by_squeezed_name.get(plain.replace("-", ""))
+    if method is None:
+        close = get_close_matches(plain, known, n=1, cutoff=0.5)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ValueError(f"there is no method {name!r}{hint}; expected one of {', '.join(known)}.")
+    return method
 
 
 def make_estimator(name: str, /, **parameters: Any) -> Any:
@@ -117,13 +287,4 @@ def make_estimator(name: str, /, **parameters: Any) -> Any:
     >>> make_estimator("ovr-svc", C=10)
     WithOneClassLabels(estimator=OneVsRestClassifier(estimator=SVC(C=10)))
     """
-    plain = name.strip().lower().replace("_", "-")
-    if plain in BASELINES:
-        return BASELINES[plain].make(**parameters)
-    squeezed = {key.replace("-", "") for key in METHODS}
-    if plain.replace("-", "") not in squeezed:
-        known = [*METHODS, *BASELINES]
-        close = get_close_matches(plain, known, n=1, cutoff=0.5)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise ValueError(f"there is no method {name!r}{hint}; expected one of {', '.join(known)}.")
-    return make_method(name, **parameters)
+    return find_estimator(name).make(**parameters)

@@ -117,7 +117,7 @@ class SSMLRL(RelationshipClassifier):
         return check_real("lam1", self.lam1, above=0.0, at_most=1e150)
 
     def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
-        return _split_targets(Y)
+        return split_targets(Y)
 
     def _fit_expansion(
         self,
@@ -232,7 +232,7 @@ def _reduced_by_factor(
     return reduced
 
 
-def _split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+def split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
     """Return the targets of the labelled rows, and which rows those are."""
     if sparse.issparse(Y):
         Y = Y.toarray()

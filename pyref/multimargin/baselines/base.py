@@ -1,0 +1,82 @@
+"""What the baselines share: data in, one fit, a threshold."""
+
+from typing import Any, Self
+
+from sklearn.utils.validation import validate_data
+
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.targets import Targets, check_targets
+from multimargin.estimators.label_scoring import LabelScoringClassifier
+from multimargin.estimators.problem import Matrix
+from multimargin.thresholds import Threshold, make_threshold
+from multimargin.thresholds.base import spread
+
+
+class BaselineClassifier(LabelScoringClassifier):
+    """Base of the baselines.
+
+    A baseline derives from it and implements `_check_parameters`, `_fit` and `_label_scores`. In
+    `_fit` it sets `threshold_` where its labels are not those with a positive score.
+    """
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            by the largest score. Columns of a data frame become `label_names_in_`.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or an array is malformed; the message names it, what was found and what
+            is expected.
+        """
+        self._check_parameters()
+        if Y is None:
+            validate_data(self, X, Y)
+        X = self._checked_features(X, reset=True)
+        targets = check_targets(Y)
+        check_as_many_rows(targets.indicator, X)
+        self._fit(X, targets)
+        self._store_targets(targets)
+        return self
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, targets: Targets) -> None:
+        raise NotImplementedError
+
+
+def learn_threshold(threshold: str, scores: Matrix, targets: Targets, X: Any) -> Threshold:
+    """Learn a threshold in units of the spread of the scores.
+
+    Parameters
+    ----------
+    threshold : str
+        Its name, see `multimargin.thresholds.make_threshold`.
+    scores : ndarray of shape (n, q)
+        Scores of the training rows.
+    targets : Targets
+        Their labels.
+    X : ndarray or CSR matrix of shape (n, d)
+        Their features.
+
+    Returns
+    -------
+    Threshold
+        The fitted threshold.
+    """
+    unit = spread(scores)
+    fitted = make_threshold(threshold, random_state=0).fit(scores / unit, targets.indicator, X)
+    return fitted.rescale(unit)

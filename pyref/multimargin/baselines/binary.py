@@ -1,0 +1,125 @@
+"""Binary classifiers, one for each of several problems."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.svm import SVC
+
+from multimargin.estimators.label_specific import MajorityClass
+from multimargin.estimators.problem import Matrix
+
+# libsvm goes on for days where features are badly scaled; it says so when it ends here.
+_MAX_STEPS = 1_000_000
+
+
+def check_classifier(estimator: Any) -> None:
+    """Check the argument `estimator`.
+
+    Parameters
+    ----------
+    estimator : object
+        None or a classifier.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if estimator is not None and not hasattr(estimator, "fit"):
+        raise TypeError(f"estimator is {estimator!r}; expected None or a classifier with `fit`.")
+
+
+def classifier_or_default(estimator: Any) -> Any:
+    """Return a classifier to clone: libsvm with a linear kernel and C = 1 for None.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        The argument of a baseline.
+
+    Returns
+    -------
+    classifier
+        As LLSF's section IV-B has it for all methods that are built from binary classifiers.
+    """
+    return SVC(kernel="linear", C=1.0, max_iter=_MAX_STEPS) if estimator is None else estimator
+
+
+def fit_all(
+    estimator: Any, problems: Iterable[tuple[Any, NDArray[Any]]], n_jobs: int | None
+) -> list[Any]:
+    """Fit a clone of the classifier to each problem.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        See `classifier_or_default`.
+    problems : iterable of (X, y)
+        Features and zeros and ones.
+    n_jobs : int or None
+        Fits at the same time.
+
+    Returns
+    -------
+    list
+        The fitted classifiers; a `MajorityClass` where y has one value.
+    """
+    pattern = classifier_or_default(estimator)
+    fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit)(pattern, X, y) for X, y in problems)
+    return fitted
+
+
+def _fit(pattern: Any, X: Any, y: NDArray[Any]) -> Any:
+    values = np.unique(y)
+    if values.size == 1:
+        return MajorityClass(bool(values[0]))
+    return clone(pattern).fit(X, y)
+
+
+def decision(classifier: Any, X: Any) -> Matrix:
+    """Return the decision values of a fitted binary classifier, positive for class 1.
+
+    Parameters
+    ----------
+    classifier : classifier
+        What `fit_all` returned.
+    X : array-like of shape (n, d)
+        Features.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Its decision function; its probability of class 1 minus 1/2, or its prediction minus 1/2,
+        where it has none.
+    """
+    if hasattr(classifier, "decision_function"):
+        return np.asarray(classifier.decision_function(X), dtype=np.float64)
+    if hasattr(classifier, "predict_proba"):
+        return np.asarray(classifier.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)
+    return np.asarray(classifier.predict(X), dtype=np.float64) - 0.5
+
+
+def with_columns(X: Any, columns: NDArray[Any]) -> Any:
+    """Append columns of zeros and ones to features.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    columns : ndarray of shape (n, m)
+        What to append.
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n, d + m)
+    """
+    if columns.shape[1] == 0:
+        return X
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(columns.astype(np.float64))], format="csr")
+    return np.hstack([X, columns])

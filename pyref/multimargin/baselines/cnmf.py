@@ -1,0 +1,143 @@
+"""CNMF: label sets as alike as the features, by a constrained nonnegative matrix factorisation.
+
+Source: Y. Liu, R. Jin and L. Yang, "Semi-supervised multi-label learning by constrained
+non-negative matrix factorization", AAAI 2006, as Zhang and Yeung (MLRL) compare it.
+
+Problem: with A_ij the similarity of the features of two rows and B_kl that of two labels,
+
+    min sum_ij (A_ij - (T B T^T)_ij)^2  over T >= 0,  T given on the labelled rows:
+
+the class memberships T of unlabelled rows shall make the rows as similar as their features are.
+Updates T <- T ((A T B) / (T B T^T T B))^(1/4) of the unlabelled rows never raise the objective.
+
+Defaults: the similarities (Gaussian of the features, cosines of the labels) and the scale of the
+given rows (similarity 1 to themselves) are ours: the paper's are not in public text.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from multimargin.baselines.transductive import (
+    TransductiveClassifier,
+    label_cosines,
+    rbf_similarity,
+)
+from multimargin.checks.parameters import check_integer, check_real
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.problem import Matrix
+
+
+@with_shared_paragraphs
+class CNMF(TransductiveClassifier):
+    """CNMF: constrained nonnegative matrix factorisation.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbours from which a row that was not given at fit takes its scores.
+    gamma : {"scale", "auto"} or float, default="scale"
+        The similarity of rows is exp(-gamma ||x_i - x_j||^2); "scale" and "auto" as in
+        `sklearn.svm.SVC`.
+    tol : float, default=1e-5
+        Where to stop: the relative decrease of the objective in an iteration, positive.
+    max_iter : int, default=1000
+        Largest number of iterations.
+
+    Attributes
+    ----------
+    <target_attributes>
+    transduced_scores_ : ndarray of shape (n, q)
+        T, the scores of all rows of the fit.
+    labelled_ : ndarray of int
+        The labelled rows.
+    threshold_ : Threshold
+        Constant: as many labels a row among the unlabelled rows as the labelled ones have.
+    objective_ : float
+        The objective at the end.
+    n_iter_ : int
+        Iterations made.
+
+    Notes
+    -----
+    Liu, Jin and Yang (2006). Rows of -1 in Y are unlabelled. The problem is not convex; the
+    iteration starts from the mean of the labelled rows, weighted by similarity. The method is
+    transductive: a row that was given at fit has its score there; one that was not has the weighted
+    mean of the scores of its nearest rows. The similarity of all rows is stored.
+
+    Examples
+    --------
+    >>> from multimargin.baselines import CNMF
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> Y = Y.astype(int)
+    >>> Y[100:] = -1
+    >>> CNMF().fit(X, Y).predict(X_test).shape == Y_test.shape
+    True
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        gamma: float | str = "scale",
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        check_real("tol", self.tol, above=0.0)
+        check_integer("max_iter", self.max_iter, at_least=1)
+
+    def _transduce(self, X: Any, Y: Matrix, labelled: NDArray[np.bool_]) -> Matrix:
+        A, B = rbf_similarity(X, self._gamma), label_cosines(Y)
+        T = np.empty((len(labelled), Y.shape[1]))
+        T[labelled] = _of_unit_similarity(Y, B)
+        free = ~labelled
+        self.objective_ = np.inf
+        T[free] = _weighted_mean(A[np.ix_(free, labelled)], T[labelled])
+        for iteration in range(1, int(self.max_iter) + 1):
+            self.n_iter_, before = iteration, self.objective_
+            T[free] = _update(A, B, T, free)
+            self.objective_ = _objective(A, B, T)
+            if before - self.objective_ <= self.tol * self.objective_:
+                return T
+        warnings.warn(
+            f"CNMF stopped after max_iter={self.max_iter} iterations with the objective still "
+            f"falling by more than tol={self.tol:g} of it. Increase max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+        return T
+
+
+def _of_unit_similarity(Y: Matrix, B: Matrix) -> Matrix:
+    """Scale rows to t B t^T = 1; rows of 0 stay."""
+    squares = np.einsum("ik,kl,il->i", Y, B, Y)
+    return np.asarray(Y / np.sqrt(np.where(squares > 0.0, squares, 1.0))[:, None])
+
+
+def _weighted_mean(similarity: Matrix, T: Matrix) -> Matrix:
+    # Not 0 anywhere: what is 0 stays 0.
+    least = np.finfo(float).tiny
+    total = similarity.sum(axis=1, keepdims=True)
+    mean = similarity @ T / np.maximum(total, least)
+    return np.asarray(np.maximum(mean, 1e-3 * max(float(T.mean()), 1e-3)))
+
+
+def _update(A: Matrix, B: Matrix, T: Matrix, free: NDArray[np.bool_]) -> Matrix:
+    TB = T @ B
+    wanted = A[free] @ TB
+    present = TB[free] @ (T.T @ TB)
+    ratio = wanted / np.maximum(present, np.finfo(float).tiny)
+    return np.asarray(T[free] * ratio**0.25)
+
+
+def _objective(A: Matrix, B: Matrix, T: Matrix) -> float:
+    return float(((A - T @ B @ T.T) ** 2).sum())

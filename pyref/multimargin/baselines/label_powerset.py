@@ -1,0 +1,110 @@
+"""Label powerset: each set of labels that occurs is a class.
+
+Source: M. R. Boutell, J. Luo, X. Shen and C. M. Brown, "Learning multi-label scene classification",
+Pattern Recognition 37 (2004), 1757-1771; named so by G. Tsoumakas and I. Katakis, "Multi-label
+classification: an overview", International Journal of Data Warehousing and Mining 3 (2007), 1-13.
+
+Problem: a multi-class classifier whose classes are the label sets of the training rows; a row gets
+the set with the largest decision value.
+
+Defaults: a linear support vector machine, C = 1. The papers leave the classifier open.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from multimargin.baselines.base import BaselineClassifier
+from multimargin.baselines.binary import check_classifier, classifier_or_default
+from multimargin.checks.targets import Targets
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.problem import Matrix
+
+
+@with_shared_paragraphs
+class LabelPowerset(BaselineClassifier):
+    """Label powerset: a multi-class classifier over the label sets of the training rows.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Any multi-class classifier of scikit-learn with `decision_function` or `predict_proba`; None
+        means libsvm with a linear kernel and C = 1, which pits all pairs of sets against each
+        other: it is slow where there are many sets.
+
+    Attributes
+    ----------
+    <target_attributes>
+    label_sets_ : ndarray of shape (n_sets, q)
+        The sets that occur in the training rows, the classes of the classifier.
+    estimator_ : classifier or None
+        The fitted classifier; None when there is one set.
+
+    Notes
+    -----
+    Boutell, Luo, Shen and Brown (2004). The score of a label is the largest decision value of a set
+    with it, minus the largest of a set without it: it is positive for the labels of the best set,
+    and tells how far the others are from it. A label that no training row has is ranked last, one
+    that all have first. No set is predicted that was not in the training rows, but where two sets
+    share the largest value their intersection is.
+
+    Examples
+    --------
+    >>> from multimargin.baselines import LabelPowerset
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> LabelPowerset().fit(X, Y).predict(X_test).shape == Y_test.shape
+    True
+    """
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def _check_parameters(self) -> None:
+        check_classifier(self.estimator)
+
+    def _fit(self, X: Any, targets: Targets) -> None:
+        self.label_sets_, codes = np.unique(targets.indicator, axis=0, return_inverse=True)
+        self.estimator_ = None
+        if len(self.label_sets_) > 1:
+            self.estimator_ = clone(classifier_or_default(self.estimator)).fit(X, codes.ravel())
+
+    def _label_scores(self, X: Any) -> Matrix:
+        values = self._values(X)
+        members = self.label_sets_.astype(bool)
+        scores = np.empty((X.shape[0], members.shape[1]))
+        beyond = values.max(axis=1) - values.min(axis=1) + 1.0
+        for k, member in enumerate(members.T):
+            if member.all() or not member.any():
+                scores[:, k] = beyond if member.all() else -beyond
+            else:
+                scores[:, k] = values[:, member].max(axis=1) - values[:, ~member].max(axis=1)
+        return scores
+
+    def _values(self, X: Any) -> Matrix:
+        """Return the decision value of each set."""
+        if self.estimator_ is None:
+            return np.zeros((X.shape[0], 1))
+        if not hasattr(self.estimator_, "decision_function"):
+            return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        values = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+        return values if values.ndim == 2 else np.column_stack([-values / 2.0, values / 2.0])
+
+
+def predicted_sets(model: LabelPowerset, X: Any) -> NDArray[np.bool_]:
+    """Return the label sets that a fitted label powerset predicts for checked features.
+
+    Parameters
+    ----------
+    model : LabelPowerset
+        The model.
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+
+    Returns
+    -------
+    ndarray of shape (n, q), dtype bool
+    """
+    return np.asarray(model._label_scores(X) > 0.0)

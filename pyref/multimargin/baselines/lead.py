@@ -1,0 +1,111 @@
+"""LEAD: a Bayesian network of the errors tells which labels a label is learned from.
+
+Source: M.-L. Zhang and K. Zhang, "Multi-label learning by exploiting label dependency", KDD 2010,
+999-1008.
+
+Problem: (1) one binary classifier a label on the features, whose errors e = y - prediction are in
+{-1, 0, 1}; (2) the structure of a Bayesian network of the errors; (3) one binary classifier a label
+on the features and the labels that are its parents in the network; (4) for a new row the labels are
+predicted in the order of the network, each from the predictions of its parents.
+
+Defaults: a linear support vector machine with C = 1; the BDeu score with equivalent sample size 1
+and at most 3 parents. The paper searches the structure by the program Banjo; its settings are not
+in public text.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from multimargin.baselines.base import BaselineClassifier
+from multimargin.baselines.bayesian_network import learn_structure, topological_order
+from multimargin.baselines.binary import check_classifier, decision, fit_all, with_columns
+from multimargin.checks.parameters import check_integer, check_real
+from multimargin.checks.targets import Targets
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.problem import Matrix
+
+
+@with_shared_paragraphs
+class LEAD(BaselineClassifier):
+    """LEAD: label dependency by a Bayesian network of the errors.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Any binary classifier of scikit-learn; None means libsvm with a linear kernel and C = 1.
+    max_parents : int, default=3
+        Largest number of labels that a label is learned from, at least 0.
+    sample_size : float, default=1.0
+        Equivalent sample size of the BDeu score, positive: larger ones give more edges.
+    n_jobs : int, default=None
+        Number of labels whose classifiers are fitted at once, by joblib.
+
+    Attributes
+    ----------
+    <target_attributes>
+    parents_ : list of tuple of int
+        The labels that each label is learned from.
+    order_ : list of int
+        The labels, parents first.
+    estimators_ : list of length q
+        The fitted classifiers.
+
+    Notes
+    -----
+    Zhang and Zhang (2010). The errors are those on the training rows: where the classifiers of step
+    1 make none, there is nothing to learn a structure from, and LEAD is one classifier a label.
+
+    Examples
+    --------
+    >>> from multimargin.baselines import LEAD
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> LEAD().fit(X, Y).predict(X_test).shape == Y_test.shape
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        max_parents: int = 3,
+        sample_size: float = 1.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_parents = max_parents
+        self.sample_size = sample_size
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_classifier(self.estimator)
+        check_integer("max_parents", self.max_parents, at_least=0)
+        check_real("sample_size", self.sample_size, above=0.0)
+
+    def _fit(self, X: Any, targets: Targets) -> None:
+        Y = targets.indicator
+        alone = fit_all(self.estimator, ((X, y) for y in Y.T), self.n_jobs)
+        predicted = np.column_stack([decision(classifier, X) > 0.0 for classifier in alone])
+        errors = Y.astype(np.intp) - predicted
+        self.parents_ = learn_structure(
+            errors,
+            max_parents=int(self.max_parents),
+            sample_size=float(self.sample_size),
+        )
+        self.order_ = topological_order(self.parents_)
+        self.estimators_ = list(alone)
+        children = [k for k, family in enumerate(self.parents_) if family]
+        refitted = fit_all(
+            self.estimator,
+            ((with_columns(X, Y[:, list(self.parents_[k])]), Y[:, k]) for k in children),
+            self.n_jobs,
+        )
+        for k, classifier in zip(children, refitted, strict=True):
+            self.estimators_[k] = classifier
+
+    def _label_scores(self, X: Any) -> Matrix:
+        scores = np.zeros((X.shape[0], len(self.order_)))
+        for k in self.order_:
+            seen = scores[:, list(self.parents_[k])] > 0.0
+            scores[:, k] = decision(self.estimators_[k], with_columns(X, seen))
+        return scores

@@ -1,0 +1,92 @@
+"""Nearest training rows, by Euclidean distance, ties in favour of the earlier row."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import euclidean_distances
+
+from multimargin.estimators.problem import Matrix
+
+# Distances that are held at once.
+_BLOCK = 4_000_000
+
+
+def squared_distances(X: Any, Z: Any) -> Matrix:
+    """Return the squared Euclidean distances between rows.
+
+    Dense rows are subtracted from each other, so that equal rows have distance 0 and the result
+    depends neither on an offset of the features nor on which rows are asked for together. Sparse
+    ones go through inner products.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    Z : ndarray or CSR matrix of shape (m, d)
+        Other features, dense or sparse as `X`.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
+    if sparse.issparse(X):
+        return np.asarray(euclidean_distances(X, Z, squared=True))
+    return np.asarray(cdist(X, Z, "sqeuclidean"))
+
+
+def blocks_of_distances(X: Any, Z: Any, *, itself: bool = False) -> Iterator[tuple[slice, Matrix]]:
+    """Yield the squared distances of blocks of rows to all rows of another matrix.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    Z : ndarray or CSR matrix of shape (m, d)
+        Other features.
+    itself : bool, default=False
+        Whether the two are the same matrix; the distance of a row to itself is then infinite.
+
+    Yields
+    ------
+    rows : slice
+        The rows of `X`.
+    distances : ndarray of shape (n_rows, m)
+        Their squared distances, which the caller may change.
+    """
+    n, m = X.shape[0], Z.shape[0]
+    step = max(1, _BLOCK // max(1, m))
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        distances = squared_distances(X[rows], Z)
+        if itself:
+            own = np.arange(rows.start, rows.stop)
+            distances[own - rows.start, own] = np.inf
+        yield rows, distances
+
+
+def nearest(distances: Matrix, k: int) -> NDArray[np.intp]:
+    """Return the k columns with the smallest distances of each row, in the order of the columns.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, m)
+        Distances.
+    k : int
+        How many, from 1 to m. Of equal distances the earlier columns are taken.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Column numbers, increasing along a row.
+    """
+    farthest = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    chosen = distances < farthest
+    tied = distances == farthest
+    wanted = k - np.count_nonzero(chosen, axis=1)
+    chosen |= tied & (np.cumsum(tied, axis=1) <= wanted[:, None])
+    columns: NDArray[np.intp] = np.nonzero(chosen)[1].reshape(-1, k)
+    return columns

@@ -1,0 +1,133 @@
+"""RAkEL: label powersets of random small sets of labels, which vote.
+
+Source: G. Tsoumakas and I. Vlahavas, "Random k-labelsets: an ensemble method for multilabel
+classification", ECML 2007; G. Tsoumakas, I. Katakis and I. Vlahavas, "Random k-labelsets for
+multilabel classification", IEEE Transactions on Knowledge and Data Engineering 23 (2011),
+1079-1089.
+
+Problem: draw m sets of k labels, learn a label powerset of each, and predict the labels that more
+than half of the models with the label predict.
+
+Defaults of the papers: k = 3, m = 2 q overlapping sets, threshold 1/2. Their classifiers are C4.5
+trees and support vector machines; ours is that of `LabelPowerset`.
+"""
+
+from math import comb
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from multimargin.baselines.base import BaselineClassifier
+from multimargin.baselines.binary import check_classifier
+from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
+from multimargin.checks.parameters import check_integer
+from multimargin.checks.targets import Targets
+from multimargin.estimators.docstrings import with_shared_paragraphs
+from multimargin.estimators.problem import Matrix
+from multimargin.thresholds import ConstantThreshold
+
+
+@with_shared_paragraphs
+class RAkEL(BaselineClassifier):
+    """RAkEL: label powersets of random k-labelsets, which vote.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Labels in a set; all labels where there are no more.
+    n_models : int or None, default=None
+        m, the number of overlapping sets; None means twice the number of labels. No set is drawn
+        twice, so there are no more than there are sets of k labels.
+    overlapping : bool, default=True
+        Whether the sets may share labels (RAkELo), or are a partition of the labels (RAkELd), of
+        which the last may be smaller; `n_models` has no meaning then.
+    estimator : classifier or None, default=None
+        The multi-class classifier of the label powersets, see `LabelPowerset`.
+    n_jobs : int, default=None
+        Number of models that are fitted at once, by joblib.
+    random_state : int, RandomState instance or None, default=None
+        Draws the sets.
+
+    Attributes
+    ----------
+    <target_attributes>
+    labelsets_ : list of ndarray of int
+        The sets.
+    estimators_ : list of LabelPowerset
+        Their fitted models.
+    threshold_ : Threshold
+        1/2.
+
+    Notes
+    -----
+    Tsoumakas, Katakis and Vlahavas (2011). The score of a label is the share of the models with the
+    label that predict it. With few models scores often tie; a label in no set has score 0.
+
+    Examples
+    --------
+    >>> from multimargin.baselines import RAkEL
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> RAkEL(random_state=0).fit(X, Y).predict(X_test).shape == Y_test.shape
+    True
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        n_models: int | None = None,
+        overlapping: bool = True,
+        estimator: Any = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.k = k
+        self.n_models = n_models
+        self.overlapping = overlapping
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_integer("k", self.k, at_least=1)
+        if self.n_models is not None:
+            check_integer("n_models", self.n_models, at_least=1)
+        check_classifier(self.estimator)
+
+    def _fit(self, X: Any, targets: Targets) -> None:
+        Y = targets.indicator
+        random = check_random_state(self.random_state)
+        self.labelsets_ = self._draw(Y.shape[1], random)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_labelset)(self.estimator, X, Y[:, labels]) for labels in self.labelsets_
+        )
+        self.threshold_ = ConstantThreshold(0.5).fit(np.zeros(Y.shape), Y)
+
+    def _draw(self, q: int, random: np.random.RandomState) -> list[NDArray[np.intp]]:
+        k = min(int(self.k), q)
+        if not self.overlapping:
+            order = random.permutation(q)
+            return [np.sort(order[start : start + k]) for start in range(0, q, k)]
+        m = min(2 * q if self.n_models is None else int(self.n_models), comb(q, k))
+        drawn: dict[tuple[int, ...], NDArray[np.intp]] = {}
+        while len(drawn) < m:
+            labels = np.sort(random.permutation(q)[:k])
+            drawn.setdefault(tuple(labels.tolist()), labels)
+        return list(drawn.values())
+
+    def _label_scores(self, X: Any) -> Matrix:
+        q = self.classes_.size
+        votes, models = np.zeros((X.shape[0], q)), np.zeros(q)
+        for labels, model in zip(self.labelsets_, self.estimators_, strict=True):
+            votes[:, labels] += predicted_sets(model, X)
+            models[labels] += 1.0
+        return votes / np.maximum(models, 1.0)
+
+
+def _fit_labelset(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> LabelPowerset:
+    model = LabelPowerset(estimator)
+    model._fit(X, Targets(Y, np.arange(Y.shape[1]), True, None))
+    return model

@@ -1,0 +1,124 @@
+"""ADTree against boosting by loops over all nodes, features and thresholds."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from multimargin.baselines import ADTree
+
+
+class Loops:
+    """De Comité, Gilleron and Tommasi (2003) with preconditions as lists of tests."""
+
+    def __init__(self, X, Y, rounds):
+        self.root, self.rules = None, []
+        n, q = len(X), len(Y[0])
+        sign = [[1 if y else -1 for y in row] for row in Y]
+
+        def weight(rows, label, relevant):
+            return sum(
+                math.exp(-sign[i][label] * score[i][label])
+                for i in rows
+                if (sign[i][label] > 0) == relevant
+            )
+
+        def vote(rows):
+            return [
+                0.5 * math.log((weight(rows, k, True) + 1) / (weight(rows, k, False) + 1))
+                for k in range(q)
+            ]
+
+        def impurity(rows):
+            return sum(
+                2 * math.sqrt(weight(rows, k, True) * weight(rows, k, False)) for k in range(q)
+            )
+
+        score = [[0.0] * q for _ in range(n)]
+        self.root = vote(range(n))
+        score = [list(self.root) for _ in range(n)]
+        preconditions = [[]]
+        for _ in range(rounds):
+            best = None
+            for tests in preconditions:
+                inside = [i for i in range(n) if self.holds(tests, X[i])]
+                outside = [i for i in range(n) if i not in inside]
+                rest = sum(weight(outside, k, r) for k in range(q) for r in (True, False))
+                for feature in range(len(X[0])):
+                    values = sorted({X[i][feature] for i in inside})
+                    for a, b in pairwise(values):
+                        yes = [i for i in inside if X[i][feature] <= a]
+                        no = [i for i in inside if X[i][feature] > a]
+                        z = impurity(yes) + impurity(no) + rest
+                        if best is None or z < best[0] - 1e-9:
+                            best = z, tests, feature, (a + b) / 2, yes, no
+            if best is None:
+                break
+            _, tests, feature, threshold, yes, no = best
+            votes = vote(yes), vote(no)
+            for rows, added in zip((yes, no), votes, strict=True):
+                for i in rows:
+                    score[i] = [s + v for s, v in zip(score[i], added, strict=True)]
+            self.rules.append((tests, feature, threshold, *votes))
+            preconditions += [[*tests, (feature, threshold, True)]]
+            preconditions += [[*tests, (feature, threshold, False)]]
+
+    @staticmethod
+    def holds(tests, x):
+        return all((x[feature] < threshold) == answer for feature, threshold, answer in tests)
+
+    def scores(self, x):
+        total = list(self.root)
+        for tests, feature, threshold, yes, no in self.rules:
+            if self.holds(tests, x):
+                added = yes if x[feature] < threshold else no
+                total = [s + v for s, v in zip(total, added, strict=True)]
+        return total
+
+
+@pytest.mark.parametrize("kind", ["continuous", "binary", "both"])
+def test_loops(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((24, 3))
+    if kind != "continuous":
+        X = np.hstack([X, rng.integers(0, 3, (24, 3))])
+    if kind == "binary":
+        X = X[:, 3:]
+    Y = (rng.random((24, 3)) < 0.3 + 0.5 * (X[:, [0]] > 0)).astype(int)
+    expected = Loops(X.tolist(), Y.tolist(), 6)
+    model = ADTree(n_rounds=6).fit(X, Y)
+    X_test = np.vstack([X, rng.standard_normal((10, X.shape[1]))])
+    found = model.label_scores(X_test)
+    assert_allclose(found, [expected.scores(x) for x in X_test.tolist()], rtol=1e-9, atol=1e-12)
+    as_sparse = ADTree(n_rounds=6).fit(sparse.csr_array(X), Y)
+    assert_allclose(as_sparse.label_scores(sparse.csr_array(X_test)), found)
+
+
+def test_one_rule_by_hand():
+    # One feature splits the label perfectly: W+ = W- = 2 at the root, whose vote is 0.
+    X, Y = np.array([[0.0], [1.0], [2.0], [5.0]]), np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    model = ADTree(n_rounds=1).fit(X, Y)
+    everywhere = 0.5 * math.log(5 / 1)
+    assert_allclose(model.root_, [0.0, everywhere])
+    assert (model.nodes_[0], model.features_[0], model.thresholds_[0]) == (0, 0, 1.5)
+    # Label 1 has weight exp(-everywhere) in each row, all of it relevant.
+    second = 0.5 * math.log(2 * math.exp(-everywhere) + 1)
+    first = 0.5 * math.log(3)
+    assert_allclose(model.votes_[0], [[-first, second], [first, second]])
+
+
+def test_it_stops_where_nothing_can_be_split():
+    X, Y = np.zeros((6, 2)), np.array([[0, 1]] * 4 + [[1, 0]] * 2)
+    model = ADTree().fit(X, Y)
+    assert model.nodes_.size == 0
+    assert_allclose(model.label_scores(X[:1]), [[0.5 * math.log(3 / 5), 0.5 * math.log(5 / 3)]])
+
+
+def test_it_learns_what_one_condition_cannot():
+    rng = np.random.default_rng(1)
+    X = rng.random((200, 2))
+    Y = np.column_stack([(X[:, 0] > 0.4) & (X[:, 1] > 0.4), X[:, 0] > 0.7]).astype(int)
+    assert (ADTree(n_rounds=10).fit(X, Y).predict(X) == Y).mean() > 0.97

@@ -1,0 +1,86 @@
+"""BP-MLL against numerical derivatives and an epoch by loops."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.optimize import approx_fprime
+
+from multimargin.baselines import BPMLL
+from multimargin.baselines.bpmll import pairwise_exponential
+
+
+def row_loss(parameters, shapes, x, y):
+    """Eq. (3) of Zhang and Zhou for one row, pair by pair."""
+    cuts = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    U, u, V, v = (
+        part.reshape(shape) for part, shape in zip(np.split(parameters, cuts), shapes, strict=True)
+    )
+    c = np.tanh(V.T @ np.tanh(U.T @ x + u) + v)
+    pairs = [(k, m) for k in np.flatnonzero(y) for m in np.flatnonzero(1 - y)]
+    return sum(np.exp(-(c[k] - c[m])) for k, m in pairs) / len(pairs) if pairs else 0.0
+
+
+def test_two_epochs_by_numerical_gradients():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6, 5))
+    Y = np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]])
+    shapes = [(5, 4), (4,), (4, 3), (3,)]
+    start = BPMLL(hidden=0.8, n_epochs=1, learning_rate=1e-300, decay=0.0, random_state=7)
+    start.fit(X, Y)
+    order = (start.coefs_[0], start.intercepts_[0], start.coefs_[1], start.intercepts_[1])
+    parameters = np.concatenate([part.ravel() for part in order])
+    assert np.abs(parameters).max() <= 0.5
+    rate, decay, losses = 0.1, 0.3, []
+    for _ in range(2):
+        losses.append(0.0)
+        for x, y in zip(X, Y, strict=True):
+            losses[-1] += row_loss(parameters, shapes, x, y)
+            slope = approx_fprime(parameters, row_loss, 1e-7, shapes, x, y)
+            # The penalty is decay ||.||^2 for all rows together.
+            parameters = parameters - rate * (slope + 2 * decay / len(X) * parameters)
+    model = BPMLL(hidden=0.8, n_epochs=2, learning_rate=rate, decay=decay, random_state=7)
+    model.fit(X, Y)
+    order = (model.coefs_[0], model.intercepts_[0], model.coefs_[1], model.intercepts_[1])
+    assert_allclose(np.concatenate([part.ravel() for part in order]), parameters, atol=1e-6)
+    assert_allclose(model.loss_curve_, losses, rtol=1e-6)
+    U, u, V, v = order
+    assert_allclose(model.label_scores(X), np.tanh(np.tanh(X @ U + u) @ V + v))
+
+
+def test_loss_by_hand():
+    # Two relevant, one irrelevant label: the mean of exp(-(1 - 0)) and exp(-(3 - 0)).
+    loss, slope = pairwise_exponential(np.array([1.0, 0.0, 3.0]), np.array([True, False, True]))
+    assert loss == pytest.approx((np.exp(-1) + np.exp(-3)) / 2)
+    expected = np.array([-np.exp(-1), np.exp(-1) + np.exp(-3), -np.exp(-3)]) / 2
+    assert_allclose(slope, expected)
+
+
+def test_rows_without_pairs_give_no_nan():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 4))
+    Y = (X[:, :3] > 0).astype(int)
+    Y[:10], Y[10:15] = 0, 1
+    model = BPMLL(n_epochs=10, random_state=0).fit(X, Y)
+    assert np.isfinite(model.label_scores(X)).all()
+    assert np.isfinite(model.loss_curve_).all()
+    # Without decay they change nothing at all.
+    some = BPMLL(n_epochs=10, decay=0.0, random_state=0)
+    rest = slice(15, None)
+    assert_allclose(some.fit(X, Y).coefs_[0], some.fit(X[rest], Y[rest]).coefs_[0], rtol=1e-12)
+
+
+def test_it_learns_and_repeats_itself():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((200, 6))
+    Y = (X[:, :4] + 0.1 * rng.standard_normal((200, 4)) > 0).astype(int)
+    model = BPMLL(n_epochs=40, random_state=0).fit(X, Y)
+    assert model.loss_curve_[-1] < 0.5 * model.loss_curve_[0]
+    assert (model.predict(X) == Y).mean() > 0.9
+    again = BPMLL(n_epochs=40, random_state=0).fit(sparse.csr_array(X), Y)
+    assert_allclose(again.label_scores(sparse.csr_array(X)), model.label_scores(X), rtol=1e-9)
+
+
+def test_no_pair_at_all():
+    with pytest.raises(ValueError, match="Y has no label pair"):
+        BPMLL().fit(np.zeros((3, 2)), np.array([[1, 1], [0, 0], [1, 1]]))

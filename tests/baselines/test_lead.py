@@ -1,0 +1,133 @@
+"""LEAD against its steps, and its network against all networks of three variables."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+
+from multimargin.baselines import LEAD
+from multimargin.baselines.bayesian_network import (
+    descendants,
+    family_score,
+    learn_structure,
+    topological_order,
+)
+
+
+def marginal_likelihood(states, child, parents, sizes, sample_size):
+    """The BDeu score row by row: the product of the predictive probabilities."""
+    n_states = sizes[child]
+    prior = sample_size / (math.prod(sizes[p] for p in parents) * n_states)
+    seen = {}
+    total = 0.0
+    for row in states:
+        counts = seen.setdefault(tuple(row[p] for p in parents), [0] * n_states)
+        total += math.log((prior + counts[row[child]]) / (prior * n_states + sum(counts)))
+        counts[row[child]] += 1
+    return total
+
+
+@pytest.mark.parametrize("parents", [(), (1,), (1, 2)])
+@pytest.mark.parametrize("sample_size", [1.0, 7.5])
+def test_score(parents, sample_size):
+    sizes = [3, 2, 4]
+    states = np.random.default_rng(0).integers(0, sizes, (40, 3))
+    expected = marginal_likelihood(states.tolist(), 0, parents, sizes, sample_size)
+    found = family_score(states, 0, parents, sizes=sizes, sample_size=sample_size)
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def every_network(q):
+    """All directed graphs without circles, each as the list of parents."""
+    edges = [(a, b) for a in range(q) for b in range(q) if a != b]
+    for chosen in product([False, True], repeat=len(edges)):
+        parents = [[] for _ in range(q)]
+        for (a, b), there in zip(edges, chosen, strict=True):
+            if there:
+                parents[b].append(a)
+        left = set(range(q))
+        while free := [c for c in left if not left & set(parents[c])]:
+            left -= set(free)
+        if not left:
+            yield [tuple(family) for family in parents]
+
+
+def edges_of(parents):
+    return {(p, child) for child, family in enumerate(parents) for p in family}
+
+
+def one_change_apart(first, second):
+    """Whether one edge more, less or reversed makes one network of the other."""
+    lost, won = edges_of(first) - edges_of(second), edges_of(second) - edges_of(first)
+    return len(lost) + len(won) == 1 or (len(lost) == 1 and won == {edge[::-1] for edge in lost})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_single_change_is_better(seed):
+    rng = np.random.default_rng(seed)
+    states = rng.integers(0, 3, (60, 3))
+    copied = rng.random(60) < 0.6
+    states[copied, 1] = states[copied, 0]
+    states[~copied, 2] = states[~copied, 1]
+
+    def score(parents):
+        families = enumerate(parents)
+        return sum(marginal_likelihood(states.tolist(), c, f, [3] * 3, 1.0) for c, f in families)
+
+    networks = list(every_network(3))
+    assert len(networks) == 25
+    found = learn_structure(states, max_parents=2, sample_size=1.0)
+    assert found in networks
+    others = [score(network) for network in networks if one_change_apart(found, network)]
+    assert len(others) >= 3
+    assert score(found) >= max(others) - 1e-9
+    assert score(found) > score([()] * 3)
+
+
+def test_chain_is_found_and_the_bound_on_parents_kept():
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 3, 400)
+    second = np.where(rng.random(400) < 0.9, first, rng.integers(0, 3, 400))
+    third = np.where(rng.random(400) < 0.9, second, rng.integers(0, 3, 400))
+    states = np.column_stack([third, first, second, rng.integers(0, 3, 400)])
+    parents = learn_structure(states, max_parents=1, sample_size=1.0)
+    joined = {frozenset((child, p)) for child, family in enumerate(parents) for p in family}
+    assert joined == {frozenset((1, 2)), frozenset((0, 2))}
+    assert learn_structure(states, max_parents=0, sample_size=1.0) == [()] * 4
+
+
+def test_order_and_descendants():
+    parents = [(2,), (), (1,), (0, 1)]
+    assert topological_order(parents) == [1, 2, 0, 3]
+    expected = np.zeros((4, 4), dtype=bool)
+    for ancestor, descendant in [(2, 0), (1, 2), (1, 0), (0, 3), (1, 3), (2, 3)]:
+        expected[ancestor, descendant] = True
+    assert_array_equal(descendants(parents), expected)
+
+
+def test_steps():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((150, 2))
+    first = (X[:, 0] + rng.standard_normal(150) > 0).astype(int)
+    flip = rng.random(150) < 0.05
+    Y = np.column_stack([first, np.where(flip, 1 - first, first), X[:, 1] > 0]).astype(int)
+    model = LEAD(LogisticRegression()).fit(X, Y)
+    # The first two labels err alike, so one is learned from the other.
+    assert sorted(len(family) for family in model.parents_[:2]) == [0, 1]
+    done = {}
+    for k in model.order_:
+        own = [X] + [Y[:, [p]] for p in model.parents_[k]]
+        seen = [X] + [done[p][:, None] > 0 for p in model.parents_[k]]
+        classifier = LogisticRegression().fit(np.hstack(own), Y[:, k])
+        done[k] = classifier.decision_function(np.hstack(seen))
+    expected = np.column_stack([done[k] for k in range(3)])
+    assert_allclose(model.label_scores(X), expected, atol=1e-8)
+
+
+def test_without_errors_labels_are_learned_alone():
+    X = np.linspace(-1000, 1000, 40)[:, None]
+    Y = np.column_stack([X[:, 0] > 100, X[:, 0] > 100]).astype(int)
+    assert LEAD().fit(X, Y).parents_ == [(), ()]

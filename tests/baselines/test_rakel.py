@@ -1,0 +1,53 @@
+"""RAkEL against votes that are counted one by one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
+
+from multimargin.baselines import LabelPowerset, RAkEL
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    return X, (X + 0.5 * rng.standard_normal((60, 5)) > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("overlapping", [True, False])
+def test_votes(problem, overlapping):
+    X, Y = problem
+    model = RAkEL(2, overlapping=overlapping, estimator=LogisticRegression(), random_state=0)
+    model.fit(X, Y)
+    votes, voters = np.zeros(Y.shape), [0] * 5
+    for labels in model.labelsets_:
+        # A multi-class problem whose classes are written as text.
+        classes = ["".join(map(str, row)) for row in Y[:, labels]]
+        for i, name in enumerate(LogisticRegression().fit(X, classes).predict(X)):
+            for k, has in zip(labels, name, strict=True):
+                votes[i, k] += int(has)
+        for k in labels:
+            voters[k] += 1
+    expected = votes / np.maximum(voters, 1)
+    assert_allclose(model.label_scores(X), expected)
+    assert_array_equal(model.predict(X), expected > 0.5)
+
+
+def test_sets():
+    X, Y = np.zeros((4, 1)), np.array([[1, 0, 1, 0, 1, 1, 0]] * 2 + [[0, 1, 0, 0, 1, 0, 1]] * 2)
+    many = RAkEL(random_state=0).fit(X, Y).labelsets_
+    assert len({tuple(labels) for labels in many}) == len(many) == 14
+    assert all(len(set(labels)) == 3 for labels in many)
+    parts = RAkEL(overlapping=False, random_state=0).fit(X, Y).labelsets_
+    assert [len(labels) for labels in parts] == [3, 3, 1]
+    assert sorted(np.concatenate(parts)) == list(range(7))
+    # There are no more than 21 sets of 2 of 7 labels.
+    assert len(RAkEL(2, n_models=1000, random_state=0).fit(X, Y).labelsets_) == 21
+
+
+def test_all_labels_at_once_are_a_label_powerset(problem):
+    X, Y = problem
+    all_at_once = RAkEL(9, random_state=0).fit(X, Y)
+    assert len(all_at_once.labelsets_) == 1
+    assert_array_equal(all_at_once.predict(X), LabelPowerset().fit(X, Y).predict(X))
