@@ -1,6 +1,6 @@
 import pytest
 
-from multimargin import demo
+from multimargin.cli import demonstration as demo
 from multimargin.datasets import MultilabelData
 
 

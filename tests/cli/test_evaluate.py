@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from multimargin.cli.demonstration import MEASURES
 from multimargin.datasets import MultilabelData, dump_arff
-from multimargin.demo import MEASURES
 from multimargin.measures import all_measures
 from multimargin.model_files import load_model
 

@@ -162,7 +162,7 @@ def test_nothing_writes_files_in_another_way() -> None:
     allowed = {
         # Appends to one file that is locked, line by line.
         "compare/results_file.py",
-        "writing.py",
+        "files/writing.py",
     }
     found = {
         f"{path.relative_to(PACKAGE)}: {line.strip()}"

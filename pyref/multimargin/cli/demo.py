@@ -12,7 +12,7 @@ def command(as_json: Json = False) -> None:
     Example:
       multimargin demo
     """
-    from multimargin import demo
+    from multimargin.cli import demonstration as demo
 
     if not as_json:
         demo.main()

@@ -32,10 +32,10 @@ def command(
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
+    from multimargin.cli.demonstration import MEASURES
     from multimargin.cli.options import check_complete, choose_split, load_data
     from multimargin.cli.output import console, counted, plain_table, print_json
     from multimargin.cli.predict import svmlight_options
-    from multimargin.demo import MEASURES
     from multimargin.measures import all_measures
     from multimargin.model_files import load_model
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.margins import pair_margins
+from multimargin.measures.margins import pair_margins
 
 N_QUANTILES = 100
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.label_scores import response_of, scores_by
+from multimargin.measures.label_scores import response_of, scores_by
 
 # As scikit-learn's scorers rank; without scores the predictions, whose labels tie.
 _RESPONSES = ("decision_function", "predict_proba", "predict")

@@ -13,7 +13,7 @@ from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.ssmlrl import SSMLRL
-from multimargin.estimators.thresholded import ThresholdedClassifier
+from multimargin.thresholds.classifier import ThresholdedClassifier
 
 __all__ = [
     "LLSF",

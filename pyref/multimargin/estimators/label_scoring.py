@@ -17,7 +17,7 @@ from multimargin.checks.arrays import (
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.targets import Targets
 from multimargin.estimators.problem import Matrix, Report
-from multimargin.margins import pair_margins
+from multimargin.measures.margins import pair_margins
 from multimargin.thresholds import over_labels
 
 

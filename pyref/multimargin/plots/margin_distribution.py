@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.parameters import check_choice, check_integer
-from multimargin.label_scores import response_of, scores_by
-from multimargin.margins import pair_margins
+from multimargin.measures.label_scores import response_of, scores_by
+from multimargin.measures.margins import pair_margins
 from multimargin.plots.checks import by_name, check_numbers
 from multimargin.plots.drawing import HELP_GREY, check_axes, style, write_legend
 
@@ -31,7 +31,7 @@ class MarginDistributionDisplay:
     Parameters
     ----------
     margins : dict of str to array-like of shape (L,)
-        The margins of each model, as `multimargin.margins.pair_margins` returns them.
+        The margins of each model, as `multimargin.measures.pair_margins` returns them.
     normalize : bool, default=False
         Whether to divide the margins of each model by the mean of their absolute values. Methods
         differ in the scale of their scores, and their margins can be compared only so.

@@ -4,9 +4,11 @@ A threshold is learned after the scores, which may come from any model. `ScoresT
 and Weston, as described after equation 27 of Xu's Rank-CVM paper) and `FeaturesThreshold` (section
 3.4 of the Rank-HLapSVM paper) depend on the row, `LabelsThreshold` (SCut) on the label, and
 `CountThreshold` (RCut) lets as many labels pass in each row. A constant needs no learning.
+`ThresholdedClassifier` adds one to any classifier that scores labels.
 """
 
 from multimargin.thresholds.base import Threshold, over_labels
+from multimargin.thresholds.classifier import ThresholdedClassifier
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
 from multimargin.thresholds.cuts import hamming_thresholds
@@ -22,6 +24,7 @@ __all__ = [
     "LabelsThreshold",
     "ScoresThreshold",
     "Threshold",
+    "ThresholdedClassifier",
     "hamming_thresholds",
     "make_threshold",
     "over_labels",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multimargin import RankSVM
-from multimargin.margins import pair_margins
+from multimargin.measures.margins import pair_margins
 
 
 def test_margins_follow_rows_then_relevant_then_irrelevant_labels():

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.targets import check_targets
-from multimargin.label_scores import response_of, scores_by
-from multimargin.thresholds import Threshold, make_threshold, over_labels
-from multimargin.thresholds.base import spread
+from multimargin.measures.label_scores import response_of, scores_by
+from multimargin.thresholds.base import Threshold, over_labels, spread
+from multimargin.thresholds.make import make_threshold
 
 Matrix = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from multimargin import RankSVM
-from multimargin.label_scores import response_of, scores_by
+from multimargin.measures.label_scores import response_of, scores_by
 
 RESPONSES = ("label_scores", "decision_function", "predict_proba", "predict")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from multimargin import demo
+from multimargin.cli import demonstration as demo
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.measures import all_measures
 

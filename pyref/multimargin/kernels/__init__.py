@@ -1,0 +1,37 @@
+"""Kernel functions with scikit-learn's names and parameters, computed by the Rust core.
+
+``rbf`` is exp(-gamma ||x - y||^2), ``poly`` (gamma x.y + coef0)^degree, ``sigmoid``
+tanh(gamma x.y + coef0), ``linear`` x.y.
+"""
+
+from multimargin.kernels.kernel import (
+    KERNELS,
+    Kernel,
+    KernelFunction,
+    check_precomputed,
+    is_indefinite,
+    is_indefinite_on_a_sample,
+    kernel_matrix,
+    less_offset,
+    make_kernel,
+    nearest_positive_semidefinite,
+    offset_of,
+    rust_features,
+    same_kind,
+)
+
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "KernelFunction",
+    "check_precomputed",
+    "is_indefinite",
+    "is_indefinite_on_a_sample",
+    "kernel_matrix",
+    "less_offset",
+    "make_kernel",
+    "nearest_positive_semidefinite",
+    "offset_of",
+    "rust_features",
+    "same_kind",
+]

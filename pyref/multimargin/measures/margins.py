@@ -1,0 +1,41 @@
+"""Margins of label pairs: what large-margin ranking makes large."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.labels import check_indicator, check_scores
+
+Vector = NDArray[np.float64]
+
+
+def pair_margins(Y_true: Any, scores: Any) -> Vector:
+    """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Label indicator of 0 and 1.
+    scores : array-like of shape (n, q)
+        The scores f.
+
+    Returns
+    -------
+    ndarray of shape (L,)
+        The margins of the L pairs, by row, then by relevant, then by irrelevant label. A pair is
+        ranked correctly where its margin is positive. Rows to which all labels or none apply have
+        no pairs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array is malformed, or if they have different shapes.
+    """
+    relevant = check_indicator(Y_true, "Y_true").astype(bool)
+    checked = check_scores(scores, n_rows=relevant.shape[0], n_labels=relevant.shape[1])
+    of_rows = [
+        (row[is_relevant, None] - row[~is_relevant]).ravel()
+        for row, is_relevant in zip(checked, relevant, strict=True)
+    ]
+    return np.concatenate(of_rows).astype(np.float64, copy=False)
