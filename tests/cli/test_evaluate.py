@@ -3,9 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multimargin.cli.demonstration import MEASURES
 from multimargin.datasets import MultilabelData, dump_arff
-from multimargin.measures import all_measures
+from multimargin.measures import MEASURES, all_measures
 from multimargin.model_files import load_model
 
 
@@ -20,8 +19,10 @@ def test_all_measures(command, model: Path, folder: Path, small: MultilabelData)
     assert answer.out.startswith("mlodm on small, test: 40 rows\n")
     lines = {line[:20].strip(): line[20:].split() for line in answer.out.splitlines()}
     values = expected(model, *small.split("test"))
-    for key, (name, larger) in MEASURES.items():
-        assert lines[name] == [f"{values[key]:.4f}", "higher" if larger else "lower"]
+    assert list(values) == list(MEASURES)
+    for name, measure in MEASURES.items():
+        direction = "higher" if measure.larger_is_better else "lower"
+        assert lines[measure.title] == [f"{values[name]:.4f}", direction]
     assert "fitted to these rows" not in answer.out
 
 

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from multimargin import measures
+from multimargin.measures import ranking
 
 RANKING = ["ranking_loss", "one_error", "coverage", "average_precision", "is_error"]
 LABEL_SETS = ["hamming_loss", "exact_match", "jaccard", "example_f1", "macro_f1", "micro_f1"]
@@ -185,7 +186,7 @@ def test_many_rows_and_labels():
     Y = (rng.random((900, 400)) < rng.choice([0.0, 0.02, 0.5], size=(900, 1))).astype(np.uint8)
     F = np.round(rng.standard_normal((900, 400)), 2)
     kept = [i for i in range(900) if 0 < Y[i].sum() < 400]
-    assert len(kept) * 400 > measures._ENTRIES_PER_CHUNK
+    assert len(kept) * 400 > ranking._ENTRIES_PER_CHUNK
     by_halves = np.array_split(kept, 7)
     for name in RANKING:
         measure = getattr(measures, name)
@@ -442,6 +443,17 @@ def test_scorers_can_be_pickled(name):
     model = classifier().fit(X, Y)
     scorer = measures.SCORERS[name]
     assert pickle.loads(pickle.dumps(scorer))(model, X, Y) == scorer(model, X, Y)
+
+
+def test_the_table_names_the_functions_and_what_they_need():
+    Y, F = random_case(np.random.default_rng(3))
+    assert list(measures.MEASURES) == RANKING + LABEL_SETS
+    for name, measure in measures.MEASURES.items():
+        assert measure.name == name
+        assert measure.function is getattr(measures, name)
+        needed = F if measure.needs == "scores" else (F > 0).astype(int)
+        found = measures.all_measures(Y, (F > 0).astype(int), F)
+        assert found[name] == measure.function(Y, needed)
 
 
 def test_get_scorer():

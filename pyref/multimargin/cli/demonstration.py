@@ -20,26 +20,11 @@ except ImportError as error:
 from multimargin import RankSVM
 from multimargin.cli.progress import new_progress, shown_fit
 from multimargin.datasets import MultilabelData, load_digit_attributes
-from multimargin.measures import all_measures
+from multimargin.measures import MEASURES, all_measures
 
 C = 10.0
 KERNEL = "rbf"
 GAMMA = "scale"
-
-# Name and whether larger values are better, in the order of the table.
-MEASURES = {
-    "ranking_loss": ("ranking loss", False),
-    "one_error": ("one-error", False),
-    "coverage": ("coverage", False),
-    "average_precision": ("average precision", True),
-    "is_error": ("is-error", False),
-    "hamming_loss": ("Hamming loss", False),
-    "exact_match": ("exact match", True),
-    "jaccard": ("accuracy (Jaccard)", True),
-    "example_f1": ("F1, example-based", True),
-    "macro_f1": ("F1, macro", True),
-    "micro_f1": ("F1, micro", True),
-}
 
 
 @dataclass(frozen=True)
@@ -113,11 +98,11 @@ def measures_table(results: dict[str, Result]) -> Table:
     table.add_column("better is")
     for name in results:
         table.add_column(name, justify="right")
-    for key, (label, larger) in MEASURES.items():
+    for key, measure in MEASURES.items():
         values = [result.measures[key] for result in results.values()]
-        best = max(values) if larger else min(values)
+        best = max(values) if measure.larger_is_better else min(values)
         cells = [f"[bold green]{v:.4f}[/]" if v == best else f"{v:.4f}" for v in values]
-        table.add_row(label, "higher" if larger else "lower", *cells)
+        table.add_row(measure.title, measure.better, *cells)
     table.add_section()
     table.add_row("fit, seconds", "lower", *(f"{r.seconds:.3f}" for r in results.values()))
     return table

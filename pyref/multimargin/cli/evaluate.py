@@ -32,11 +32,10 @@ def command(
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
-    from multimargin.cli.demonstration import MEASURES
     from multimargin.cli.options import check_complete, choose_split, load_data
     from multimargin.cli.output import console, counted, plain_table, print_json
     from multimargin.cli.predict import svmlight_options
-    from multimargin.measures import all_measures
+    from multimargin.measures import MEASURES, all_measures
     from multimargin.model_files import load_model
 
     model, info = load_model(model_file, allow_pickle=allow_pickle)
@@ -60,8 +59,8 @@ def command(
         )
         return
     table = plain_table("measure", "value", "better is")
-    for key, (name, larger) in MEASURES.items():
-        table.add_row(name, f"{measures[key]:.4f}", "higher" if larger else "lower")
+    for name, measure in MEASURES.items():
+        table.add_row(measure.title, f"{measures[name]:.4f}", measure.better)
     out = console()
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
     out.print(title, style="bold", markup=False)

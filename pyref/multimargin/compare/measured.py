@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from multimargin.measures import MEASURES
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -33,17 +35,10 @@ MEASURED: Mapping[str, Measured] = MappingProxyType(
     {
         entry.name: entry
         for entry in (
-            Measured("ranking_loss", "ranking loss", False),
-            Measured("one_error", "one-error", False),
-            Measured("coverage", "coverage", False),
-            Measured("average_precision", "average precision", True),
-            Measured("is_error", "is-error", False),
-            Measured("hamming_loss", "Hamming loss", False),
-            Measured("exact_match", "exact match", True),
-            Measured("jaccard", "accuracy (Jaccard)", True),
-            Measured("example_f1", "F1, example-based", True),
-            Measured("macro_f1", "F1, macro", True),
-            Measured("micro_f1", "F1, micro", True),
+            *(
+                Measured(measure.name, measure.title, measure.larger_is_better)
+                for measure in MEASURES.values()
+            ),
             Measured("fit_seconds", "fit, seconds", False),
             Measured("predict_seconds", "prediction, seconds", False),
         )
@@ -51,7 +46,7 @@ MEASURED: Mapping[str, Measured] = MappingProxyType(
 )
 """All quantities by name: the measures, then the seconds."""
 
-RANKING = ("ranking_loss", "one_error", "coverage", "average_precision", "is_error")
+RANKING = tuple(name for name, measure in MEASURES.items() if measure.needs == "scores")
 """The measures that need scores and rows with both relevant and irrelevant labels."""
 
 DEFAULT = ("ranking_loss", "one_error", "average_precision", "hamming_loss", "macro_f1")

@@ -1,25 +1,21 @@
-"""Measures of multi-label prediction.
+"""Ranking measures: the scores of labels against the relevant ones.
 
-Ranking measures compare the scores f_1, ..., f_q of a row with its relevant labels P and
+They compare the scores f_1, ..., f_q of a row with its relevant labels P and
 irrelevant labels N. Papers: Xu, "Fast multi-label core vector machine" (Rank-CVM), section 2,
 equations 3-7, and Huang et al. (LLSF), equations 16-21. They are defined on rows with both kinds
 of labels. On ties they take the worst rank, so constant scores earn no credit for the order; only
 `one_error` is lenient, see there.
 
-Bipartition measures compare predicted label sets with the true ones and come from scikit-learn.
-
-Every measure is the mean over the rows, unless its name says otherwise.
+Every measure is the mean over the rows.
 """
 
-from collections.abc import Callable
-from copy import deepcopy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import metrics
 
 from multimargin.checks.labels import check_indicator, check_scores
 
@@ -190,247 +186,6 @@ def is_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
     return _ranking_measure("is_error", Y_true, scores, degenerate_rows)
 
 
-def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
-    """Fraction of entries of the indicator matrix that are wrong.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    Rank-CVM paper, equation 7.
-    """
-    return float(metrics.hamming_loss(*_check_label_sets(Y_true, Y_pred)))
-
-
-def exact_match(Y_true: Any, Y_pred: Any) -> float:
-    """Fraction of rows whose label set is predicted without any error (subset accuracy).
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    LLSF paper, equation 18.
-    """
-    return float(metrics.accuracy_score(*_check_label_sets(Y_true, Y_pred)))
-
-
-def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
-    """Example-based Jaccard similarity, which the field also calls "accuracy".
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    LLSF paper, equation 17: the mean of ``|true and predicted| / |true or predicted|``.
-    """
-    Y_true, Y_pred = _check_label_sets(Y_true, Y_pred)
-    _check_zero_division(zero_division)
-    return float(
-        metrics.jaccard_score(Y_true, Y_pred, average="samples", zero_division=zero_division)
-    )
-
-
-def example_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
-    """F1 of each row's label set, averaged over the rows.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    LLSF paper, equation 19: the mean of
-    ``2 |true and predicted| / (|true| + |predicted|)``.
-    """
-    return _f1("samples", Y_true, Y_pred, zero_division)
-
-
-def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
-    """F1 of each label, averaged over the labels.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a label that is neither true nor predicted in any row: 1, because it is predicted
-        perfectly. Where many labels do not occur in the test rows, the choice changes the result
-        much; scikit-learn's own default is 0.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    LLSF paper, equation 20.
-    """
-    return _f1("macro", Y_true, Y_pred, zero_division)
-
-
-def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
-    """F1 of all entries of the indicator matrix taken together.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    zero_division : {0.0, 1.0}, default=1.0
-        Value when no entry is true or predicted: 1, because the prediction is perfect.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    LLSF paper, equation 21.
-    """
-    return _f1("micro", Y_true, Y_pred, zero_division)
-
-
-def ranking_hamming(
-    Y_true: Any, Y_pred: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore"
-) -> float:
-    """Mean of ranking loss and Hamming loss: a criterion for tuning.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        As in `ranking_loss`.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
-
-    Notes
-    -----
-    Rank-CVM paper, equation 77.
-    """
-    ranking = ranking_loss(Y_true, scores, degenerate_rows=degenerate_rows)
-    return (ranking + hamming_loss(Y_true, Y_pred)) / 2.0
-
-
-def all_measures(
-    Y_true: Any,
-    Y_pred: Any,
-    scores: Any,
-    *,
-    degenerate_rows: DegenerateRows = "ignore",
-    zero_division: float = 1.0,
-) -> dict[str, float]:
-    """Every measure of this module at once.
-
-    Parameters
-    ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What the ranking measures do with rows whose labels are all relevant or all irrelevant:
-        leave them out, or count them as perfectly ranked.
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a Jaccard similarity or F1 of two empty sets.
-
-    Returns
-    -------
-    dict of str to float
-        The measures under the names of their functions, ranking measures first. Losses are
-        positive here; only the scorers change their sign.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
-    """
-    Y_true, Y_pred = _check_label_sets(Y_true, Y_pred)
-    values = _ranking_measures(list(_ROW_VALUES), Y_true, scores, degenerate_rows)
-    values["hamming_loss"] = hamming_loss(Y_true, Y_pred)
-    values["exact_match"] = exact_match(Y_true, Y_pred)
-    values["jaccard"] = jaccard(Y_true, Y_pred, zero_division=zero_division)
-    values["example_f1"] = example_f1(Y_true, Y_pred, zero_division=zero_division)
-    values["macro_f1"] = macro_f1(Y_true, Y_pred, zero_division=zero_division)
-    values["micro_f1"] = micro_f1(Y_true, Y_pred, zero_division=zero_division)
-    return values
-
-
 @dataclass(frozen=True)
 class _Rows:
     """Rows with both kinds of labels; (m, q) arrays."""
@@ -497,24 +252,39 @@ def _is_error_rows(rows: _Rows) -> Vector:
     return np.asarray(rows.lowest_relevant <= rows.highest_irrelevant, dtype=np.float64)
 
 
-_ROW_VALUES: dict[str, Callable[[_Rows], Vector]] = {
-    "ranking_loss": _ranking_loss_rows,
-    "one_error": _one_error_rows,
-    "coverage": _coverage_rows,
-    "average_precision": _average_precision_rows,
-    "is_error": _is_error_rows,
+@dataclass(frozen=True)
+class _Definition:
+    """A ranking measure of rows with both kinds of labels, and of a perfectly ranked row."""
+
+    rows: Callable[[_Rows], Vector]
+    perfect: Callable[[Counts], Vector]
+
+
+def _zero(n_relevant: Counts) -> Vector:
+    return np.zeros(n_relevant.shape)
+
+
+def _one(n_relevant: Counts) -> Vector:
+    return np.ones(n_relevant.shape)
+
+
+def _steps_down_to_all(n_relevant: Counts) -> Vector:
+    return np.asarray(np.maximum(n_relevant - 1.0, 0.0))
+
+
+_DEFINITIONS = {
+    "ranking_loss": _Definition(_ranking_loss_rows, _zero),
+    "one_error": _Definition(_one_error_rows, _zero),
+    "coverage": _Definition(_coverage_rows, _steps_down_to_all),
+    "average_precision": _Definition(_average_precision_rows, _one),
+    "is_error": _Definition(_is_error_rows, _zero),
 }
 
 
-def _perfect_value(name: str, n_relevant: Counts) -> Vector:
-    if name == "coverage":
-        return np.asarray(np.maximum(n_relevant - 1.0, 0.0))
-    return np.full(n_relevant.shape, 1.0 if name == "average_precision" else 0.0)
-
-
-def _ranking_measures(
-    names: list[str], Y_true: Any, scores: Any, degenerate_rows: DegenerateRows
+def ranking_measures(
+    names: Sequence[str], Y_true: Any, scores: Any, degenerate_rows: DegenerateRows
 ) -> dict[str, float]:
+    """Compute some ranking measures by name: what they share is computed once."""
     if degenerate_rows not in ("ignore", "count"):
         raise ValueError(f"degenerate_rows is {degenerate_rows!r}; expected 'ignore' or 'count'.")
     relevant = check_indicator(Y_true, "Y_true").view(np.bool_)
@@ -529,113 +299,18 @@ def _ranking_measures(
             "undefined on it (degenerate_rows='count' counts such rows as perfectly ranked)."
         )
 
-    values = {name: _perfect_value(name, n_relevant) for name in names}
+    values = {name: _DEFINITIONS[name].perfect(n_relevant) for name in names}
     with_pairs = np.flatnonzero(has_pairs)
     n_rows_per_chunk = max(1, _ENTRIES_PER_CHUNK // q)
     for start in range(0, with_pairs.size, n_rows_per_chunk):
         index = with_pairs[start : start + n_rows_per_chunk]
         rows = _Rows(relevant[index], scores[index])
         for name in names:
-            values[name][index] = _ROW_VALUES[name](rows)
+            values[name][index] = _DEFINITIONS[name].rows(rows)
 
     counted = has_pairs if degenerate_rows == "ignore" else np.ones(n, dtype=bool)
     return {name: float(values[name][counted].mean()) for name in names}
 
 
 def _ranking_measure(name: str, Y_true: Any, scores: Any, degenerate_rows: DegenerateRows) -> float:
-    return _ranking_measures([name], Y_true, scores, degenerate_rows)[name]
-
-
-def _check_label_sets(Y_true: Any, Y_pred: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    Y_true = check_indicator(Y_true, "Y_true")
-    Y_pred = check_indicator(Y_pred, "Y_pred")
-    if Y_true.shape != Y_pred.shape:
-        raise ValueError(
-            f"Y_pred has shape {Y_pred.shape}; expected the shape of Y_true, {Y_true.shape}."
-        )
-    # scikit-learn takes one column for a binary problem and averages over its two classes.
-    if Y_true.shape[1] < 2:
-        raise ValueError(f"Y_true has shape {Y_true.shape}; expected at least two labels.")
-    return Y_true, Y_pred
-
-
-def _check_zero_division(zero_division: float) -> None:
-    if zero_division not in (0.0, 1.0):
-        raise ValueError(f"zero_division is {zero_division!r}; expected 0.0 or 1.0.")
-
-
-def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float) -> float:
-    Y_true, Y_pred = _check_label_sets(Y_true, Y_pred)
-    _check_zero_division(zero_division)
-    return float(metrics.f1_score(Y_true, Y_pred, average=average, zero_division=zero_division))
-
-
-Scorer = Callable[..., float]
-
-
-def _scores_scorer(measure: Callable[..., float], *, greater_is_better: bool) -> Scorer:
-    scorer: Scorer = metrics.make_scorer(
-        measure, response_method="decision_function", greater_is_better=greater_is_better
-    )
-    return scorer
-
-
-def _label_sets_scorer(measure: Callable[..., float], *, greater_is_better: bool) -> Scorer:
-    scorer: Scorer = metrics.make_scorer(
-        measure, response_method="predict", greater_is_better=greater_is_better
-    )
-    return scorer
-
-
-class _NegRankingHamming:
-    """The scorer of a measure that takes both the label sets and the scores."""
-
-    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
-        return -ranking_hamming(Y, estimator.predict(X), estimator.decision_function(X))
-
-    def __repr__(self) -> str:
-        return "get_scorer('neg_ranking_hamming')"
-
-
-SCORERS: dict[str, Scorer] = {
-    "neg_ranking_loss": _scores_scorer(ranking_loss, greater_is_better=False),
-    "neg_one_error": _scores_scorer(one_error, greater_is_better=False),
-    "neg_coverage": _scores_scorer(coverage, greater_is_better=False),
-    "average_precision": _scores_scorer(average_precision, greater_is_better=True),
-    "neg_is_error": _scores_scorer(is_error, greater_is_better=False),
-    "neg_hamming_loss": _label_sets_scorer(hamming_loss, greater_is_better=False),
-    "exact_match": _label_sets_scorer(exact_match, greater_is_better=True),
-    "jaccard": _label_sets_scorer(jaccard, greater_is_better=True),
-    "example_f1": _label_sets_scorer(example_f1, greater_is_better=True),
-    "macro_f1": _label_sets_scorer(macro_f1, greater_is_better=True),
-    "micro_f1": _label_sets_scorer(micro_f1, greater_is_better=True),
-    "neg_ranking_hamming": _NegRankingHamming(),
-}
-"""Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
-
-
-def get_scorer(name: str) -> Scorer:
-    """Return a scorer for `cross_val_score`, `GridSearchCV` and the like.
-
-    Parameters
-    ----------
-    name : str
-        A key of `SCORERS`: the name of a measure, with the prefix ``"neg_"`` if it is a loss.
-
-    Returns
-    -------
-    callable
-        A scorer with the signature ``scorer(estimator, X, Y)``; ranking measures use the
-        estimator's `decision_function`, the others its `predict`, "neg_ranking_hamming" both.
-        Larger is better. A threshold of its own for each label changes the ranking of
-        `decision_function`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such scorer.
-    """
-    if name not in SCORERS:
-        raise ValueError(f"name is {name!r}; expected one of {', '.join(sorted(SCORERS))}.")
-    # A scorer carries metadata requests that its owner may change.
-    return deepcopy(SCORERS[name])
+    return ranking_measures([name], Y_true, scores, degenerate_rows)[name]

@@ -1,0 +1,199 @@
+"""Bipartition measures: predicted label sets against the true ones, computed by scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import metrics
+
+from multimargin.checks.labels import check_indicator
+
+
+def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
+    """Fraction of entries of the indicator matrix that are wrong.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    Rank-CVM paper, equation 7.
+    """
+    return float(metrics.hamming_loss(*check_label_sets(Y_true, Y_pred)))
+
+
+def exact_match(Y_true: Any, Y_pred: Any) -> float:
+    """Fraction of rows whose label set is predicted without any error (subset accuracy).
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    LLSF paper, equation 18.
+    """
+    return float(metrics.accuracy_score(*check_label_sets(Y_true, Y_pred)))
+
+
+def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+    """Example-based Jaccard similarity, which the field also calls "accuracy".
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a row without any true or predicted label: 1, because it is predicted perfectly.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    LLSF paper, equation 17: the mean of ``|true and predicted| / |true or predicted|``.
+    """
+    Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
+    _check_zero_division(zero_division)
+    return float(
+        metrics.jaccard_score(Y_true, Y_pred, average="samples", zero_division=zero_division)
+    )
+
+
+def example_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+    """F1 of each row's label set, averaged over the rows.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a row without any true or predicted label: 1, because it is predicted perfectly.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    LLSF paper, equation 19: the mean of
+    ``2 |true and predicted| / (|true| + |predicted|)``.
+    """
+    return _f1("samples", Y_true, Y_pred, zero_division)
+
+
+def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+    """F1 of each label, averaged over the labels.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a label that is neither true nor predicted in any row: 1, because it is predicted
+        perfectly. Where many labels do not occur in the test rows, the choice changes the result
+        much; scikit-learn's own default is 0.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    LLSF paper, equation 20.
+    """
+    return _f1("macro", Y_true, Y_pred, zero_division)
+
+
+def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+    """F1 of all entries of the indicator matrix taken together.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value when no entry is true or predicted: 1, because the prediction is perfect.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    LLSF paper, equation 21.
+    """
+    return _f1("micro", Y_true, Y_pred, zero_division)
+
+
+def check_label_sets(Y_true: Any, Y_pred: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Check true and predicted label sets, see `hamming_loss`."""
+    Y_true = check_indicator(Y_true, "Y_true")
+    Y_pred = check_indicator(Y_pred, "Y_pred")
+    if Y_true.shape != Y_pred.shape:
+        raise ValueError(
+            f"Y_pred has shape {Y_pred.shape}; expected the shape of Y_true, {Y_true.shape}."
+        )
+    # scikit-learn takes one column for a binary problem and averages over its two classes.
+    if Y_true.shape[1] < 2:
+        raise ValueError(f"Y_true has shape {Y_true.shape}; expected at least two labels.")
+    return Y_true, Y_pred
+
+
+def _check_zero_division(zero_division: float) -> None:
+    if zero_division not in (0.0, 1.0):
+        raise ValueError(f"zero_division is {zero_division!r}; expected 0.0 or 1.0.")
+
+
+def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float) -> float:
+    Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
+    _check_zero_division(zero_division)
+    return float(metrics.f1_score(Y_true, Y_pred, average=average, zero_division=zero_division))

@@ -1,0 +1,138 @@
+"""All measures by name: what each is called in print, which direction is better, what it needs.
+
+Scorers, tables, the program and the demonstration are made from this table.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from multimargin.measures import label_sets, ranking
+from multimargin.measures.label_sets import check_label_sets, hamming_loss
+from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of multi-label prediction.
+
+    Parameters
+    ----------
+    name : str
+        Its name, that of its function.
+    title : str
+        Its name in print.
+    larger_is_better : bool
+        Its direction.
+    needs : {"scores", "label sets"}
+        What it compares with the true labels.
+    function : callable
+        The measure, called with the true labels and what it needs.
+    """
+
+    name: str
+    title: str
+    larger_is_better: bool
+    needs: Literal["scores", "label sets"]
+    function: Callable[..., float]
+
+    @property
+    def better(self) -> str:
+        """The direction in words: "higher" or "lower"."""
+        return "higher" if self.larger_is_better else "lower"
+
+
+_ALL = (
+    Measure("ranking_loss", "ranking loss", False, "scores", ranking.ranking_loss),
+    Measure("one_error", "one-error", False, "scores", ranking.one_error),
+    Measure("coverage", "coverage", False, "scores", ranking.coverage),
+    Measure("average_precision", "average precision", True, "scores", ranking.average_precision),
+    Measure("is_error", "is-error", False, "scores", ranking.is_error),
+    Measure("hamming_loss", "Hamming loss", False, "label sets", label_sets.hamming_loss),
+    Measure("exact_match", "exact match", True, "label sets", label_sets.exact_match),
+    Measure("jaccard", "accuracy (Jaccard)", True, "label sets", label_sets.jaccard),
+    Measure("example_f1", "F1, example-based", True, "label sets", label_sets.example_f1),
+    Measure("macro_f1", "F1, macro", True, "label sets", label_sets.macro_f1),
+    Measure("micro_f1", "F1, micro", True, "label sets", label_sets.micro_f1),
+)
+
+MEASURES: Mapping[str, Measure] = MappingProxyType({measure.name: measure for measure in _ALL})
+"""All measures by name, those of scores first."""
+
+_WITH_ZERO_DIVISION = ("jaccard", "example_f1", "macro_f1", "micro_f1")
+
+
+def ranking_hamming(
+    Y_true: Any, Y_pred: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore"
+) -> float:
+    """Mean of ranking loss and Hamming loss: a criterion for tuning.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        As in `ranking_loss`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or if all rows are degenerate and ignored.
+
+    Notes
+    -----
+    Rank-CVM paper, equation 77.
+    """
+    ranking = ranking_loss(Y_true, scores, degenerate_rows=degenerate_rows)
+    return (ranking + hamming_loss(Y_true, Y_pred)) / 2.0
+
+
+def all_measures(
+    Y_true: Any,
+    Y_pred: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    zero_division: float = 1.0,
+) -> dict[str, float]:
+    """Every measure at once.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
+        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    degenerate_rows : {"ignore", "count"}, default="ignore"
+        What the ranking measures do with rows whose labels are all relevant or all irrelevant:
+        leave them out, or count them as perfectly ranked.
+    zero_division : {0.0, 1.0}, default=1.0
+        Value of a Jaccard similarity or F1 of two empty sets.
+
+    Returns
+    -------
+    dict of str to float
+        The measures under the names of their functions, ranking measures first. Losses are
+        positive here; only the scorers change their sign.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or if all rows are degenerate and ignored.
+    """
+    Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
+    of_scores = [name for name, measure in MEASURES.items() if measure.needs == "scores"]
+    values = ranking_measures(of_scores, Y_true, scores, degenerate_rows)
+    for name, measure in MEASURES.items():
+        if measure.needs == "label sets":
+            options = {"zero_division": zero_division} if name in _WITH_ZERO_DIVISION else {}
+            values[name] = measure.function(Y_true, Y_pred, **options)
+    return {name: values[name] for name in MEASURES}

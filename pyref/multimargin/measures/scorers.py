@@ -1,0 +1,70 @@
+"""Scorers for `scoring=` of scikit-learn, one for each measure."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+from sklearn.metrics import make_scorer
+
+from multimargin.measures.registry import MEASURES, Measure, ranking_hamming
+
+Scorer = Callable[..., float]
+
+_RESPONSES = {"scores": "decision_function", "label sets": "predict"}
+
+
+class _NegRankingHamming:
+    """The scorer of a measure that takes both the label sets and the scores."""
+
+    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
+        return -ranking_hamming(Y, estimator.predict(X), estimator.decision_function(X))
+
+    def __repr__(self) -> str:
+        return "get_scorer('neg_ranking_hamming')"
+
+
+def _scorer_name(measure: Measure) -> str:
+    return measure.name if measure.larger_is_better else f"neg_{measure.name}"
+
+
+def _scorer(measure: Measure) -> Scorer:
+    scorer: Scorer = make_scorer(
+        measure.function,
+        response_method=_RESPONSES[measure.needs],
+        greater_is_better=measure.larger_is_better,
+    )
+    return scorer
+
+
+SCORERS: dict[str, Scorer] = {
+    **{_scorer_name(measure): _scorer(measure) for measure in MEASURES.values()},
+    "neg_ranking_hamming": _NegRankingHamming(),
+}
+"""Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
+
+
+def get_scorer(name: str) -> Scorer:
+    """Return a scorer for `cross_val_score`, `GridSearchCV` and the like.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SCORERS`: the name of a measure, with the prefix ``"neg_"`` if it is a loss.
+
+    Returns
+    -------
+    callable
+        A scorer with the signature ``scorer(estimator, X, Y)``; ranking measures use the
+        estimator's `decision_function`, the others its `predict`, "neg_ranking_hamming" both.
+        Larger is better. A threshold of its own for each label changes the ranking of
+        `decision_function`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scorer.
+    """
+    if name not in SCORERS:
+        raise ValueError(f"name is {name!r}; expected one of {', '.join(sorted(SCORERS))}.")
+    # A scorer carries metadata requests that its owner may change.
+    return deepcopy(SCORERS[name])
