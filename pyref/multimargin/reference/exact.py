@@ -1,9 +1,30 @@
-"""The parts that every exact model of the pairwise family is made of.
+"""What every exact model of the pairwise family is made of.
 
-A method of this family (Rank-SVM, Rank-CVM, Rank-HLapSVM, mlODM) puts one dual variable on every
-pair of a relevant and an irrelevant label of an instance. This file holds what does not depend on
-the loss: the pairs, their matrices in the papers' letters, the factor of the kernel matrix, and the
-call of the solver.
+A method of this family (Rank-SVM, Rank-LSVM, Rank-CVM, Rank-HLapSVM, mlODM) puts one dual variable
+on every pair of a relevant and an irrelevant label of an instance. This file holds what does not
+depend on the loss: the pairs, their matrices, the factor of the kernel matrix, a feasible point of
+the dual, and the call of the solver. Equation numbers are those of Xu 2013.
+
+Dictionary::
+
+    Y         n x q   1 where the label is relevant, else 0; n instances, q labels
+    pairs     3 x L   (i, m, n): m relevant and n irrelevant for instance i, in the     (16)
+                      order of i, then m, then n; a row of zeros or of ones has none
+    c         L       weight C_i = C / (p_i r_i) of each pair of instance i with        (19)
+                      p_i relevant and r_i irrelevant labels; C > 0
+    alpha     L       dual variables, 0 <= alpha <= c for the hinge                     (19)
+    H         q x L   [H_1, ..., H_n]: +1 in row m, -1 in row n of each pair's column  (20), (22)
+    blkdiag_H nq x L  blkdiag(H_1, ..., H_n), row i q + k for instance i and label k:
+                      B = blkdiag_H alpha, and blkdiag_H^T F are the differences of F
+    B         n x q   row i is beta_i = H_i alpha_i                                 (21), (23)
+    F         n x q   scores; its difference of pair (i, m, n) is F[i, m] - F[i, n]     (16)
+    K, Kt     n x n   kernel matrix, and the one that the method uses: K + 1 if the bias is
+                      penalized, else K
+    G         n x r   factor of a kernel matrix: Kt = G G^T
+
+`bias` is "free", "penalized" or "none"; `solver` is "clarabel", an interior-point method, or "scs",
+a splitting method, for a second opinion on small problems. A malformed argument raises ValueError,
+a missing CVXPY ImportError, and a solver that stops early `ExactSolverError`.
 """
 
 from __future__ import annotations
@@ -15,69 +36,28 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int_]
 Bias = Literal["free", "penalized", "none"]
 Solver = Literal["clarabel", "scs"]
 
 
 # -------------------------------------------------------------------------------------------------
-# Pairs: (m, n) in L_i x complement of L_i, 000 (16)
+# Pairs
 # -------------------------------------------------------------------------------------------------
 class Pairs(NamedTuple):
-    """The L pairs (i, m, n): label m is relevant and label n irrelevant for instance i.
-
-    Parameters
-    ----------
-    i, m, n : ndarray of int, shape (L,)
-        Ordered by i, then by m, then by n.
-    """
+    """The L pairs (i, m, n), each entry an array of L integers."""
 
     i: npt.NDArray[np.intp]
     m: npt.NDArray[np.intp]
     n: npt.NDArray[np.intp]
 
 
-def pairs(Y: npt.ArrayLike) -> Pairs:
-    """List the pairs of every instance.
-
-    Parameters
-    ----------
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels. A row of zeros only or of ones only has no pairs.
-
-    Returns
-    -------
-    Pairs
-        i = 1..n, then m over the relevant labels, then n over the irrelevant ones, each ascending.
-    """
-    Y = label_matrix(Y)
-    triples = []
-    for i in range(Y.shape[0]):
-        for m in np.flatnonzero(Y[i] == 1):
-            for n in np.flatnonzero(Y[i] == 0):
-                triples.append((i, m, n))
-    columns = np.array(triples, dtype=np.intp).reshape(-1, 3).T
-    return Pairs(columns[0], columns[1], columns[2])
-
-
-def label_matrix(Y: npt.ArrayLike) -> npt.NDArray[np.int_]:
-    """Check that Y is an n x q matrix of zeros and ones, and return it as integers.
-
-    Parameters
-    ----------
-    Y : array_like of {0, 1}, shape (n, q)
-
-    Returns
-    -------
-    ndarray of int, shape (n, q)
-
-    Raises
-    ------
-    ValueError
-        If Y is not two-dimensional or holds anything but 0 and 1.
-    """
+def label_matrix(Y: ArrayLike) -> Labels:
+    """Return Y as integers, after a check that it is an n x q matrix of zeros and ones."""
     Y = np.asarray(Y)
     if Y.ndim != 2:
         raise ValueError(f"Y has {Y.ndim} dimension(s), expected 2: instances x labels")
@@ -86,24 +66,19 @@ def label_matrix(Y: npt.ArrayLike) -> npt.NDArray[np.int_]:
     return Y.astype(np.int_)
 
 
+def pairs(Y: ArrayLike) -> Pairs:
+    """List the pairs of every instance, (16)."""
+    triples = [
+        (i, m, n)
+        for i, y in enumerate(label_matrix(Y))
+        for m in np.flatnonzero(y == 1)
+        for n in np.flatnonzero(y == 0)
+    ]
+    return Pairs(*np.array(triples, dtype=np.intp).reshape(-1, 3).T)
+
+
 def pair_weights(pairs: Pairs, C: float) -> Array:
-    """Weight C_i = C / (p_i r_i) of every pair, 000 (19).
-
-    Parameters
-    ----------
-    pairs : Pairs
-    C : float
-        Positive and finite.
-
-    Returns
-    -------
-    ndarray, shape (L,)
-
-    Raises
-    ------
-    ValueError
-        If C is not positive and finite.
-    """
+    """Weight C_i = C / (p_i r_i) of every pair, (19)."""
     if not (np.isfinite(C) and C > 0):
         raise ValueError(f"C is {C}, expected a positive finite number")
     pairs_of_instance = np.bincount(pairs.i)  # l_i = p_i r_i
@@ -111,18 +86,7 @@ def pair_weights(pairs: Pairs, C: float) -> Array:
 
 
 def pair_matrix(pairs: Pairs, q: int) -> sp.csc_array:
-    """H = [H_1, ..., H_n]: +1 in row m and -1 in row n of every pair's column, 000 (20), (25).
-
-    Parameters
-    ----------
-    pairs : Pairs
-    q : int
-        Number of labels.
-
-    Returns
-    -------
-    sparse array, shape (q, L)
-    """
+    """H = [H_1, ..., H_n], sparse, (20), (22) and (25)."""
     column = np.arange(len(pairs.i))
     plus = sp.coo_array((np.ones(len(column)), (pairs.m, column)), shape=(q, len(column)))
     minus = sp.coo_array((np.ones(len(column)), (pairs.n, column)), shape=(q, len(column)))
@@ -130,47 +94,29 @@ def pair_matrix(pairs: Pairs, q: int) -> sp.csc_array:
 
 
 def block_pair_matrix(pairs: Pairs, n: int, q: int) -> sp.csc_array:
-    """blkdiag(H_1, ..., H_n), which sends alpha to the rows of B: 000 (23), 002 (15).
+    """blkdiag(H_1, ..., H_n), sparse, which sends alpha to the rows of B, (23)."""
+    return pair_matrix(Pairs(pairs.i, pairs.i * q + pairs.m, pairs.i * q + pairs.n), n * q)
 
-    Row i of B is beta_i = H_i alpha_i. The transpose sends scores F to the differences
-    f_m(x_i) - f_n(x_i), one a pair.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    n, q : int
-        Numbers of instances and labels.
+def differences(F: Array, pairs: Pairs) -> Array:
+    """f_m(x_i) - f_n(x_i) of every pair, (16)."""
+    return F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
 
-    Returns
-    -------
-    sparse array, shape (n q, L)
-        Row i q + k belongs to instance i and label k.
-    """
-    within = Pairs(pairs.i, pairs.i * q + pairs.m, pairs.i * q + pairs.n)
-    return pair_matrix(within, n * q)
+
+def epoch_orders(orders: Sequence[ArrayLike] | None, n: int) -> list[npt.NDArray[Any]]:
+    """Orders of the instances in the epochs of a loop; only 0..n-1 if None."""
+    permutations = [np.arange(n)] if orders is None else [np.array(order) for order in orders]
+    for order in permutations:
+        if not np.array_equal(np.sort(order), np.arange(n)):
+            raise ValueError(f"orders holds {order}, expected a permutation of 0..{n - 1}")
+    return permutations
 
 
 # -------------------------------------------------------------------------------------------------
 # Kernel
 # -------------------------------------------------------------------------------------------------
-def kernel_matrix(K: npt.ArrayLike, bias: Bias) -> Array:
-    """Kt, the kernel that the method really uses: K + 1 when the bias is penalised, else K.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Symmetric kernel matrix.
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-
-    Raises
-    ------
-    ValueError
-        If K is not square, finite and symmetric, or bias is none of the three.
-    """
+def kernel_matrix(K: ArrayLike, bias: Bias) -> Array:
+    """Kt = K + 1 if the bias is penalized, else K, after a check that K is square and symmetric."""
     if bias not in ("free", "penalized", "none"):
         raise ValueError(f"bias is {bias!r}, expected 'free', 'penalized' or 'none'")
     K = np.array(K, dtype=np.float64)
@@ -191,60 +137,22 @@ INDEFINITE = 1e-8
 
 
 def scale_of(Kt: Array) -> float:
-    """Return the largest diagonal entry of a kernel matrix, 1 if it is 0.
-
-    Parameters
-    ----------
-    Kt : ndarray, shape (n, n)
-
-    Returns
-    -------
-    float
-        With kappa Kt and C/kappa in the place of Kt and C, alpha and the objective are divided by
-        kappa and the scores stay: a solver is given the problem with the diagonal of a correlation
-        matrix, whatever the scale of the features.
-    """
+    """Return the largest diagonal entry of a kernel matrix, 1 if it is 0."""
+    # Kt / kappa and kappa C have the scores of Kt and C, and alpha and the objective times kappa:
+    # the solver gets the diagonal of a correlation matrix, whatever the scale of the features.
     largest = float(np.diag(Kt).max(initial=0.0))
     return largest if largest > 0.0 else 1.0
 
 
 def centred(K: Array) -> Array:
-    """P K P with P = I - 1 1^T / n: the kernel of features whose mean is subtracted.
-
-    Parameters
-    ----------
-    K : ndarray, shape (n, n)
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        The quadratic term beta^T K beta is the same for columns beta that sum to 0.
-    """
+    """P K P with P = I - 1 1^T / n; beta^T K beta is the same for columns beta that sum to 0."""
     K = K - K.mean(axis=0)
     K = K - K.mean(axis=1)[:, None]
     return np.asarray((K + K.T) / 2.0)
 
 
 def factor(Kt: Array, size: float = 0.0) -> Array:
-    """G with Kt = G G^T, by the eigen-decomposition of Kt.
-
-    Parameters
-    ----------
-    Kt : ndarray, shape (n, n)
-        Symmetric and positive semi-definite up to rounding.
-    size : float, default 0
-        Size of the numbers that Kt was computed from, where it is a difference of larger ones.
-
-    Returns
-    -------
-    ndarray, shape (n, rank)
-        At least one column, so that a zero matrix has a factor as well.
-
-    Raises
-    ------
-    ValueError
-        If an eigenvalue is below -1e-8 times the largest one: the dual would not be convex.
-    """
+    """G with Kt = G G^T, by eigenvalues; `size` is that of the terms where Kt is a difference."""
     eigenvalues, U = np.linalg.eigh(Kt)
     largest = max(np.abs(eigenvalues).max(initial=0.0), size)
     if len(eigenvalues) and eigenvalues[0] < -INDEFINITE * largest:
@@ -259,43 +167,26 @@ def factor(Kt: Array, size: float = 0.0) -> Array:
 
 
 # -------------------------------------------------------------------------------------------------
-# Feasible points of the dual with a free bias: 0 <= alpha <= C_i, H alpha = 0
+# Feasible points of the dual with a free bias: 0 <= alpha <= C_i, H alpha = 0, (24)
+#
+# H alpha = 0 says that alpha is a circulation on the labels, with one arc m -> n a pair.
 # -------------------------------------------------------------------------------------------------
 def feasible(alpha: Array, pairs: Pairs, c: Array, q: int) -> Array:
-    """Move alpha, which a solver left outside by its tolerance, to a point of the dual's domain.
-
-    Parameters
-    ----------
-    alpha : ndarray, shape (L,)
-    pairs : Pairs
-    c : ndarray, shape (L,)
-        Upper bounds.
-    q : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray, shape (L,)
-        Inside its bounds, and H alpha is 0 but for the rounding of a sum.
-
-    Notes
-    -----
-    H alpha = 0 says that alpha is a circulation on the labels, one arc m -> n a pair. Three steps:
-    arcs between strongly connected components carry none; the residual is spread over the others
-    by least squares, weighted by their distance to the bounds; and where that leaves the bounds,
-    the smallest share of a circulation in their interior is mixed in.
-    """
+    """Move alpha, which a solver left outside by its tolerance, to a feasible point."""
+    # Arcs between strongly connected components carry nothing.
     interior = interior_circulation(pairs, c, q)
     inside = interior > 0.0
     alpha = np.where(inside, np.clip(alpha, 0.0, c), 0.0)
     if not inside.any():
         return alpha
     H = pair_matrix(pairs, q).toarray()
+    # The residual H alpha is spread over the other arcs by weighted least squares: the weight is
+    # the distance to the bounds, plus a share of c that keeps each component connected.
     for _ in range(3):
-        # The small share of c keeps every component connected where all of it is at its bounds.
-        room = np.where(inside, np.minimum(alpha, c - alpha) + 1e-3 * c, 0.0)
-        potential = np.linalg.pinv((H * room) @ H.T, hermitian=True) @ (H @ alpha)
-        alpha = alpha - room * (H.T @ potential)
+        weight = np.where(inside, np.minimum(alpha, c - alpha) + 1e-3 * c, 0.0)
+        potential = np.linalg.pinv((H * weight) @ H.T, hermitian=True) @ (H @ alpha)
+        alpha = alpha - weight * (H.T @ potential)
+    # Where that leaves the bounds, the smallest share of the interior point is mixed in.
     low = np.where(alpha < 0.0, -alpha / np.where(inside, interior - alpha, 1.0), 0.0)
     high = np.where(alpha > c, (alpha - c) / np.where(alpha > c, alpha - interior, 1.0), 0.0)
     share = min(1.0, max(low.max(), high.max()))
@@ -303,26 +194,8 @@ def feasible(alpha: Array, pairs: Pairs, c: Array, q: int) -> Array:
 
 
 def interior_circulation(pairs: Pairs, c: Array, q: int) -> Array:
-    """Return alpha with H alpha = 0 and 0 < alpha < c wherever the dual allows alpha > 0.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    c : ndarray, shape (L,)
-        Upper bounds.
-    q : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray, shape (L,)
-        0 for the pairs that are 0 at every feasible point: those between labels of different
-        strongly connected components.
-
-    Notes
-    -----
-    The flow pi_m P_mn of a stationary random walk with arcs in proportion to their capacities.
-    """
+    """Return alpha with H alpha = 0 and 0 < alpha < c wherever the dual allows alpha > 0."""
+    # The flow pi_m P_mn of a stationary random walk, whose steps are in proportion to capacities.
     capacity = np.zeros((q, q))
     np.add.at(capacity, (pairs.m, pairs.n), c)
     components = connected_components(capacity > 0.0, connection="strong")[1]
@@ -387,17 +260,7 @@ ATTEMPTS: dict[str, list[tuple[dict[str, float], tuple[str, ...]]]] = {
 
 
 def import_cvxpy() -> Any:
-    """Import CVXPY, which is an optional dependency.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ImportError
-        Names the extra to install.
-    """
+    """Import CVXPY, which is an optional dependency."""
     try:
         import cvxpy
     except ImportError as error:
@@ -416,19 +279,7 @@ class ExactSolverError(RuntimeError):
 
 
 def failure(solver: str, statuses: Sequence[str]) -> ExactSolverError:
-    """Return the error for a problem that a solver did not solve.
-
-    Parameters
-    ----------
-    solver : str
-        The solver's name.
-    statuses : sequence of str
-        How its attempts ended.
-
-    Returns
-    -------
-    ExactSolverError
-    """
+    """Return the error for a problem that a solver did not solve."""
     return ExactSolverError(
         f"the exact solver {solver} stopped with status {', '.join(dict.fromkeys(statuses))}; "
         "expected 'optimal'. Scale the features, lower C (for MLRL, raise lam) or use an iterative "
@@ -437,29 +288,7 @@ def failure(solver: str, statuses: Sequence[str]) -> ExactSolverError:
 
 
 def solve_qp(problem: Any, solver: Solver = "clarabel") -> None:
-    """Solve a CVXPY problem to the limit of double precision.
-
-    Parameters
-    ----------
-    problem : cvxpy.Problem
-        Solved in place: its variables and multipliers have values afterwards.
-    solver : {"clarabel", "scs"}, default "clarabel"
-        The interior-point method Clarabel, or the splitting method SCS for an independent second
-        opinion on small problems.
-
-    Raises
-    ------
-    ValueError
-        If solver is none of the two.
-    ExactSolverError
-        If the solver stops before it has reached its tolerances.
-
-    Notes
-    -----
-    Clarabel aims at 1e-12. Where rounding stops it earlier, 1e-9 is accepted; where that is out of
-    reach, too, its own settings and its own tolerance, 1e-8, are tried. SCS aims at 1e-11 and
-    raises when it does not get there, as it happens for very small or large C.
-    """
+    """Solve a CVXPY problem in place, to 1e-12, else 1e-9 or 1e-8 (SCS: 1e-11), or raise."""
     if solver not in SETTINGS:
         raise ValueError(f"solver is {solver!r}, expected one of {sorted(SETTINGS)}")
     cp = import_cvxpy()
@@ -479,25 +308,7 @@ def solve_qp(problem: Any, solver: Solver = "clarabel") -> None:
 
 
 def best_of(attempts: Sequence[Callable[[], Any]], primal: Callable[[Any], float]) -> Any:
-    """Return the first dual solution that its own primal value certifies, else the best one.
-
-    Parameters
-    ----------
-    attempts : sequence of callable
-        Each solves the same dual problem in units of its own and returns a solution with its
-        `objective`; or raises `ExactSolverError`.
-    primal : callable
-        The primal value of a solution.
-
-    Returns
-    -------
-    solution
-
-    Raises
-    ------
-    ExactSolverError
-        If every attempt fails.
-    """
+    """Return the first dual solution that its own primal value certifies, else the best one."""
     best, smallest, failed = None, np.inf, None
     for attempt in attempts:
         try:
@@ -518,19 +329,7 @@ def best_of(attempts: Sequence[Callable[[], Any]], primal: Callable[[Any], float
 
 
 def relative_gap(primal: float, dual: float, loss_at_zero: float = 0.0) -> float:
-    """(primal - dual) / primal, where a primal value of 0 means one of rounding.
-
-    Parameters
-    ----------
-    primal, dual : float
-    loss_at_zero : float, default 0
-        The objective of the model 0: sums of this size are what both values were computed from.
-
-    Returns
-    -------
-    float
-        0 where the difference is within 1e-14 of `loss_at_zero`.
-    """
+    """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0."""
     if primal - dual <= 1e-14 * loss_at_zero:
         return 0.0
     return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)

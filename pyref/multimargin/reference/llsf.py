@@ -1,19 +1,28 @@
-"""LLSF, the reference: paper 004, sections III and IV-B.
+"""LLSF: label-specific features by sparse regression with label dissimilarity (Huang et al. 2015).
 
-    min  1/2 ||X W - Y||_F^2 + alpha/2 tr(R W^T W) + beta ||W||_1            (3), (7), (8)
+The problem is Huang et al. 2015, eq. (3), with the smooth part (7) and the sparse part (8)::
 
-R[i, j] = 1 - cosine of the label columns i and j. The paper calls this problem convex. It is only
-while lambda_min(X^T X) + alpha lambda_min(R) >= 0; R has a zero diagonal, hence a negative
-eigenvalue (unless it is 0), and otherwise the objective has no lower bound. The convex form puts
-R + delta I in place of R, with delta from `shift`.
+    min  1/2 ||X W - Y||_F^2 + alpha/2 tr(R W^T W) + beta ||W||_1
 
-Papers and code:
-    X, Y, W       n x d (the paper's p), n x q (the paper's l), d x q
-    R             label_dissimilarity
-    L_f           lipschitz
-    S_eps[.]      soft_threshold
-    W^(t), G^(t)  V, G
-    tau           threshold
+The paper calls it convex. It is only while lambda_min(X^T X) + alpha lambda_min(R) >= 0; R has a
+zero diagonal, hence a negative eigenvalue (unless it is 0), and otherwise the objective has no
+lower bound. The convex form puts R + delta I in place of R, with delta from `shift`. Equation
+numbers are those of Huang et al. 2015.
+
+Dictionary::
+
+    n, d, q                instances, features (Huang: p), labels (Huang: l)
+    alpha, beta, gamma     weights: label dissimilarity >= 0, sparsity > 0; ridge start > 0
+    X            n x d     features
+    Y            n x q     1 where the label is relevant, else 0
+    W            d x q     coefficients; the features of label k are those with W[:, k] != 0
+    R            q x q     1 - cosine of the label columns; zero diagonal                   (2)
+    delta                  shift of the diagonal of R that makes the problem convex
+    L_f                    Lipschitz constant of the gradient                        (13), (15)
+    V, G         d x q     W^(t), the extrapolated point, and G^(t), its gradient step      (6)
+    b                      momentum, b_t                                            algorithm 1
+    S_eps[.]               soft_threshold                                                  (11)
+    tau, S       m x q     threshold and scores of m test rows                      algorithm 2
 """
 
 from __future__ import annotations
@@ -23,22 +32,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from multimargin.reference.exact import Array, Solver, import_cvxpy, label_matrix, solve_qp
 
 
 class Solution(NamedTuple):
-    """The point where a solver ends.
-
-    Parameters
-    ----------
-    objective : float
-        The objective, recomputed at W.
-    W : ndarray, shape (d, q)
-        Coefficients.
-    history : ndarray
-        The objective after each iteration of the published loop; empty for the exact model.
-    """
+    """W with its objective, and the objectives after the iterations of the published loop."""
 
     objective: float
     W: Array
@@ -46,21 +46,10 @@ class Solution(NamedTuple):
 
 
 # -------------------------------------------------------------------------------------------------
-# Label correlations: section III-B
+# Label correlations: section III-C
 # -------------------------------------------------------------------------------------------------
-def label_dissimilarity(Y: npt.ArrayLike) -> Array:
-    """Compute R, one minus the cosine between label columns.
-
-    Parameters
-    ----------
-    Y : array_like of {0, 1}, shape (n, q)
-
-    Returns
-    -------
-    ndarray, shape (q, q)
-        Zero diagonal. A label without any instance has no direction: it is dissimilar (1) to all
-        others, and not to itself.
-    """
+def label_dissimilarity(Y: ArrayLike) -> Array:
+    """Compute R; a label without instances has dissimilarity 1 to all others, 0 to itself."""
     Y = label_matrix(Y)
     q = Y.shape[1]
     R = np.zeros((q, q))
@@ -73,24 +62,9 @@ def label_dissimilarity(Y: npt.ArrayLike) -> Array:
     return R
 
 
-def shift(X: npt.ArrayLike, Y: npt.ArrayLike, alpha: float) -> float:
-    """Compute delta: 0 when the published problem is convex, else -lambda_min(R).
-
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    Y : array_like of {0, 1}, shape (n, q)
-    alpha : float
-        At least 0.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    The eigenvalues of the quadratic form are lambda_i(X^T X) + alpha lambda_j(R).
-    """
+def shift(X: ArrayLike, Y: ArrayLike, alpha: float) -> float:
+    """Compute delta: 0 when the published problem is convex, else -lambda_min(R)."""
+    # The eigenvalues of the quadratic form are lambda_i(X^T X) + alpha lambda_j(R).
     X = np.asarray(X, dtype=np.float64)
     smallest_label = np.linalg.eigvalsh(label_dissimilarity(Y))[0]
     smallest_feature = np.linalg.eigvalsh(X.T @ X)[0] if X.shape[1] <= X.shape[0] else 0.0
@@ -103,37 +77,14 @@ def shift(X: npt.ArrayLike, Y: npt.ArrayLike, alpha: float) -> float:
 # Objective and gradient: (7), (8), (12)
 # -------------------------------------------------------------------------------------------------
 def objective(X: Array, Y: Array, W: Array, R: Array, alpha: float, beta: float) -> float:
-    """Evaluate (3) for a given R.
-
-    Parameters
-    ----------
-    X, Y, W : ndarray, shapes (n, d), (n, q), (d, q)
-    R : ndarray, shape (q, q)
-        With the shift on its diagonal, if there is one.
-    alpha, beta : float
-
-    Returns
-    -------
-    float
-    """
+    """Evaluate (3) for a given R, shifted or not."""
     fit = 0.5 * np.sum((X @ W - Y) ** 2)
     correlation = 0.5 * alpha * np.sum(R * (W.T @ W))
     return float(fit + correlation + beta * np.sum(np.abs(W)))
 
 
 def gradient(X: Array, Y: Array, W: Array, R: Array, alpha: float) -> Array:
-    """Evaluate the gradient of the smooth part, (12).
-
-    Parameters
-    ----------
-    X, Y, W : ndarray, shapes (n, d), (n, q), (d, q)
-    R : ndarray, shape (q, q)
-    alpha : float
-
-    Returns
-    -------
-    ndarray, shape (d, q)
-    """
+    """Evaluate the gradient of the smooth part (7): (12)."""
     g: Array = X.T @ (X @ W - Y) + alpha * W @ R
     return g
 
@@ -142,40 +93,16 @@ def gradient(X: Array, Y: Array, W: Array, R: Array, alpha: float) -> Array:
 # The convex form, exactly
 # -------------------------------------------------------------------------------------------------
 def primal(
-    X: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    X: ArrayLike,
+    Y: ArrayLike,
     alpha: float = 0.1,
     beta: float = 0.1,
     solver: Solver = "clarabel",
 ) -> Solution:
-    """Solve the convex form.
-
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    Y : array_like of {0, 1}, shape (n, q)
-    alpha : float
-        At least 0.
-    beta : float
-        Positive.
-    solver : {"clarabel", "scs"}
-
-    Returns
-    -------
-    Solution
-
-    Raises
-    ------
-    RuntimeError
-        If the solver fails.
-
-    Notes
-    -----
-    The quadratic form X^T X (x) I + alpha I (x) (R + delta I) is handed over as a sum of squares:
-    of X W - Y and of W F^T, with F^T F = R + delta I, where R + delta I has no negative eigenvalue.
-    Where delta = 0 but R has some, lambda_min(X^T X) I is moved from the first term to the second,
-    which then has none, and the rest of the first is ||P W||^2 with P^T P = X^T X - lambda_min I.
-    """
+    """Solve the convex form as a sum of squares."""
+    # X^T X (x) I + alpha I (x) (R + delta I) belongs to ||P W||^2 + ||W F^T||^2 with P^T P = X^T X
+    # and F^T F = alpha (R + delta I). Where delta = 0 but R has negative eigenvalues,
+    # lambda_min(X^T X) I is moved from the first term to the second, which then has none.
     cp = import_cvxpy()
     X = np.asarray(X, dtype=np.float64)
     Y = label_matrix(Y).astype(np.float64)
@@ -201,64 +128,30 @@ def primal(
 
 
 # -------------------------------------------------------------------------------------------------
-# Algorithm 1: accelerated proximal gradient, exactly as published
+# Algorithm 1: accelerated proximal gradient
 # -------------------------------------------------------------------------------------------------
 def soft_threshold(W: Array, eps: float) -> Array:
-    """Evaluate S_eps[W], (11).
-
-    Parameters
-    ----------
-    W : ndarray
-    eps : float
-        Positive.
-
-    Returns
-    -------
-    ndarray
-        Shape of W.
-    """
+    """Evaluate S_eps[W], (11)."""
     shrunk: Array = np.sign(W) * np.maximum(np.abs(W) - eps, 0.0)
     return shrunk
 
 
 def lipschitz(X: Array, R: Array, alpha: float) -> float:
-    """Evaluate L_f, (15).
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-    R : ndarray, shape (q, q)
-    alpha : float
-
-    Returns
-    -------
-    float
-    """
+    """Evaluate L_f, (15)."""
     sigma_X = np.linalg.norm(X.T @ X, 2)
     sigma_R = np.linalg.norm(alpha * R, 2)
     return float(np.sqrt(2 * sigma_X**2 + 2 * sigma_R**2))
 
 
 def ridge_start(X: Array, Y: Array, gamma: float) -> Array:
-    """Solve for W_0 = (X^T X + gamma I)^-1 X^T Y, step 1 of Algorithm 1.
-
-    Parameters
-    ----------
-    X, Y : ndarray, shapes (n, d), (n, q)
-    gamma : float
-        Positive.
-
-    Returns
-    -------
-    ndarray, shape (d, q)
-    """
+    """Solve for W_0 = (X^T X + gamma I)^-1 X^T Y, step 1 of algorithm 1."""
     W = np.linalg.solve(X.T @ X + gamma * np.eye(X.shape[1]), X.T @ Y)
     return np.asarray(W, dtype=np.float64)
 
 
 def algorithm_1(
-    X: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    X: ArrayLike,
+    Y: ArrayLike,
     alpha: float = 0.1,
     beta: float = 0.1,
     gamma: float = 0.01,
@@ -266,25 +159,8 @@ def algorithm_1(
     delta: float = 0.0,
     stop: Callable[[float], bool] | None = None,
 ) -> Solution:
-    """Run Algorithm 1.
-
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    Y : array_like of {0, 1}, shape (n, q)
-    alpha, beta, gamma : float
-    max_iter : int
-        Number of iterations. The paper says "while not converged" and no more.
-    delta : float, default 0
-        Added to the diagonal of R; `shift` gives the convex form.
-    stop : callable, optional
-        Called with the objective after each iteration; the loop ends when it returns True.
-
-    Returns
-    -------
-    Solution
-        Ends early when the next iterate would overflow.
-    """
+    """Run algorithm 1 on R + delta I until `stop` accepts the objective, or W overflows."""
+    # The paper says "while not converged" and no more.
     X = np.asarray(X, dtype=np.float64)
     Y = label_matrix(Y).astype(np.float64)
     R = label_dissimilarity(Y) + delta * np.eye(Y.shape[1])
@@ -313,24 +189,9 @@ def algorithm_1(
 # Algorithm 2: prediction
 # -------------------------------------------------------------------------------------------------
 def algorithm_2(
-    X_test: npt.ArrayLike, W: Array, threshold: float = 0.5
+    X_test: ArrayLike, W: Array, threshold: float = 0.5
 ) -> tuple[npt.NDArray[np.int_], Array]:
-    """Predict with W.
-
-    Parameters
-    ----------
-    X_test : array_like, shape (m, d)
-    W : ndarray, shape (d, q)
-    threshold : float
-        tau.
-
-    Returns
-    -------
-    Y_test : ndarray of {0, 1}, shape (m, q)
-        The paper's sign(S - tau), written with 0 and 1.
-    S_test : ndarray, shape (m, q)
-        Scores.
-    """
+    """Return 0/1 labels, the paper's sign(S - tau), and scores S = X_test W."""
     S_test: Array = np.asarray(X_test, dtype=np.float64) @ W
     return (S_test - threshold > 0).astype(np.int_), S_test
 
@@ -339,30 +200,15 @@ def algorithm_2(
 # Algorithm 3: binary classifiers on label-specific features
 # -------------------------------------------------------------------------------------------------
 def algorithm_3(
-    X: npt.ArrayLike,
-    Y: npt.ArrayLike,
-    X_test: npt.ArrayLike,
+    X: ArrayLike,
+    Y: ArrayLike,
+    X_test: ArrayLike,
     W: Array,
     make_classifier: Callable[[], Any],
 ) -> npt.NDArray[np.int_]:
-    """Train one classifier a label on its own features, and predict.
-
-    Parameters
-    ----------
-    X : array_like, shape (n, d)
-    Y : array_like of {0, 1}, shape (n, q)
-    X_test : array_like, shape (m, d)
-    W : ndarray, shape (d, q)
-        Result of Algorithm 1.
-    make_classifier : callable
-        Makes a new classifier with fit and predict, the paper's f(.).
-
-    Returns
-    -------
-    ndarray of {0, 1}, shape (m, q)
-        Step 6 prints Y where the i-th column is meant. A label with one class or without features
-        is predicted as its majority class.
-    """
+    """Train one classifier a label on its own features, and predict the labels of X_test."""
+    # Step 6 prints Y where its i-th column is meant. A label with one class or without features is
+    # predicted as its majority class.
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
     Y = label_matrix(Y)
     Y_test = np.zeros((X_test.shape[0], Y.shape[1]), dtype=np.int_)

@@ -1,25 +1,38 @@
-"""mlODM, the reference: paper 003.
+"""mlODM: the optimal margin distribution loss on label pairs (Tan et al. 2019).
 
-    min  1/2 sum_k ||w_k||^2 + sum_i C_i/2 sum_{(k,l)} (xi_ikl^2 + mu eps_ikl^2)        003 (15)
+The problem is Tan et al. 2019, eq. (15); eq. (14), where it appears first, lacks C and the halves::
+
+    min  1/2 sum_k ||w_k||^2 + sum_i C_i/2 sum_(k,l) (xi_ikl^2 + mu eps_ikl^2)
     s.t. 1 - theta - xi_ikl <= f_k(x_i) - f_l(x_i) <= 1 + theta + eps_ikl
 
-with C_i = C / (p_i r_i) and f_k(x) = w_k^T x, no bias. (The first appearance of this problem,
-003 (14), lacks C and the halves.) The dual has two variables a pair:
+with f_k(x) = w_k^T phi(x), no bias. Its dual, eq. (18), has two variables a pair::
 
-    min  1/2 sum_k ||w_k||^2 + sum [(theta - 1) alpha + (theta + 1) beta]               003 (18)
-         + sum 1/(2 C_i) (alpha^2 + beta^2/mu),    alpha, beta >= 0
+    min  1/2 sum_k ||w_k||^2 + sum [(theta - 1) alpha + (theta + 1) beta]
+         + sum 1/(2 C_i) (alpha^2 + beta^2 / mu),    alpha, beta >= 0
 
-Papers and code:
-    m, q               n instances, q labels
-    Y_i, its complement  labels m with Y[i, m] = 1, labels n with Y[i, n] = 0
-    (k, l)             a pair (m, n)
-    l_i = |Y_i| |its complement|, M_i
-                       number of pairs of instance i, l_i / (2 C) = 1 / (2 C_i)
-    alpha_i, beta_i    alpha[first[i]:first[i + 1]], beta[first[i]:first[i + 1]]
-    t                  alpha - beta, one entry a pair; at the optimum alpha beta = 0
-    B                  expansion coefficients: row i is H_i (alpha_i - beta_i)
+Objectives have the sign of the primal problem: minus (18) bounds it from below. Equation numbers
+are those of Tan et al. 2019.
 
-All objectives are given in the sign of the primal problem.
+Dictionary::
+
+    n, q                   instances (Tan: m), labels
+    theta, mu              0 <= theta < 1, 0 < mu <= 1                               (13), (14)
+    Y            n x q     1 on Y_i, the relevant labels of row i; 0 on the others
+    pairs        3 x L     (i, m, n): Tan's (k, l) = (m, n) of instance i                  (1)
+    c            L         C_i = C / (|Y_i| |complement of Y_i|) of each pair              (15)
+    K            n x n     kernel matrix kappa(x_i, x_j)
+    alpha, beta  L         dual variables; at the optimum alpha beta = 0                   (18)
+    t            L         alpha - beta, kept as `alpha` of a solution
+    blkdiag_H    nq x L    blkdiag(H_1, ..., H_n), row k of H_i is c_i^k                   (19)
+    B            n x q     B[i, k] = (alpha_i - beta_i)^T c_i^k; w_k = sum_i B[i, k] phi(x_i)  (20)
+    F            n x q     scores K B
+    z            L         margins f_k(x_i) - f_l(x_i)                                     (1)
+    xi, eps      L         slacks max(0, 1 - theta - z), max(0, z - 1 - theta)             (15)
+    l_i, M_i               pairs of instance i, M_i = l_i / (2 C) = 1 / (2 C_i)            (23)
+    A, b         l_i x l_i, l_i    quadratic and linear term of an instance                (23)
+    eta, H, v    2 l_i, ...        [alpha_i; beta_i] and its quadratic programme           (24)
+    G, V         n x r, r x q   K = G G^T and F = G V, ||V||^2 = sum_k ||w_k||^2
+    orders                 permutations of 0..n-1: instances in each epoch, then from the start
 """
 
 from __future__ import annotations
@@ -28,54 +41,25 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from multimargin.reference import exact
-from multimargin.reference.exact import Array, Pairs, Solver
+from multimargin.reference.exact import Array, Labels, Pairs, Solver
 from multimargin.reference.rank_svm import Solution, expansion, no_pairs, problem_data
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem: 003 (15)
+# Primal problem (15) and dual problem (18)
 # -------------------------------------------------------------------------------------------------
 def primal(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     theta: float = 0.2,
     mu: float = 0.5,
     solver: Solver = "clarabel",
 ) -> Solution:
-    """Solve the primal problem.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    theta : float, default 0.2
-        0 <= theta < 1.
-    mu : float, default 0.5
-        0 < mu <= 1.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is the primal value, recomputed with the minimal slacks; `alpha` holds t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or K is indefinite.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-    """
+    """Solve (15); the value is recomputed with the minimal slacks."""
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
     n, q = Y.shape
     if len(c) == 0:
@@ -94,54 +78,22 @@ def primal(
     exact.solve_qp(cp.Problem(objective, constraints), solver)
 
     F = G @ V.value
-    z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    z = exact.differences(F, pairs)
     t = c * np.maximum(0, 1 - theta - z) - mu * c * np.maximum(0, z - 1 - theta)  # (17)
     B = expansion(t, pairs, n, q)
     value = 0.5 * float(np.sum(V.value**2)) + optimal_margin_loss(F, pairs, c, theta, mu)
     return Solution(value, t, B, np.zeros(q), F, pairs)
 
 
-# -------------------------------------------------------------------------------------------------
-# Dual problem: 003 (18)
-# -------------------------------------------------------------------------------------------------
 def dual(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     theta: float = 0.2,
     mu: float = 0.5,
     solver: Solver = "clarabel",
 ) -> Solution:
-    """Solve the dual problem and recover the model.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    theta : float, default 0.2
-        0 <= theta < 1.
-    mu : float, default 0.5
-        0 < mu <= 1.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is the dual value; `alpha` holds t = alpha - beta.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or K is indefinite.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-    """
+    """Solve (18) and recover the model."""
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
     n, q = Y.shape
     if len(c) == 0:
@@ -177,24 +129,8 @@ def dual(
     return best
 
 
-def recover(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, theta: float, mu: float, t: Array
-) -> Solution:
-    """Build the model that belongs to dual variables: 003 (16).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C, theta, mu : float
-    t : ndarray, shape (L,)
-        alpha - beta in the order of `exact.pairs(Y)`.
-
-    Returns
-    -------
-    Solution
-        `objective` is the dual value.
-    """
+def recover(K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, t: Array) -> Solution:
+    """Build the model that belongs to dual variables: (16), (20)."""
     Kt, Y, pairs, _ = checked_data(K, Y, C, theta, mu)
     n, q = Y.shape
     B = expansion(t, pairs, n, q)
@@ -206,8 +142,8 @@ def recover(
 # Algorithm 1: one instance at a time, by algorithm 2
 # -------------------------------------------------------------------------------------------------
 def block_coordinate_descent(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     theta: float = 0.2,
     mu: float = 0.5,
@@ -215,51 +151,15 @@ def block_coordinate_descent(
     target: float = -np.inf,
     tol: float = 1e-8,
     max_updates: int = 1000,
-    orders: Sequence[npt.ArrayLike] | None = None,
+    orders: Sequence[ArrayLike] | None = None,
 ) -> tuple[Solution, Array]:
-    """Run algorithm 1 with algorithm 2 for its sub-problems.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    theta : float, default 0.2
-        0 <= theta < 1.
-    mu : float, default 0.5
-        0 < mu <= 1.
-    max_epochs : int, default 100
-        Largest number of passes over the instances.
-    target : float, default -inf
-        Stop when the primal value of the model, 003 (15), is at most this.
-    tol : float, default 1e-8
-        Relaxation of the fixed point of algorithm 2, see `multiplicative_updates`; an epoch that
-        moves the dual value by less than tol, relatively, is the last one.
-    max_updates : int, default 1000
-        Largest number of updates in one sub-problem.
-    orders : sequence of permutations of 0..n-1, optional
-        Order of the instances in each epoch, repeated from the first one when it runs out; 0..n-1
-        by default, where the paper shuffles.
-
-    Returns
-    -------
-    solution : Solution
-        `objective` is the dual value.
-    history : ndarray, shape (epochs,)
-        Dual value after every epoch.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-    """
+    """Run algorithm 1; also the dual value, minus (18), after every epoch."""
+    # It ends when the primal value is at most `target`, or an epoch moves the dual value by at most
+    # tol, relatively. The paper shuffles the instances.
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
     n, q = Y.shape
-    permutations = [np.arange(n)] if orders is None else [np.array(order) for order in orders]
-    first = np.searchsorted(pairs.i, np.arange(n + 1))
+    permutations = exact.epoch_orders(orders, n)
+    first = np.searchsorted(pairs.i, np.arange(n + 1))  # alpha_i = alpha[first[i] : first[i + 1]]
     t = np.zeros(len(c))
     B, F = np.zeros((n, q)), np.zeros((n, q))
     history: list[float] = []
@@ -294,24 +194,7 @@ def block_coordinate_descent(
 def multiplicative_updates(
     H: Array, v: Array, eta: Array, tol: float = 1e-8, max_updates: int = 1000
 ) -> Array:
-    """Algorithm 2: minimise 1/2 eta^T H eta + v^T eta over eta >= 0, 003 (24).
-
-    Parameters
-    ----------
-    H : ndarray, shape (2 l, 2 l)
-        Positive definite.
-    v : ndarray, shape (2 l,)
-    eta : ndarray, shape (2 l,)
-        Start, positive: an entry that is 0 stays there.
-    tol : float, default 1e-8
-        The fixed point is reached when no entry moves by more than tol times the largest one.
-    max_updates : int, default 1000
-        Largest number of updates.
-
-    Returns
-    -------
-    ndarray, shape (2 l,)
-    """
+    """Algorithm 2 for (24), from eta > 0, until no entry moves by more than tol max(eta)."""
     H_plus, H_minus = np.maximum(H, 0.0), np.maximum(-H, 0.0)
     for _ in range(max_updates):
         a, b = H_plus @ eta, H_minus @ eta
@@ -331,45 +214,18 @@ def multiplicative_updates(
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
 def primal_objective(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, theta: float, mu: float, B: Array
+    K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, B: Array
 ) -> float:
-    """Primal value of the model with expansion coefficients B: 003 (15).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C, theta, mu : float
-    B : ndarray, shape (n, q)
-        Expansion coefficients.
-
-    Returns
-    -------
-    float
-    """
+    """Primal value of the model with expansion coefficients B: (15)."""
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
     F = Kt @ B
     return 0.5 * float(np.sum(B * F)) + optimal_margin_loss(F, pairs, c, theta, mu)
 
 
 def dual_objective(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, theta: float, mu: float, t: Array
+    K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, t: Array
 ) -> float:
-    """Dual value, the negative of 003 (18), with alpha = max(t, 0) and beta = max(-t, 0).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C, theta, mu : float
-    t : ndarray, shape (L,)
-        alpha - beta.
-
-    Returns
-    -------
-    float
-        A lower bound of the optimum.
-    """
+    """Minus (18) at alpha = max(t, 0), beta = max(-t, 0): a lower bound of the optimum."""
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
     B = expansion(t, pairs, *Y.shape)
     alpha, beta = np.maximum(t, 0.0), np.maximum(-t, 0.0)
@@ -379,49 +235,16 @@ def dual_objective(
 
 
 def optimal_margin_loss(F: Array, pairs: Pairs, c: Array, theta: float, mu: float) -> float:
-    """Half the weighted sum of xi^2 + mu eps^2 of all pairs.
-
-    Parameters
-    ----------
-    F : ndarray, shape (n, q)
-        Scores.
-    pairs : Pairs
-    c : ndarray, shape (L,)
-        Weights of the pairs.
-    theta, mu : float
-
-    Returns
-    -------
-    float
-    """
-    z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    """Half the sum of C_i (xi^2 + mu eps^2), the loss of (15)."""
+    z = exact.differences(F, pairs)
     xi, eps = np.maximum(0.0, 1.0 - theta - z), np.maximum(0.0, z - 1.0 - theta)
     return 0.5 * float(c @ (xi**2 + mu * eps**2))
 
 
 def checked_data(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, theta: float, mu: float
-) -> tuple[Array, npt.NDArray[np.int_], Pairs, Array]:
-    """Check the arguments and build K, Y, the pairs and their weights.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C, theta, mu : float
-
-    Returns
-    -------
-    K : ndarray, shape (n, n)
-    Y : ndarray of int, shape (n, q)
-    pairs : Pairs
-    c : ndarray, shape (L,)
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-    """
+    K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float
+) -> tuple[Array, Labels, Pairs, Array]:
+    """Check the arguments and build K, Y, the pairs and their weights c."""
     if not 0.0 <= theta < 1.0:
         raise ValueError(f"theta is {theta}, expected 0 <= theta < 1")
     if not 0.0 < mu <= 1.0:

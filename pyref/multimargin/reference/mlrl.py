@@ -1,19 +1,40 @@
-"""MLRL and SSMLRL, the reference: paper 001 (sections 2 and 4, Appendix A).
+"""MLRL and SSMLRL: support vector machines with a learned label covariance (Zhang & Yeung 2013).
 
-    (6)   min over W, b, Omega   1/n sum_ij max(0, 1 - y_ij f_j(x_i)) + lam/2 tr(W Omega^-1 W^T)
-          s.t.  Omega >= 0,  tr Omega = 1,        f_j(x) = w_j^T x + b_j
+The problem of MLRL is Zhang & Yeung 2013, eq. (6)::
 
-Every function takes the kernel matrix K of the training instances (X X^T for the linear kernel) and
-the label matrix Y of 0 and 1; y_ij is then 2 Y_ij - 1. All objectives are given in the sign of the
-primal problem, so that dual values bound it from below.
+    min over W, b, Omega   1/n sum_ij max(0, 1 - y_ij f_j(x_i)) + lam/2 tr(W Omega^-1 W^T)
+    s.t.  Omega >= 0,  tr Omega = 1,        f_j(x) = w_j^T phi(x) + b_j
 
-Papers and code:
-    alpha_i^j                       alpha[i, j]
-    alpha . y (signed)              Z = alpha * y, n x q; its columns sum to 0
-    (1/lam) Omega (x) K             K_ML, never formed
-    W                               phi(X)^T A, A = Z Omega / lam for a fixed Omega
-    f_j^i of Appendix A             f[j, i], the gradient with the sign of the label
-    K_ll, K_lu, K_uu                blocks of K; the labelled rows come first
+For a fixed Omega its dual is eq. (10), here with the sign of the primal problem, which it bounds
+from below::
+
+    max  sum alpha - 1/(2 lam) tr(Z^T K Z Omega)
+    s.t. column sums of Z are 0,  0 <= alpha <= 1/n
+
+Minimised over Omega, tr(W Omega^-1 W^T) is the squared trace norm of W (derivation below (11)), and
+the dual of the whole problem (6) has lambda_max(Z^T K Z) in place of tr(Z^T K Z Omega).
+SSMLRL, eq. (14), adds lam2/2 tr(F_u Omega^-1 F_u^T), the scores of unlabelled rows without bias.
+Equation numbers are those of Zhang & Yeung 2013.
+
+Dictionary::
+
+    n, q                   instances, labels (Zhang & Yeung: m); l labelled, u unlabelled rows
+    lam, lam1, lam2        regularisation, > 0                                        (6), (14)
+    Y, y         n x q     relevant labels as 0 and 1; as -1 and 1, y_ij
+    K            n x n     kernel matrix (linear: X X^T); SSMLRL: l + u rows, labelled first
+    Omega        q x q     label covariance; K_ML = (1/lam) Omega (x) K is never formed    (10)
+    alpha, Z     n x q     dual variables alpha_i^j, and Z = alpha . y (App. A: alpha tilde) (34)
+    A            n x q     expansion, W = phi(X)^T A; A = Z Omega / lam for a fixed Omega   (9)
+    F            n x q     scores with bias, K A + b
+    b            q         bias, -gamma of Appendix A
+    f            n x q     f_j^i of Appendix A as f[j, i]: K Z Omega / lam - y, the gradient
+                           times the sign of the label
+    F_up, F_low  q         smallest f that may grow, largest f that may shrink          App. A
+    c, d         n x q     bounds of Z                                                     (34)
+    a_jk, b_jk   n         curvature and slope of the pairs (j, k) of a label       (32), (35)
+    G, W, V, S             K = G G^T (centred where b is free), W in coordinates of G;
+                           Omega = S S^T, W = V S^T and tr(W Omega^-1 W^T) = ||V||^2
+    K_u, K_uu              blocks of K: unlabelled x all rows, unlabelled x unlabelled      (19)
 """
 
 from __future__ import annotations
@@ -22,30 +43,14 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from multimargin.reference import exact
 from multimargin.reference.exact import Array, Solver
 
 
 class Solution(NamedTuple):
-    """A model and the dual point that belongs to it.
-
-    Parameters
-    ----------
-    objective : float
-        Primal value of the problem that was solved, recomputed at this point.
-    Z : ndarray, shape (n, q)
-        Signed dual variables alpha . y.
-    A : ndarray, shape (n, q)
-        Expansion coefficients: f(x) = sum_i k(x, x_i) A[i] + b.
-    b : ndarray, shape (q,)
-        Bias.
-    Omega : ndarray, shape (q, q)
-        Label covariance.
-    F : ndarray, shape (n, q)
-        Scores of the training instances, with bias.
-    """
+    """A model and its dual point; `objective` is the primal value of the problem solved."""
 
     objective: float
     Z: Array
@@ -56,49 +61,16 @@ class Solution(NamedTuple):
 
 
 # -------------------------------------------------------------------------------------------------
-# Fixed Omega: (8) and (10)
+# Fixed Omega: primal (8) and dual (10)
 # -------------------------------------------------------------------------------------------------
 def primal(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     lam: float,
-    Omega: npt.ArrayLike,
+    Omega: ArrayLike,
     solver: Solver = "clarabel",
 ) -> Solution:
-    """Solve problem (8), the primal for a fixed label covariance.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    lam : float
-        Regularisation, positive.
-    Omega : array_like, shape (q, q)
-        Label covariance, symmetric and positive semi-definite.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `Z` comes from the multipliers of the margin constraints, everything else from the primal
-        variables.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-
-    Notes
-    -----
-    With K = G G^T and Omega = S S^T put W = V S^T in the coordinates of G; then
-    tr(W Omega^-1 W^T) = ||V||^2 for singular Omega, too.
-    """
+    """Solve (8), the primal for a fixed Omega; Z comes from the multipliers of the margins."""
     K, y, Omega = problem_data(K, Y, lam, Omega)
     cp = exact.import_cvxpy()
     scale, size = exact.scale_of(exact.centred(K)), exact.scale_of(Omega)
@@ -122,37 +94,13 @@ def primal(
 
 
 def dual(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     lam: float,
-    Omega: npt.ArrayLike,
+    Omega: ArrayLike,
     solver: Solver = "clarabel",
 ) -> tuple[float, Array]:
-    """Solve problem (10), the dual for a fixed label covariance.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    lam : float
-        Regularisation, positive.
-    Omega : array_like, shape (q, q)
-        Label covariance.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    value : float
-        sum alpha - 1/(2 lam) tr(Z^T K Z Omega), recomputed at Z.
-    Z : ndarray, shape (n, q)
-
-    Raises
-    ------
-    ValueError, ImportError, RuntimeError
-        As `primal`.
-    """
+    """Solve (10), the dual for a fixed Omega; return its value and Z."""
     K, y, Omega = problem_data(K, Y, lam, Omega)
     cp = exact.import_cvxpy()
     G, S = exact.factor(K), exact.factor(Omega)
@@ -165,22 +113,8 @@ def dual(
     return dual_objective(K, Z.value, lam, Omega), np.asarray(Z.value)
 
 
-def dual_objective(K: npt.ArrayLike, Z: Array, lam: float, Omega: npt.ArrayLike) -> float:
-    """Value of (10): sum alpha - 1/(2 lam) tr(Z^T K Z Omega).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Z : ndarray, shape (n, q)
-        Signed dual variables, feasible.
-    lam : float
-    Omega : array_like, shape (q, q)
-
-    Returns
-    -------
-    float
-        A lower bound of (8).
-    """
+def dual_objective(K: ArrayLike, Z: Array, lam: float, Omega: ArrayLike) -> float:
+    """Value of (10): sum alpha - 1/(2 lam) tr(Z^T K Z Omega), a lower bound of (8)."""
     M = Z.T @ np.asarray(K) @ Z
     return float(np.abs(Z).sum() - np.sum(M * np.asarray(Omega)) / (2 * lam))
 
@@ -188,33 +122,8 @@ def dual_objective(K: npt.ArrayLike, Z: Array, lam: float, Omega: npt.ArrayLike)
 # -------------------------------------------------------------------------------------------------
 # The joint problem (6), through the trace norm
 # -------------------------------------------------------------------------------------------------
-def joint(K: npt.ArrayLike, Y: npt.ArrayLike, lam: float, solver: Solver = "clarabel") -> Solution:
-    """Solve problem (6).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    lam : float
-        Regularisation, positive.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-
-    Raises
-    ------
-    ValueError, ImportError, RuntimeError
-        As `primal`.
-
-    Notes
-    -----
-    The minimum of tr(W Omega^-1 W^T) over Omega is (tr (W^T W)^{1/2})^2, the square of the trace
-    norm of W: see the derivation below (11).
-    """
+def joint(K: ArrayLike, Y: ArrayLike, lam: float, solver: Solver = "clarabel") -> Solution:
+    """Solve (6) with the squared trace norm of W."""
     K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
     cp = exact.import_cvxpy()
     scale = exact.scale_of(exact.centred(K))
@@ -240,19 +149,8 @@ def joint(K: npt.ArrayLike, Y: npt.ArrayLike, lam: float, solver: Solver = "clar
 
 
 def feasible(Z: Array, y: Array) -> Array:
-    """Move Z, which a solver left outside by its tolerance, into the domain of (10).
-
-    Parameters
-    ----------
-    Z : ndarray, shape (n, q)
-        Signed dual variables.
-    y : ndarray of {-1, 1}, shape (n, q)
-
-    Returns
-    -------
-    ndarray, shape (n, q)
-        0 <= alpha <= 1/n; in each column the side with the larger sum is scaled down to the other.
-    """
+    """Move Z, which a solver left outside by its tolerance, into the domain of (10)."""
+    # In each column the side with the larger sum is scaled down to the other.
     alpha = np.clip(y * Z, 0.0, 1.0 / len(y))
     positive = np.where(y > 0, alpha, 0.0).sum(axis=0)
     negative = np.where(y < 0, alpha, 0.0).sum(axis=0)
@@ -262,61 +160,22 @@ def feasible(Z: Array, y: Array) -> Array:
     return np.asarray(y * alpha * np.where(y > 0, share_positive, share_negative))
 
 
-def joint_bound(K: npt.ArrayLike, Z: Array, lam: float) -> float:
-    """Value of the dual of (6): sum alpha - 1/(2 lam) lambda_max(Z^T K Z).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Z : ndarray, shape (n, q)
-        Signed dual variables, feasible.
-    lam : float
-
-    Returns
-    -------
-    float
-        A lower bound of (6): (10) is at least this for every Omega with trace 1.
-    """
+def joint_bound(K: ArrayLike, Z: Array, lam: float) -> float:
+    """Dual value sum alpha - 1/(2 lam) lambda_max(Z^T K Z), a lower bound of (6)."""
     M = Z.T @ np.asarray(K) @ Z
     return float(np.abs(Z).sum() - np.linalg.eigvalsh(M)[-1] / (2 * lam))
 
 
-def joint_objective(K: npt.ArrayLike, Y: npt.ArrayLike, lam: float, A: Array, b: Array) -> float:
-    """Value of (6) at weights phi(X)^T A, with the best Omega.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    lam : float
-    A : ndarray, shape (n, q)
-        Expansion coefficients.
-    b : ndarray, shape (q,)
-        Bias.
-
-    Returns
-    -------
-    float
-    """
+def joint_objective(K: ArrayLike, Y: ArrayLike, lam: float, A: Array, b: Array) -> float:
+    """Value of (6) at weights phi(X)^T A, with the best Omega."""
     K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
     WtW = A.T @ K @ A
     trace_norm = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0)).sum()
     return hinge(K @ A + b, y) + lam / 2 * float(trace_norm) ** 2
 
 
-def dual_infeasibility(Y: npt.ArrayLike, Z: Array) -> float:
-    """Largest violation of the constraints of (10).
-
-    Parameters
-    ----------
-    Y : array_like of {0, 1}, shape (n, q)
-    Z : ndarray, shape (n, q)
-
-    Returns
-    -------
-    float
-        0 if 0 <= alpha <= 1/n and the columns of Z sum to 0.
-    """
+def dual_infeasibility(Y: ArrayLike, Z: Array) -> float:
+    """Largest violation of the constraints of (10): 0 <= alpha <= 1/n, column sums of Z 0."""
     y = 2.0 * exact.label_matrix(Y) - 1.0
     alpha = y * Z
     box = np.maximum(-alpha, alpha - 1.0 / len(y)).max()
@@ -327,18 +186,7 @@ def dual_infeasibility(Y: npt.ArrayLike, Z: Array) -> float:
 # The published algorithm
 # -------------------------------------------------------------------------------------------------
 def omega_step(WtW: Array) -> Array:
-    """Omega = (W^T W)^{1/2} / tr(W^T W)^{1/2}, the solution of (11) and (23).
-
-    Parameters
-    ----------
-    WtW : ndarray, shape (q, q)
-        W^T W, or lam1 W^T W + lam2 F^T F.
-
-    Returns
-    -------
-    ndarray, shape (q, q)
-        I/q if W = 0.
-    """
+    """Omega = (W^T W)^{1/2} / tr(W^T W)^{1/2}, the solution of (11) and (23); I/q if W = 0."""
     eigenvalues, P = np.linalg.eigh(WtW)
     roots = np.sqrt(np.maximum(eigenvalues, 0.0))
     if roots.sum() == 0.0:
@@ -347,51 +195,16 @@ def omega_step(WtW: Array) -> Array:
 
 
 def smo(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     lam: float,
-    Omega: npt.ArrayLike,
+    Omega: ArrayLike,
     epsilon: float = 1e-3,
     Z: Array | None = None,
     max_steps: int = 100_000,
 ) -> tuple[Array, Array, int]:
-    """Solve (10) by the SMO of Appendix A.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    lam : float
-        Regularisation, positive.
-    Omega : array_like, shape (q, q)
-        Label covariance.
-    epsilon : float, default 1e-3
-        Stop when F_low <= F_up + epsilon for every label.
-    Z : ndarray, shape (n, q), optional
-        Feasible start; 0 if None.
-    max_steps : int, default 100000
-        Largest number of pair steps.
-
-    Returns
-    -------
-    Z : ndarray, shape (n, q)
-    b : ndarray, shape (q,)
-        -gamma: the mean of -f over free instances, else the middle of -F_low and -F_up.
-    steps : int
-        Pair steps made.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    The label with the largest F_low - F_up is taken; within it j is the index that attains F_low,
-    and k the one of (31).
-    """
+    """Solve (10) by the SMO of Appendix A from Z (default 0); return Z, b and the steps made."""
+    # The label with the largest F_low - F_up is taken; it ends when none exceeds epsilon.
     K, y, Omega = problem_data(K, Y, lam, Omega)
     n, q = y.shape
     tau = 1e-12
@@ -423,19 +236,7 @@ def smo(
 
 
 def bias(f: Array, Z: Array, y: Array) -> Array:
-    """b = -gamma from the optimality conditions of Appendix A.
-
-    Parameters
-    ----------
-    f : ndarray, shape (n, q)
-        K Z Omega / lam - y.
-    Z : ndarray, shape (n, q)
-    y : ndarray of {-1, 1}, shape (n, q)
-
-    Returns
-    -------
-    ndarray, shape (q,)
-    """
+    """b = -gamma: the mean of -f over free instances, else the middle of -F_low and -F_up."""
     C = 1.0 / len(y)
     b = np.zeros(y.shape[1])
     for i in range(y.shape[1]):
@@ -453,41 +254,15 @@ def bias(f: Array, Z: Array, y: Array) -> Array:
 
 
 def alternate(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     lam: float,
     max_iter: int = 20,
     epsilon: float = 1e-3,
     ridge: float = 0.0,
 ) -> tuple[Solution, list[float]]:
-    """Run the published alternation: (10) by SMO, then Omega by (11).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    lam : float
-        Regularisation, positive.
-    max_iter : int, default 20
-        Rounds.
-    epsilon : float, default 1e-3
-        Of the SMO.
-    ridge : float, default 0.0
-        A sub-problem uses (1 - ridge) Omega + ridge I/q, so that Omega is positive definite.
-
-    Returns
-    -------
-    Solution
-    history : list of float
-        Objective (6) after every round.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-    """
+    """Alternate (10) by SMO and Omega by (11); return also the values of (6)."""
+    # A sub-problem uses (1 - ridge) Omega + ridge I/q, so that Omega is positive definite.
     K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
     n, q = y.shape
     Omega = np.eye(q) / q
@@ -503,48 +278,20 @@ def alternate(
 
 
 # -------------------------------------------------------------------------------------------------
-# SSMLRL: (14), (15), (21), (22)
+# SSMLRL: (14), (15), (22)
 # -------------------------------------------------------------------------------------------------
 def semi_supervised_primal(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     lam1: float,
     lam2: float,
-    Omega: npt.ArrayLike | None = None,
+    Omega: ArrayLike | None = None,
     solver: Solver = "clarabel",
 ) -> tuple[float, Array]:
-    """Solve (15) for a fixed Omega, or (14) when Omega is None, with F as a variable of its own.
-
-    Parameters
-    ----------
-    K : array_like, shape (l + u, l + u)
-        Kernel matrix, labelled rows first.
-    Y : array_like of {0, 1}, shape (l, q)
-        Relevant labels of the labelled rows.
-    lam1, lam2 : float
-        Regularisation, both positive.
-    Omega : array_like, shape (q, q), optional
-        Label covariance.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    objective : float
-        Value, recomputed at the weights returned.
-    F : ndarray, shape (l + u, q)
-        Scores of all rows, with bias.
-
-    Raises
-    ------
-    ValueError, ImportError, RuntimeError
-        As `primal`.
-
-    Notes
-    -----
-    With Omega = S S^T, W = V S^T and F_u = U S^T, (15) regularises ||V||^2 and ||U||^2. The minimum
-    over Omega of both traces together is the square of the trace norm of W and F_u, scaled by the
-    roots of lam1 and lam2, one below the other.
-    """
+    """Solve (15) for a fixed Omega, else (14), with F_u as a variable; return the value and F."""
+    # With Omega = S S^T, W = V S^T and F_u = U S^T, (15) regularises ||V||^2 and ||U||^2. The
+    # minimum over Omega of both traces is the square of the trace norm of W and F_u, scaled by
+    # the roots of lam1 and lam2, one below the other.
     y = np.asarray(2.0 * exact.label_matrix(Y) - 1.0, dtype=np.float64)
     labelled, q = y.shape
     K, _, covariance = problem_data(
@@ -574,23 +321,8 @@ def semi_supervised_primal(
     return hinge(F[:labelled], y) + float(norm) ** 2 / 2, F
 
 
-def data_dependent_kernel(K: npt.ArrayLike, labelled: int, c: float) -> Array:
-    """Kernel (22) among all rows: k'(x, z) = k(x, z) - k_u(x)^T (c I + K_uu)^-1 k_u(z).
-
-    Parameters
-    ----------
-    K : array_like, shape (l + u, l + u)
-        Kernel matrix, labelled rows first.
-    labelled : int
-        l.
-    c : float
-        lam1 / lam2.
-
-    Returns
-    -------
-    ndarray, shape (l + u, l + u)
-        Its leading l x l block is the kernel of (21).
-    """
+def data_dependent_kernel(K: ArrayLike, labelled: int, c: float) -> Array:
+    """Kernel (22): k'(x, z) = k(x, z) - k_u(x)^T (c I + K_uu)^-1 k_u(z), with c = lam1/lam2."""
     K = np.asarray(K, dtype=np.float64)
     K_uu, K_u = K[labelled:, labelled:], K[labelled:]
     return np.asarray(K - K_u.T @ np.linalg.solve(c * np.eye(len(K_uu)) + K_uu, K_u))
@@ -600,40 +332,14 @@ def data_dependent_kernel(K: npt.ArrayLike, labelled: int, c: float) -> Array:
 # Shared pieces
 # -------------------------------------------------------------------------------------------------
 def hinge(F: Array, y: Array) -> float:
-    """Return 1/n sum_ij max(0, 1 - y_ij f_j(x_i)), the loss of (6).
-
-    Parameters
-    ----------
-    F : ndarray, shape (n, q)
-        Scores.
-    y : ndarray of {-1, 1}, shape (n, q)
-
-    Returns
-    -------
-    float
-    """
+    """Return 1/n sum_ij max(0, 1 - y_ij f_j(x_i)), the loss of (6)."""
     return float(np.maximum(0.0, 1.0 - y * F).sum() / len(y))
 
 
 def solve_trace_norm(problem: Any, solver: Solver) -> None:
-    """Solve a CVXPY problem with a semidefinite cone.
-
-    Parameters
-    ----------
-    problem : cvxpy.Problem
-        Solved in place.
-    solver : {"clarabel", "scs"}
-
-    Raises
-    ------
-    RuntimeError
-        If the solver does not reach its tolerances.
-
-    Notes
-    -----
-    The settings of `exact.solve_qp` are those of quadratic programmes. On a semidefinite cone
-    Clarabel gets to 1e-11 most of the time, and to 1e-8, its own tolerance, nearly always.
-    """
+    """Solve a CVXPY problem with a semidefinite cone in place."""
+    # The settings of `exact.solve_qp` are those of quadratic programmes. On a semidefinite cone
+    # Clarabel gets to 1e-11 most of the time, and to 1e-8, its own tolerance, nearly always.
     if solver != "clarabel":
         exact.solve_qp(problem, solver)
         return
@@ -654,46 +360,14 @@ def solve_trace_norm(problem: Any, solver: Solver) -> None:
 
 
 def expansion(G: Array, W: Array) -> Array:
-    """A with W = G^T A, for K = G G^T: the weights in terms of the instances.
-
-    Parameters
-    ----------
-    G : ndarray, shape (n, r)
-        Factor of the kernel matrix.
-    W : ndarray, shape (r, q)
-        Weights in the coordinates of G.
-
-    Returns
-    -------
-    ndarray, shape (n, q)
-        The one of smallest norm.
-    """
+    """A of smallest norm with W = G^T A: the weights in terms of the instances."""
     return np.asarray(np.linalg.lstsq(G.T, W, rcond=None)[0])
 
 
 def problem_data(
-    K: npt.ArrayLike, Y: npt.ArrayLike, lam: float, Omega: npt.ArrayLike
+    K: ArrayLike, Y: ArrayLike, lam: float, Omega: ArrayLike
 ) -> tuple[Array, Any, Array]:
-    """Check the arguments and turn 0 and 1 into -1 and 1.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    lam : float
-    Omega : array_like, shape (q, q)
-
-    Returns
-    -------
-    K : ndarray, shape (n, n)
-    y : ndarray of {-1, 1}, shape (n, q)
-    Omega : ndarray, shape (q, q)
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or the shapes do not fit together.
-    """
+    """Check the arguments and turn 0 and 1 into -1 and 1."""
     K = exact.kernel_matrix(K, "none")
     y = 2.0 * exact.label_matrix(Y) - 1.0
     Omega = exact.kernel_matrix(Omega, "none")

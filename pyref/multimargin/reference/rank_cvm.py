@@ -1,19 +1,39 @@
-"""Rank-CVM, the reference: paper 000, sections 6 and 7.
+"""Rank-CVM: the squared hinge on label pairs with a rewarded margin (Xu 2013, sections 6 and 7).
 
-    min  1/2 sum_k (||w_k||^2 + b_k^2) - nu rho + 1/2 sum_i C_i sum_{(m,n)} xi_imn^2    000 (30)
+The problem is Xu 2013, eq. (30), with nu = 1::
+
+    min  1/2 sum_k (||w_k||^2 + b_k^2) - nu rho + 1/2 sum_i C_i sum_(m,n) xi_imn^2
     s.t. f_m(x_i) - f_n(x_i) >= rho - xi_imn,  rho > 0
 
-    min  W(alpha) = 1/2 alpha^T Theta alpha,  u^T alpha = 1,  alpha >= 0                000 (37)
+and its dual, eq. (37), where alpha_i^T alpha_j is printed for the kernel factor x_i^T x_j::
 
-with C_i = C / (p_i r_i), nu = 1 and Theta = (H^T H) o K + H^T H + D of 000 (38),
-D = diag(1/C_i). (Where 000 (37) prints alpha_i^T alpha_j as the second kernel factor, x_i^T x_j is
-meant.) The primal value is minus the dual value: both are reported in the sign of (37).
+    min  W(alpha) = 1/2 alpha^T Theta alpha,  u^T alpha = 1,  alpha >= 0
+
+The primal value is minus the dual value: both are reported in the sign of (37). At least one pair
+is needed, or the simplex is empty. Equation numbers are those of Xu 2013.
 
 The primal is homogeneous. Putting w = rho w', b = rho b', xi = rho xi' in (30) leaves a
-one-dimensional problem in rho and the model of `rank_lsvm`: a solution alpha' of that, with
-S = u^T alpha', gives alpha = alpha'/S and rho = 1/S, and the value 1/(2 S).
+one-dimensional problem in rho and the model of Rank-LSVM (rho = 1, no reward): a solution alpha' of
+its dual, with S = u^T alpha', gives alpha = alpha'/S and rho = 1/S, and the value 1/(2 S).
 
-Papers and code: as in `rank_svm`.
+Dictionary::
+
+    n, d, q                instances (Xu: l), features, labels
+    Y            n x q     1 on L_i, the p_i relevant labels of row i; 0 on the r_i others
+    pairs        3 x L     (i, m, n): m relevant, n irrelevant for i (L is Xu's l_t)       (28)
+    c            L         C_i = C / (p_i r_i) of each pair                            (19), (31)
+    K, Kt        n x n     kernel matrix (linear: X X^T), and K + 1                        (53)
+    alpha        L         dual variables, alpha_imn = C_i xi_imn at the optimum           (35)
+    rho                    margin                                                          (28)
+    H            q x L     [H_1, ..., H_n], entries c_imn^k                    (20), (22), (25)
+    blkdiag_H    nq x L    blkdiag(H_1, ..., H_n)
+    Theta        L x L     (H^T H) o K + H^T H + D with D = diag(1 / C_i), never formed    (38)
+    B            n x q     B[i, k] = beta_ki; W = X^T B                                    (32)
+    b            q         bias, the column sums of B                                      (33)
+    F            n x q     scores Kt B                                                     (27)
+    g            L         gradient Theta alpha                                            (59)
+    z, lambda              slope and step length of Frank-Wolfe                       (62), (64)
+    G, V         n x r, r x q   Kt = G G^T and F = G V, ||V||^2 = sum_k ||w_k||^2 + b_k^2
 """
 
 from __future__ import annotations
@@ -22,31 +42,15 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from multimargin.reference import exact, rank_lsvm
-from multimargin.reference.exact import Array, Pairs, Solver
+from multimargin.reference.exact import Array, Labels, Pairs, Solver
 from multimargin.reference.rank_svm import expansion, problem_data
 
 
 class Solution(NamedTuple):
-    """A point of problem (37) and the model that belongs to it.
-
-    Parameters
-    ----------
-    objective : float
-        W of (37), or minus the value of (30).
-    rho : float
-        The margin, 000 (28).
-    alpha : ndarray, shape (L,)
-        Dual variables, in the order of `pairs`.
-    B : ndarray, shape (n, q)
-        Expansion coefficients, 000 (58).
-    b : ndarray, shape (q,)
-        Bias, 000 (33).
-    F : ndarray, shape (n, q)
-        Scores of the training instances.
-    pairs : Pairs
-    """
+    """A point of (37) and its model; `objective` is W, or minus the value of (30)."""
 
     objective: float
     rho: float
@@ -58,37 +62,10 @@ class Solution(NamedTuple):
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem: 000 (30)
+# Primal problem (30) and dual problem (37)
 # -------------------------------------------------------------------------------------------------
-def primal(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float = 1.0, solver: Solver = "clarabel"
-) -> Solution:
-    """Solve the primal problem with nu = 1.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels; at least one pair.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is minus the value of (30), recomputed with the minimal slacks.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, K is indefinite or there is no pair.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-    """
+def primal(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
+    """Solve (30); the value is recomputed with the minimal slacks."""
     Kt, Y, pairs, c = data_with_pairs(K, Y, C)
     n, q = Y.shape
     cp = exact.import_cvxpy()
@@ -98,13 +75,13 @@ def primal(
     V = cp.Variable((G.shape[1], q))
     xi = cp.Variable(len(c))
     rho = cp.Variable(nonneg=True)
-    margin = blkdiag_H.T @ cp.vec(G @ V, order="C") >= rho - xi
+    margin = blkdiag_H.T @ cp.vec(G @ V, order="C") >= rho - xi  # (28)
     loss = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(c), xi))
-    objective = cp.Minimize(0.5 * cp.sum_squares(V) - rho + loss)
+    objective = cp.Minimize(0.5 * cp.sum_squares(V) - rho + loss)  # (30)
     exact.solve_qp(cp.Problem(objective, [margin]), solver)
 
     F = G @ V.value
-    xi_minimal = np.maximum(0.0, rho.value - (F[pairs.i, pairs.m] - F[pairs.i, pairs.n]))
+    xi_minimal = np.maximum(0.0, rho.value - exact.differences(F, pairs))
     alpha = c * xi_minimal  # (35)
     B = expansion(alpha, pairs, n, q)
     squares = float(np.sum(V.value**2)) + float(c @ xi_minimal**2)
@@ -112,38 +89,8 @@ def primal(
     return Solution(value, float(rho.value), alpha, B, B.sum(axis=0), F, pairs)
 
 
-# -------------------------------------------------------------------------------------------------
-# Dual problem: 000 (37)
-# -------------------------------------------------------------------------------------------------
-def dual(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float = 1.0, solver: Solver = "clarabel"
-) -> Solution:
-    """Solve the dual problem and recover the model.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels; at least one pair.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is W(alpha).
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, K is indefinite or there is no pair.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-    """
+def dual(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
+    """Solve (37) and recover the model."""
     Kt, Y, pairs, c = data_with_pairs(K, Y, C)
     n, q = Y.shape
     cp = exact.import_cvxpy()
@@ -161,69 +108,26 @@ def dual(
     return recover(K, Y, C, clipped / clipped.sum())
 
 
-def recover(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array) -> Solution:
-    """Build the model that belongs to a point of the simplex: 000 (32), (33).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    alpha : ndarray, shape (L,)
-        Not negative, with sum 1.
-
-    Returns
-    -------
-    Solution
-        `objective` is W(alpha), and `rho` twice that: at the optimum all pairs in the support
-        have f_m - f_n + xi = rho, so that alpha^T Theta alpha = rho.
-    """
+def recover(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
+    """Build the model that belongs to a point of the simplex: (32), (33)."""
+    # At the optimum f_m - f_n + xi = rho for all pairs with alpha > 0: alpha^T Theta alpha = rho.
     Kt, Y, pairs, _ = data_with_pairs(K, Y, C)
-    n, q = Y.shape
-    B = expansion(alpha, pairs, n, q)
+    B = expansion(alpha, pairs, *Y.shape)
     W = 0.5 * rank_lsvm.theta_quadratic(K, Y, C, alpha)
     return Solution(W, 2.0 * W, alpha, B, B.sum(axis=0), Kt @ B, pairs)
 
 
-def from_rank_lsvm(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array) -> Solution:
-    """Scale a solution of Rank-LSVM to one of (37).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    alpha : ndarray, shape (L,)
-        A solution of `rank_lsvm.dual`.
-
-    Returns
-    -------
-    Solution
-        With rho = 1/S, S = u^T alpha.
-    """
+def from_rank_lsvm(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
+    """Scale a solution alpha of `rank_lsvm.dual` to one of (37)."""
     S = float(alpha.sum())
     return recover(K, Y, C, alpha / S)._replace(rho=1.0 / S)
 
 
 # -------------------------------------------------------------------------------------------------
-# Frank-Wolfe: 000 section 7.4
+# Frank-Wolfe: section 7.4
 # -------------------------------------------------------------------------------------------------
 class FrankWolfe(NamedTuple):
-    """The iterates p = 1, 2, ... of the Frank-Wolfe method.
-
-    Parameters
-    ----------
-    solution : Solution
-        The last iterate.
-    pair : ndarray of int, shape (P,)
-        Index of the chosen pair in every iteration.
-    step : ndarray, shape (P,)
-        Step length lambda; 0 in the last iteration, which stops instead.
-    objective : ndarray, shape (P,)
-        W(alpha) of every iterate, by the recursion (68).
-    z : ndarray, shape (P,)
-        z of (62), never positive; -z bounds the distance to the optimum.
-    """
+    """The last iterate, and the pair, step length (last: 0), W by (68) and z of every iteration."""
 
     solution: Solution
     pair: npt.NDArray[np.intp]
@@ -233,43 +137,14 @@ class FrankWolfe(NamedTuple):
 
 
 def frank_wolfe(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     eps: float = 1e-3,
     max_epochs: int = 50,
     max_iter: int | None = None,
 ) -> FrankWolfe:
-    """Run the published Frank-Wolfe loop with full gradients.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels; at least one pair.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    eps : float, default 1e-3
-        Stop when ``|z|`` < eps, an absolute bound on the distance to the optimum.
-    max_epochs : int, default 50
-        M: stop after M L iterations.
-    max_iter : int, optional
-        A smaller number of iterations.
-
-    Returns
-    -------
-    FrankWolfe
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or there is no pair.
-
-    Notes
-    -----
-    Where (55) or the smallest gradient is attained several times, the first pair is taken.
-    """
+    """Run section 7.4 until abs(z) < eps, or for M L iterations with M = max_epochs."""
     Kt, Y, pairs, c = data_with_pairs(K, Y, C)
     L = len(c)
     # Step 1
@@ -280,55 +155,27 @@ def frank_wolfe(
     W = 0.5 * diagonal[start]  # (57)
     g = theta_column(Kt, pairs, c, start)  # (60)
     last = max_epochs * L if max_iter is None else min(max_iter, max_epochs * L)
-    chosen: list[int] = []
-    steps: list[float] = []
-    objectives: list[float] = []
-    slopes: list[float] = []
+    history: list[tuple[int, float, float, float]] = []
     while True:
-        # Step 2
-        s = int(np.argmin(g))
-        # Step 3
-        z = g[s] - 2.0 * W  # (62)
-        chosen.append(s)
-        objectives.append(W)
-        slopes.append(float(z))
-        if abs(z) < eps or len(chosen) == last:
-            steps.append(0.0)
+        s = int(np.argmin(g))  # step 2; the first of equal ones
+        z = g[s] - 2.0 * W  # step 3, (62)
+        if abs(z) < eps or len(history) == last - 1:
+            history.append((s, 0.0, W, z))
             break
-        # Step 4
-        step = min(-z / (diagonal[s] - 2.0 * g[s] + 2.0 * W), 1.0)  # (64)
-        steps.append(float(step))
+        step = min(-z / (diagonal[s] - 2.0 * g[s] + 2.0 * W), 1.0)  # step 4, (64)
+        history.append((s, step, W, z))
         # Step 5
         W = (1 - step) ** 2 * W + step * (1 - step) * g[s] + 0.5 * step**2 * diagonal[s]  # (68)
         g = (1 - step) * g + step * theta_column(Kt, pairs, c, s)  # (69)
         alpha = (1 - step) * alpha  # (65)
         alpha[s] += step
         # Step 6: to step 2
-    return FrankWolfe(
-        recover(K, Y, C, alpha),
-        np.array(chosen),
-        np.array(steps),
-        np.array(objectives),
-        np.array(slopes),
-    )
+    pair, steps, objectives, slopes = (np.array(column) for column in zip(*history, strict=True))
+    return FrankWolfe(recover(K, Y, C, alpha), pair, steps, objectives, slopes)
 
 
 def theta_column(Kt: Array, pairs: Pairs, c: Array, s: int) -> Array:
-    """Column s of Theta: 000 (53).
-
-    Parameters
-    ----------
-    Kt : ndarray, shape (n, n)
-        K + 1.
-    pairs : Pairs
-    c : ndarray, shape (L,)
-    s : int
-        A pair.
-
-    Returns
-    -------
-    ndarray, shape (L,)
-    """
+    """Column s of Theta: (53)."""
     i, m, n = pairs.i[s], pairs.m[s], pairs.n[s]
     # (H^T H)[:, s]: +1 for a common m or n, -1 where one pair's m is the other's n
     h = (pairs.m == m).astype(np.float64) - (pairs.m == n) - (pairs.n == m) + (pairs.n == n)
@@ -340,29 +187,8 @@ def theta_column(Kt: Array, pairs: Pairs, c: Array, s: int) -> Array:
 # -------------------------------------------------------------------------------------------------
 # Shared pieces
 # -------------------------------------------------------------------------------------------------
-def data_with_pairs(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float
-) -> tuple[Array, npt.NDArray[np.int_], Pairs, Array]:
-    """Check the arguments and build K + 1, Y, the pairs and their weights.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-
-    Returns
-    -------
-    Kt : ndarray, shape (n, n)
-    Y : ndarray of int, shape (n, q)
-    pairs : Pairs
-    c : ndarray, shape (L,)
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, or there is no pair: the simplex of (37) is empty then.
-    """
+def data_with_pairs(K: ArrayLike, Y: ArrayLike, C: float) -> tuple[Array, Labels, Pairs, Array]:
+    """Check the arguments and build K + 1, Y, the pairs and their weights c."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     if len(c) == 0:
         raise ValueError("Y has no pair, expected a row with a relevant and an irrelevant label")

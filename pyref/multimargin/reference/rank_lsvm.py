@@ -1,16 +1,36 @@
-"""Rank-LSVM, the reference: the squared hinge on label pairs, with a penalised bias.
+"""Rank-LSVM: the squared hinge on label pairs with a penalized bias (Xu 2016, in Tan et al. 2019).
 
-    min  1/2 sum_k (||w_k||^2 + b_k^2)  +  1/2 sum_i C_i sum_{(m,n)} xi_imn^2
+The problem is Xu 2013, eq. (30), with the margin rho fixed at 1 instead of rewarded::
+
+    min  1/2 sum_k (||w_k||^2 + b_k^2) + 1/2 sum_i C_i sum_(m,n) xi_imn^2
     s.t. f_m(x_i) - f_n(x_i) >= 1 - xi_imn
 
-with C_i = C / (p_i r_i). This is Rank-CVM, 000 (30), with the margin rho fixed at 1 instead of
-rewarded; paper 003 compares with it under the name Rank-LSVM. The dual has no upper bounds:
+Its dual has no upper bounds::
 
-    min  1/2 alpha^T Theta alpha - u^T alpha,  alpha >= 0
+    min  W(alpha) = 1/2 alpha^T Theta alpha - u^T alpha,  alpha >= 0
 
-with Theta = (H^T H) o K + H^T H + D of 000 (38), D = diag(1/C_i).
+Objectives have the sign of the primal problem: -W(alpha) bounds it from below. Equation numbers
+are those of Xu 2013.
 
-Papers and code: as in `rank_svm`. All objectives are given in the sign of the primal problem.
+Dictionary::
+
+    n, d, q                instances (Xu: l), features, labels
+    Y            n x q     1 on L_i, the p_i relevant labels of row i; 0 on the r_i others
+    pairs        3 x L     (i, m, n): m relevant, n irrelevant for i                       (28)
+    c            L         C_i = C / (p_i r_i) of each pair                            (19), (31)
+    K            n x n     kernel matrix of the training instances; linear: X X^T
+    Kt           n x n     K + 1: an appended 1 whose weights are the bias
+    alpha        L         dual variables, alpha_imn = C_i xi_imn at the optimum           (35)
+    H            q x L     [H_1, ..., H_n], entries c_imn^k                    (20), (22), (25)
+    blkdiag_H    nq x L    blkdiag(H_1, ..., H_n)
+    D            L x L     diag(1 / C_i)                                                   (38)
+    Theta        L x L     (H^T H) o K + H^T H + D, never formed                           (38)
+    B            n x q     row i is beta_i = H_i alpha_i; W = X^T B                        (32)
+    b            q         bias, the column sums of B                                      (33)
+    F            n x q     scores Kt B                                                     (27)
+    xi           L         slacks max(0, 1 - (f_m(x_i) - f_n(x_i)))
+    G, V         n x r, r x q   Kt = G G^T and F = G V, ||V||^2 = sum_k ||w_k||^2 + b_k^2
+    orders                 permutations of 0..n-1: instances in each epoch, then from the start
 """
 
 from __future__ import annotations
@@ -19,7 +39,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from multimargin.reference import exact
 from multimargin.reference.exact import Array, Pairs, Solver
@@ -27,37 +47,10 @@ from multimargin.reference.rank_svm import Solution, expansion, no_pairs, proble
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem
+# Primal and dual problem
 # -------------------------------------------------------------------------------------------------
-def primal(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float = 1.0, solver: Solver = "clarabel"
-) -> Solution:
-    """Solve the primal problem.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is the primal value, recomputed with the minimal slacks.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or K is indefinite.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-    """
+def primal(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
+    """Solve the primal problem; the value is recomputed with the minimal slacks."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     n, q = Y.shape
     if len(c) == 0:
@@ -73,44 +66,14 @@ def primal(
     exact.solve_qp(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(V) + loss), [margin]), solver)
 
     F = G @ V.value
-    alpha = c * slack(F, pairs)  # 000 (35)
+    alpha = c * slack(F, pairs)  # (35)
     B = expansion(alpha, pairs, n, q)
     value = 0.5 * float(np.sum(V.value**2)) + squared_hinge_loss(F, pairs, c)
     return Solution(value, alpha, B, B.sum(axis=0), F, pairs)
 
 
-# -------------------------------------------------------------------------------------------------
-# Dual problem
-# -------------------------------------------------------------------------------------------------
-def dual(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float = 1.0, solver: Solver = "clarabel"
-) -> Solution:
-    """Solve the dual problem and recover the model.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is the dual value.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or K is indefinite.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-    """
+def dual(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
+    """Solve the dual problem and recover the model."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     n, q = Y.shape
     if len(c) == 0:
@@ -139,72 +102,29 @@ def dual(
     return best
 
 
-def recover(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array) -> Solution:
-    """Build the model that belongs to dual variables: 000 (32), (33).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    alpha : ndarray, shape (L,)
-        Dual variables in the order of `exact.pairs(Y)`.
-
-    Returns
-    -------
-    Solution
-        `objective` is the dual value.
-    """
+def recover(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
+    """Build the model that belongs to dual variables: (32), (33)."""
     Kt, Y, pairs, _ = problem_data(K, Y, C, "penalized")
-    n, q = Y.shape
-    B = expansion(alpha, pairs, n, q)
+    B = expansion(alpha, pairs, *Y.shape)
     return Solution(dual_objective(K, Y, C, alpha), alpha, B, B.sum(axis=0), Kt @ B, pairs)
 
 
 # -------------------------------------------------------------------------------------------------
-# Coordinate descent: one pair at a time
+# Coordinate descent: one pair at a time, Chen et al. 2009, algorithm 1, with the squared hinge
 # -------------------------------------------------------------------------------------------------
 def dual_coordinate_descent(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     max_epochs: int = 1000,
     tol: float = 1e-9,
-    orders: Sequence[npt.ArrayLike] | None = None,
+    orders: Sequence[ArrayLike] | None = None,
 ) -> tuple[Solution, list[Array]]:
-    """Run dual coordinate descent, 002 algorithm 1 with the squared hinge.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    max_epochs : int, default 1000
-        Largest number of passes over all pairs.
-    tol : float, default 1e-9
-        Stop when an epoch moves alpha by less than tol times the norm of alpha.
-    orders : sequence of permutations of 0..n-1, optional
-        Order of the instances in each epoch, repeated from the first one when it runs out; 0..n-1
-        by default.
-
-    Returns
-    -------
-    solution : Solution
-    B : list of ndarray, shape (n, q)
-        Expansion coefficients after every epoch.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-    """
+    """Run it until an epoch moves alpha by at most tol ||alpha||; also B after every epoch."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     n, q = Y.shape
-    permutations = [np.arange(n)] if orders is None else [np.array(order) for order in orders]
-    first = np.searchsorted(pairs.i, np.arange(n + 1))
+    permutations = exact.epoch_orders(orders, n)
+    first = np.searchsorted(pairs.i, np.arange(n + 1))  # alpha_i = alpha[first[i] : first[i + 1]]
     alpha = np.zeros(len(c))
     F = np.zeros((n, q))
     history: list[Array] = []
@@ -214,7 +134,7 @@ def dual_coordinate_descent(
             for pair in range(first[i], first[i + 1]):
                 m, n_label = pairs.m[pair], pairs.n[pair]
                 gradient = F[i, m] - F[i, n_label] - 1.0 + alpha[pair] / c[pair]
-                curvature = 2.0 * Kt[i, i] + 1.0 / c[pair]  # 000 (54)
+                curvature = 2.0 * Kt[i, i] + 1.0 / c[pair]  # (54)
                 new = max(0.0, alpha[pair] - gradient / curvature)
                 delta = new - alpha[pair]
                 alpha[pair] = new
@@ -229,94 +149,30 @@ def dual_coordinate_descent(
 # -------------------------------------------------------------------------------------------------
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
-def primal_objective(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, B: Array) -> float:
-    """Primal value of the model with expansion coefficients B and the bias sum_i B_i.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    B : ndarray, shape (n, q)
-        Expansion coefficients.
-
-    Returns
-    -------
-    float
-    """
+def primal_objective(K: ArrayLike, Y: ArrayLike, C: float, B: Array) -> float:
+    """Primal value of the model with expansion coefficients B and the bias sum_i B_i."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     F = Kt @ B
     return 0.5 * float(np.sum(B * F)) + squared_hinge_loss(F, pairs, c)
 
 
-def dual_objective(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array) -> float:
-    """Dual value u^T alpha - 1/2 alpha^T Theta alpha.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    alpha : ndarray, shape (L,)
-        Dual variables, not negative.
-
-    Returns
-    -------
-    float
-        A lower bound of the optimum.
-    """
+def dual_objective(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> float:
+    """Dual value -W(alpha), a lower bound of the optimum for every alpha >= 0."""
     return float(alpha.sum()) - 0.5 * theta_quadratic(K, Y, C, alpha)
 
 
-def theta_quadratic(K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array) -> float:
-    """alpha^T Theta alpha with Theta of 000 (38).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    alpha : ndarray, shape (L,)
-        Dual variables.
-
-    Returns
-    -------
-    float
-    """
+def theta_quadratic(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> float:
+    """alpha^T Theta alpha with Theta of (38)."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     B = expansion(alpha, pairs, *Y.shape)
     return float(np.sum(B * (Kt @ B)) + np.sum(alpha**2 / c))
 
 
 def squared_hinge_loss(F: Array, pairs: Pairs, c: Array) -> float:
-    """Half the weighted sum of the squared slacks.
-
-    Parameters
-    ----------
-    F : ndarray, shape (n, q)
-        Scores.
-    pairs : Pairs
-    c : ndarray, shape (L,)
-        Weights of the pairs.
-
-    Returns
-    -------
-    float
-    """
+    """Half the sum of C_i xi_imn^2."""
     return 0.5 * float(c @ slack(F, pairs) ** 2)
 
 
 def slack(F: Array, pairs: Pairs) -> Array:
-    """xi_imn = max(0, 1 - (f_m(x_i) - f_n(x_i))).
-
-    Parameters
-    ----------
-    F : ndarray, shape (n, q)
-        Scores.
-    pairs : Pairs
-
-    Returns
-    -------
-    ndarray, shape (L,)
-    """
-    return np.maximum(0.0, 1.0 - (F[pairs.i, pairs.m] - F[pairs.i, pairs.n]))
+    """xi_imn = max(0, 1 - (f_m(x_i) - f_n(x_i)))."""
+    return np.maximum(0.0, 1.0 - exact.differences(F, pairs))

@@ -1,62 +1,58 @@
-"""Rank-SVM, the reference: papers 000 (sections 5 and 7.1) and 002 (sections 3.1 to 3.3).
+"""Rank-SVM: the hinge on label pairs (Elisseeff & Weston 2001), as in Xu 2013 and Chen et al. 2009.
 
-    min  1/2 sum_k ||w_k||^2  +  sum_i C_i sum_{(m,n)} max(0, 1 - (f_m(x_i) - f_n(x_i)))
+The problem is Xu 2013, eq. (18)::
 
-with C_i = C / (p_i r_i) and f_k(x) = w_k^T x + b_k. The bias is one of
+    min  1/2 sum_k ||w_k||^2 + sum_i C_i sum_(m,n) xi_imn
+    s.t. f_m(x_i) - f_n(x_i) >= 1 - xi_imn,  xi_imn >= 0
 
-    "free"       not penalised: the dual has the constraint H alpha = 0       000 (18), (19)
-    "penalized"  1/2 sum_k b_k^2 is added: the kernel becomes K + 1           002 (9)
-    "none"       b = 0
+    bias = "free"       f_k(x) = w_k^T x + b_k; the dual has H alpha = 0     Xu (18), (19)
+           "penalized"  1/2 sum_k b_k^2 is added: the kernel becomes K + 1   Chen (8), (9)
+           "none"       b = 0
 
-Every function takes the kernel matrix K of the training instances (X X^T for the linear kernel)
-and the label matrix Y. All objectives are given in the sign of the primal problem, so that the
-dual value -W(alpha) bounds the primal value from below.
+and its dual, eq. (26), where the kernel is missing in print::
 
-Papers and code:
-    000: l, l_i, l_t   n instances, p_i r_i pairs of instance i, L pairs in all
-    002: m, k          d features, q labels
-    x_i, K             K[i, j] = k(x_i, x_j), n x n
-    000: L_i, its complement; 002: y_i, its complement
-                       labels m with Y[i, m] = 1, labels n with Y[i, n] = 0
-    000: alpha_imn; 002: alpha_ipq
-                       alpha, one entry a pair: (m, n) of 000 is (p, q) of 002
-    beta_ki            B[i, k]
-    f_k(x_i)           F[i, k]
-    W(alpha)           -dual_objective
+    min  W(alpha) = 1/2 alpha^T ((H^T H) o K) alpha - u^T alpha
+    s.t. H alpha = 0 (free bias only),  0 <= alpha <= C_i
+
+Objectives have the sign of the primal problem: -W(alpha) bounds it from below. Equation numbers
+without a name are those of Xu 2013.
+
+Dictionary (Xu's letters; Chen's in brackets)::
+
+    n [n], d [m], q [k]    instances (Xu: l), features, labels
+    Y            n x q     1 on L_i [y_i], the p_i relevant labels of row i; 0 on the r_i others
+    pairs        3 x L     (i, m, n) [(i, p, q)]: m relevant, n irrelevant for i           (16)
+    c            L         C_i = C / (p_i r_i) of each pair                                (19)
+    K            n x n     kernel matrix; linear: X X^T (Xu's repeats it on the pairs)     (25)
+    Kt           n x n     K + 1 if the bias is penalized, else K
+    alpha        L         dual variables alpha_imn [alpha_ipq]; not unique                (19)
+    H            q x L     [H_1, ..., H_n], entries c_imn^k [t_ijq^p]          (20), (22), (25)
+    blkdiag_H    nq x L    blkdiag(H_1, ..., H_n)
+    B            n x q     B[i, k] = beta_ki, so row i is H_i alpha_i; W = X^T B     (21), (23)
+    b            q         bias; sums to 0 if free (a common constant changes no difference)
+    F            n x q     scores f_k(x_i) = sum_j B[j, k] K[i, j] + b_k                   (27)
+    g            L         gradient of W: f_m(x_i) - f_n(x_i) - 1, f without bias          (42)
+    xi           L         slacks max(0, 1 - (f_m(x_i) - f_n(x_i)))                        (16)
+    G, V         n x r, r x q   Kt = G G^T and F = G V: instances and weights in coordinates of
+                           the space that the instances span, ||V|| = ||W||
+    orders                 permutations of 0..n-1: instances in each epoch, then from the start
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from multimargin.reference import exact
-from multimargin.reference.exact import Array, Bias, Pairs, Solver
+from multimargin.reference.exact import Array, Bias, Labels, Pairs, Solver
 
 
 class Solution(NamedTuple):
-    """A point of the dual problem and the model that belongs to it.
-
-    Parameters
-    ----------
-    objective : float
-        Value of the problem that was solved, recomputed at this point.
-    alpha : ndarray, shape (L,)
-        Dual variables, in the order of `pairs`. They are not unique; B is, up to the null space
-        of the kernel.
-    B : ndarray, shape (n, q)
-        Expansion coefficients: f_k(x) = sum_i B[i, k] k(x, x_i) + b_k. With linear kernel the
-        weights are W = X^T B.
-    b : ndarray, shape (q,)
-        Bias; sums to 0 when it is free, and is 0 without bias.
-    F : ndarray, shape (n, q)
-        Scores of the training instances.
-    pairs : Pairs
-    """
+    """A dual point and its model; `objective` is the value of the problem that was solved."""
 
     objective: float
     alpha: Array
@@ -67,48 +63,12 @@ class Solution(NamedTuple):
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem: 000 (18), 002 (9)
+# Primal problem: Xu 2013, eq. (18); Chen et al. 2009, eq. (9)
 # -------------------------------------------------------------------------------------------------
 def primal(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
-    C: float = 1.0,
-    bias: Bias = "free",
-    solver: Solver = "clarabel",
+    K: ArrayLike, Y: ArrayLike, C: float = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
 ) -> Solution:
-    """Solve the primal problem.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    bias : {"free", "penalized", "none"}, default "free"
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is the primal value, `F` comes from the primal variables, and `alpha` and `B`
-        from the multipliers of the margin constraints.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or K is indefinite.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-
-    Notes
-    -----
-    000 (18). With Kt = G G^T the scores are F = G V, V^T V = W^T W and ||V|| = ||W||: the rows of
-    G are the instances, in coordinates of the space that they span.
-    """
+    """Solve the primal problem; alpha and B come from the multipliers of the margins."""
     Kt, Y, pairs, c = problem_data(K, Y, C, bias)
     n, q = Y.shape
     if len(c) == 0:
@@ -120,13 +80,13 @@ def primal(
     V = cp.Variable((G.shape[1], q))
     b = cp.Variable((1, q))
     xi = cp.Variable(len(c))
-    scores = G @ V  # 000 (15)
+    scores = G @ V  # (15)
     constraints = []
     if bias == "free":
         scores = scores + np.ones((n, 1)) @ b
-        constraints = [cp.sum(b) == 0]  # a constant added to all b_k changes no difference
-    margin = blkdiag_H.T @ cp.vec(scores, order="C") >= 1 - xi  # 000 (16)
-    objective = cp.Minimize(0.5 * cp.sum_squares(V) + c @ xi)  # 000 (18)
+        constraints = [cp.sum(b) == 0]
+    margin = blkdiag_H.T @ cp.vec(scores, order="C") >= 1 - xi  # (16)
+    objective = cp.Minimize(0.5 * cp.sum_squares(V) + c @ xi)  # (18)
     exact.solve_qp(cp.Problem(objective, [margin, xi >= 0, *constraints]), solver)
 
     alpha = np.clip(margin.dual_value, 0.0, c)
@@ -143,47 +103,12 @@ def primal(
 
 
 # -------------------------------------------------------------------------------------------------
-# Dual problem: 000 (19), (24), (26), 002 (17)
+# Dual problem: Xu 2013, eq. (19), (24), (26); Chen et al. 2009, eq. (17)
 # -------------------------------------------------------------------------------------------------
 def dual(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
-    C: float = 1.0,
-    bias: Bias = "free",
-    solver: Solver = "clarabel",
+    K: ArrayLike, Y: ArrayLike, C: float = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
 ) -> Solution:
-    """Solve the dual problem and recover the model.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    bias : {"free", "penalized", "none"}, default "free"
-    solver : {"clarabel", "scs"}, default "clarabel"
-
-    Returns
-    -------
-    Solution
-        `objective` is the dual value -W(alpha).
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or K is indefinite.
-    ImportError
-        If CVXPY is not installed.
-    RuntimeError
-        If the solver does not reach its tolerances.
-
-    Notes
-    -----
-    000 (26), where the kernel is missing: W(alpha) = 1/2 alpha^T ((H^T H) o K) alpha - u^T alpha.
-    Its quadratic term is sum_k beta_k^T K beta_k = ||G^T B||^2.
-    """
+    """Solve the dual problem, (24), and recover the model."""
     Kt, Y, pairs, c = problem_data(K, Y, C, bias)
     n, q = Y.shape
     if len(c) == 0:
@@ -199,8 +124,8 @@ def dual(
     blkdiag_H = exact.block_pair_matrix(pairs, n, q)
 
     alpha = cp.Variable(len(c))
-    beta = cp.reshape(blkdiag_H @ alpha, (n, q), order="C")  # 000 (23)
-    W = 0.5 * cp.sum_squares(G.T @ beta) - cp.sum(alpha)  # 000 (24)
+    beta = cp.reshape(blkdiag_H @ alpha, (n, q), order="C")  # (23)
+    W = 0.5 * cp.sum_squares(G.T @ beta) - cp.sum(alpha)  # (24): sum_k beta_k^T K beta_k
     constraints = [alpha >= 0, alpha <= c / unit]
     if bias == "free":
         constraints.append(H @ alpha == 0)
@@ -215,35 +140,12 @@ def dual(
 
 
 # -------------------------------------------------------------------------------------------------
-# From the dual variables to the model: 000 (23), (27), (33)
+# From the dual variables to the model: Xu 2013, eq. (23), (27), (33)
 # -------------------------------------------------------------------------------------------------
-def recover(
-    K: npt.ArrayLike, Y: npt.ArrayLike, alpha: Array, multipliers: Array, bias: Bias
-) -> Solution:
-    """Build the model that belongs to dual variables.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    alpha : ndarray, shape (L,)
-        Dual variables in the order of `exact.pairs(Y)`.
-    multipliers : ndarray, shape (q,)
-        Multipliers y of H alpha = 0 in the Lagrangian W(alpha) + y^T H alpha; only used when the
-        bias is free.
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    Solution
-        `objective` is the dual value.
-
-    Notes
-    -----
-    The derivative of that Lagrangian for a pair inside its box is f_m - f_n - 1 + y_m - y_n = 0
-    with f without bias, which is the margin equation of 000 (16) for b = y. A constant added to
-    all b_k changes nothing: sum_k b_k = 0 is chosen.
-    """
+def recover(K: ArrayLike, Y: ArrayLike, alpha: Array, multipliers: Array, bias: Bias) -> Solution:
+    """Build the model of alpha; a free bias is the multipliers of H alpha = 0, less their mean."""
+    # Lagrangian W(alpha) + y^T H alpha: its derivative for a pair inside its box is
+    # f_m - f_n - 1 + y_m - y_n = 0 with f without bias, the margin equation (16) for b = y.
     K = np.asarray(K, dtype=np.float64)
     Y = exact.label_matrix(Y)
     pairs = exact.pairs(Y)
@@ -253,45 +155,21 @@ def recover(
     if bias == "free":
         b = multipliers - multipliers.mean()
     if bias == "penalized":
-        b = B.sum(axis=0)  # 000 (33)
-    F = K @ B + b  # 000 (27)
+        b = B.sum(axis=0)  # (33)
+    F = K @ B + b  # (27)
     return Solution(dual_objective(K, Y, B, bias), alpha, B, b, F, pairs)
 
 
 def expansion(alpha: Array, pairs: Pairs, n: int, q: int) -> Array:
-    """B, whose row i is beta_i = H_i alpha_i: 000 (21), (23), 002 (15).
-
-    Parameters
-    ----------
-    alpha : ndarray, shape (L,)
-    pairs : Pairs
-    n, q : int
-        Numbers of instances and labels.
-
-    Returns
-    -------
-    ndarray, shape (n, q)
-    """
+    """B, whose row i is beta_i = H_i alpha_i: (21), (23); Chen et al. 2009, eq. (15)."""
     return np.asarray(exact.block_pair_matrix(pairs, n, q) @ alpha).reshape(n, q)
 
 
 # -------------------------------------------------------------------------------------------------
-# Frank-Wolfe: 000 section 7.1
+# Frank-Wolfe: Xu 2013, section 7.1
 # -------------------------------------------------------------------------------------------------
 class FrankWolfe(NamedTuple):
-    """The iterates p = 1, 2, ... of the Frank-Wolfe method.
-
-    Parameters
-    ----------
-    solution : Solution
-        The last iterate, where z was computed but no step was taken.
-    objective : ndarray, shape (P,)
-        Dual value -W(alpha) of every iterate.
-    z : ndarray, shape (P,)
-        z = d^T grad W(alpha), never positive; -z bounds the distance to the optimum.
-    step : ndarray, shape (P,)
-        Step length lambda; 0 for the last iterate.
-    """
+    """The last iterate, and -W(alpha), z = d^T grad W and the step length lambda of every one."""
 
     solution: Solution
     objective: Array
@@ -300,107 +178,47 @@ class FrankWolfe(NamedTuple):
 
 
 def frank_wolfe(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     bias: Bias = "free",
     tol: float = 1e-3,
     max_iter: int = 50,
-    start: npt.ArrayLike | None = None,
+    start: ArrayLike | None = None,
 ) -> FrankWolfe:
-    """Run the published Frank-Wolfe loop on the dual problem.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    bias : {"free", "penalized", "none"}, default "free"
-    tol : float, default 1e-3
-        Stop when ``|z| <= tol``, the published epsilon: an absolute bound on the distance to the
-        optimum.
-    max_iter : int, default 50
-        Number of iterates, at least 1.
-    start : array_like, shape (L,), optional
-        Feasible alpha to start from, 0 by default.
-
-    Returns
-    -------
-    FrankWolfe
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed or start is not feasible.
-    RuntimeError
-        If the linear programme is not solved.
-
-    Notes
-    -----
-    000 section 7.1, steps 1 to 4, with the slip of (26) corrected and theta = -u in (42). With
-    free bias the multipliers of H alpha = 0 in the linear programme serve as b: with them the
-    duality gap is exactly -z. The linear programme often has many solutions, above all at
-    alpha = 0, so that two programs follow the same path only where its solution is unique.
-    """
+    """Run section 7.1, steps 1 to 4, until abs(z) <= tol, which bounds the distance to optimum."""
+    # (42) prints theta = u for -u. With a free bias the multipliers of H alpha = 0 in (41) serve as
+    # b: with them the duality gap is exactly -z. Where (41) has several solutions, as at alpha = 0,
+    # two programs may follow different paths.
     Kt, Y, pairs, c = problem_data(K, Y, C, bias)
     n, q = Y.shape
     H = exact.pair_matrix(pairs, q)
     if max_iter < 1:
         raise ValueError(f"max_iter is {max_iter}, expected at least 1")
-    # Step 1
-    alpha = np.zeros(len(c)) if start is None else np.array(start, dtype=np.float64)
+    alpha = np.zeros(len(c)) if start is None else np.array(start, dtype=np.float64)  # step 1
     check_feasible(alpha, H, c, bias)
     history: list[tuple[float, float, float]] = []
     while True:
         F = Kt @ expansion(alpha, pairs, n, q)
-        g = F[pairs.i, pairs.m] - F[pairs.i, pairs.n] - 1.0  # gradient of (42)
-        # Step 2
-        alpha_bar, multipliers = linear_programme(g, H, c, bias)  # (41)
+        g = exact.differences(F, pairs) - 1.0
+        alpha_bar, multipliers = linear_programme(g, H, c, bias)  # step 2, (41)
         d = alpha_bar - alpha
         z = float(d @ g)
         W = 0.5 * float(alpha @ (g - 1.0))  # (42), since Theta alpha = g + u
         if abs(z) <= tol or len(history) == max_iter - 1:
             history.append((-W, z, 0.0))
             break
-        # Step 3
         D = expansion(d, pairs, n, q)
         curvature = float(np.sum(D * (Kt @ D)))  # d^T Theta d
-        step = 1.0 if curvature <= -z else -z / curvature  # (43)
+        step = 1.0 if curvature <= -z else -z / curvature  # step 3, (43)
         history.append((-W, z, step))
-        # Step 4
-        alpha = alpha + step * d
+        alpha = alpha + step * d  # step 4
     objective, z_history, step_history = np.array(history).T
-    solution = recover(K, Y, alpha, multipliers, bias)
-    return FrankWolfe(solution, objective, z_history, step_history)
+    return FrankWolfe(recover(K, Y, alpha, multipliers, bias), objective, z_history, step_history)
 
 
-def linear_programme(g: Array, H: Array, c: Array, bias: Bias) -> tuple[Array, Array]:
-    """Solve min g^T alpha over the feasible alpha: 000 (41).
-
-    Parameters
-    ----------
-    g : ndarray, shape (L,)
-        Gradient.
-    H : sparse array, shape (q, L)
-    c : ndarray, shape (L,)
-        Upper bounds.
-    bias : {"free", "penalized", "none"}
-        The constraint H alpha = 0 is there only when the bias is free.
-
-    Returns
-    -------
-    alpha : ndarray, shape (L,)
-    multipliers : ndarray, shape (q,)
-        y of H alpha = 0, in the Lagrangian g^T alpha + y^T H alpha.
-
-    Raises
-    ------
-    RuntimeError
-        If HiGHS does not solve it.
-    """
+def linear_programme(g: Array, H: Any, c: Array, bias: Bias) -> tuple[Array, Array]:
+    """Minimise g^T alpha over the feasible alpha, (41); also the multipliers of H alpha = 0."""
     q = H.shape[0]
     if bias != "free" or len(c) == 0:
         return np.where(g < 0, c, 0.0), np.zeros(q)
@@ -418,21 +236,8 @@ def linear_programme(g: Array, H: Array, c: Array, bias: Bias) -> tuple[Array, A
     return np.clip(result.x, 0.0, c), -result.eqlin.marginals
 
 
-def check_feasible(alpha: Array, H: Array, c: Array, bias: Bias) -> None:
-    """Check the constraints of 000 (24).
-
-    Parameters
-    ----------
-    alpha : ndarray, shape (L,)
-    H : sparse array, shape (q, L)
-    c : ndarray, shape (L,)
-    bias : {"free", "penalized", "none"}
-
-    Raises
-    ------
-    ValueError
-        If alpha is outside its box, or H alpha is not 0 with a free bias.
-    """
+def check_feasible(alpha: Array, H: Any, c: Array, bias: Bias) -> None:
+    """Check the constraints of (24)."""
     if alpha.shape != c.shape:
         raise ValueError(f"start has shape {alpha.shape}, expected {c.shape}: one entry a pair")
     if not ((alpha >= 0).all() and (alpha <= c).all()):
@@ -443,22 +248,10 @@ def check_feasible(alpha: Array, H: Array, c: Array, bias: Bias) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Dual coordinate descent: 002 section 3.3, algorithm 1 with lambda = 0
+# Dual coordinate descent: Chen et al. 2009, algorithm 1 with lambda = 0
 # -------------------------------------------------------------------------------------------------
 class CoordinateDescent(NamedTuple):
-    """The epochs of dual coordinate descent.
-
-    Parameters
-    ----------
-    solution : Solution
-        The point after the last epoch.
-    objective : ndarray, shape (epochs,)
-        Dual value -g(alpha) after every epoch.
-    change : ndarray, shape (epochs,)
-        ||alpha* - alpha|| of every epoch.
-    B : list of ndarray, shape (n, q)
-        Expansion coefficients after every epoch.
-    """
+    """The last point, and -W(alpha), ||alpha* - alpha|| and B after every epoch."""
 
     solution: Solution
     objective: Array
@@ -467,62 +260,26 @@ class CoordinateDescent(NamedTuple):
 
 
 def dual_coordinate_descent(
-    K: npt.ArrayLike,
-    Y: npt.ArrayLike,
+    K: ArrayLike,
+    Y: ArrayLike,
     C: float = 1.0,
     bias: Bias = "penalized",
     tol: float = 1e-6,
     max_epochs: int = 1000,
-    orders: Sequence[npt.ArrayLike] | None = None,
+    orders: Sequence[ArrayLike] | None = None,
 ) -> CoordinateDescent:
-    """Run the published coordinate descent: one pair at a time.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-        Kernel matrix, symmetric and positive semi-definite.
-    Y : array_like of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float, default 1.0
-        Weight of the loss, positive.
-    bias : {"penalized", "none"}, default "penalized"
-        A free bias couples all pairs by H alpha = 0 and cannot be solved one pair at a time.
-    tol : float, default 1e-6
-        Stop when ||alpha* - alpha|| < tol over one epoch.
-    max_epochs : int, default 1000
-        Largest number of passes over all pairs, at least 1.
-    orders : sequence of permutations of 0..n-1, optional
-        Order of the instances in each epoch, repeated from the first one when it runs out; 0..n-1
-        by default. Within an instance m ascends in the outer and n in the inner loop.
-
-    Returns
-    -------
-    CoordinateDescent
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
-    Notes
-    -----
-    002 algorithm 1 with lambda = 0, in kernel form (27): the scores F = Kt B take the place of
-    W^T x_i. Printed are a loop over pairs (j, q) with an update of (p, q), and a stop rule that
-    compares one step; here an epoch is one pass over all pairs, and the stop rule compares epochs.
-    """
-    if bias == "free":
+    """Run algorithm 1 in kernel form, eq. (27) there, until ||alpha* - alpha|| < tol."""
+    # Printed are a loop over pairs (j, q) with an update of (p, q), and a stop rule that compares
+    # one step; here an epoch is one pass over all pairs, and the stop rule compares epochs.
+    # The scores F = Kt B take the place of W^T x_i. Equation numbers are those of Chen et al.
+    if bias == "free":  # H alpha = 0 couples all pairs
         raise ValueError("bias is 'free', expected 'penalized' or 'none' for coordinate descent")
     if max_epochs < 1:
         raise ValueError(f"max_epochs is {max_epochs}, expected at least 1")
     Kt, Y, pairs, c = problem_data(K, Y, C, bias)
     n, q = Y.shape
-    permutations = [np.arange(n)] if orders is None else [np.array(order) for order in orders]
-    for order in permutations:
-        if not np.array_equal(np.sort(order), np.arange(n)):
-            raise ValueError(f"orders holds {order}, expected a permutation of 0..{n - 1}")
-
-    # the pairs of instance i are alpha[first[i]:first[i + 1]]
-    first = np.searchsorted(pairs.i, np.arange(n + 1))
+    permutations = exact.epoch_orders(orders, n)
+    first = np.searchsorted(pairs.i, np.arange(n + 1))  # alpha_i = alpha[first[i] : first[i + 1]]
     alpha = np.zeros(len(c))
     F = np.zeros((n, q))
     objective: list[float] = []
@@ -565,33 +322,8 @@ def dual_coordinate_descent(
 # -------------------------------------------------------------------------------------------------
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
-def primal_objective(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, B: Array, b: Array, bias: Bias
-) -> float:
-    """Primal value of a model: 000 (18), with the minimal slacks.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    B : ndarray, shape (n, q)
-        Expansion coefficients.
-    b : ndarray, shape (q,)
-        Bias of the model f_k(x) = sum_i B[i, k] k(x, x_i) + b_k, whatever its treatment; zeros
-        without bias.
-    bias : {"free", "penalized", "none"}
-        With "penalized" the value contains 1/2 sum_k b_k^2.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, or b is not 0 without bias.
-    """
+def primal_objective(K: ArrayLike, Y: ArrayLike, C: float, B: Array, b: Array, bias: Bias) -> float:
+    """Primal value of the model f_k(x) = sum_i B[i, k] k(x, x_i) + b_k: (18), minimal slacks."""
     if bias == "none" and np.any(b != 0):
         raise ValueError("b is not 0, expected zeros with bias 'none'")
     _, Y, pairs, c = problem_data(K, Y, C, bias)
@@ -603,73 +335,24 @@ def primal_objective(
 
 
 def hinge_loss(F: Array, pairs: Pairs, c: Array) -> float:
-    """Weighted sum of the slacks xi_imn = max(0, 1 - (f_m(x_i) - f_n(x_i))): 000 (16), (18).
-
-    Parameters
-    ----------
-    F : ndarray, shape (n, q)
-        Scores.
-    pairs : Pairs
-    c : ndarray, shape (L,)
-        Weights of the pairs.
-
-    Returns
-    -------
-    float
-    """
-    xi = np.maximum(0.0, 1.0 - (F[pairs.i, pairs.m] - F[pairs.i, pairs.n]))
-    return float(c @ xi)
+    """Sum of C_i xi_imn, the loss of (18)."""
+    return float(c @ np.maximum(0.0, 1.0 - exact.differences(F, pairs)))
 
 
-def dual_objective(K: npt.ArrayLike, Y: npt.ArrayLike, B: Array, bias: Bias) -> float:
-    """Dual value -W(alpha), which depends on alpha only through B: 000 (19), 002 (17).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    B : ndarray, shape (n, q)
-        Expansion coefficients.
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    float
-        A lower bound of the optimum if `dual_infeasibility` is 0.
-
-    Notes
-    -----
-    Every pair adds +alpha to one relevant label, so u^T alpha is the sum of beta_ki over the
-    relevant labels k of all i.
-    """
+def dual_objective(K: ArrayLike, Y: ArrayLike, B: Array, bias: Bias) -> float:
+    """Dual value -W(alpha), (19): a lower bound of the optimum if `dual_infeasibility` is 0."""
+    # Every pair adds +alpha to one relevant label, so u^T alpha is the sum of B over those.
     Kt = exact.kernel_matrix(K, bias)
     return float(np.sum(B[np.asarray(Y) == 1]) - 0.5 * np.sum(B * (Kt @ B)))
 
 
-def dual_infeasibility(Y: npt.ArrayLike, C: float, B: Array, bias: Bias) -> float:
-    """Largest violation of the dual constraints by B, without knowing alpha.
-
-    Parameters
-    ----------
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    B : ndarray, shape (n, q)
-        Expansion coefficients.
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    float
-        0 if some feasible alpha has beta_i = H_i alpha_i for all i.
-
-    Notes
-    -----
-    alpha_i is a flow from the relevant labels, with supplies beta_im, to the irrelevant ones, with
-    demands -beta_in, and capacity C_i on every pair. It exists if supplies and demands are not
-    negative, have the same sum, and no cut is too small: for all s and t the s largest supplies
-    are at most the sum of the t smallest demands and of the capacity C_i s (r_i - t) between the
-    s labels and the others. An instance without pairs has beta_i = 0.
-    """
+def dual_infeasibility(Y: ArrayLike, C: float, B: Array, bias: Bias) -> float:
+    """Largest violation of the dual constraints by B; 0 if B belongs to a feasible alpha."""
+    # alpha_i is a flow from the relevant labels, with supplies beta_im, to the irrelevant ones,
+    # with demands -beta_in, and capacity C_i on every pair. It exists if supplies and demands are
+    # not negative, have the same sum, and no cut is too small: for all s and t the s largest
+    # supplies are at most the sum of the t smallest demands and of the capacity C_i s (r_i - t)
+    # between the s labels and the others. An instance without pairs has beta_i = 0.
     Y = exact.label_matrix(Y)
     violation = 0.0
     for i in range(Y.shape[0]):
@@ -690,56 +373,19 @@ def dual_infeasibility(Y: npt.ArrayLike, C: float, B: Array, bias: Bias) -> floa
     return float(violation)
 
 
-def duality_gap(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, B: Array, b: Array, bias: Bias
-) -> float:
-    """Primal value of the model minus dual value of B.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    B : ndarray, shape (n, q)
-        Expansion coefficients.
-    b : ndarray, shape (q,)
-        Bias.
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    float
-        Bounds the distance of both values to the optimum if `dual_infeasibility` is 0.
-    """
+def duality_gap(K: ArrayLike, Y: ArrayLike, C: float, B: Array, b: Array, bias: Bias) -> float:
+    """Primal value of the model minus dual value of B; bounds the distance of both to optimum."""
     return primal_objective(K, Y, C, B, b, bias) - dual_objective(K, Y, B, bias)
 
 
-def kkt_residual(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, alpha: Array, b: Array, bias: Bias
-) -> float:
-    """Largest violation of the optimality conditions of the dual: 002 (21), (22).
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    alpha : ndarray, shape (L,)
-    b : ndarray, shape (q,)
-        Bias of the model.
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    float
-        ``max |alpha - clip(alpha - g, 0, C_i)|`` with g = f_m - f_n - 1, which unlike the projected
-        gradient (22) is continuous at the ends of the box; with free bias also
-        ``max |H alpha|``.
-    """
+def kkt_residual(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array, b: Array, bias: Bias) -> float:
+    """Largest violation of the optimality conditions, Chen et al. 2009, eq. (21)."""
+    # max |alpha - clip(alpha - g, 0, C_i)|, unlike the projected gradient (22) continuous at the
+    # ends of the box; with a free bias also max |H alpha|.
     _, Y, pairs, c = problem_data(K, Y, C, bias)
     n, q = Y.shape
     F = np.asarray(K, dtype=np.float64) @ expansion(alpha, pairs, n, q) + b
-    g = F[pairs.i, pairs.m] - F[pairs.i, pairs.n] - 1.0
+    g = exact.differences(F, pairs) - 1.0
     residual = float(np.abs(alpha - np.clip(alpha - g, 0.0, c)).max(initial=0.0))
     if bias == "free":
         H = exact.pair_matrix(pairs, q)
@@ -751,29 +397,9 @@ def kkt_residual(
 # Shared pieces
 # -------------------------------------------------------------------------------------------------
 def problem_data(
-    K: npt.ArrayLike, Y: npt.ArrayLike, C: float, bias: Bias
-) -> tuple[Array, npt.NDArray[np.int_], Pairs, Array]:
-    """Check the arguments and build Kt, Y, the pairs and their weights.
-
-    Parameters
-    ----------
-    K : array_like, shape (n, n)
-    Y : array_like of {0, 1}, shape (n, q)
-    C : float
-    bias : {"free", "penalized", "none"}
-
-    Returns
-    -------
-    Kt : ndarray, shape (n, n)
-    Y : ndarray of int, shape (n, q)
-    pairs : Pairs
-    c : ndarray, shape (L,)
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, or K and Y have different numbers of rows.
-    """
+    K: ArrayLike, Y: ArrayLike, C: float, bias: Bias
+) -> tuple[Array, Labels, Pairs, Array]:
+    """Check the arguments and build Kt, Y, the pairs and their weights c."""
     Kt = exact.kernel_matrix(K, bias)
     Y = exact.label_matrix(Y)
     if len(Kt) != len(Y):
@@ -783,18 +409,6 @@ def problem_data(
 
 
 def no_pairs(n: int, q: int, pairs: Pairs) -> Solution:
-    """Give the solution of a problem without pairs: all zero.
-
-    Parameters
-    ----------
-    n, q : int
-        Numbers of instances and labels.
-    pairs : Pairs
-        Empty.
-
-    Returns
-    -------
-    Solution
-    """
+    """Give the solution of a problem without pairs: all zero."""
     zeros = np.zeros((n, q))
     return Solution(0.0, np.zeros(0), zeros, np.zeros(q), zeros, pairs)
