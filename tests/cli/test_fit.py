@@ -126,3 +126,12 @@ def test_data_without_pairs(command, tmp_path: Path) -> None:
     answer = command("fit", tmp_path / "a.npz")
     assert answer.code == 1
     assert answer.err.count("\n") == 1
+
+
+def test_a_baseline_has_no_certificate_and_is_kept(command, tmp_path) -> None:
+    path = str(tmp_path / "model")
+    assert (
+        command("fit", "digits", "-m", "ml-knn", "-o", path, "--json").json["certificate"] is None
+    )
+    assert "Certificate" not in command("fit", "digits", "-m", "ml-knn").out
+    assert command("evaluate", path, "digits", "--json").json["method"] == "ml-knn"

@@ -122,3 +122,12 @@ def test_wrong_usage(capsys, arguments, message):
 def test_errors(capsys, arguments, message):
     assert run(["tune", "digits", *arguments.split()]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_tunes_a_baseline(capsys):
+    report = found(capsys, "-m", "ml-knn", "--grid", "n_neighbors=1,10", "--full", "--cv", "2")
+    assert report["method"] == "ml-knn"
+    assert [one["parameters"] for one in report["tried"]] == [
+        {"n_neighbors": 1},
+        {"n_neighbors": 10},
+    ]
