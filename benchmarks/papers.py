@@ -1,6 +1,6 @@
 """Every table of the five papers that the data allow: published values, ours, the differences.
 
-    python benchmarks/papers.py [--data DIR] [000 001 002 003 004]
+    python benchmarks/papers.py [--data DIR] [rank-cvm mlrl rank-hlapsvm mlodm llsf]
 
 Each file in `benchmarks/published/` states the protocol of its paper; docs/reproduction.md says
 where we differ, and why.
@@ -12,19 +12,16 @@ import time
 import warnings
 from importlib import import_module
 
-PAPERS = {
-    "000": "rank_cvm",
-    "001": "mlrl",
-    "002": "rank_hlapsvm",
-    "003": "mlodm",
-    "004": "llsf",
-}
+# Each paper by the method that it proposes.
+PAPERS = ("rank-cvm", "mlrl", "rank-hlapsvm", "mlodm", "llsf")
 
 
 def main() -> None:
     """Print the tables of the papers that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("papers", nargs="*", metavar="PAPER", help="000 to 004; default: all")
+    parser.add_argument(
+        "papers", nargs="*", metavar="PAPER", help=f"some of {', '.join(PAPERS)}; default: all"
+    )
     parser.add_argument("--data", help="folder of the MULAN data sets; default: MULTIMARGIN_DATA")
     arguments = parser.parse_args()
     unknown = set(arguments.papers) - set(PAPERS)
@@ -36,7 +33,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for paper in arguments.papers or PAPERS:
         start = time.perf_counter()
-        import_module(f"published.{PAPERS[paper]}").tables()
+        import_module(f"published.{paper.replace('-', '_')}").tables()
         print(f"\n{paper}: {time.perf_counter() - start:.0f} s", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Paper 004 (Huang et al., 2015, LLSF): tables II to VIII, bibtex and rcv1(subset1).
+"""Huang et al. 2015 (LLSF): tables II to VIII, bibtex and rcv1(subset1).
 
 Protocol of the paper: five random parts, 80 % for training; alpha, beta, gamma = 0.1, 0.1, 0.01
 for LLSF alone and 0.5, 0.1, 0.01 as a selector; binary classifiers are linear SVMs with C = 1 (here
@@ -127,7 +127,7 @@ def compare(title: str, X: Any, Y: Any, published: dict[str, Any]) -> None:
     runs = {name: [measured[name] for measured, _ in splits] for name in splits[0][0]}
     name, _, _ = title.partition(",")
     print_comparison(
-        f"004, tables II to VIII: {title}",
+        f"Huang et al. 2015, tables II to VIII: {title}",
         COLUMNS,
         [
             Row(name, method, published[method.partition(",")[0]], found)

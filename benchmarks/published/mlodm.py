@@ -1,4 +1,4 @@
-"""Paper 003 (Tan et al., 2020, mlODM): table 2; emotions, yeast, birds, enron.
+"""Tan et al. 2019 (mlODM): table 2; emotions, yeast, birds, enron.
 
 Protocol: official splits, features scaled to [0, 1], rbf kernel, threshold by least squares on the
 scores. gamma from 2^-10 to 2^2, C from 2^-2 to 2^10, for mlODM also theta and mu from 0.1 to 0.9,
@@ -120,7 +120,7 @@ def tables() -> None:
         model = MLODM(**parameters, random_state=0).fit(X, Y)
         found = [values(COLUMNS, model, X_test, Y_test)]
         rows.append(Row(name, "mlODM", PUBLISHED[name]["mlODM"], found, noted(model)))
-    title = "003, table 2: mlODM, parameters chosen on the test part"
+    title = "Tan et al. 2019, table 2: mlODM, parameters chosen on the test part"
     print_comparison(title, COLUMNS, rows)
     for name, published in PUBLISHED.items():
         X, X_test, Y, Y_test = labelled(name)
@@ -130,4 +130,6 @@ def tables() -> None:
             rows.append(
                 Row(name, method, row, [values(COLUMNS, best, X_test, Y_test)], noted(best))
             )
-        print_comparison(f"003, table 2: {name}, tuned on the training part", COLUMNS, rows)
+        print_comparison(
+            f"Tan et al. 2019, table 2: {name}, tuned on the training part", COLUMNS, rows
+        )

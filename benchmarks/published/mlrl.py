@@ -1,4 +1,4 @@
-"""Paper 001 (Zhang and Yeung, 2013, MLRL): tables II to VI, VIII, XI to XV; emotions and yeast.
+"""Zhang & Yeung 2013 (MLRL): tables II to VI, VIII, XI to XV; emotions and yeast.
 
 Protocol, supervised: ten folds of all rows, rbf kernel whose width is the mean distance of the
 training rows, lambda from {0.01, 0.1, 1, 10, 100}. Semi-supervised: 20 % of the rows with labels,
@@ -126,7 +126,9 @@ def tables() -> None:
     for summed, form in ((False, "the loss averaged, as printed"), (True, "the loss summed")):
         emotions, correlations = supervised("emotions", summed=summed)
         yeast, _ = supervised("yeast", summed=summed)
-        print_comparison(f"001, tables II to VI: ten folds, {form}", COLUMNS, [emotions, yeast])
+        print_comparison(
+            f"Zhang & Yeung 2013, tables II to VI: ten folds, {form}", COLUMNS, [emotions, yeast]
+        )
     ours = np.mean(correlations, axis=0)
     rows = [
         (f"L{i + 1}, L{j + 1}", f"{theirs:.4f}", f"{ours[i, j]:.4f}", f"{ours[i, j] - theirs:+.4f}")
@@ -135,6 +137,8 @@ def tables() -> None:
         for theirs in (CORRELATIONS[i, j],)
     ]
     header = ("labels", "published", "ours", "difference")
-    print_table("001, table VIII: label correlations of emotions", header, rows)
+    print_table("Zhang & Yeung 2013, table VIII: label correlations of emotions", header, rows)
     rows = semi_supervised("emotions") + semi_supervised("yeast")
-    print_comparison("001, tables XI to XV: 20 % labelled, ten splits", COLUMNS, rows)
+    print_comparison(
+        "Zhang & Yeung 2013, tables XI to XV: 20 % labelled, ten splits", COLUMNS, rows
+    )

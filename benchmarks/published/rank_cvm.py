@@ -1,4 +1,4 @@
-"""Paper 000 (Xu, 2013, Rank-CVM): tables 2 to 7, the rows of emotions and yeast.
+"""Xu 2013 (Rank-CVM): tables 2 to 7, the rows of emotions and yeast.
 
 Protocol: official splits, features scaled to [0, 1], rbf kernel, C and gamma of table 2. Table 2
 itself: the lazy search on the training part, gamma given C = 1, then C, three folds, by
@@ -89,6 +89,6 @@ def tables() -> None:
         "ours",
         "diff.",
     )
-    print_table("000, table 2: tuned by the lazy search on the training part", header, tuning)
-    print_comparison("000, tables 3 to 7: test part, parameters of table 2", COLUMNS, rows)
-    print_comparison("000, tables 3 to 7: test part, tuned here", COLUMNS, retuned)
+    print_table("Xu 2013, table 2: tuned by the lazy search on the training part", header, tuning)
+    print_comparison("Xu 2013, tables 3 to 7: test part, parameters of table 2", COLUMNS, rows)
+    print_comparison("Xu 2013, tables 3 to 7: test part, tuned here", COLUMNS, retuned)

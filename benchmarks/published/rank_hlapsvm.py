@@ -1,4 +1,4 @@
-"""Paper 002 (Chen et al., 2009, Rank-HLapSVM): its data are not public in the form it used.
+"""Chen et al. 2009 (Rank-HLapSVM): its data are not public in the form it used.
 
 ImageCLEF (3,500 documents drawn at random) and the subset of MediaMill are not published with their
 splits, so tables 1 and 2 cannot be compared. What they say is tried on emotions and yeast by the
@@ -39,4 +39,4 @@ def tables() -> None:
                 chosen = ", ".join(f"{key} {value:g}" for key, value in search.best_params_.items())
                 rows.append((name, measure, method, f"{macro:.4f}", f"{micro:.4f}", chosen))
     header = ("data", "tuned by", "method", "macro-F1", "micro-F1", "parameters")
-    print_table("002, in the form of tables 1 and 2, on other data", header, rows)
+    print_table("Chen et al. 2009, in the form of tables 1 and 2, on other data", header, rows)

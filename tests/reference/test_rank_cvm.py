@@ -14,7 +14,7 @@ def small_problem(seed, n=12, d=3, q=4):
 
 
 def theta_matrix(K, Y, C):
-    """Theta of 000 (38)."""
+    """Theta of Xu 2013, eq. (38)."""
     pairs = exact.pairs(Y)
     H = exact.pair_matrix(pairs, Y.shape[1]).toarray()
     blocks = (H.T @ H) * (K + 1)[np.ix_(pairs.i, pairs.i)]

@@ -52,7 +52,7 @@ def small_problem(seed, n=12, d=3, q=4):
 
 
 def theta_matrix(Kt, Y):
-    """Theta = (H^T H) o K of 000 (42), with K on pairs as in (25)."""
+    """Theta = (H^T H) o K of Xu 2013, eq. (42), with K on pairs as in (25)."""
     pairs = exact.pairs(Y)
     H = exact.pair_matrix(pairs, Y.shape[1]).toarray()
     return (H.T @ H) * Kt[np.ix_(pairs.i, pairs.i)]

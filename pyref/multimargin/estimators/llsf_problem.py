@@ -155,7 +155,7 @@ def smallest_feature_eigenvalue(X: Any) -> float:
 
 
 def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
-    """Return L_f of eq. 15, sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2).
+    """Return L_f of eq. (15), sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2).
 
     Parameters
     ----------

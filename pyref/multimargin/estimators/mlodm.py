@@ -45,7 +45,7 @@ class MLODM(PairwiseClassifier):
 
     Notes
     -----
-    The problem is eq. 15 of the mlODM paper. The paper scales each feature to [0, 1] first. Its own
+    The problem is Tan et al. 2019, eq. (15). The paper scales each feature to [0, 1] first. Its own
     block step (algorithm 2) is replaced by an exact one; see `multimargin.reference.mlodm`.
 
     Examples

@@ -69,8 +69,8 @@ class RankCVM(PairwiseClassifier):
 
     Notes
     -----
-    The problem is eq. 30, and its dual eq. 37, of the Rank-CVM paper. The primal optimum is minus
-    the dual one; both objectives are given in the sign of eq. 37.
+    The problem is Xu 2013, eq. (30), its dual eq. (37). The primal optimum is minus
+    the dual one; both objectives are given in the sign of eq. (37).
 
     Examples
     --------

@@ -72,11 +72,11 @@ class RankHLapSVM(PairwiseClassifier):
 
     Notes
     -----
-    The problem is eq. 10 of the Rank-HLapSVM paper with the combinatorial Laplacian of eq. 5, the
-    weights of eq. 29 and 30 and the appended feature of eq. 8. The n x n Laplacian is never formed.
+    The problem is Chen et al. 2009, eq. (10), with the combinatorial Laplacian of eq. (5), the
+    weights of eq. (29) and (30) and the appended feature of eq. (8). The n x n Laplacian is never formed.
     With a linear kernel, up to 5000 features and at least as many rows as features, the features
     are whitened by a Cholesky factor (d x d). Otherwise a pivoted Cholesky factor L of the kernel
-    matrix (n x n) takes the place of the features: the symmetric form of eq. 27, whose model and
+    matrix (n x n) takes the place of the features: the symmetric form of eq. (27), whose model and
     certificate agree also where lam Lap K is ill-conditioned.
 
     Examples
@@ -208,7 +208,7 @@ class RankHLapSVM(PairwiseClassifier):
         )
 
     def _solve_kernel_form(self, problem: Problem, laplacian: "Laplacian") -> Fit:
-        """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. 27.
+        """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
 
         Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
         K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
@@ -269,7 +269,7 @@ class RankHLapSVM(PairwiseClassifier):
 
 @dataclass(frozen=True)
 class Laplacian:
-    """The Laplacian D_c - Y diag(w) Y^T of the label hypergraph, eq. 5, by its factors.
+    """The Laplacian D_c - Y diag(w) Y^T of the label hypergraph, eq. (5), by its factors.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def _weights_by_kernel(K: Matrix, Y: Matrix, nu: float | str) -> Matrix:
 def _weights(
     squares: Matrix, norm_of_sum: Callable[[Matrix], Matrix], Y: Matrix, nu: float | str
 ) -> Matrix:
-    """Return exp(-nu dbar), eq. 29 and 30, where dbar averages over ordered pairs of two rows.
+    """Return exp(-nu dbar), eq. (29) and (30), where dbar averages over ordered pairs of two rows.
 
     The sum of ||x_u - x_v||^2 over all u and v of a group is 2 delta sum ||x||^2 - 2 ||sum x||^2.
     """
@@ -386,7 +386,7 @@ def _with_lower_triangle(M: Matrix) -> Matrix:
 
 
 def _with_ones(X: Any) -> Matrix:
-    """Return a dense copy of X with the feature 1 appended (eq. 8)."""
+    """Return a dense copy of X with the feature 1 appended (eq. (8))."""
     extended = np.ones((X.shape[0], X.shape[1] + 1))
     extended[:, :-1] = X.toarray() if sparse.issparse(X) else X
     return extended

@@ -53,8 +53,8 @@ class RankSVM(PairwiseClassifier):
 
     Notes
     -----
-    The problem is eq. 18 of the Rank-CVM paper (after Elisseeff and Weston, 2001); with a penalized
-    bias it is eq. 9 of the Rank-HLapSVM paper with the appended feature of eq. 8. For a
+    The problem is Xu 2013, eq. (18) (after Elisseeff & Weston 2001); with a penalized
+    bias it is Chen et al. 2009, eq. (9), with the appended feature of eq. (8). For a
     one-dimensional y it is the multi-class SVM of Weston and Watkins with C / (q - 1).
 
     Examples

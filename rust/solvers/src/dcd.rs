@@ -1,7 +1,7 @@
-//! Dual coordinate descent as published (002, algorithm 1): one pair at a time.
+//! Dual coordinate descent as published (Chen et al. 2009, algorithm 1): one pair at a time.
 //!
 //! ```text
-//! min over alpha  1/2 <B, K B> - sum of D(alpha_imn),   B = H alpha (002, eq. 17 with lam = 0)
+//! min over alpha  1/2 <B, K B> - sum of D(alpha_imn),   B = H alpha (Chen et al. 2009, eq. (17) with lam = 0)
 //! ```
 //!
 //! Changing pair `(m, n)` of instance `i` by `d` moves `s_m` by `kappa d` and `s_n` by `-kappa d`, so inside an instance
@@ -28,7 +28,7 @@ pub trait PairLoss: Loss {
 }
 
 impl PairLoss for Hinge {
-    /// 002, eq. 23.
+    /// Chen et al. 2009, eq. (23).
     fn pair_step(&self, alpha: f64, z: f64, kappa: f64, c: f64) -> f64 {
         if kappa <= 0.0 {
             return c * self.negative_slope(z);

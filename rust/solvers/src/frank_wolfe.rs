@@ -1,13 +1,13 @@
-//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (000, section 7.1).
+//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (Xu 2013, section 7.1).
 //!
 //! ```text
 //! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = H alpha,   0 <= alpha <= c,   and H alpha = 0 for a free bias
 //! ```
 //!
-//! (000, eq. 24 and 26). Each iteration solves the linear programme `min g^T a` over the same set (eq. 41) at the gradient
-//! `g_imn = s_im - s_in - 1` and steps by exact line search (eq. 43). With a free bias the programme is a circulation of
-//! least cost on a graph with one node a label and one arc a pair ([`crate::circulation`]); its potentials are the
-//! best biases, so that `-z` is the duality gap at them. Without, each pair decides for itself.
+//! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
+//! the gradient `g_imn = s_im - s_in - 1` and steps by exact line search (eq. (43)). With a free bias the programme is
+//! a circulation of least cost on a graph with one node a label and one arc a pair ([`crate::circulation`]); its
+//! potentials are the best biases, so that `-z` is the duality gap at them. Otherwise it separates by pairs.
 //!
 //! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices.
 //!
@@ -245,7 +245,7 @@ pub fn solve<S: Scores>(
             break (status, intercept, primal, objective);
         }
 
-        // The direction d = alpha_bar - alpha, its slope z (eq. 62) and curvature (eq. 43).
+        // The direction d = alpha_bar - alpha, its slope z (eq. (62)) and curvature (eq. (43)).
         let mut direction = vertex.dual;
         axpy(-1.0, &dual, &mut direction);
         if !scores.recompute(&direction, threads, monitor) {

@@ -1,4 +1,4 @@
-//! The free bias of Elisseeff and Weston: equality constraints `sum_i beta_i = 0` (000, eq. 19), by the augmented
+//! The free bias of Elisseeff and Weston: equality constraints `sum_i beta_i = 0` (Xu 2013, eq. (19)), by the augmented
 //! Lagrangian, with a certificate that is exact.
 //!
 //! The engine sees the scores `F + sigma g + b` with `g = sum_i beta_i`, which is the kernel `K + sigma` and a constant `b`;

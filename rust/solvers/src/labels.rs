@@ -14,7 +14,7 @@ pub struct Labels {
 
 impl Labels {
     /// Reads an `n x q` row-major indicator matrix, and gives every pair of instance `i` the weight
-    /// `c_i = C / (p_i r_i)` (000, eq. 19); instances without pairs get weight 0.
+    /// `c_i = C / (p_i r_i)` (Xu 2013, eq. (19)); instances without pairs get weight 0.
     ///
     /// # Errors
     /// When the matrix is no multiple of `q`, or `C` is not a positive number.

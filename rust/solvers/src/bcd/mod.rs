@@ -5,7 +5,7 @@
 //! dual     max over B      sum_i D_i(beta_i) - 1/2 <B, K B>,            D_i(beta) = -phi_i^*(-beta)
 //! ```
 //!
-//! `B` (`n x q`) is all that the model needs of the dual variables of the pairs (000, eq. 21), so no pair is ever
+//! `B` (`n x q`) is all that the model needs of the dual variables of the pairs (Xu 2013, eq. (21)), so no pair is ever
 //! stored. With the other instances held, the block of instance `i` is solved exactly by one proximal map: with
 //! `kappa = K_ii`, current scores `s` and `v = s - kappa beta_i`,
 //!
@@ -15,10 +15,11 @@
 //!
 //! Every instance owns one term of the duality gap, `phi_i(s_i) - D_i + <beta_i, s_i> >= 0`. Their sum is the stop
 //! rule and the certificate; an instance whose term is negligible is skipped in the next epoch (all terms are
-//! computed anew after each epoch, so nobody is skipped for good).
+//! computed anew after each epoch, so none is skipped for good).
 //!
-//! Biases: none (`K`), penalized (`K + 1`, the features of paper 002 with an appended 1), and free (000, eq. 18) through
-//! the augmented Lagrangian of [`crate::free_bias`], which sees the scores `F + sigma g + b` with `g = sum_i beta_i`.
+//! Biases: none (`K`), penalized (`K + 1`, the features with an appended 1 of Chen et al. 2009), and free (Xu 2013,
+//! eq. (18)) through the augmented Lagrangian of [`crate::free_bias`], which sees the scores `F + sigma g + b` with
+//! `g = sum_i beta_i`.
 
 mod chain;
 mod engine;

@@ -1,4 +1,5 @@
-//! The hinge loss `max(0, 1 - z)` of Rank-SVM (000, eq. 18): value by one merge, proximal map by divide and conquer.
+//! The hinge loss `max(0, 1 - z)` of Rank-SVM (Xu 2013, eq. (18)): value by one merge, proximal map by divide and
+//! conquer.
 //!
 //! With `a_m = s_m - 1` for relevant and `b_n = s_n` for irrelevant labels, and the same shift of the centre giving
 //! `u` and `v`, the proximal map is
@@ -13,7 +14,7 @@
 //!
 //! Before that, most labels of the larger side are settled by bounds: a label of the smaller side rises by `lambda` for
 //! each of its active pairs, which counting brackets, and a label of the larger side outside all brackets knows which
-//! of its pairs are fully active. In text data with a hundred labels and more, that is nearly everybody.
+//! of its pairs are fully active. In text data with a hundred labels and more, that is nearly all of them.
 //!
 //! Only the smaller side is ever sorted. A cut that takes the top `i` of its `k` labels takes those of the larger side
 //! that lie above `t + lambda (k - i)`: evenly spaced thresholds, so one pass over the unsorted larger side counts

@@ -1,5 +1,5 @@
-//! The optimal margin distribution loss of mlODM (003, eq. 15): value by two searches per irrelevant label, proximal
-//! map by the Newton method of `newton.rs`.
+//! The optimal margin distribution loss of mlODM (Tan et al. 2019, eq. (15)): value by two searches per irrelevant
+//! label, proximal map by the Newton method of `newton.rs`.
 
 use super::Loss;
 use super::newton::{Margins, NewtonWorkspace};

@@ -1,5 +1,5 @@
-//! The squared hinge `1/2 max(0, 1 - z)^2` of Rank-CVM (000, eq. 30) and Rank-LSVM: value by one search per irrelevant
-//! label, proximal map by a one-dimensional Newton method.
+//! The squared hinge `1/2 max(0, 1 - z)^2` of Rank-CVM (Xu 2013, eq. (30)) and Rank-LSVM: value by one search per
+//! irrelevant label, proximal map by a one-dimensional Newton method.
 //!
 //! With `a_m = s_m - 1` for relevant and `y_n = s_n` for irrelevant labels, and `b_m` and `v_n` the same of the
 //! centre, the proximal map is

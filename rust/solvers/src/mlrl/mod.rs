@@ -1,4 +1,4 @@
-//! MLRL: support vector machines of all labels with a label covariance that is learned with them (paper 001).
+//! MLRL: support vector machines of all labels with a label covariance that is learned with them (Zhang & Yeung 2013).
 //!
 //! ```text
 //! (6)   min over W, b, Omega   1/n sum_ij max(0, 1 - y_ij f_j(x_i)) + lambda/2 tr(W Omega^-1 W^T),   tr Omega = 1

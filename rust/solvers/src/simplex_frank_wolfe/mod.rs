@@ -1,11 +1,11 @@
-//! The Frank-Wolfe method for Rank-CVM (000, section 7.4), and its pairwise variant.
+//! The Frank-Wolfe method for Rank-CVM (Xu 2013, section 7.4), and its pairwise variant.
 //!
 //! ```text
-//! min over alpha  W(alpha) = 1/2 alpha^T Theta alpha,   u^T alpha = 1,   alpha >= 0                  (000, eq. 37)
-//! Theta = (H^T H) o (K + 1) + D,   D = diag(1/c_i)                                                    (000, eq. 38)
+//! min over alpha  W(alpha) = 1/2 alpha^T Theta alpha,   u^T alpha = 1,   alpha >= 0                  (Xu 2013, eq. (37))
+//! Theta = (H^T H) o (K + 1) + D,   D = diag(1/c_i)                                                    (Xu 2013, eq. (38))
 //! ```
 //!
-//! | here | 000 |
+//! | here | Xu 2013 |
 //! |---|---|
 //! | `scale * score`, the entries of `F = (K + 1) B` | `f_k(x_i)` |
 //! | `F_im - F_in + alpha_imn / c_i` | the gradient `g_imn` (59) |
@@ -29,7 +29,7 @@
 //! linearly where the published step zigzags at a sublinear rate.
 //!
 //! Where we deviate: nothing but the bookkeeping in the published steps. Besides the published stop rule, `|z| < eps`,
-//! there is a relative one, `-z <= tol W`; `-z` is the duality gap to 000 (30) at `rho = min g`.
+//! there is a relative one, `-z <= tol W`; `-z` is the duality gap to Xu 2013, eq. (30) at `rho = min g`.
 
 use crate::kernel_rows::KernelRows;
 use crate::labels::Labels;
