@@ -73,7 +73,8 @@ class RankHLapSVM(PairwiseClassifier):
     Notes
     -----
     The problem is Chen et al. 2009, eq. (10), with the combinatorial Laplacian of eq. (5), the
-    weights of eq. (29) and (30) and the appended feature of eq. (8). The n x n Laplacian is never formed.
+    weights of eq. (29) and (30) and the appended feature of eq. (8). The n x n Laplacian is never
+    formed.
     With a linear kernel, up to 5000 features and at least as many rows as features, the features
     are whitened by a Cholesky factor (d x d). Otherwise a pivoted Cholesky factor L of the kernel
     matrix (n x n) takes the place of the features: the symmetric form of eq. (27), whose model and
