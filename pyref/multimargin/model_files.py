@@ -246,7 +246,7 @@ def load_model(
 
 
 class _UntrustedError(Exception):
-    """A file holds types that nobody trusts."""
+    """A file holds types that are not trusted."""
 
 
 def _damaged(file: Path, info: ModelInfo, error: Exception) -> ValueError:

@@ -241,7 +241,7 @@ def make_pipeline(estimator: Any, scale: str, X: Any) -> Any:
 
 
 def check_complete(data: "MultilabelData", X: Any) -> None:
-    """Refuse missing values before a method does, which knows neither rows nor names.
+    """Refuse missing values before a method does, which has neither rows nor names to report.
 
     Parameters
     ----------

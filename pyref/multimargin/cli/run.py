@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
             # The latter is what older versions of typer make of Ctrl-C.
             code = INTERRUPTED
         except BrokenPipeError:
-            # The reader, `head` say, has what it wants. Python would fail again when it closes.
+            # The reader, `head` say, has closed the pipe. Python would fail again when it closes.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return FAILED
         except Exception as error:
@@ -76,7 +76,7 @@ def _show_error(error: Exception, command: str) -> int:
     expected = (ValueError, TypeError, OSError, ImportError, KeyError, RuntimeError, MemoryError)
     if not (hasattr(error, "format_message") or isinstance(error, expected)):
         message = f"unexpected {type(error).__name__}: {message} (multimargin --debug shows more)"
-    # The argument of a function, of which the user of a command knows nothing.
+    # The argument of a function, which the user of a command does not see.
     message = message.removeprefix("path: ")
     hint = f" (see {command} --help)" if wrong_usage else ""
     _print(f"{command}: {message}{hint}", "red")

@@ -292,7 +292,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
     def _fit_threshold(self, X: Any, targets: Targets, fit: Fit, interrupted: bool) -> None:
         if not targets.multilabel or interrupted:
-            # Whoever interrupts wants an answer now, and learning a threshold takes its time.
+            # After an interruption the model is returned at once, without learning a threshold.
             self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, targets.indicator)
             return
         threshold = make_threshold(self.threshold, random_state=self.random_state)

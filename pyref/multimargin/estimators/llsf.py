@@ -269,7 +269,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         threshold = make_threshold(self.threshold, random_state=0)
         learned = not isinstance(threshold, ConstantThreshold)
         if learned and (interrupted or not targets.multilabel):
-            # Whoever interrupts wants an answer now, and classes have no threshold.
+            # After an interruption the model is returned at once.
             threshold = ConstantThreshold(0.5)
         scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
         self.threshold_ = threshold.fit(scores, targets.indicator, X)

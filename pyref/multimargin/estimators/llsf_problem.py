@@ -53,12 +53,12 @@ def label_dissimilarity(indicator: NDArray[np.uint8]) -> Matrix:
 
 @dataclass(frozen=True)
 class Convexity:
-    """How the label correlations bend the objective.
+    """How the label correlations change the curvature of the objective.
 
     Parameters
     ----------
     coupling : ndarray of shape (q, q) or None
-        alpha (R + shift I); None when it is 0, and the labels do not see each other.
+        alpha (R + shift I); None when it is 0, and the labels are independent.
     shift : float
         What was added to the diagonal of R.
     convex : bool

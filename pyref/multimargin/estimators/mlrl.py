@@ -13,7 +13,7 @@ class MLRL(RelationshipClassifier):
     """MLRL: support vector machines of all labels, coupled by a label covariance that is learned.
 
     The weights of the labels have a common prior whose covariance between labels, Omega, is part of
-    the problem: labels that need similar weights support each other, and Omega tells which do.
+    the problem: labels that need similar weights support each other, and Omega says which do.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Progress:
             self._context.call_on_fit_task_begin(estimator=estimator)
 
     def epoch_callback(self) -> EpochCallback | None:
-        """Return the function to call after each epoch, None when nobody listens."""
+        """Return the function to call after each epoch, None when there is no callback."""
         return self._epoch if self._verbose or self._context is not None else None
 
     def finish(self) -> None:

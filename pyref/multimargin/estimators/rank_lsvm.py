@@ -9,7 +9,7 @@ from multimargin.estimators.problem import Model
 class RankLSVM(PairwiseClassifier):
     """Rank-LSVM: label ranking with the squared hinge.
 
-    Like `RankSVM`, but a label pair that misses the margin of 1 pays the square of what it lacks:
+    Like `RankSVM`, but a label pair that misses the margin of 1 costs the square of what it lacks:
     the dual problem is strictly convex, without upper bounds, and quick to solve.
 
     Parameters

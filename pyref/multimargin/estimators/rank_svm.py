@@ -19,7 +19,7 @@ class RankSVM(PairwiseClassifier):
     """Rank-SVM: large-margin label ranking with a threshold.
 
     Learns one score a label such that the relevant labels of an instance score higher, by a margin
-    of 1, than its irrelevant ones, and a threshold t(x) that tells how many of the ranked labels
+    of 1, than its irrelevant ones, and a threshold t(x) that decides how many of the ranked labels
     are relevant.
 
     Parameters

@@ -31,7 +31,7 @@ impl PythonMonitor {
         }
     }
 
-    /// Whether a signal, and not the callback, ended the loop: somebody wants an answer now.
+    /// Whether a signal, and not the callback, ended the loop: the answer is needed at once.
     pub fn hurried(&self) -> bool {
         self.hurried
     }

@@ -87,8 +87,8 @@ impl Request<'_> {
         }
     }
 
-    /// Solves the problem, and adds the training scores, from which thresholds are learned; zeros for those who want an
-    /// answer now.
+    /// Solves the problem, and adds the training scores, from which thresholds are learned; zeros after a
+    /// signal.
     fn answer<S: Scores>(
         &self,
         scores: &mut S,

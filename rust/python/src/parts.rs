@@ -21,7 +21,7 @@ use numpy::{
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 
-/// What a part tells the others.
+/// What a part sends to the others.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
 pub struct PartAnswer {
     /// Dual rows after the epoch, shape (n, q).

@@ -1,9 +1,9 @@
 //! Acceleration of slow problems: an accelerated proximal point method around block coordinate ascent.
 //!
 //! Where the kernel has a null space (linear features, fewer than rows) and `C` is large, the dual is nearly a linear
-//! programme along many directions, and coordinate ascent alone crawls. A proximal term `rho/2 ||B - A||^2` in the
-//! dual curves those directions; moving the anchor `A` with Nesterov's momentum pays back what the term costs
-//! (the Catalyst scheme). Each block step just sees the kernel `K + rho` on its own diagonal.
+//! programme along many directions, and coordinate ascent alone is slow. A proximal term `rho/2 ||B - A||^2` in the
+//! dual adds curvature along those directions; moving the proximal centre `A` with Nesterov's momentum makes up for
+//! the shorter steps (the Catalyst scheme). Each block step has the kernel `K + rho` on its own diagonal.
 //!
 //! The gap is always that of the problem without the term, so the acceleration can change how fast the loops
 //! converge, never to what.
@@ -12,14 +12,14 @@ use crate::memory::{self, Purpose};
 /// Epochs before the acceleration sets in: most problems are solved by then.
 pub(crate) const PATIENCE: usize = 50;
 
-/// Epochs between two moves of the anchor, at first.
+/// Epochs between two moves of the proximal centre, at first.
 const EPOCHS: usize = 3;
 
 /// After this many moves, and whenever their number has doubled from there on, it takes one more epoch: momentum
 /// gathers the errors of all proximal steps, so those of a long run must be smaller.
 const MOVES: usize = 64;
 
-/// The anchor and its momentum.
+/// The proximal centre and its momentum.
 #[derive(Clone, Debug)]
 pub(crate) struct Anchor {
     /// Weight of the proximal term.
@@ -34,7 +34,7 @@ pub(crate) struct Anchor {
 }
 
 impl Anchor {
-    /// An anchor at the present dual matrix.
+    /// A proximal centre at the current dual matrix.
     pub fn new(rho: f64, dual: &[f64], objective: f64) -> Self {
         Self {
             rho,
@@ -47,8 +47,8 @@ impl Anchor {
         }
     }
 
-    /// Told of each epoch; moves the anchor when it is time. A falling dual objective means that the momentum has
-    /// overshot, and starts it anew.
+    /// Called after each epoch; moves the proximal centre when it is time. A falling dual objective means that the
+    /// momentum has overshot, and starts it anew.
     pub fn after_epoch(&mut self, dual: &[f64], objective: f64) {
         self.epochs += 1;
         if self.epochs < EPOCHS + (self.moves / MOVES + 1).ilog2() as usize {

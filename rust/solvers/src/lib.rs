@@ -12,7 +12,7 @@
 //! | LLSF (Huang et al. 2015) | squared error, l1 | features | [`llsf::descent`], [`llsf::apg`] |
 //!
 //! A pairwise method is a [`loss::Loss`] (value and proximal map), a [`scores::Scores`] (a kernel or linear features) and
-//! the engine of [`bcd`]; a further method is a row of this table. This crate knows nothing of Python.
+//! the engine of [`bcd`]; a further method is a row of this table. This crate does not depend on Python.
 
 mod acceleration;
 pub mod bcd;

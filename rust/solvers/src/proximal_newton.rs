@@ -43,7 +43,7 @@ const PATIENCE: usize = 200;
 /// Epochs to the tolerated gap, at the present pace, beyond which a problem crawls.
 const CRAWL: f64 = 1000.0;
 
-/// Epochs between two steps while they pay.
+/// Epochs between two steps while the steps are worth their time.
 const WAIT: usize = 2;
 
 /// A step may take as many products as there were epochs, and this many in any case.
@@ -120,8 +120,8 @@ impl Pace {
 
 /// When to take the next step, and how far.
 ///
-/// Runs of epochs take turns with series of steps. The second half of a run tells at what rate its epochs raise the
-/// dual; a step that was not finished and raises it less is not taken, because it would also cost the run its
+/// Runs of epochs take turns with series of steps. The second half of a run measures the rate at which its epochs raise
+/// the dual; a step that was not finished and raises it less is not taken, because it would also cost the run its
 /// momentum, and the next run is twice as long. A series ends, to see again what epochs do, when it has cost twice as
 /// much as the run before it.
 #[derive(Clone, Debug)]
@@ -719,7 +719,7 @@ mod tests {
         }
     }
 
-    /// Stops everybody after some questions.
+    /// Interrupts after some polls.
     struct Impatient(usize);
 
     impl Monitor for Impatient {

@@ -174,7 +174,7 @@ pub fn verdict(
     (gap <= tolerance).then_some(Status::Converged)
 }
 
-/// Who watches a loop: asked often whether to stop, told of each epoch.
+/// Watches a loop: polled often for an interruption, called after each epoch.
 pub trait Monitor {
     /// Whether the loop must stop now. Called at least every few milliseconds of work.
     fn interrupted(&mut self) -> bool;
@@ -208,7 +208,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// Appends a record and tells the monitor.
+    /// Appends a record and calls the monitor.
     pub fn record(
         &mut self,
         epoch: usize,

@@ -295,7 +295,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     }
 
     /// How far to go along the joint move of the first `count` chains, which is done: all the way, unless they have
-    /// spoilt each other's gains; then to the best point of the way, as far as the probes tell.
+    /// overshot; then to the best point of the way, as estimated from the probes.
     fn joint_step(&mut self, count: usize) -> f64 {
         let sum = row_sum(&self.joined.changes, self.sum.len());
         let (scores, sigma) = (&*self.scores, self.sigma);
@@ -316,7 +316,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// Whether a certificate takes so long that whoever interrupts does not get one.
+    /// Whether a certificate takes so long that an interrupted fit goes without one.
     pub fn certifies_slowly(&self) -> bool {
         self.labels.instances() * self.labels.count() > PROMPT_ENTRIES
     }

@@ -42,7 +42,7 @@ pub struct PartState {
     pub dual_terms: Vec<f64>,
 }
 
-/// What a part tells the others.
+/// What a part sends to the others.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The part's rows after the epoch.

@@ -13,8 +13,8 @@
 //! separates an upper from a lower group that no longer interact except through fully active pairs.
 //!
 //! Before that, most labels of the larger side are settled by bounds: a label of the smaller side rises by `lambda` for
-//! each of its active pairs, which counting brackets, and a label of the larger side outside all brackets knows which
-//! of its pairs are fully active. In text data with a hundred labels and more, that is nearly all of them.
+//! each of its active pairs, which counting brackets, and a label of the larger side outside all brackets has no
+//! pair in doubt. In text data with a hundred labels and more, that is nearly all of them.
 //!
 //! Only the smaller side is ever sorted. A cut that takes the top `i` of its `k` labels takes those of the larger side
 //! that lie above `t + lambda (k - i)`: evenly spaced thresholds, so one pass over the unsorted larger side counts

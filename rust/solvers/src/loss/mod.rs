@@ -6,7 +6,7 @@
 //! phi_i(s) = c_i * sum over m in P, n in N of loss(s_m - s_n)
 //! ```
 //!
-//! and the engine ([`crate::bcd`]) asks a loss for two things only: the value of that sum, and its proximal map. Scores
+//! and the engine ([`crate::bcd`]) needs two things of a loss: the value of that sum, and its proximal map. Scores
 //! of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
 //! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted.
 

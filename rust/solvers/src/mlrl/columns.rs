@@ -97,7 +97,7 @@ pub(super) fn solve_all(
     Some(columns.iter().map(|column| column.steps).sum())
 }
 
-/// As many steps as may pass before somebody looks whether to stop.
+/// Number of steps between two checks for an interruption.
 fn part(
     problem: &Problem<'_>,
     label: usize,

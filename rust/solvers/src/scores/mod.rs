@@ -2,7 +2,7 @@
 //!
 //! The engine visits instances in blocks. It opens a block (current scores of its instances, and the kernel among
 //! them), solves the instances in turn while it keeps only the block's own scores current, and closes the block, which
-//! tells everybody else at matrix-product speed. The iterates are those of the plain method.
+//! updates all other scores with one matrix product. The iterates are those of the plain method.
 
 mod kernel_blocks;
 mod linear_dense;
@@ -40,7 +40,7 @@ pub trait Scores: Sync {
     const WEIGHTS: bool = false;
 
     /// How many chains of instances to solve at the same time in large problems: several where the solutions take a
-    /// good part of the time, and one where telling everybody takes most of it, which threads share anyway.
+    /// good part of the time, and 1 where the rank-b update of all scores dominates, which threads share anyway.
     const CHAINS: usize = 1;
 
     /// The same instances with another number of labels, at `B = 0`.
@@ -55,11 +55,11 @@ pub trait Scores: Sync {
     /// `K_ii` of every instance.
     fn diagonal(&self) -> &[f64];
 
-    /// How many instances to solve in turn before the others hear of it.
+    /// How many instances to solve in turn before the other scores are updated.
     fn chain_length(&self) -> usize;
 
     /// Opens a block: writes the current scores of its instances (`b x q`) and the kernel among them (`b x b`, right
-    /// of the diagonal at least: later instances hear of earlier ones).
+    /// of the diagonal at least: later instances depend on earlier ones).
     /// `scratch` is memory that only `open` and `rows` of one kind of scores use.
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
 

@@ -23,7 +23,7 @@
 //! 2. the same bound taken anew from the scores of all labels, as the first one never rises again: `O(q)`;
 //! 3. a closer look at all pairs, `O(p r)`, from which both bounds start again.
 //!
-//! What is bounded, and why a step can lower it only so far, is told in `bounds.rs`.
+//! What is bounded, and why a step can lower it only so far: see `bounds.rs`.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
