@@ -17,6 +17,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -235,7 +237,7 @@ def test_every_baseline_comes_back(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.25])
 def test_every_threshold_comes_back(tmp_path: Path, threshold: Any) -> None:
     X, X_test, Y, _ = DATA.train_test()
-    inner = KNeighborsClassifier()
+    inner = KNeighborsClassifier(algorithm="brute")
     model = ThresholdedClassifier(inner, threshold=threshold, cv=2).fit(X[:60], Y[:60])
     save_model(model, INFO, tmp_path / "a")
     found, _ = load_model(tmp_path / "a")
@@ -281,6 +283,43 @@ def test_damaged_files_name_themselves(tmp_path: Path) -> None:
     assert refused > 200
 
 
+KD_TREE = "sklearn.neighbors._kd_tree.KDTree"
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (RandomForestClassifier(2), "sklearn.tree._tree.Tree"),
+        (KNeighborsClassifier(algorithm="kd_tree"), KD_TREE),
+        (KNeighborsClassifier(algorithm="ball_tree"), "sklearn.neighbors._ball_tree.BallTree"),
+        (
+            OneVsRestClassifier(HistGradientBoostingClassifier(max_iter=2)),
+            "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        ),
+    ],
+    ids=["forest", "KD tree", "ball tree", "boosting"],
+)
+def test_trees_that_are_followed_unchecked_are_trusted_by_name(
+    tmp_path: Path, model: Any, name: str
+) -> None:
+    model.fit(DATA.X[:60], DATA.Y[:60])
+    save_model(model, INFO, tmp_path / "a")
+    with pytest.raises(ValueError, match=rf"not trusted: {re.escape(name)}; if"):
+        load_model(tmp_path / "a")
+    found, _ = load_model(tmp_path / "a", trusted=[name])
+    assert_array_equal(found.predict(DATA.X[60:70]), model.predict(DATA.X[60:70]))
+
+
+@pytest.mark.parametrize("damaged", ["indices", "indptr"])
+def test_sparse_matrices_in_a_model_are_checked(tmp_path: Path, damaged: str) -> None:
+    X = sparse.csr_array(DATA.X[:40])
+    model = make_pipeline(METHODS["rank-svm"].make()).fit(X, DATA.Y[:40])
+    getattr(model[-1].support_vectors_, damaged)[-1] = 10**6
+    save_model(model, INFO, tmp_path / "a")
+    with pytest.raises(ValueError, match="a cannot be loaded; it is damaged"):
+        load_model(tmp_path / "a")
+
+
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("models-*.zip"))
 
 
@@ -301,7 +340,10 @@ def test_files_of_earlier_versions_are_read(tmp_path: Path, archive: Path, name:
     with ZipFile(archive) as content:
         content.extract(name, tmp_path)
         expected = json.loads(content.read("expected.json"))
-    model, info = load_model(tmp_path / name)
+    # Its neighbours are in a tree, whose indices scikit-learn follows unchecked: whoever trusts the
+    # file says so.
+    trusted = [KD_TREE] if name == "neighbours.model" else []
+    model, info = load_model(tmp_path / name, trusted=trusted)
     assert (info.data_name, info.split) == ("golden", "train")
     X = info.stored(np.array(expected["X"]))
     scores = expected["scores"][name.removesuffix(".model")]

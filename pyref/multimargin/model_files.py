@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
 from multimargin.datasets import MultilabelData
 from multimargin.estimators import MajorityClass
@@ -29,8 +30,20 @@ _MAGIC = b"multimargin model\n"
 # Format 1 had pickles alone and did not say so.
 _FORMATS = (1, 2)
 _FORMAT = 2
-# skops leaves it to the caller: its arrays are indices that scikit-learn follows without a check.
-_REFUSED_TYPES = frozenset({"sklearn.tree._tree.Tree"})
+# Trees: their arrays are indices that scikit-learn follows without a check, so that a forged one
+# reads memory that is not its own. skops leaves all but the last to the caller.
+_REFUSED_TYPES = frozenset(
+    {
+        "sklearn.tree._tree.Tree",
+        *(
+            f"sklearn.neighbors._{kind}_tree.{name}"
+            for kind, prefix in (("kd", "KD"), ("ball", "Ball"))
+            for name in (f"{prefix}Tree", f"{prefix}Tree32", f"{prefix}Tree64")
+        ),
+        "sklearn.neighbors._quad_tree._QuadTree",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    }
+)
 _PACKAGE = "multimargin"
 _OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass)
 _STORAGES = ("skops", "pickle")
@@ -189,8 +202,9 @@ def load_model(
         A file that `save_model` wrote.
     trusted : collection of str, default=()
         Full names of types that may be loaded beside those of multimargin, scikit-learn, NumPy and
-        SciPy: of a transformer of your own in a pipeline, say, or "sklearn.tree._tree.Tree", a
-        decision tree, which scikit-learn follows without checking its indices.
+        SciPy: of a transformer of your own in a pipeline, say, or "sklearn.tree._tree.Tree" or
+        "sklearn.neighbors._kd_tree.KDTree", trees that scikit-learn follows without checking their
+        indices.
     allow_pickle : bool, default=False
         Whether a model that is stored as a pickle may be loaded, as all were before format 2.
         **A pickle runs any code when it is loaded**: allow it only for files that you trust.
@@ -291,14 +305,49 @@ def _skops_content(model: Any) -> bytes:
 def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
     skops = _skops()
     found = skops.get_untrusted_types(data=content)
-    untrusted = [
+    untrusted = {
         name
         for name in found
         if not (name in _SPARSE_TYPES or name in trusted or _is_known_type(name))
-    ]
+    }
+    untrusted |= _REFUSED_TYPES & _type_names(content) - set(trusted)
     if untrusted:
-        raise _UntrustedError(", ".join(untrusted))
-    return skops.loads(content, trusted=found)
+        raise _UntrustedError(", ".join(sorted(untrusted)))
+    model = skops.loads(content, trusted=found)
+    _check_sparse_matrices(model)
+    return model
+
+
+def _type_names(content: bytes) -> set[str]:
+    """Return the full names of all types in a file, those that skops trusts among them."""
+    names = set()
+
+    def note(node: dict[str, Any]) -> None:
+        names.add(f"{node.get('__module__')}.{node.get('__class__')}")
+
+    with ZipFile(BytesIO(content)) as archive:
+        json.loads(archive.read("schema.json"), object_hook=note)
+    return names
+
+
+def _check_sparse_matrices(model: Any) -> None:
+    """Check the indices of every sparse matrix in a model: compiled loops follow them."""
+    seen, waiting = set(), [model]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if sparse.issparse(value):
+            check_readable(value, "a sparse matrix of the model")
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list | tuple | set):
+            waiting += value
+        elif isinstance(value, np.ndarray):
+            waiting += value.flat if value.dtype.hasobject else []
+        elif not isinstance(value, type):
+            waiting += getattr(value, "__dict__", {}).values()
 
 
 def _found(name: str) -> Any:

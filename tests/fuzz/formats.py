@@ -26,7 +26,6 @@ from multimargin.datasets import (
     load_npz,
     load_svmlight,
 )
-from multimargin.methods import METHODS
 from multimargin.model_files import load_model
 
 _N, _D, _Q = 12, 5, 4
@@ -213,9 +212,6 @@ def _read_arff(file: Path) -> None:
 def _read_model(file: Path) -> None:
     model, info = load_model(file)
     repr(info)
-    if info.method not in METHODS:
-        # The trees of scikit-learn's neighbours follow the indices in them unchecked.
-        return
     # A model whose parameters were damaged may fail in any way that is an exception.
     with suppress(Exception):
         model.decision_function(np.ones((2, 4)))
