@@ -26,7 +26,7 @@ from multimargin.dask.rounds import PartsLost
 from multimargin.estimators.problem import Matrix
 
 # Seconds between two looks at whether any worker is left.
-_LOOK = 2.0
+_LOOK = 1.0
 
 _BIAS = "bias.npy"
 
@@ -325,6 +325,7 @@ class _Call:
         self.cluster = cluster
         self.client = cluster.client
         self.futures: list[Future] = []
+        self.homes: set[str] = set()
 
     def each(
         self,
@@ -336,6 +337,7 @@ class _Call:
     ) -> list[Future]:
         """Run a function for each part; a list of arguments has one entry a part."""
         homes = self.cluster.assigned()
+        self.homes |= set(homes.values())
         shared: Any = arguments
         if not isinstance(arguments, list):
             size = _size(arguments)
@@ -415,7 +417,12 @@ class _Call:
                     wait(futures, timeout=_LOOK)
                 break
             except TimeoutError:
-                self.cluster._wait_for_workers()
+                workers = self.cluster._wait_for_workers()
+                if not self.homes <= workers.keys():
+                    # What its tasks came from may be gone, too: nobody would compute them again.
+                    raise PartsLost from None
+            except _LOST as error:
+                raise PartsLost from error
         for future in futures:
             if future.status == "error":
                 self._raise(future.exception())

@@ -1,0 +1,97 @@
+"""Rounds of one fit over many parts of the rows, beside the epochs of one machine.
+
+The rounds do not depend on where the parts are, so they run in this process, one after the other.
+Ask for single data sets by name: ``python benchmarks/many_machines.py bibtex rcv1subset1``.
+"""
+
+import gzip
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
+
+from common import DATA, load_official, print_table
+from multimargin import RankLSVM, RankSVM
+from multimargin.dask.local import LocalParts
+from multimargin.dask.parts import make_part
+from multimargin.dask.rounds import Settings, solve
+from multimargin.datasets import load_npz
+from multimargin.estimators.base import PairwiseClassifier
+
+PARTS = (4, 16)
+TOL = 1e-3
+
+
+def debian_tags() -> tuple[Any, Any]:
+    """Descriptions of packages and their tags: words in 5 descriptions, tags of 20 packages."""
+    with gzip.open(DATA / "debian-tags" / "debian-tags.jsonl.gz", "rt", encoding="utf-8") as lines:
+        packages = [json.loads(line) for line in lines]
+    X = TfidfVectorizer(min_df=5, sublinear_tf=True).fit_transform([p["text"] for p in packages])
+    names = sorted({tag for p in packages for tag in p["tags"]})
+    number = {name: k for k, name in enumerate(names)}
+    Y = np.zeros((len(packages), len(names)), dtype=np.uint8)
+    for row, p in zip(Y, packages, strict=True):
+        row[[number[tag] for tag in p["tags"]]] = 1
+    return X, Y[:, Y.sum(axis=0) >= 20]
+
+
+def bibtex() -> tuple[Any, Any]:
+    """Bookmarks and their tags, rows of norm 1."""
+    X, Y = load_official("bibtex").split("train")
+    return normalize(X), Y
+
+
+def rcv1subset1() -> tuple[Any, Any]:
+    """News stories and their topics."""
+    X, Y = load_npz(DATA / "rcv1subset1" / "rcv1subset1.npz").split("train")
+    return X, Y
+
+
+SETS = {"bibtex": bibtex, "rcv1subset1": rcv1subset1, "debian-tags": debian_tags}
+
+
+def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tuple[int, float]:
+    """Return rounds and gap of a fit over parts of neighbouring rows in a random order."""
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    parts = [
+        make_part(k, X[rows], Y[rows], None, estimator.C)
+        for k, rows in enumerate(np.array_split(order, count))
+    ]
+    settings = Settings(TOL, 300, 0, 1, None, estimator._gap)
+    solution = solve(LocalParts(parts), (X.shape[1], Y.shape[1]), estimator._model(), settings)
+    return solution.rounds, solution.gap
+
+
+def main(names: list[str]) -> None:
+    """Print one table a data set."""
+    for name in names or SETS:
+        X, Y = SETS[name]()
+        X = sparse.csr_matrix(X)
+        n, d = X.shape
+        rows = []
+        for loss, make in (("hinge", RankSVM), ("squared hinge", RankLSVM)):
+            for C in (1.0, 10.0):
+                options = {"bias": "none"} if make is RankSVM else {}
+                estimator = make(kernel="linear", C=C, tol=TOL, threshold=0.0, **options)
+                start = time.perf_counter()
+                alone = estimator.fit(X, Y)
+                cells = [loss, f"{C:g}", str(alone.n_iter_)]
+                for count in PARTS:
+                    rounds, gap = over_parts(estimator, X, Y, count)
+                    cells.append(f"{rounds} ({rounds / alone.n_iter_:.1f} times)")
+                    if gap > TOL:
+                        cells[-1] += f" gap {gap:.1e}"
+                rows.append([*cells, f"{time.perf_counter() - start:.0f}"])
+                print(" ", *rows[-1], flush=True)
+        header = ("loss", "C", "epochs alone", *(f"rounds, {p} parts" for p in PARTS), "seconds")
+        title = f"{name}: {n} rows, {d} features, {Y.shape[1]} labels, gap {TOL:g}"
+        print_table(title, header, rows)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
