@@ -11,7 +11,7 @@ from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.dask import parts, rounds
 from multimargin.dask.local import LocalParts
 from multimargin.dask.rounds import Settings, Solution
-from multimargin.estimators.problem import Model
+from multimargin.estimators.shared.problem import Model
 
 TOL = 1e-4
 THETA, MU = 0.1, 0.5

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from multimargin import MLODM, LabelSpecificBinaryRelevance, RankSVM
 from multimargin.datasets import load_digit_attributes
-from multimargin.estimators import base
+from multimargin.estimators.shared import pairwise as base
 from multimargin.methods import METHODS, make_method
 from multimargin.verification import draw_rows, verify
 

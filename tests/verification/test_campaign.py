@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
-from multimargin.estimators import base
+from multimargin.estimators.shared import pairwise as base
 from multimargin.reference.exact import relative_gap
 from multimargin.verification import campaign
 from multimargin.verification.bounds import optimum

@@ -28,8 +28,8 @@ from scipy import sparse
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 # Features with at most so many values are counted condition by condition, others are sorted.
 _FEW_VALUES = 8

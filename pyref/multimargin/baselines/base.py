@@ -6,8 +6,8 @@ from sklearn.utils.validation import validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.targets import Targets, check_targets
-from multimargin.estimators.label_scoring import LabelScoringClassifier
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import Threshold, make_threshold
 from multimargin.thresholds.base import spread
 

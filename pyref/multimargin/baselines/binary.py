@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from multimargin.estimators.label_specific import MajorityClass
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.problem import Matrix
 
 # libsvm goes on for days where features are badly scaled; it says so when it ends here.
 _MAX_STEPS = 1_000_000

@@ -26,8 +26,8 @@ from sklearn.utils import check_random_state
 from multimargin.baselines.base import BaselineClassifier, learn_threshold
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets, check_pairs
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 _DENSE_ROWS = 256
 _LEAST_HIDDEN = 4

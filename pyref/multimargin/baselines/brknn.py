@@ -24,8 +24,8 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import Threshold
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, decision, fit_all
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs

@@ -27,8 +27,8 @@ from multimargin.baselines.transductive import (
     rbf_similarity,
 )
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs

@@ -19,8 +19,8 @@ from sklearn.base import clone
 from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.binary import check_classifier, classifier_or_default
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs

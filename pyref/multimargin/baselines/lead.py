@@ -22,8 +22,8 @@ from multimargin.baselines.bayesian_network import learn_structure, topological_
 from multimargin.baselines.binary import check_classifier, decision, fit_all, with_columns
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs

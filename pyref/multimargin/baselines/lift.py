@@ -25,8 +25,8 @@ from multimargin.baselines.binary import check_classifier, decision, fit_all
 from multimargin.baselines.neighbours import squared_distances
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs

@@ -19,8 +19,8 @@ from multimargin.baselines.base import BaselineClassifier
 from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import ConstantThreshold
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.problem import Matrix
 
 # Distances that are held at once.
 _BLOCK = 4_000_000

@@ -25,8 +25,8 @@ from multimargin.baselines.binary import check_classifier
 from multimargin.baselines.label_powerset import LabelPowerset, predicted_sets
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.targets import Targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import ConstantThreshold
 
 

@@ -11,8 +11,8 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest, squar
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.targets import Targets
-from multimargin.estimators.label_scoring import LabelScoringClassifier
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.ssmlrl import split_targets
 from multimargin.kernels import make_kernel
 from multimargin.thresholds import ConstantThreshold

@@ -23,7 +23,7 @@ from multimargin.dask import parts
 from multimargin.dask.inputs import FileSource
 from multimargin.dask.parts import Common, Part, State, Sums
 from multimargin.dask.rounds import PartsLost
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.problem import Matrix
 
 # Seconds between two looks at whether any worker is left.
 _LOOK = 1.0

@@ -18,10 +18,10 @@ from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.rounds import Settings, Solution, solve
-from multimargin.estimators.base import PairwiseClassifier
-from multimargin.estimators.problem import Matrix
-from multimargin.estimators.progress import Progress
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.progress import Progress
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Part, State, Sums
-from multimargin.estimators.problem import Matrix
+from multimargin.estimators.shared.problem import Matrix
 
 
 class LocalParts:

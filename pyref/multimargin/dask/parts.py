@@ -21,7 +21,7 @@ from multimargin.checks.arrays import (
     naming,
 )
 from multimargin.checks.labels import check_indicator
-from multimargin.estimators.problem import Matrix, Model
+from multimargin.estimators.shared.problem import Matrix, Model
 from multimargin.kernels import rust_features
 from multimargin.thresholds.cuts import best_thresholds
 

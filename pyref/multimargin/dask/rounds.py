@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import connected_components
 from multimargin import _rust
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums
-from multimargin.estimators.problem import Fit, Matrix, Model
-from multimargin.estimators.progress import EpochCallback
+from multimargin.estimators.shared.problem import Fit, Matrix, Model
+from multimargin.estimators.shared.progress import EpochCallback
 
 # As in the compiled loop: the augmentation relative to the mean of the kernel's diagonal, its
 # growth after a round in which nothing moved, and the largest one.

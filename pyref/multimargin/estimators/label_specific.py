@@ -15,9 +15,9 @@ from sklearn.utils.validation import validate_data
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
 from multimargin.checks.targets import check_targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf import LLSF
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 
 Matrix = NDArray[np.float64]
 

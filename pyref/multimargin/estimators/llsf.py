@@ -21,8 +21,6 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.label_scoring import LabelScoringClassifier
 from multimargin.estimators.llsf_problem import (
     Convexity,
     Matrix,
@@ -33,8 +31,10 @@ from multimargin.estimators.llsf_problem import (
     smallest_feature_eigenvalue,
     solve,
 )
-from multimargin.estimators.problem import Report, history_of
-from multimargin.estimators.progress import CallbackSupportMixin, Progress, with_callbacks
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.problem import Report, history_of
+from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.thresholds import (
     ConstantThreshold,
     Threshold,

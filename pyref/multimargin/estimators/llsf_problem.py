@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
-from multimargin.estimators.progress import EpochCallback
+from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.kernels import rust_features
 
 Matrix = NDArray[np.float64]

@@ -3,8 +3,8 @@
 from typing import Any
 
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.relationships import RelationshipClassifier
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.relationships import RelationshipClassifier
 from multimargin.kernels import KernelFunction
 
 

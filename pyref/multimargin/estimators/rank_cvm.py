@@ -9,12 +9,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
 from multimargin.checks.parameters import check_real
-from multimargin.estimators.base import PairwiseClassifier
-from multimargin.estimators.certificate import Bounds
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.engine import fit_of
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.progress import EpochCallback
+from multimargin.estimators.shared.certificate import Bounds
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.engine import fit_of
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.kernels import KernelFunction
 from multimargin.thresholds import Threshold
 

@@ -10,10 +10,10 @@ from scipy import linalg, sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
-from multimargin.estimators.base import PairwiseClassifier
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.exact import kernel_matrix
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.exact import kernel_matrix
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel, KernelFunction, less_offset, offset_of
 from multimargin.thresholds import Threshold
 from multimargin.thresholds.base import spread

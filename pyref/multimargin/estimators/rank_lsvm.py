@@ -1,8 +1,8 @@
 """Rank-LSVM: the pairwise squared hinge with a penalized bias."""
 
-from multimargin.estimators.base import PairwiseClassifier
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Model
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.problem import Model
 
 
 @with_shared_paragraphs

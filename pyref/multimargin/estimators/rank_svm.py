@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from multimargin.checks.parameters import check_choice
-from multimargin.estimators.base import PairwiseClassifier
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Model
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.problem import Model
 from multimargin.kernels import KernelFunction
 from multimargin.thresholds import Threshold
 

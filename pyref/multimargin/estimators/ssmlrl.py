@@ -9,9 +9,9 @@ from scipy import linalg, sparse
 
 from multimargin.checks.parameters import check_real, thread_count
 from multimargin.checks.targets import Targets, check_targets
-from multimargin.estimators.docstrings import with_shared_paragraphs
-from multimargin.estimators.problem import Matrix
-from multimargin.estimators.relationships import RelationshipClassifier, RelationshipFit
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.relationships import RelationshipClassifier, RelationshipFit
 from multimargin.kernels import (
     Kernel,
     KernelFunction,

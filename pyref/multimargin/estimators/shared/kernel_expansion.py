@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin.checks.parameters import thread_count
-from multimargin.estimators.label_scoring import LabelScoringClassifier
-from multimargin.estimators.problem import Matrix
-from multimargin.estimators.progress import CallbackSupportMixin
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.progress import CallbackSupportMixin
 from multimargin.kernels import (
     Kernel,
     KernelFunction,

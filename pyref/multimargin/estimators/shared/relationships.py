@@ -21,10 +21,10 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_targets
-from multimargin.estimators.certificate import Bounds, Rows, with_own_certificate
-from multimargin.estimators.kernel_expansion import KernelExpansionClassifier
-from multimargin.estimators.problem import Matrix, Report, history_of
-from multimargin.estimators.progress import Progress, with_callbacks
+from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.shared.problem import Matrix, Report, history_of
+from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.kernels import (
     KERNELS,
     Kernel,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.estimators.progress import EpochCallback
+from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.kernels import Kernel
 
 Matrix = NDArray[np.float64]

@@ -16,7 +16,7 @@ from multimargin.checks.arrays import (
 )
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.targets import Targets
-from multimargin.estimators.problem import Matrix, Report
+from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
 from multimargin.thresholds import over_labels
 

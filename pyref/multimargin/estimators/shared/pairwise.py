@@ -21,12 +21,17 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_pairs, check_targets
-from multimargin.estimators.certificate import Bounds, Rows, pairwise_loss, with_own_certificate
-from multimargin.estimators.engine import solve
-from multimargin.estimators.exact import solve_exactly
-from multimargin.estimators.kernel_expansion import KernelExpansionClassifier, is_doubtful
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.progress import Progress, with_callbacks
+from multimargin.estimators.shared.certificate import (
+    Bounds,
+    Rows,
+    pairwise_loss,
+    with_own_certificate,
+)
+from multimargin.estimators.shared.engine import solve
+from multimargin.estimators.shared.exact import solve_exactly
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, is_doubtful
+from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.kernels import (
     KERNELS,
     Kernel,

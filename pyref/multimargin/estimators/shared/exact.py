@@ -5,7 +5,7 @@ import time
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel
 from multimargin.reference import mlodm, rank_lsvm, rank_svm
 from multimargin.reference.exact import pair_weights, pairs, relative_gap

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin import _rust
-from multimargin.estimators.problem import Matrix, Model, Report
+from multimargin.estimators.shared.problem import Matrix, Model, Report
 
 Rows = NDArray[np.intp]
 Bounds = tuple[float, float]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from multimargin import _rust
-from multimargin.estimators.problem import Fit, Matrix, Model, Problem, history_of
+from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem, history_of
 
 
 def solve(problem: Problem, model: Model, solver: str) -> Fit:

@@ -1,0 +1,10 @@
+"""What estimators share.
+
+- `pairwise`: the estimators of the pairwise family but for their losses; `problem`, `engine` and
+  `exact`: their problem, and its solvers in Rust and by interior points;
+- `relationships`: what MLRL and SSMLRL have in common;
+- `kernel_expansion`: models that are an expansion over training rows; `label_scoring`: from scores
+  to label sets and class labels;
+- `certificate`: the objective of the model that is returned; `progress`: callbacks, warnings and
+  verbose; `docstrings`: paragraphs that recur.
+"""
