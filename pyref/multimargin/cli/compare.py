@@ -214,7 +214,7 @@ def _checked_choices(
     """Refuse before hours of computation what could be refused after them."""
     from multimargin.checks.parameters import check_choice, check_integer, check_real
     from multimargin.compare.measured import find_measured
-    from multimargin.compare.win_tie_loss import TESTS
+    from multimargin.compare.statistics.win_tie_loss import TESTS
     from multimargin.scaling import SCALINGS
 
     try:
@@ -280,8 +280,8 @@ def _write(
     options: dict[str, Any],
     outputs: dict[str, str | None],
 ) -> None:
-    from multimargin.compare.table import to_latex, to_markdown
-    from multimargin.compare.tables import results_frame
+    from multimargin.compare.report.table import to_latex, to_markdown
+    from multimargin.compare.report.tables import results_frame
     from multimargin.files.spreadsheets import as_cell
     from multimargin.files.writing import replacing, write_text
 
@@ -298,7 +298,7 @@ def _write(
             write_text(latex, to_latex(tables), streams=True)
     if report is not None:
         _choose_file_backend()
-        from multimargin.compare.report import write_report
+        from multimargin.compare.report.html import write_report
 
         write_report(results, report, measures=measures, **options)
 
@@ -313,7 +313,11 @@ def _choose_file_backend() -> None:
 
 
 def _tables(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> list[Any]:
-    from multimargin.compare.tables import rank_tests_table, results_tables, win_tie_loss_table
+    from multimargin.compare.report.tables import (
+        rank_tests_table,
+        results_tables,
+        win_tie_loss_table,
+    )
 
     tables = results_tables(results, measures)
     if len({result.method for result in results}) > 1:
@@ -332,8 +336,8 @@ def _print_tables(
     outputs: dict[str, str | None],
 ) -> None:
     from multimargin.cli.output import console
-    from multimargin.compare.table import to_rich
-    from multimargin.compare.tables import certificates_table, failures_table, remarks_table
+    from multimargin.compare.report.table import to_rich
+    from multimargin.compare.report.tables import certificates_table, failures_table, remarks_table
 
     extra = (certificates_table(results), failures_table(results), remarks_table(results))
     out = console()
@@ -349,7 +353,7 @@ def _print_json(
     results: "Sequence[Result]", results_file: str, outputs: dict[str, str | None]
 ) -> None:
     from multimargin.cli.output import print_json
-    from multimargin.compare.tables import results_frame
+    from multimargin.compare.report.tables import results_frame
 
     print_json(
         {

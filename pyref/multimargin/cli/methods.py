@@ -26,7 +26,7 @@ def command(
       multimargin methods ml-knn
     """
     from multimargin.cli.output import console, pairs_table, print_json
-    from multimargin.compare.baselines import BASELINES, find_estimator
+    from multimargin.compare.experiment.baselines import BASELINES, find_estimator
     from multimargin.methods import METHODS
 
     if name is None:

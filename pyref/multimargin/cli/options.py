@@ -133,7 +133,7 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
     WrongUsage
         If there is no such method or parameter.
     """
-    from multimargin.compare.baselines import find_estimator
+    from multimargin.compare.experiment.baselines import find_estimator
 
     values = method_parameters(arguments)
     try:

@@ -1,5 +1,9 @@
 """Compare methods: experiments that survive a crash, statistics, tables and a report.
 
+- `experiment`: methods on splits; `results`, `results_file`: what is kept of each fit, and where;
+- `statistics`: ranks and tests; `measured`: the quantities that are compared;
+- `report`: tables, figures and the page.
+
 The package needs the extra ``multimargin[stats]``.
 """
 
@@ -12,14 +16,21 @@ except ImportError as error:
         "pip install multimargin[stats]"
     ) from error
 
-from multimargin.compare.baselines import BASELINES, make_estimator
-from multimargin.compare.collect import per_data, per_split
-from multimargin.compare.experiment import run_experiment
-from multimargin.compare.one_class_labels import WithOneClassLabels
-from multimargin.compare.report import make_report, write_report
+from multimargin.compare.experiment.baselines import BASELINES, make_estimator
+from multimargin.compare.experiment.one_class_labels import WithOneClassLabels
+from multimargin.compare.experiment.run import run_experiment
+from multimargin.compare.report.collect import per_data, per_split
+from multimargin.compare.report.html import make_report, write_report
+from multimargin.compare.report.table import Table, to_latex, to_markdown, to_rich
+from multimargin.compare.report.tables import (
+    rank_tests_table,
+    results_frame,
+    results_tables,
+    win_tie_loss_table,
+)
 from multimargin.compare.results import Result
 from multimargin.compare.results_file import read_results
-from multimargin.compare.statistics import (
+from multimargin.compare.statistics.ranks import (
     FriedmanTest,
     NemenyiTest,
     Ranks,
@@ -28,14 +39,7 @@ from multimargin.compare.statistics import (
     nemenyi_test,
     wilcoxon_tests,
 )
-from multimargin.compare.table import Table, to_latex, to_markdown, to_rich
-from multimargin.compare.tables import (
-    rank_tests_table,
-    results_frame,
-    results_tables,
-    win_tie_loss_table,
-)
-from multimargin.compare.win_tie_loss import WinTieLoss, paired_t_test, win_tie_loss
+from multimargin.compare.statistics.win_tie_loss import WinTieLoss, paired_t_test, win_tie_loss
 
 __all__ = [
     "BASELINES",

@@ -31,7 +31,7 @@ class Result:
     label_names : list of str
         Names of the labels.
     estimator : dict
-        Class and parameters, see `multimargin.compare.identity.describe`.
+        Class and parameters, see `multimargin.compare.experiment.identity.describe`.
     measures : dict of str to float
         Measures on the test rows; empty after a failure. Those that are not defined are left out.
     label_counts : list of [int, int, int, int]

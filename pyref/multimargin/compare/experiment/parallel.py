@@ -9,7 +9,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import get_active_backend
 
-from multimargin.compare.evaluate import Job, evaluate
+from multimargin.compare.experiment.evaluate import Job, evaluate
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
 

@@ -3,7 +3,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from multimargin.compare.table import Table, to_latex, to_markdown, to_rich
+from multimargin.compare.report.table import Table, to_latex, to_markdown, to_rich
 
 AWKWARD = r"a|b_c*[x]`<i>&%$#{}~^\ü"
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from multimargin.compare.splits import make_splits
+from multimargin.compare.experiment.splits import make_splits
 from multimargin.datasets import MultilabelData
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.base import clone
 
 from multimargin.checks.parameters import check_choice, check_integer
-from multimargin.compare.baselines import make_estimator
-from multimargin.compare.evaluate import Job
-from multimargin.compare.identity import describe, fingerprint, identity
-from multimargin.compare.parallel import evaluate_all
-from multimargin.compare.progress import progress_display
+from multimargin.compare.experiment.baselines import make_estimator
+from multimargin.compare.experiment.evaluate import Job
+from multimargin.compare.experiment.identity import describe, fingerprint, identity
+from multimargin.compare.experiment.parallel import evaluate_all
+from multimargin.compare.experiment.progress import progress_display
+from multimargin.compare.experiment.splits import Split, make_splits
 from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
-from multimargin.compare.splits import Split, make_splits
 from multimargin.datasets import MultilabelData
 from multimargin.scaling import SCALINGS
 

@@ -26,7 +26,7 @@ from multimargin.baselines import (
     MLkNN,
     RAkEL,
 )
-from multimargin.compare.one_class_labels import WithOneClassLabels
+from multimargin.compare.experiment.one_class_labels import WithOneClassLabels
 from multimargin.methods import METHODS, Grid, Method
 
 

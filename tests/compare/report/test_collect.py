@@ -5,7 +5,7 @@ from math import isnan
 import pytest
 
 from multimargin.compare import Result, per_data, per_split, run_experiment
-from multimargin.compare.collect import test_train_ratios as ratios_of
+from multimargin.compare.report.collect import test_train_ratios as ratios_of
 from multimargin.datasets import MultilabelData
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.compare.collect import per_data, per_split
-from multimargin.compare.label_measures import label_measures
 from multimargin.compare.measured import DEFAULT, find_measured
+from multimargin.compare.report.collect import per_data, per_split
+from multimargin.compare.report.label_measures import label_measures
 from multimargin.compare.results import Result
-from multimargin.compare.statistics import nemenyi_test
+from multimargin.compare.statistics.ranks import nemenyi_test
 
 # More lines than that cannot be told apart in one plot.
 _MAX_METHODS = 7

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from multimargin.compare import Result, run_experiment
 from multimargin.compare.measured import MEASURED
-from multimargin.compare.table import Table
-from multimargin.compare.tables import (
+from multimargin.compare.report.table import Table
+from multimargin.compare.report.tables import (
     certificates_table,
     data_table,
     environments_table,

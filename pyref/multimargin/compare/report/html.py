@@ -6,11 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from multimargin.compare.collect import check_comparable
-from multimargin.compare.figures import critical_difference_images, data_images
 from multimargin.compare.measured import DEFAULT
-from multimargin.compare.results import Result
-from multimargin.compare.tables import (
+from multimargin.compare.report.collect import check_comparable
+from multimargin.compare.report.figures import critical_difference_images, data_images
+from multimargin.compare.report.tables import (
     certificates_table,
     data_table,
     environments_table,
@@ -22,6 +21,7 @@ from multimargin.compare.tables import (
     results_tables,
     win_tie_loss_table,
 )
+from multimargin.compare.results import Result
 from multimargin.files.writing import write_text
 
 _TEMPLATE = "report.html.jinja"
@@ -103,7 +103,7 @@ def make_report(
     environment = Environment(autoescape=True, trim_blocks=False)
     environment.filters["base64"] = lambda content: b64encode(content).decode("ascii")
     template = environment.from_string(
-        files("multimargin.compare").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+        files("multimargin.compare.report").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     )
     return template.render(
         title=title,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from multimargin.checks.parameters import check_choice, check_real
-from multimargin.compare.differences import advantages
+from multimargin.compare.statistics.differences import advantages
 
 TESTS = ("corrected", "paired", "none")
 OUTCOMES = ("win", "tie", "loss", "untested")

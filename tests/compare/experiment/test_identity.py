@@ -7,7 +7,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from multimargin import RankSVM
-from multimargin.compare.identity import describe, fingerprint, identity
+from multimargin.compare.experiment.identity import describe, fingerprint, identity
 
 
 class TestDescribe:

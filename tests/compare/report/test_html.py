@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from multimargin.compare import Result, make_report, run_experiment, write_report
-from multimargin.compare.baselines import make_estimator
+from multimargin.compare.experiment.baselines import make_estimator
 from multimargin.datasets import MultilabelData
 
 NASTY = "<script>alert('x')</script> & \"y\""

@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multimargin.compare.collect import (
+from multimargin.compare.measured import DEFAULT, MEASURED, Measured, find_measured
+from multimargin.compare.report.collect import (
     check_comparable,
     per_data,
     per_split,
     test_train_ratios,
     value_of,
 )
-from multimargin.compare.differences import rounded
-from multimargin.compare.label_measures import label_measures
-from multimargin.compare.measured import DEFAULT, MEASURED, Measured, find_measured
+from multimargin.compare.report.label_measures import label_measures
+from multimargin.compare.report.table import Table
 from multimargin.compare.results import Result
-from multimargin.compare.statistics import (
+from multimargin.compare.statistics.differences import rounded
+from multimargin.compare.statistics.ranks import (
     Ranks,
     average_ranks,
     friedman_test,
     nemenyi_test,
     wilcoxon_tests,
 )
-from multimargin.compare.table import Table
-from multimargin.compare.win_tie_loss import win_tie_loss
+from multimargin.compare.statistics.win_tie_loss import win_tie_loss
 
 _TESTS = {
     "corrected": "corrected paired t-test (Nadeau and Bengio)",

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from multimargin.compare.statistics import (
+from multimargin.compare.statistics.ranks import (
     average_ranks,
     friedman_test,
     nemenyi_test,

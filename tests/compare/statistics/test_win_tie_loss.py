@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from multimargin.compare.win_tie_loss import paired_t_test, win_tie_loss
+from multimargin.compare.statistics.win_tie_loss import paired_t_test, win_tie_loss
 
 
 def by_split(**columns: list[float]) -> pd.DataFrame:

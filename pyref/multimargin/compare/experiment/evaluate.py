@@ -16,12 +16,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
 
-from multimargin.compare.environment import environment
-from multimargin.compare.margins import margin_quantiles
+from multimargin.compare.experiment.environment import environment
+from multimargin.compare.experiment.margins import margin_quantiles
+from multimargin.compare.experiment.scores import scores_of
+from multimargin.compare.experiment.splits import Split
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
-from multimargin.compare.scores import scores_of
-from multimargin.compare.splits import Split
 from multimargin.measures import all_measures
 from multimargin.scaling import with_scaler
 

@@ -4,8 +4,8 @@ from sklearn.metrics import precision_recall_fscore_support
 from sklearn.neighbors import KNeighborsClassifier
 
 from multimargin.compare import run_experiment
-from multimargin.compare.label_measures import label_measures
-from multimargin.compare.splits import make_splits
+from multimargin.compare.experiment.splits import make_splits
+from multimargin.compare.report.label_measures import label_measures
 from multimargin.datasets import MultilabelData
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from multimargin.checks.parameters import check_real
-from multimargin.compare.differences import advantages, rounded
+from multimargin.compare.statistics.differences import advantages, rounded
 
 
 @dataclass(frozen=True, eq=False)
