@@ -21,7 +21,7 @@ from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import make_part
 from multimargin.dask.rounds import Settings, solve
 from multimargin.datasets import load_npz
-from multimargin.estimators.base import PairwiseClassifier
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
 
 PARTS = (4, 16)
 TOL = 1e-3
