@@ -63,7 +63,7 @@ class RankCVM(PairwiseClassifier):
     rho_ : float
         The margin rho.
     objective_ : float
-        Objective of problem 37 of the paper, with nu = 1: half the squared norm of the weights and
+        Objective of Xu 2013, eq. (37), with nu = 1: half the squared norm of the weights and
         the bias, plus the sum over pairs of alpha^2 p_i r_i / (2 C).
     <certificate>
 
@@ -138,7 +138,7 @@ class RankCVM(PairwiseClassifier):
         return _simplex_certificate(fit, pairs)[2]
 
     def _solve_at_margin_1(self, problem: Problem) -> Fit:
-        """Solve the squared hinge until the gap of problem 37 is within the tolerance, too."""
+        """Solve the squared hinge until the gap of eq. (37) is within the tolerance as well."""
         fit = super()._solve(problem)
         tol = problem.tol
         while fit.status == "converged":

@@ -201,7 +201,7 @@ def multiplicative_updates(
         root = np.sqrt(v**2 + 4.0 * a * b)
         # The two forms of the positive root, each where it does not cancel.
         factor = np.where(v > 0, 2.0 * b / np.where(v > 0, v + root, 1.0), (root - v) / (2.0 * a))
-        # Entries shrink towards 0 for ever; this floor, far below any tolerance, keeps them normal.
+        # Entries shrink towards 0 without end; this floor keeps them from becoming denormal.
         new = np.maximum(eta * factor, 1e-150)
         moved = np.abs(new - eta).max()
         eta = new

@@ -25,7 +25,7 @@
 //!   loops, however many arcs there are.
 //! * A basis is a spanning tree of the nodes and an artificial root, with one segment of a bundle on every tree edge.
 //!   At first an artificial arc of cost 0 links each node to the root. These arcs all point to the root, so
-//!   conservation at the root keeps them empty for ever, and one that left the tree never needs to come back.
+//!   conservation at the root keeps them empty from then on, and one that left the tree never needs to come back.
 //! * The tree is kept strongly feasible: every node can send a positive amount to the root along the tree
 //!   (Cunningham, 1976). Then no sequence of degenerate pivots returns to the same tree.
 //! * A bundle that enters closes a cycle. Flow is sent around it, past the ends of segments, for as long as the next

@@ -119,8 +119,8 @@ pub(crate) fn stored_product(
     Some(result)
 }
 
-/// Copies the upper half of an `n x n` matrix to the lower half, for the rows from `first` on that are given: what the
-/// upper half of them knows of the lower half, then either half by itself. False when interrupted.
+/// Copies the upper half of an `n x n` matrix to the lower half, for the rows from `first` on that are given: first the
+/// block between their halves, then either half by itself. False when interrupted.
 fn mirror(
     matrix: &mut [f64],
     first: usize,

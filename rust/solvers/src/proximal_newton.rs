@@ -1,10 +1,10 @@
-//! Proximal point steps by a semismooth Newton method, for hinge problems on which coordinate ascent crawls.
+//! Proximal point steps by a semismooth Newton method, for hinge problems on which coordinate ascent is slow.
 //!
 //! Where kernel values are nearly the same, or `C` is so large that the dual is nearly a linear programme, the blocks
 //! hinder each other, and no momentum makes up for that. A proximal point step moves all of them at once:
 //!
 //! ```text
-//! B+ = argmax over B   sum_i D_i(beta_i) - 1/2 <B, K B> - <b, g> - rho/2 ||B - A||^2,   A the present B
+//! B+ = argmax over B   sum_i D_i(beta_i) - 1/2 <B, K B> - <b, g> - rho/2 ||B - A||^2,   A the current B
 //! ```
 //!
 //! With `K` understood to include the augmentation `sigma`, its dual is smooth: over all matrices `U`, feasible or not,
@@ -40,7 +40,7 @@ use crate::vector::{axpy, dot};
 /// Epochs before the first step: most problems are solved by then.
 const PATIENCE: usize = 200;
 
-/// Epochs to the tolerated gap, at the present pace, beyond which a problem crawls.
+/// Epochs to the tolerated gap, at the current rate, beyond which a problem counts as slow.
 const CRAWL: f64 = 1000.0;
 
 /// Epochs between two steps while the steps are worth their time.

@@ -273,7 +273,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return square
 
     def _start(self, n: int, targets: Targets) -> Matrix | None:
-        """Return the previous dual matrix, feasible for the present C, when it fits the data."""
+        """Return the previous dual matrix, feasible for the current C, when it fits the data."""
         dual = getattr(self, "dual_coef_", None)
         shape = (n, targets.indicator.shape[1])
         if dual is None or getattr(self, "_fit_shape", None) != shape:

@@ -25,7 +25,7 @@ pub(super) struct Surroundings<'a, S> {
     pub joint: bool,
 }
 
-/// One instance in so many is a probe of how much the chains spoil each other's gains.
+/// One instance in so many is a probe of how much the chains overshoot together.
 const PROBED: usize = 8;
 
 /// The moves of some of a chain's instances, and what was expected of them.

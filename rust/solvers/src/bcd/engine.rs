@@ -103,7 +103,7 @@ pub(crate) enum Epoch {
 /// Scores of the smallest problem that is solved by several chains.
 const SCORES_FOR_CHAINS: usize = 100_000;
 
-/// Share of an epoch's joint moves that chains may spoil; beyond it half as many go on.
+/// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
 const SPOILT_SHARE: f64 = 0.05;
 
 fn chains<S: Scores, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {

@@ -8,7 +8,7 @@
 //! through the block of `X^T X`, then one matrix product brings all others up to date. The iterates are those of the
 //! plain method. Otherwise the residuals `X W - Y` are kept, and one column of `X` is met twice in a visit.
 //!
-//! Descent settles the signs quickly and crawls along nearly dependent features. So every few epochs take a Newton step
+//! Descent settles the signs quickly and is slow on nearly dependent features. So every few epochs take a Newton step
 //! on the present support, by preconditioned conjugate gradients, with an exact search over the kinks on the way; and
 //! the lower bound comes from a point of its own.
 
