@@ -1,4 +1,4 @@
-"""The checks that readers make of the paths they are given."""
+"""Checks of the paths that readers and writers are given."""
 
 import os
 from pathlib import Path
@@ -26,13 +26,32 @@ def existing_file(path: object, argument: str) -> Path:
     FileNotFoundError
         If there is no file of that name.
     """
-    found = _as_path(path, argument)
+    found = as_path(path, argument)
     if not found.is_file():
         raise FileNotFoundError(f"{argument}: there is no file {str(found)!r}")
     return found
 
 
-def _as_path(path: object, argument: str) -> Path:
+def as_path(path: object, argument: str) -> Path:
+    """Return `path` as a `Path`.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The path the caller passed in.
+    argument : str
+        The caller's name for it, used in the error message.
+
+    Returns
+    -------
+    pathlib.Path
+        The same path.
+
+    Raises
+    ------
+    TypeError
+        If `path` is neither a string nor path-like.
+    """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{argument}: found {type(path).__name__}, expected a path to a file")
     return Path(path)

@@ -9,6 +9,8 @@ from secrets import token_hex
 from stat import S_IMODE
 from typing import IO, Any
 
+from multimargin.files.paths import as_path
+
 _ENDING = ".unfinished"
 _NO_REGULAR_FILE = "is no regular file, expected a file to write"
 
@@ -43,9 +45,7 @@ def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path
     OSError
         If it is a pipe or a device, or no file can be created in its folder.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{argument}: found {type(path).__name__}, expected a path to a file")
-    file = Path(path)
+    file = as_path(path, argument)
     if file.is_dir():
         raise IsADirectoryError(f"{argument}: {str(file)!r} is a folder, expected a file to write")
     if file.exists() and not file.is_file():

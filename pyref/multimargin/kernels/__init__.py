@@ -2,19 +2,24 @@
 
 ``rbf`` is exp(-gamma ||x - y||^2), ``poly`` (gamma x.y + coef0)^degree, ``sigmoid``
 tanh(gamma x.y + coef0), ``linear`` x.y.
+
+- `kernel`: kernels, their matrices, and features as the Rust core takes them;
+- `definiteness`: is a matrix positive semidefinite, and which is the nearest that is?
 """
 
+from multimargin.kernels.definiteness import (
+    check_precomputed,
+    is_indefinite,
+    is_indefinite_on_a_sample,
+    nearest_positive_semidefinite,
+)
 from multimargin.kernels.kernel import (
     KERNELS,
     Kernel,
     KernelFunction,
-    check_precomputed,
-    is_indefinite,
-    is_indefinite_on_a_sample,
     kernel_matrix,
     less_offset,
     make_kernel,
-    nearest_positive_semidefinite,
     offset_of,
     rust_features,
     same_kind,

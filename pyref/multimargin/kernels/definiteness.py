@@ -1,0 +1,192 @@
+"""Is a kernel matrix positive semidefinite, and if not, which one is nearest to it?"""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from threadpoolctl import threadpool_limits
+
+from multimargin.kernels.kernel import Kernel, Matrix
+
+# The largest asymmetry of a precomputed kernel, relative to its largest entry, that is rounding.
+_SYMMETRY_TOLERANCE = 1e-10
+
+# A smallest eigenvalue above minus this fraction of the largest diagonal entry counts as rounding.
+_INDEFINITE_TOLERANCE = 1e-8
+
+# Columns of a Cholesky factor that are computed at once.
+_PANEL = 256
+
+# Rows and columns of a kernel matrix that are tested where the whole is too large to store.
+_LARGEST_SAMPLE = 2048
+_SMALLEST_SAMPLE = 256
+
+# Eigenvalues above minus this fraction of the largest are 0 but for the rounding of their
+# computation; the exact solver takes no matrix with a smaller one.
+_ROUNDING_OF_EIGENVALUES = 1e-10
+
+
+def check_precomputed(K: Matrix) -> None:
+    """Check that a precomputed kernel matrix is square and symmetric.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The kernel matrix.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+    """
+    n, m = K.shape
+    if n != m:
+        raise ValueError(
+            f"X has shape {K.shape}; expected a square kernel matrix of shape (n, n) for "
+            "kernel='precomputed'. (Precomputed matrix must be a square matrix.)"
+        )
+    largest = float(np.abs(K).max())
+    asymmetry = 0.0
+    for start in range(0, n, 256):
+        rows = slice(start, start + 256)
+        asymmetry = max(asymmetry, float(np.abs(K[rows] - K[:, rows].T).max()))
+    if asymmetry > _SYMMETRY_TOLERANCE * largest:
+        raise ValueError(
+            f"X is not symmetric: entries (i, j) and (j, i) differ by up to {asymmetry:.3g}; "
+            "expected a symmetric kernel matrix for kernel='precomputed'."
+        )
+
+
+def is_indefinite(K: Matrix) -> bool:
+    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric matrix.
+
+    Returns
+    -------
+    bool
+        True when the Cholesky factorisation of K + 1e-8 max_i |K_ii| I fails, or the diagonal is
+        all zero and K is not.
+    """
+    scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
+    if scale == 0.0:
+        return bool(K.any())
+    several_panels = K.shape[0] > _PANEL
+    # Calls as short as these gain nothing from several threads and may wait long for the last one.
+    with threadpool_limits(1, user_api="blas") if several_panels else nullcontext():
+        return not _has_cholesky_factor(K, _INDEFINITE_TOLERANCE * scale)
+
+
+def is_indefinite_on_a_sample(kernel: Kernel, X: Any, *, most_bytes: int, threads: int) -> bool:
+    """Whether a kernel is indefinite on some rows of `X`, and so on all of them (Cauchy).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel that can be computed.
+    X : ndarray or CSR matrix of shape (n, d)
+        Float64 features.
+    most_bytes : int
+        Memory for the kernel matrix of the sample; that of 256 rows is always taken.
+    threads : int
+        Number of threads.
+
+    Returns
+    -------
+    bool
+        What `is_indefinite` says of up to 2048 rows that are spread evenly. False is no proof.
+    """
+    n = X.shape[0]
+    size = min(n, _LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, int((most_bytes / 8) ** 0.5)))
+    rows = np.linspace(0, n - 1, size).astype(np.intp)
+    return is_indefinite(kernel.matrix(X[rows], threads=threads))
+
+
+def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
+    """Whether K + shift I has a Cholesky factor: panel by panel, so that Ctrl-C is answered."""
+    n = K.shape[0]
+    rest = np.empty_like(K)
+    for first in range(0, n, _PANEL):
+        rows = slice(first, first + _PANEL)
+        rest[rows, : rows.stop] = K[rows, : rows.stop]
+    rest.flat[:: n + 1] += shift
+    for start in range(0, n, _PANEL):
+        end = min(start + _PANEL, n)
+        try:
+            corner = linalg.cholesky(rest[start:end, start:end], lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            return False
+        panel = linalg.solve_triangular(
+            corner, rest[end:, start:end].T, lower=True, check_finite=False
+        )
+        for first in range(end, n, _PANEL):
+            rows = slice(first, first + _PANEL)
+            rest[rows, end : rows.stop] -= (
+                panel[:, first - end : rows.stop - end].T @ panel[:, : rows.stop - end]
+            )
+    return True
+
+
+@dataclass(frozen=True)
+class NearestKernel:
+    """The positive semidefinite matrix K+ that is nearest to an indefinite kernel matrix K.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+        K with its negative eigenvalues set to 0.
+    eigenvectors : ndarray of shape (n, r)
+        The eigenvectors U of the positive eigenvalues of K, so that K+ is K U U^T.
+
+    Notes
+    -----
+    Clipping the spectrum, with the same linear map for new rows as for the training rows: Chen,
+    Garcia, Gupta, Rahimi and Cazzanti, "Similarity-based classification: concepts and algorithms",
+    JMLR 10 (2009), section 4.
+    """
+
+    matrix: Matrix
+    eigenvectors: Matrix
+
+    def original_expansion(self, coefficients: Matrix) -> Matrix:
+        """Return the coefficients over K of an expansion over K+.
+
+        Parameters
+        ----------
+        coefficients : ndarray of shape (n, q)
+            A, with scores K+ A.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            U U^T A, with the same scores K U U^T A.
+        """
+        expansion: Matrix = self.eigenvectors @ (self.eigenvectors.T @ coefficients)
+        return expansion
+
+
+def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:
+    """Return the positive semidefinite matrix that is nearest to a symmetric one.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric matrix.
+
+    Returns
+    -------
+    NearestKernel or None
+        None when no eigenvalue of K is negative beyond rounding, 1e-10 of the largest.
+    """
+    eigenvalues, U = linalg.eigh(K, check_finite=False)
+    if eigenvalues[0] >= -_ROUNDING_OF_EIGENVALUES * np.abs(eigenvalues).max():
+        return None
+    positive = eigenvalues > 0.0
+    U = np.ascontiguousarray(U[:, positive])
+    matrix = (U * eigenvalues[positive]) @ U.T
+    return NearestKernel((matrix + matrix.T) / 2.0, U)
