@@ -151,6 +151,8 @@ def test_refusals():
         ({"path": "c"}, r"^path is 'c', which RankSVM does not have; expected one of C, "),
         ({"scoring": ["accuracy"]}, r"^scoring is \['accuracy'\]; expected one score"),
         ({"refit": "score"}, r"^refit is 'score'; expected True or False"),
+        ({"verbose": None}, r"^verbose is None; expected an integer of at least 0"),
+        ({"verbose": -1}, r"^verbose is -1; expected an integer of at least 0"),
         ({"param_grid": {"C": 1.0}}, "Parameter grid for parameter 'C'"),
     ):
         search = WarmStartGridSearchCV(

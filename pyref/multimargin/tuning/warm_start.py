@@ -15,6 +15,8 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
 
+from multimargin.checks.parameters import check_flag, check_verbosity
+
 Parameters = dict[str, Any]
 
 
@@ -164,8 +166,8 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
 
     def _check_search(self) -> str:
         """Return the name of the parameter that switches warm starts on."""
-        if not isinstance(self.refit, bool):
-            raise TypeError(f"refit is {self.refit!r}; expected True or False.")
+        check_flag("refit", self.refit)
+        check_verbosity(self.verbose)
         if isinstance(self.scoring, list | tuple | dict | set):
             raise TypeError(f"scoring is {self.scoring!r}; expected one score.")
         known = self.estimator.get_params()
