@@ -313,11 +313,8 @@ def _choose_file_backend() -> None:
 
 
 def _tables(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> list[Any]:
-    from multimargin.compare.report.tables import (
-        rank_tests_table,
-        results_tables,
-        win_tie_loss_table,
-    )
+    from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
+    from multimargin.compare.report.tables import results_tables
 
     tables = results_tables(results, measures)
     if len({result.method for result in results}) > 1:
@@ -336,8 +333,12 @@ def _print_tables(
     outputs: dict[str, str | None],
 ) -> None:
     from multimargin.cli.output import console
+    from multimargin.compare.report.conditions import (
+        certificates_table,
+        failures_table,
+        remarks_table,
+    )
     from multimargin.compare.report.table import to_rich
-    from multimargin.compare.report.tables import certificates_table, failures_table, remarks_table
 
     extra = (certificates_table(results), failures_table(results), remarks_table(results))
     out = console()

@@ -21,13 +21,9 @@ from multimargin.compare.experiment.one_class_labels import WithOneClassLabels
 from multimargin.compare.experiment.run import run_experiment
 from multimargin.compare.report.collect import per_data, per_split
 from multimargin.compare.report.html import make_report, write_report
+from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
 from multimargin.compare.report.table import Table, to_latex, to_markdown, to_rich
-from multimargin.compare.report.tables import (
-    rank_tests_table,
-    results_frame,
-    results_tables,
-    win_tie_loss_table,
-)
+from multimargin.compare.report.tables import results_frame, results_tables
 from multimargin.compare.results import Result
 from multimargin.compare.results_file import read_results
 from multimargin.compare.statistics.ranks import (

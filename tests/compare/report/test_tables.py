@@ -10,20 +10,18 @@ from sklearn.base import BaseEstimator
 
 from multimargin.compare import Result, run_experiment
 from multimargin.compare.measured import MEASURED
-from multimargin.compare.report.table import Table
-from multimargin.compare.report.tables import (
+from multimargin.compare.report.conditions import (
     certificates_table,
     data_table,
     environments_table,
     failures_table,
     label_table,
     parameters_table,
-    rank_tests_table,
     remarks_table,
-    results_frame,
-    results_tables,
-    win_tie_loss_table,
 )
+from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
+from multimargin.compare.report.table import Table
+from multimargin.compare.report.tables import results_frame, results_tables
 from multimargin.datasets import MultilabelData
 
 

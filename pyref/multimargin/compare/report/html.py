@@ -8,19 +8,18 @@ from typing import Any
 
 from multimargin.compare.measured import DEFAULT
 from multimargin.compare.report.collect import check_comparable
-from multimargin.compare.report.figures import critical_difference_images, data_images
-from multimargin.compare.report.tables import (
+from multimargin.compare.report.conditions import (
     certificates_table,
     data_table,
     environments_table,
     failures_table,
     label_table,
     parameters_table,
-    rank_tests_table,
     remarks_table,
-    results_tables,
-    win_tie_loss_table,
 )
+from multimargin.compare.report.figures import critical_difference_images, data_images
+from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
+from multimargin.compare.report.tables import results_tables
 from multimargin.compare.results import Result
 from multimargin.files.writing import write_text
 

@@ -1,0 +1,247 @@
+"""The tables of what results were obtained from: certificates, failures, parameters, data."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multimargin.compare.report.label_measures import label_measures
+from multimargin.compare.report.table import Table
+from multimargin.compare.report.wording import message_of, number_of
+from multimargin.compare.results import Result
+
+
+def certificates_table(results: Sequence[Result]) -> Table | None:
+    """Lay out how far the fits are from their optima.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table or None
+        One row a data set and method with certificates; None without any.
+    """
+    certified: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for result in results:
+        if result.certificate is not None:
+            certified.setdefault((result.data, result.method), []).append(result.certificate)
+    if not certified:
+        return None
+    rows = []
+    for (_, method), found in certified.items():
+        statuses = pd.Series([entry["status"] for entry in found]).value_counts()
+        gaps = [entry["gap"] for entry in found]
+        known = [gap for gap in gaps if gap is not None and np.isfinite(gap)]
+        worst = f"{max(known):.1e}" if len(known) == len(gaps) else "unknown"
+        rows.append(
+            {
+                "method": method,
+                "status": ", ".join(f"{count} {status}" for status, count in statuses.items()),
+                "largest gap": worst,
+                "tol": f"{found[0]['tol']:g}",
+                "mean epochs": f"{np.mean([entry['n_iter'] for entry in found]):.1f}",
+            }
+        )
+    index = pd.Index([data for data, _ in certified], name="data")
+    return Table("Certificates: relative duality gaps", pd.DataFrame(rows, index=index))
+
+
+def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Table | None:
+    """Lay out the F1 of each label, from the counts of all test rows together.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+    data : str
+        Name of the data set.
+    limit : int, default=200
+        Largest number of labels shown; the most frequent ones are.
+
+    Returns
+    -------
+    Table or None
+        One row a label, one column a method; "–" where a label is neither true nor predicted. None
+        if all methods failed.
+    """
+    found = label_measures(results, data)
+    if not found.measures:
+        return None
+    order = np.sort(np.argsort(-found.support, kind="stable")[:limit])
+    index = pd.Index(
+        [f"{found.label_names[label]} ({found.support[label]})" for label in order],
+        name="label (rows)",
+    )
+    f1 = pd.DataFrame(
+        {method: of_method["f1"][order] for method, of_method in found.measures.items()},
+        index=index,
+    )
+    cells = f1.map(lambda value: number_of(value, ".3f"))
+    left_out = found.support.size - order.size
+    notes = (f"without the {left_out} rarest labels",) if left_out else ()
+    title = f"{data}: F1 of each label, all splits together"
+    return Table(title, cells, f1.eq(f1.max(axis=1), axis=0), notes)
+
+
+def failures_table(results: Sequence[Result]) -> Table | None:
+    """Lay out what failed, and why.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table or None
+        One row a method and data set, or None without failures.
+    """
+    failed: dict[tuple[str, str, str], list[str]] = {}
+    for result in results:
+        if result.failed:
+            failed.setdefault((result.data, result.method, message_of(result)), []).append(
+                result.split
+            )
+    return _messages_table("Failures", "error", failed)
+
+
+def remarks_table(results: Sequence[Result]) -> Table | None:
+    """Lay out what to know about results that did not fail.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table or None
+        Warnings, methods without scores, labels with one class in a training part; None without
+        any.
+    """
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for result in results:
+        for warning in result.warnings:
+            found.setdefault((result.data, result.method, warning), []).append(result.split)
+        if result.scores == "predict":
+            remark = "has no scores: its labels tie in the ranking measures"
+            found.setdefault((result.data, result.method, remark), []).append(result.split)
+        if result.one_class_labels:
+            remark = f"one class in the training part: {', '.join(result.one_class_labels)}"
+            splits = found.setdefault((result.data, "all", remark), [])
+            if result.split not in splits:
+                splits.append(result.split)
+    return _messages_table("Remarks", "remark", found)
+
+
+def _messages_table(
+    title: str, column: str, splits_of: dict[tuple[str, str, str], list[str]]
+) -> Table | None:
+    """Lay out messages by data set and method, with the splits that each is about."""
+    if not splits_of:
+        return None
+    rows = [
+        {"method": method, "splits": _list(splits), column: message}
+        for (_, method, message), splits in splits_of.items()
+    ]
+    index = pd.Index([data for data, _, _ in splits_of], name="data")
+    return Table(title, pd.DataFrame(rows, index=index), numeric=False)
+
+
+def parameters_table(results: Sequence[Result]) -> Table:
+    """Lay out the estimators with all their parameters.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table
+        One row a method.
+    """
+    estimators = {result.method: result.estimator for result in results}
+    texts = [_expression(estimator) for estimator in estimators.values()]
+    index = pd.Index(list(estimators), name="method")
+    return Table("Methods", pd.DataFrame({"estimator": texts}, index=index), numeric=False)
+
+
+def data_table(results: Sequence[Result]) -> Table:
+    """Lay out the data sets.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table
+        One row a data set.
+    """
+    firsts = {result.data: result for result in reversed(results)}
+    rows, names = [], list(dict.fromkeys(result.data for result in results))
+    for name in names:
+        first = firsts[name]
+        splits = dict.fromkeys(result.split for result in results if result.data == name)
+        rows.append(
+            {
+                "rows, train + test": f"{first.shape['n_train']} + {first.shape['n_test']}",
+                "features": str(first.shape["n_features"]),
+                "labels": str(first.shape["n_labels"]),
+                "splits": str(len(splits)),
+                "scaling": first.scaling,
+                "fingerprint": first.fingerprint[:8],
+            }
+        )
+    return Table("Data", pd.DataFrame(rows, index=pd.Index(names, name="data")))
+
+
+def environments_table(results: Sequence[Result]) -> Table:
+    """Lay out versions and machines.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table
+        One column an environment; more than one if results come from different ones.
+    """
+    distinct = list({json.dumps(r.environment): r.environment for r in results}.values())
+    names = list(dict.fromkeys(name for environment in distinct for name in environment))
+    columns = {
+        "" if len(distinct) == 1 else f"environment {number}": [
+            environment.get(name, "") for name in names
+        ]
+        for number, environment in enumerate(distinct, start=1)
+    }
+    notes = () if len(distinct) == 1 else ("the results come from different environments",)
+    return Table(
+        "Versions and machine",
+        pd.DataFrame(columns, index=pd.Index(names, name="what")),
+        notes=notes,
+        numeric=False,
+    )
+
+
+def _list(splits: Sequence[str]) -> str:
+    return "; ".join(splits) if len(splits) <= 2 else f"{len(splits)} splits"
+
+
+def _expression(described: Any) -> str:
+    """Write a described estimator as the call that would make it."""
+    if isinstance(described, dict) and set(described) == {"class", "parameters"}:
+        arguments = (
+            f"{name}={_expression(value)}" for name, value in described["parameters"].items()
+        )
+        return f"{described['class']}({', '.join(arguments)})"
+    return repr(described)
