@@ -290,8 +290,6 @@ def solve_simplex(draw: Drawer) -> Call:
 
 
 def solve_mlrl(draw: Drawer) -> Call:
-    # Open: the rounds do not end in reasonable time on kernels many orders away from 1.
-    draw.scales = (0.0, 1.0)
     name = draw.name_of_kernel("precomputed")
     covariance = None
     if draw.random.random() < 0.3:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from multimargin import _rust
@@ -33,6 +34,11 @@ def features(n, d, seed):
 
 
 def expected_matrix(kernel, X, Y=None):
+    if kernel.name == "rbf":
+        # Scikit-learn's ||x||^2 + ||y||^2 - 2 x.y cancels where gamma is large.
+        dense = [rows.toarray() if sparse.issparse(rows) else rows for rows in (X, Y)]
+        distances = cdist(dense[0], dense[0] if Y is None else dense[1], "sqeuclidean")
+        return np.exp(-kernel.gamma * distances)
     metrics = {"gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
     return pairwise_kernels(X, Y, metric=kernel.name, filter_params=True, **metrics)
 
@@ -256,3 +262,21 @@ def test_features_that_are_no_matrix_are_named(X, found):
         kernel_matrix(X)
     with pytest.raises(ValueError, match="^Y " + expected):
         kernel_matrix(np.ones((3, 4)), X)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e8, 1e12])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rbf_of_rows_that_are_close_for_their_norms(form, scale):
+    X = scale * features(300, 9, seed=4)
+    X[7], X[290] = X[1], X[1]
+    X[8] = X[1] + np.linspace(0.0, 0.5, 9)
+    differences = X[:, None, :] - X[None, :, :]
+    expected = np.exp(-0.3 * np.sum(differences**2, axis=2))
+    rows = form(X)
+    kernel = Kernel("rbf", gamma=0.3)
+    K = kernel.matrix(rows)
+    np.testing.assert_allclose(K, expected, rtol=0, atol=1e-9)
+    assert K[1, 7] == K[290, 1] == 1.0 or scale == 1e3
+    # Whichever rows are computed together: all, some, in a product.
+    np.testing.assert_allclose(kernel.matrix(rows[5:9], rows), K[5:9], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(kernel.product(rows, rows, np.eye(300)), K, rtol=0, atol=1e-9)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
@@ -26,9 +27,6 @@ SOLVERS: dict[type, tuple[str, ...]] = {
 # How often each method is drawn.
 METHODS = (RankSVM, RankSVM, RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, MLRL, SSMLRL, LLSF)
 
-# Beyond it the squared distance of two equal rows, ||x||^2 + ||y||^2 - 2 x.y, rounds to numbers
-# that a gamma of the scale 1 makes visible.
-MOST_SCALE_OF_RBF = 1e3
 # Decades of the scale of the features.
 DECADES = 8
 # The trace norm is a semidefinite programme, many times as costly as a quadratic one.
@@ -56,7 +54,7 @@ class Task:
     scale : float
         The factor of the features.
     K : ndarray of shape (n, n)
-        Kernel matrix of the scaled features, by scikit-learn.
+        Kernel matrix of the scaled features, by scikit-learn or SciPy.
     """
 
     seed: int
@@ -116,8 +114,6 @@ def draw_task(
     X = scale * features
     # Mostly the same problem in other units; else C and gamma stay as they were.
     square = scale**2 if random.random() < 0.8 else 1.0
-    if problem.kernel == "rbf" and scale > MOST_SCALE_OF_RBF:
-        square = scale**2
     gamma = problem.gamma / square
     K = kernel_matrix(problem._replace(X=X, gamma=gamma))
     fitted: Any = X
@@ -147,9 +143,6 @@ def draw_task(
         }
     elif estimator in (MLRL, SSMLRL):
         del parameters["threshold"]
-        if solver == "alternating":
-            # With lam many decades below the kernel its sub-problems take minutes.
-            unit = float(np.diag(K).max(initial=0.0)) or 1.0
         lam = 10.0 ** random.uniform(-3, 1) * unit
         names = ("lam",) if estimator is MLRL else ("lam1", "lam2")
         parameters |= {name: lam * 10.0 ** random.uniform(-1, 1) for name in names}
@@ -201,7 +194,10 @@ def _draw_problem(random: np.random.Generator, estimator: type) -> RandomProblem
 
 
 def kernel_matrix(problem: RandomProblem) -> Array:
-    """Return the kernel matrix of a random problem by scikit-learn.
+    """Return the kernel matrix of a random problem by scikit-learn or, for "rbf", by SciPy.
+
+    SciPy sums the squares of differences; where features are far from 1, scikit-learn's
+    ||x||^2 + ||y||^2 - 2 x.y cancels.
 
     Parameters
     ----------
@@ -211,6 +207,10 @@ def kernel_matrix(problem: RandomProblem) -> Array:
     -------
     ndarray, shape (n, n)
     """
+    if problem.kernel == "rbf":
+        distances = pdist(problem.X, "sqeuclidean")
+        rbf: Array = np.exp(-problem.gamma * squareform(distances))
+        return rbf
     K: Array = pairwise_kernels(
         problem.X,
         metric=problem.kernel,

@@ -188,6 +188,26 @@ impl Sparse<'_> {
     }
 }
 
+/// `||x - y||^2` of two sparse rows with ascending indices.
+fn sparse_squared_distance(x: (&[i32], &[f64]), y: (&[i32], &[f64])) -> f64 {
+    let (mut k, mut l, mut sum) = (0, 0, 0.0);
+    while k < x.0.len() || l < y.0.len() {
+        let index = |row: (&[i32], &[f64]), at: usize| row.0.get(at).copied().unwrap_or(i32::MAX);
+        let (left, right) = (index(x, k), index(y, l));
+        let mut difference = 0.0;
+        if left <= right && k < x.0.len() {
+            difference += x.1[k];
+            k += 1;
+        }
+        if right <= left && l < y.0.len() {
+            difference -= y.1[l];
+            l += 1;
+        }
+        sum += difference * difference;
+    }
+    sum
+}
+
 /// Dense or sparse features.
 #[derive(Clone, Copy, Debug)]
 pub enum Features<'a> {
@@ -211,6 +231,21 @@ impl Features<'_> {
         match self {
             Self::Dense(x) => x.columns(),
             Self::Sparse(x) => x.columns(),
+        }
+    }
+
+    /// `||x_i - y_j||^2` for row `j` of other features, from the differences; 0 when one side is dense and the other
+    /// sparse.
+    pub fn squared_distance(&self, i: usize, other: &Self, j: usize) -> f64 {
+        match (self, other) {
+            (Self::Dense(x), Self::Dense(y)) => x
+                .row(i)
+                .iter()
+                .zip(y.row(j))
+                .map(|(a, b)| (a - b) * (a - b))
+                .sum(),
+            (Self::Sparse(x), Self::Sparse(y)) => sparse_squared_distance(x.row(i), y.row(j)),
+            _ => 0.0,
         }
     }
 

@@ -23,6 +23,13 @@ const ROWS: usize = 64;
 /// other is faster than computing both.
 const WORK_OF_A_COPY: f64 = 3.0;
 
+/// A squared distance below this share of the squared norms is computed from the differences of the features:
+/// `||x||^2 + ||y||^2 - 2 x.y` has lost that many of its digits.
+const CANCELLED: f64 = 1e-4;
+
+/// Up to this product of `gamma` and the squared norms, what cancels moves no value of "rbf" by more than about 1e-10.
+const HARMLESS: f64 = 1e5;
+
 /// A kernel function of two feature vectors, with scikit-learn's meaning of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kernel {
@@ -59,6 +66,8 @@ pub struct Gram<'a> {
     right: Features<'a>,
     left_norms: Vec<f64>,
     right_norms: Vec<f64>,
+    /// The largest of the right norms.
+    largest_norm: f64,
     /// The right features by columns, when they are sparse.
     right_columns: Option<Columns>,
     /// Whether both sides are one matrix, so that the diagonal is `k(x_i, x_i)`.
@@ -185,12 +194,14 @@ impl<'a> Gram<'a> {
             Kernel::Rbf { .. } => features.squared_norms(),
             _ => Vec::new(),
         };
+        let right_norms = norms(&right);
         Ok(Self {
             kernel,
             left,
             right,
             left_norms: norms(&left),
-            right_norms: norms(&right),
+            largest_norm: right_norms.iter().copied().fold(0.0, f64::max),
+            right_norms,
             right_columns: columns_of(&right),
             same: false,
         })
@@ -207,6 +218,7 @@ impl<'a> Gram<'a> {
             left: features,
             right: features,
             left_norms: memory::copied(&norms, Purpose::Rows),
+            largest_norm: norms.iter().copied().fold(0.0, f64::max),
             right_norms: norms,
             right_columns: columns_of(&features),
             same: true,
@@ -236,6 +248,37 @@ impl<'a> Gram<'a> {
         let mut diagonal = self.left.squared_norms();
         self.apply(&mut diagonal, 0.0, &[]);
         diagonal
+    }
+
+    /// Turns inner products of left row `i` with some right rows into kernel values: those of equal rows, and of rows
+    /// that are close for their norms, do not depend on the order in which the inner products were summed.
+    fn values(
+        &self,
+        i: u32,
+        columns: impl Iterator<Item = usize>,
+        norms: &[f64],
+        products: &mut [f64],
+    ) {
+        let norm = self.left_norm(i);
+        let mut near = Vec::new();
+        if let Kernel::Rbf { gamma } = self.kernel
+            && gamma * (norm + self.largest_norm) > HARMLESS
+        {
+            for (place, ((&product, &other), j)) in
+                products.iter().zip(norms).zip(columns).enumerate()
+            {
+                let sum = norm + other;
+                if sum - 2.0 * product <= CANCELLED * sum {
+                    let distance = self.left.squared_distance(i as usize, &self.right, j);
+                    let value = (-gamma * distance).exp();
+                    memory::push(&mut near, (place, value), Purpose::KernelRows);
+                }
+            }
+        }
+        self.apply(products, norm, norms);
+        for (place, value) in near {
+            products[place] = value;
+        }
     }
 
     /// Turns inner products into kernel values.
@@ -305,9 +348,9 @@ impl<'a> Gram<'a> {
             // The constructors admit no other combination.
             _ => out.fill(0.0),
         }
-        let norms = self.right_norms.get(range).unwrap_or(&[]);
+        let norms = self.right_norms.get(range.clone()).unwrap_or(&[]);
         for (&i, values) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
-            self.apply(&mut values[..length], self.left_norm(i), norms);
+            self.values(i, range.clone(), norms, &mut values[..length]);
         }
     }
 
@@ -327,7 +370,8 @@ impl<'a> Gram<'a> {
         }
         let norms: Vec<f64> = rows.iter().map(|&i| self.left_norm(i)).collect();
         for (k, values) in out.chunks_exact_mut(count.max(1)).enumerate() {
-            self.apply(values, self.left_norm(rows[k]), &norms);
+            let columns = rows.iter().map(|&j| j as usize);
+            self.values(rows[k], columns, &norms, values);
             if let Kernel::Rbf { .. } = self.kernel {
                 values[k] = 1.0;
             }
@@ -355,7 +399,7 @@ impl<'a> Gram<'a> {
                         columns.products_among(left.row(i as usize), start..end, values);
                     }
                     let norms = self.right_norms.get(from..end).unwrap_or(&[]);
-                    self.apply(&mut values[from..end], self.left_norm(i), norms);
+                    self.values(i, from..end, norms, &mut values[from..end]);
                 }
             }
             return;

@@ -48,6 +48,17 @@ const CHECKS: usize = 3;
 /// The alternation is at the limit of rounding when this many rounds with such sub-problems bring no lower objective.
 const STILL_ROUNDS: usize = 5;
 
+/// Pair steps of all rounds, for each row and label, and at least: a kernel many orders above lambda needs more than
+/// anybody waits for.
+const MOST_STEPS: usize = 10_000;
+const LEAST_LIMIT: usize = 10_000_000;
+
+/// After how many pair steps in all rounds the alternation ends.
+fn most_steps(problem: &Problem<'_>) -> usize {
+    let size = problem.instances().saturating_mul(problem.labels());
+    size.saturating_mul(MOST_STEPS).max(LEAST_LIMIT)
+}
+
 /// `Z` and `K Z`, by label.
 struct State {
     columns: Vec<Column>,
@@ -244,7 +255,8 @@ impl State {
             let mut gap = self.value(problem, omega).gap();
             still = if gap < smallest { 0 } else { still + 1 };
             smallest = smallest.min(gap);
-            if gap <= tolerance || still == STILL {
+            let spent = self.steps >= most_steps(problem);
+            if gap <= tolerance || still == STILL || spent {
                 if !self.recompute(problem, threads, monitor) {
                     return Outcome::Interrupted;
                 }
@@ -253,7 +265,7 @@ impl State {
                 if gap <= tolerance {
                     return Outcome::Solved;
                 }
-                if checked == CHECKS {
+                if checked == CHECKS || spent {
                     return Outcome::Unsolved;
                 }
                 // Once more from products without drift.
@@ -540,7 +552,7 @@ pub fn alternating(
             Status::IndefiniteKernel
         } else if enough {
             Status::Converged
-        } else if still == STILL_ROUNDS {
+        } else if still == STILL_ROUNDS || state.steps >= most_steps(problem) {
             Status::Stalled
         } else if rounds == settings.rounds {
             Status::MaxIterations
