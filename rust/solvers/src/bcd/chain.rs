@@ -2,6 +2,7 @@
 //!
 //! Several chains run at the same time, each with what the others had done when the chains began.
 
+use super::local_scores::LocalScores;
 use super::step::{Block, Step};
 use crate::acceleration::Anchor;
 use crate::labels::Labels;
@@ -23,7 +24,13 @@ pub(super) struct Surroundings<'a, S> {
     pub anchor: Option<&'a Anchor>,
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
     pub joint: bool,
+    /// How often to solve the instances at most.
+    pub passes: usize,
 }
+
+/// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
+/// product with the kernel reaches all instances.
+const LEAST_GAIN: f64 = 0.35;
 
 /// One instance in so many is a probe of how much the chains overshoot together.
 const PROBED: usize = 8;
@@ -63,12 +70,18 @@ pub(super) struct Chain<T> {
     /// What these rows changed by.
     pub changes: Vec<f64>,
     probes: Probes,
+    /// Positions of the instances that the last pass moved.
+    visits: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
 struct Buffers {
-    scores: Vec<f64>,
+    /// `F` of the instances, without the constant part; the kernel among them; and their rows of `B`.
+    scores: LocalScores,
     kernel: Vec<f64>,
+    dual: Vec<f64>,
+    current: Vec<f64>,
+    change: Vec<f64>,
     opened: Vec<f64>,
     shift: Vec<f64>,
     gathered_scores: Vec<f64>,
@@ -87,6 +100,7 @@ impl<T: Step> Chain<T> {
             rows: Vec::new(),
             changes: Vec::new(),
             probes: Probes::default(),
+            visits: Vec::new(),
         }
     }
 
@@ -99,19 +113,32 @@ impl<T: Step> Chain<T> {
         self.step.restart();
     }
 
-    /// Solves the instances in turn.
+    /// Solves the instances in turn, up to `around.passes` times.
     pub fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
-        let Surroundings {
-            labels,
-            dual,
-            sigma,
-            ..
-        } = *around;
-        let (q, count) = (labels.count(), instances.len());
+        self.open(around, instances);
+        let first = self.first_pass(around, instances);
+        if around.passes > 1 && !self.visits.is_empty() {
+            self.close_first_pass(around, instances);
+            for _ in 1..around.passes {
+                let gain = self.next_pass(around, instances);
+                // Written so that an unknown gain, of a start whose dual terms are unknown, ends the passes.
+                let pays = gain > LEAST_GAIN * first;
+                if !pays || self.visits.is_empty() {
+                    break;
+                }
+            }
+        }
+        self.collect(around, instances);
+    }
+
+    /// Gathers what the chain keeps current.
+    fn open<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let (q, count) = (around.labels.count(), instances.len());
         let buffers = &mut self.buffers;
-        buffers.scores.resize(count * q, 0.0);
         buffers.kernel.resize(count * count, 0.0);
         for buffer in [
+            &mut buffers.current,
+            &mut buffers.change,
             &mut buffers.gathered_scores,
             &mut buffers.gathered_dual,
             &mut buffers.new_dual,
@@ -123,80 +150,180 @@ impl<T: Step> Chain<T> {
         self.rows.clear();
         self.changes.clear();
         self.probes.clear();
+        self.visits.clear();
         around.scores.open(
             instances,
-            &mut buffers.scores,
+            buffers.scores.rows(count, q),
             &mut buffers.kernel,
             &mut buffers.scratch,
         );
         buffers.opened.clear();
         if around.joint {
-            let probes = buffers.scores.chunks_exact(q).step_by(PROBED);
+            let probes = buffers
+                .scores
+                .rows(count, q)
+                .chunks_exact(q)
+                .step_by(PROBED);
             buffers.opened.extend(probes.flatten());
+        }
+        buffers.scores.set();
+        buffers.dual.clear();
+        for &i in instances {
+            let row = &around.dual[i as usize * q..(i as usize + 1) * q];
+            buffers.dual.extend_from_slice(row);
+            self.terms.push(around.dual_terms[i as usize]);
         }
         buffers.shift.clear();
         buffers.shift.extend_from_slice(around.shift);
+    }
 
-        for (k, &instance) in instances.iter().enumerate() {
-            let i = instance as usize;
-            let (current, later) = buffers.scores[k * q..].split_at_mut(q);
-            let probed = around.joint && k % PROBED == 0;
-            axpy(1.0, &buffers.shift, current);
-            let row = &dual[i * q..(i + 1) * q];
-            let (point, rho) = match around.anchor {
-                Some(anchor) => (&anchor.point[i * q..(i + 1) * q], anchor.rho),
-                None => (row, 0.0),
-            };
-            if rho > 0.0 {
-                for ((score, beta), a) in current.iter_mut().zip(row).zip(point) {
-                    *score += rho * (beta - a);
-                }
-            }
-            labels.gather(i, current, &mut buffers.gathered_scores);
-            labels.gather(i, row, &mut buffers.gathered_dual);
-            let kappa = around.scores.diagonal()[i] + sigma + rho;
-            let block = Block {
-                instance: i,
-                relevant: labels.relevant(i).len(),
-                weight: labels.weight(i),
-                kappa,
-                scores: &buffers.gathered_scores,
-                dual: &buffers.gathered_dual,
-            };
-            let term = self.step.step(block, &mut buffers.new_dual);
-            self.terms.push(term);
-            if buffers.new_dual == buffers.gathered_dual {
+    /// Solves every instance once; each one's move reaches those after it. Returns the gain.
+    fn first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) -> f64 {
+        let count = instances.len();
+        let mut total = 0.0;
+        for k in 0..count {
+            let Some(gain) = self.visit(around, instances, k) else {
                 continue;
+            };
+            total += gain;
+            self.visits.push(k);
+            let Buffers {
+                change,
+                scores,
+                kernel,
+                ..
+            } = &mut self.buffers;
+            let row = &kernel[k * count + k + 1..(k + 1) * count];
+            scores.spread(row, change, k + 1);
+        }
+        total
+    }
+
+    /// Makes the kernel among the instances symmetric, and tells each instance of its own move and of those after it.
+    fn close_first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let (q, count) = (around.labels.count(), instances.len());
+        let Buffers {
+            kernel,
+            scores,
+            dual,
+            change,
+            ..
+        } = &mut self.buffers;
+        for (k, &i) in instances.iter().enumerate() {
+            for j in 0..k {
+                kernel[k * count + j] = kernel[j * count + k];
             }
-            self.moved.push(instance);
-            let first = self.rows.len();
-            self.rows.resize(first + q, 0.0);
-            let new = &mut self.rows[first..];
-            labels.scatter(i, &buffers.new_dual, new);
-            self.changes
-                .extend(new.iter().zip(row).map(|(new, beta)| new - beta));
-            let change = &self.changes[first..];
-            if probed {
-                let opened = &buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
-                let from_anchor: f64 = change
-                    .iter()
-                    .zip(row.iter().zip(point))
-                    .map(|(delta, (beta, a))| delta * (beta - a))
-                    .sum();
-                let (square, product) = (dot(change, change), dot(opened, change));
-                let linear = product + dot(around.shift, change) + rho * from_anchor;
-                self.probes.instances.push(instance);
-                self.probes.changes.extend_from_slice(change);
-                self.probes.slope += term - around.dual_terms[i] - linear;
-                self.probes.secured += 0.5 * kappa * square;
-                self.probes.curvature += rho * square - product;
+            kernel[k * count + k] = around.scores.diagonal()[i as usize];
+        }
+        for &k in &self.visits {
+            let i = instances[k] as usize;
+            let old = &around.dual[i * q..(i + 1) * q];
+            for ((change, new), old) in change.iter_mut().zip(&dual[k * q..]).zip(old) {
+                *change = new - old;
             }
-            axpy(sigma, change, &mut buffers.shift);
-            let kernel = &buffers.kernel[k * count + k + 1..(k + 1) * count];
-            for (scores, &value) in later.chunks_exact_mut(q).zip(kernel) {
-                if value != 0.0 {
-                    axpy(value, change, scores);
-                }
+            scores.spread(&kernel[k * count..=k * count + k], change, 0);
+        }
+    }
+
+    /// Solves once more those that the pass before moved; each move reaches everybody. Returns the gain.
+    fn next_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) -> f64 {
+        let count = instances.len();
+        let mut visits = std::mem::take(&mut self.visits);
+        let mut total = 0.0;
+        visits.retain(|&k| {
+            let Some(gain) = self.visit(around, instances, k) else {
+                return false;
+            };
+            total += gain;
+            let Buffers {
+                change,
+                scores,
+                kernel,
+                ..
+            } = &mut self.buffers;
+            scores.spread(&kernel[k * count..(k + 1) * count], change, 0);
+            true
+        });
+        self.visits = visits;
+        total
+    }
+
+    /// Solves the `k`-th instance. Returns by how much the dual objective grows; `None` when the block stands still.
+    fn visit<S: Scores>(
+        &mut self,
+        around: &Surroundings<'_, S>,
+        instances: &[u32],
+        k: usize,
+    ) -> Option<f64> {
+        let (labels, q) = (around.labels, around.labels.count());
+        let i = instances[k] as usize;
+        let buffers = &mut self.buffers;
+        let current = &mut buffers.current;
+        let row = &mut buffers.dual[k * q..(k + 1) * q];
+        buffers.scores.read(k, current);
+        axpy(1.0, &buffers.shift, current);
+        let (point, rho) = match around.anchor {
+            Some(anchor) => (&anchor.point[i * q..(i + 1) * q], anchor.rho),
+            None => (&around.dual[i * q..(i + 1) * q], 0.0),
+        };
+        if rho > 0.0 {
+            for ((score, beta), a) in current.iter_mut().zip(&*row).zip(point) {
+                *score += rho * (beta - a);
+            }
+        }
+        labels.gather(i, current, &mut buffers.gathered_scores);
+        labels.gather(i, row, &mut buffers.gathered_dual);
+        let kappa = around.scores.diagonal()[i] + around.sigma + rho;
+        let block = Block {
+            instance: i,
+            relevant: labels.relevant(i).len(),
+            weight: labels.weight(i),
+            kappa,
+            scores: &buffers.gathered_scores,
+            dual: &buffers.gathered_dual,
+        };
+        let term = self.step.step(block, &mut buffers.new_dual);
+        let old_term = std::mem::replace(&mut self.terms[k], term);
+        if buffers.new_dual == buffers.gathered_dual {
+            return None;
+        }
+        let change = &mut buffers.change;
+        change.copy_from_slice(row);
+        labels.scatter(i, &buffers.new_dual, row);
+        for (change, new) in change.iter_mut().zip(&*row) {
+            *change = new - *change;
+        }
+        let square = dot(change, change);
+        let gain = term - old_term - dot(change, current) - 0.5 * kappa * square;
+        if around.joint && k.is_multiple_of(PROBED) {
+            let opened = &buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
+            let from_anchor: f64 = change
+                .iter()
+                .zip(around.dual[i * q..(i + 1) * q].iter().zip(point))
+                .map(|(delta, (beta, a))| delta * (beta - a))
+                .sum();
+            let product = dot(opened, change);
+            let linear = product + dot(around.shift, change) + rho * from_anchor;
+            self.probes.instances.push(instances[k]);
+            self.probes.changes.extend_from_slice(change);
+            self.probes.slope += term - old_term - linear;
+            self.probes.secured += 0.5 * kappa * square;
+            self.probes.curvature += rho * square - product;
+        }
+        axpy(around.sigma, change, &mut buffers.shift);
+        Some(gain)
+    }
+
+    /// Collects the instances whose rows are not what they were.
+    fn collect<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let q = around.labels.count();
+        for (&i, new) in instances.iter().zip(self.buffers.dual.chunks_exact(q)) {
+            let old = &around.dual[i as usize * q..(i as usize + 1) * q];
+            if new != old {
+                self.moved.push(i);
+                self.rows.extend_from_slice(new);
+                self.changes
+                    .extend(new.iter().zip(old).map(|(new, old)| new - old));
             }
         }
     }

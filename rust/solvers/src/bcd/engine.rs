@@ -61,7 +61,17 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     gaps: Vec<f64>,
     chains: Vec<Chain<T>>,
     joined: Joined,
+    epochs: usize,
 }
+
+/// Epochs in which a chain visits its instances once: easy problems need no more.
+const SINGLE_EPOCHS: usize = 2;
+
+/// How much later the momentum sets in where instances are solved several times in a row.
+const REPEATED_PATIENCE: usize = 4;
+
+/// Most multiply-adds of all passes over a chain, so that an interruption is answered promptly.
+const INSIDE: usize = 200_000_000;
 
 /// The moves of all chains.
 #[derive(Default)]
@@ -159,6 +169,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             gaps: memory::zeros(n, Purpose::Rows),
             chains,
             joined: Joined::default(),
+            epochs: 0,
         }
     }
 
@@ -182,10 +193,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             self.random.shuffle(&mut self.order);
         }
         let chains = self.chains.len();
-        let length = match self.settings.block_size {
-            0 => self.scores.chain_length(),
-            size => size,
-        };
+        let length = self.chain_length();
         let order = std::mem::take(&mut self.order);
         let mut outcome = Epoch::Still;
         let (mut blocks, mut spoilt) = (0, 0);
@@ -204,6 +212,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             self.chains.truncate(chains / 2);
         }
         self.order = order;
+        self.epochs += 1;
         outcome
     }
 
@@ -246,12 +255,46 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             sigma: self.sigma,
             anchor: self.anchor.as_ref(),
             joint: count > 1,
+            passes: self.passes(length),
         };
         self.threads
             .for_each_chunk(&mut self.chains[..count], 1, |index, chain| {
                 let end = block.len().min((index + 1) * length);
                 chain[0].run(&around, &block[index * length..end]);
             });
+    }
+
+    /// Whether the next epoch solves each chain's instances several times: not in the first epochs, which suffice for
+    /// easy problems, and not where chains run at the same time.
+    fn repeats(&self) -> bool {
+        let free = self.settings.acceleration && self.settings.block_size == 0;
+        free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= SINGLE_EPOCHS
+    }
+
+    /// Epochs before the momentum sets in. It slows down problems that repeated visits solve.
+    fn patience(&self) -> usize {
+        if self.repeats() {
+            REPEATED_PATIENCE * PATIENCE
+        } else {
+            PATIENCE
+        }
+    }
+
+    /// Number of instances in a chain.
+    fn chain_length(&self) -> usize {
+        match self.settings.block_size {
+            0 => self.scores.chain_length(),
+            size => size,
+        }
+    }
+
+    /// How often a chain of so many instances may solve them.
+    fn passes(&self, length: usize) -> usize {
+        if self.repeats() {
+            (INSIDE / (length * length * self.labels.count())).clamp(1, T::PASSES)
+        } else {
+            1
+        }
     }
 
     /// Tells all scores of the joint move. Returns how far it goes.
@@ -408,7 +451,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub fn accelerate(&mut self, epochs: usize, objective: f64) {
         if let Some(anchor) = &mut self.anchor {
             anchor.after_epoch(&self.dual, objective);
-        } else if self.settings.acceleration && epochs >= PATIENCE {
+        } else if self.settings.acceleration && epochs >= self.patience() {
             let rho = self.mean_curvature();
             if rho > 0.0 {
                 self.anchor = Some(Anchor::new(rho, &self.dual, objective));

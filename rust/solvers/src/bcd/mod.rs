@@ -23,6 +23,7 @@
 
 mod chain;
 mod engine;
+mod local_scores;
 mod part;
 mod step;
 

@@ -24,6 +24,9 @@ pub trait Step: Send + Sized {
     /// The loss of the problem.
     type Loss: Loss;
 
+    /// How often a chain may solve an instance in a row.
+    const PASSES: usize = 1;
+
     /// The loss of the problem.
     fn loss(&self) -> &Self::Loss;
 
@@ -73,6 +76,8 @@ pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut
 
 impl<L: Loss> Step for Proximal<L> {
     type Loss = L;
+
+    const PASSES: usize = 30;
 
     fn fork(&self) -> Option<Self> {
         Some(Self::new(self.loss.clone()))
