@@ -1,0 +1,85 @@
+"""The folders of the package stand in an order: each imports only what is further down."""
+
+import ast
+from pathlib import Path
+
+import multimargin
+
+PACKAGE = Path(multimargin.__file__).parent
+
+# From the bottom up.
+ROOMS = [
+    "_rust",
+    "checks",
+    "files",
+    "kernels",
+    "measures",
+    "margins",
+    "scaling",
+    "datasets",
+    "thresholds",
+    "tuning",
+    "plots",
+    "reference",
+    "estimators",
+    "methods",
+    "baselines",
+    "dask",
+    "model_files",
+    "verification",
+    "compare",
+    "cli",
+]
+
+
+def imported(file: Path) -> set[str]:
+    """The modules of the package that a file imports, at its top or inside of functions."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports by a relative name"
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+    return {name for name in found if name.startswith("multimargin.")}
+
+
+def room_of(name: str) -> str:
+    # The package itself exports nothing but the estimators and its version.
+    room = name.split(".")[1]
+    return room if room in ROOMS else "estimators"
+
+
+def test_every_room_has_its_place() -> None:
+    names = {path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py", ".pyi")}
+    assert names - {"__init__", "__main__", "__pycache__", "py.typed"} == set(ROOMS)
+
+
+def test_imports_point_down() -> None:
+    upward = [
+        f"{file.relative_to(PACKAGE)} imports {name}"
+        for room in ROOMS
+        for file in (PACKAGE / room).rglob("*.py")
+        for name in imported(file)
+        if name != "multimargin.__version__" and ROOMS.index(room_of(name)) > ROOMS.index(room)
+    ] + [
+        f"{file.name} imports {name}"
+        for file in PACKAGE.glob("*.py")
+        if file.stem in ROOMS
+        for name in imported(file)
+        if name != "multimargin.__version__" and ROOMS.index(room_of(name)) > ROOMS.index(file.stem)
+    ]
+    assert not upward
+
+
+def test_what_estimators_share_knows_no_method() -> None:
+    for file in (PACKAGE / "estimators" / "shared").rglob("*.py"):
+        for name in imported(file):
+            assert not name.startswith("multimargin.estimators.") or name.startswith(
+                "multimargin.estimators.shared."
+            ), f"{file.name} imports {name}"
+
+
+def test_every_room_says_what_is_in_it() -> None:
+    for file in PACKAGE.rglob("__init__.py"):
+        assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))), file
