@@ -27,6 +27,8 @@ SOLVERS: dict[type, tuple[str, ...]] = {
 # How often each method is drawn.
 METHODS = (RankSVM, RankSVM, RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, MLRL, SSMLRL, LLSF)
 
+# The largest lam that RankHLapSVM takes.
+MOST_LAM = 1e12
 # Decades of the scale of the features.
 DECADES = 8
 # The trace norm is a semidefinite programme, many times as costly as a quadratic one.
@@ -172,7 +174,8 @@ def draw_task(
         if estimator is RankHLapSVM:
             spread = 1.0 if kernel == "precomputed" else square
             nu = float(random.choice([0.0, random.uniform(0.01, 1.0)]))
-            parameters |= {"lam": 10.0 ** random.uniform(-3, 2) / unit, "nu": nu / spread}
+            lam = min(10.0 ** random.uniform(-3, 2) / unit, MOST_LAM)
+            parameters |= {"lam": lam, "nu": nu / spread}
     return Task(seed, index, estimator, parameters, fitted, Y, features, scale, K)
 
 
