@@ -183,3 +183,17 @@ def test_models_survive_pickling_and_leave_their_input_alone(data):
 def test_verbose_prints_a_line_a_round(data, capsys):
     model = MLRL(0.01, verbose=1).fit(*data)
     assert len(capsys.readouterr().out.splitlines()) == model.n_iter_
+
+
+@pytest.mark.parametrize("divisor", [10, 100, 1000])
+def test_small_lambda_on_word_counts_converges_in_few_rounds(divisor):
+    # Nearly separable labels: the objective is far below the number of labels, and so must be the
+    # violations that the labels' own problems are left with.
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.15, size=(120, 200)).astype(float)
+    W = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 8))
+    scores = X @ W + rng.normal(size=(120, 8))
+    Y = (scores > np.quantile(scores, 0.7, axis=0)).astype(int)
+    model = MLRL(1.0 / (divisor * 120), kernel="linear", max_outer=100).fit(X, Y)
+    assert model.status_ == "converged"
+    assert model.dual_gap_ <= 1e-3

@@ -38,7 +38,7 @@ const RELAXATION: f64 = 1.6;
 const UNBALANCED: f64 = 3.0;
 /// After this round the penalty stays: the iteration is sure to converge only with a penalty that settles.
 const PENALTY_SETTLES: usize = 100;
-/// The sub-problems are solved to F_low <= F_up + this share of the relative gap, ...
+/// The sub-problems are solved to F_low <= F_up + this share of the gap of one label's mean loss, ...
 const FIRST_ACCURACY: f64 = 1.0;
 /// ... within these limits.
 const LOOSEST: f64 = 1e-2;
@@ -155,7 +155,9 @@ pub(super) fn split(
                 *f = g / rho + d - y;
             }
         }
-        let tolerance = (accuracy * gap).clamp(TIGHTEST, LOOSEST);
+        // Margins are wrong by the tolerance, so the loss of each label is, and the gap is one of their sum.
+        let loss = (best.primal / q as f64).min(1.0);
+        let tolerance = (accuracy * gap * loss).clamp(TIGHTEST, LOOSEST);
         let rule = (tolerance, settings.shrinking);
         let solved = solve_all(problem, 1.0 / rho, rule, &mut columns, threads, monitor);
         let dual = duals(&columns);
