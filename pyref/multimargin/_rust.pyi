@@ -280,6 +280,8 @@ def solve_label_features(
     convex: bool,
     solver: str,
     lipschitz: float,
+    basis: tuple[_Matrix, _Matrix] | None,
+    coupling_basis: tuple[_Matrix, _Matrix] | None,
     start: _Matrix | None,
     tolerance: float,
     max_epochs: int,

@@ -1,11 +1,13 @@
 """The compiled LLSF loops against the reference and scikit-learn's Lasso."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 
-from multimargin import LLSF
+from multimargin import LLSF, beta_max
 from multimargin.reference import llsf
 
 PROBLEMS = 300
@@ -39,7 +41,7 @@ def test_convex_form_reaches_the_exact_optimum(block):
     for seed in range(block, PROBLEMS, 10):
         X, Y, alpha, beta = random_problem(seed)
         exact = llsf.primal(X, Y, alpha, beta)
-        for solver in ("cd", "apg"):
+        for solver in ("cd", "admm", "apg"):
             model = LLSF(alpha, beta, solver=solver, tol=1e-9, max_iter=100_000).fit(X, Y)
             # Where R alone is indefinite, the objective may be negative.
             scale = max(abs(exact.objective), 1e-9)
@@ -49,6 +51,48 @@ def test_convex_form_reaches_the_exact_optimum(block):
         shifts.append(model.shift_)
     assert any(s > 0 for s in shifts)
     assert any(s == 0 for s in shifts)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_no_bound_of_the_alternating_direction_method_exceeds_the_exact_optimum(block):
+    # Duplicate, absent and zero columns, more features than rows: the form has a null space.
+    for seed in range(block, 60, 3):
+        X, Y, alpha, beta = random_problem(seed)
+        for scale in (1e-6, 1.0):
+            exact = llsf.primal(X, Y, alpha, scale * beta).objective
+            model = LLSF(alpha, scale * beta, solver="admm", tol=1e-12, max_iter=100)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(X, Y)
+            allowance = 1e-7 * max(abs(exact), 1e-3)
+            assert model.dual_objective_ <= exact + allowance, seed
+            assert (model.history_["dual"] <= exact + allowance).all(), seed
+            assert model.objective_ >= exact - allowance, seed
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
+def test_beyond_the_largest_beta_one_certificate_suffices(alpha, shape):
+    rng = np.random.default_rng(4)
+    X, Y = rng.normal(size=shape), (rng.random((shape[0], 4)) < 0.4).astype(int)
+    model = LLSF(alpha, 1.01 * beta_max(X, Y), solver="admm", tol=1e-9).fit(X, Y)
+    assert model.n_iter_ == 0
+    assert not model.coef_.any()
+    assert model.objective_ == pytest.approx(0.5 * Y.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.1])
+def test_where_the_loops_meet_they_agree(alpha):
+    rng = np.random.default_rng(5)
+    X = (rng.random((150, 90)) < 0.1).astype(float)
+    Y = (rng.random((150, 8)) < 0.2).astype(int)
+    bounds, objectives = [], []
+    for solver in ("auto", "cd", "admm"):
+        model = LLSF(alpha, 0.05, solver=solver, tol=1e-7, max_iter=5000).fit(X, Y)
+        bounds.append(model.dual_objective_)
+        objectives.append(model.objective_)
+    assert max(bounds) <= min(objectives) * (1 + 1e-10)
+    assert max(objectives) - min(bounds) <= 2e-7 * min(objectives)
 
 
 @pytest.mark.parametrize("shape", [(80, 20, 5), (60, 60, 4), (30, 90, 4)])
@@ -61,7 +105,7 @@ def test_independent_labels_agree_with_lasso(shape, beta):
     lasso = Lasso(alpha=beta / n, fit_intercept=False, tol=1e-10, max_iter=1_000_000).fit(X, Y)
     zero = np.zeros((q, q))
     best = llsf.objective(X, Y, lasso.coef_.T, zero, 0.0, beta)
-    for solver in ("cd", "apg"):
+    for solver in ("cd", "admm", "apg"):
         model = LLSF(0.0, beta, solver=solver, tol=1e-9, max_iter=200_000).fit(X, Y)
         assert model.objective_ == pytest.approx(best, rel=1e-7)
         if d < n:

@@ -77,7 +77,7 @@ def test_scores_against_threshold(digits):
     assert np.mean(model.predict(X_test) != Y_test) < 0.8 * np.mean(majority != Y_test)
 
 
-@pytest.mark.parametrize("solver", ["cd", "apg"])
+@pytest.mark.parametrize("solver", ["cd", "admm", "apg"])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_sparse_features_threads_and_seeds_change_nothing(solver, alpha):
     X, Y = random_problem(1, n=60, d=40, q=5)
@@ -130,6 +130,17 @@ def test_unfinished_fit_says_so():
     X, Y = random_problem(4)
     with pytest.warns(ConvergenceWarning, match="after 1 of max_iter=1 epochs"):
         LLSF(beta=0.01, tol=1e-12, max_iter=1).fit(X, Y)
+
+
+def test_accelerated_gradient_says_early_that_it_will_not_finish():
+    X, Y = random_problem(4)
+    X = X * np.geomspace(1.0, 1e-3, X.shape[1])
+    model = LLSF(beta=1e-5, solver="apg", tol=1e-9, max_iter=500)
+    with pytest.warns(ConvergenceWarning, match=r"ended \(slow\) .* or use solver='auto'"):
+        model.fit(X, Y)
+    assert model.status_ == "slow"
+    assert model.n_iter_ < 500
+    assert model.objective_ >= LLSF(beta=1e-5, tol=1e-9).fit(X, Y).dual_objective_
 
 
 def test_warm_start_continues():

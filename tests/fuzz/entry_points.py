@@ -126,6 +126,12 @@ class Drawer:
     def matrix(self, rows: int, columns: int) -> Any:
         return self.distorted(self.values((self.size(rows), self.size(columns))))
 
+    def eigenpairs(self, rows: int, count: int) -> Any:
+        """Arrays of the right shape, mostly; they need not belong to any matrix."""
+        if self.wild():
+            return None
+        return np.abs(self.values((self.size(count),))), self.matrix(rows, count)
+
     def indicator(self) -> Any:
         shape = (self.size(self.n), self.size(self.q))
         Y = (self.random.random(shape) < self.pick((0.0, 0.2, 0.5, 1.0))).astype(np.uint8)
@@ -322,8 +328,10 @@ def solve_label_features(draw: Drawer) -> Call:
         "beta": draw.number(0.1, 0.0, 10.0),
         "anchor": draw.choice(None, 1.0, 0.0),
         "convex": draw.flag(),
-        "solver": draw.choice("cd", "apg", "published"),
+        "solver": draw.choice("cd", "admm", "apg", "published"),
         "lipschitz": draw.number(1.0, 0.0, 100.0),
+        "basis": draw.eigenpairs(draw.d, min(draw.n, draw.d)),
+        "coupling_basis": None if coupling is None else draw.eigenpairs(draw.q, draw.q),
         "start": start,
         "max_epochs": draw.epochs(),
         **draw.loop(),

@@ -23,9 +23,13 @@ from multimargin.checks.parameters import (
 from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.llsf_problem import (
     Convexity,
+    Eigenbasis,
     Matrix,
     Request,
+    choose_solver,
+    eigenbasis,
     examine,
+    is_affordable,
     published_lipschitz,
     ridge_start,
     smallest_feature_eigenvalue,
@@ -41,7 +45,7 @@ from multimargin.thresholds import (
     make_threshold,
 )
 
-SOLVERS = ("cd", "apg")
+SOLVERS = ("auto", "cd", "admm", "apg")
 
 # Iterations of the authors' program.
 _PUBLISHED_ITERATIONS = 100
@@ -74,9 +78,13 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         Whether to add the smallest shift that makes the problem convex and bounded. False runs the
         published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
         minimum, and what comes out depends on `max_iter`.
-    solver : {"cd", "apg"}, default="cd"
-        "cd" is coordinate descent over working sets, "apg" the accelerated proximal gradient of the
-        paper with adaptive restart. Unused for ``convexify=False``.
+    solver : {"auto", "cd", "admm", "apg"}, default="auto"
+        "cd" is coordinate descent over working sets, for sparse solutions; "admm" the alternating
+        direction method of multipliers in the eigenbasis of the quadratic form, for dense ones; its
+        eigenvalues take O(n d min(n, d)) operations, which cannot be interrupted, and memory for
+        d min(n, d) numbers. "auto" chooses between the two by size and `beta`. "apg" is the
+        accelerated proximal gradient of the paper with adaptive restart. Unused for
+        ``convexify=False``.
     tol : float, default=1e-3
         Relative duality gap, and KKT residual relative to the largest entry of X^T Y, at which to
         stop; positive.
@@ -112,8 +120,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     kkt_residual_ : float
         Largest distance of the negative gradient from the subdifferential of beta ||W||_1.
     status_ : str
-        "converged", "max_iterations", "stalled" (rounding allows no further step), "diverged"
-        (published loop only) or "interrupted".
+        "converged", "max_iterations", "slow" (``solver="apg"`` only: the gap falls so slowly that
+        `max_iter` will not do), "stalled" (rounding allows no further step), "diverged" (published
+        loop only) or "interrupted".
     history_ : dict of ndarray
         One entry an epoch: "epoch", "seconds", "primal", "dual".
 
@@ -144,7 +153,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         gamma: float = 0.01,
         threshold: float | str | Threshold = 0.5,
         convexify: bool = True,
-        solver: str = "cd",
+        solver: str = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         n_jobs: int | None = None,
@@ -217,9 +226,12 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
 
         progress = Progress(self, max_iter, self.verbose)
         convexity = examine(X, targets.indicator, float(self.alpha), convexify=self.convexify)
+        solver = self.solver if self.convexify else "published"
+        if solver == "auto":
+            solver = choose_solver(X, targets.indicator, convexity.coupling, float(self.beta))
         request = Request(
             beta=float(self.beta),
-            solver=self.solver if self.convexify else "published",
+            solver=solver,
             lipschitz=(
                 convexity.largest_eigenvalue
                 if self.convexify
@@ -230,6 +242,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             start=self._start(X, targets),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
+            basis=self._basis(X, targets, solver, convexity),
         )
         solution = solve(X, targets.indicator, convexity, request)
         self._store(targets, convexity, solution)
@@ -240,6 +253,13 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             raise KeyboardInterrupt
         self._warn(X, convexity, max_iter)
         return self
+
+    def _basis(
+        self, X: Any, targets: Targets, solver: str, convexity: Convexity
+    ) -> Eigenbasis | None:
+        # The bounds of the accelerated gradient are better in the basis, where that is affordable.
+        bounds = solver == "apg" and is_affordable(X, targets.indicator.shape[1])
+        return eigenbasis(X, convexity.coupling) if solver == "admm" or bounds else None
 
     def _start(self, X: Any, targets: Targets) -> Matrix | None:
         shape = (targets.indicator.shape[1], X.shape[1])
@@ -289,11 +309,12 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
                 stacklevel=4,
             )
         elif self.status_ not in ("converged", "interrupted"):
+            other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
             warnings.warn(
                 f"LLSF ended ({self.status_}) after {self.n_iter_} of max_iter={max_iter} epochs "
                 f"with a relative duality gap of {self.dual_gap_:.3g} and a KKT residual of "
                 f"{self.kkt_residual_:.3g}, above tol={self.tol:g}. Increase max_iter, tol or "
-                "beta, or scale the features.",
+                f"beta, or scale the features{other}.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -450,17 +471,21 @@ def llsf_path(
     convexity = examine(X, indicator, alpha, convexify=True)
     coefs = np.empty((values.size, indicator.shape[1], X.shape[1]))
     gaps = np.empty(values.size)
-    start = None
+    start = basis = None
     for i, beta in enumerate(values):
+        solver = choose_solver(X, indicator, convexity.coupling, float(beta))
+        if solver == "admm" and basis is None:
+            basis = eigenbasis(X, convexity.coupling)
         request = Request(
             beta=float(beta),
-            solver="cd",
+            solver=solver,
             lipschitz=convexity.largest_eigenvalue,
             tol=float(tol),
             max_iter=int(max_iter),
             start=start,
             threads=thread_count(n_jobs),
             callback=None,
+            basis=basis if solver == "admm" else None,
         )
         solution = solve(X, indicator, convexity, request)
         coefs[i], gaps[i] = solution.weights, solution.gap

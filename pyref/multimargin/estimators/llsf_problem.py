@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils.extmath import safe_sparse_dot
+from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
 from multimargin.estimators.shared.progress import EpochCallback
@@ -25,6 +26,15 @@ Matrix = NDArray[np.float64]
 
 # Eigenvalues of R closer to zero than this are rounding: its entries are at most 1.
 _ROUNDING = 1e-12
+
+# Above this number eigenvalues take minutes and eigenvectors half a gigabyte.
+_MOST_EIGENVALUES = 4096
+# With fewer labels than this share of the eigenvalues, these cost more than they save.
+_EIGENVALUES_PER_LABEL = 50
+# Below this share of the largest useful beta, solutions have so many features that coordinate
+# descent is slower than the alternating direction method.
+_DENSE_COUPLED = 0.01
+_DENSE_ALONE = 0.0005
 
 
 def label_dissimilarity(indicator: NDArray[np.uint8]) -> Matrix:
@@ -209,6 +219,106 @@ def ridge_start(X: Any, indicator: NDArray[np.uint8], gamma: float) -> Matrix:
     return np.ascontiguousarray(W.T)
 
 
+_Pairs = tuple[Matrix, Matrix]
+
+
+@dataclass(frozen=True)
+class Eigenbasis:
+    """The basis in which the quadratic form is diagonal.
+
+    Parameters
+    ----------
+    features : tuple of ndarray of shapes (r,) and (d, r)
+        Eigenvalues of X^T X and their eigenvectors, with r = min(n, d): the eigenvalues that are
+        left out are 0.
+    coupling : tuple of ndarray of shapes (q,) and (q, q) or None
+        The same of the coupling; None without one.
+    """
+
+    features: _Pairs
+    coupling: _Pairs | None
+
+
+def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
+    """Compute the basis, on one thread: with more, rounding would depend on their number.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    coupling : ndarray of shape (q, q) or None
+        The coupling.
+
+    Returns
+    -------
+    Eigenbasis
+    """
+    n, d = X.shape
+    with threadpool_limits(1, user_api="blas"):
+        if d <= n:
+            features = _eigenpairs(_dense(safe_sparse_dot(X.T, X)))
+        else:
+            # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to
+            # losing rank.
+            _, singular, vectors = linalg.svd(_dense(X), full_matrices=False, check_finite=False)
+            features = singular**2, np.ascontiguousarray(vectors.T)
+        return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
+
+
+def _eigenpairs(matrix: Matrix) -> _Pairs:
+    values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
+    return values, np.ascontiguousarray(vectors)
+
+
+def is_affordable(X: Any, labels: int) -> bool:
+    """Decide whether the basis is worth its cost: O(n d min(n, d)), once.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    labels : int
+        Number of labels.
+
+    Returns
+    -------
+    bool
+    """
+    n, d = (int(size) for size in X.shape)
+    rank = min(n, d)
+    few = rank <= min(_MOST_EIGENVALUES, _EIGENVALUES_PER_LABEL * labels)
+    return few and rank * d <= _MOST_EIGENVALUES**2
+
+
+def choose_solver(
+    X: Any, indicator: NDArray[np.uint8], coupling: Matrix | None, beta: float
+) -> str:
+    """Name the loop that `solver="auto"` stands for.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    coupling : ndarray of shape (q, q) or None
+        The coupling.
+    beta : float
+        Weight of the l1 norm.
+
+    Returns
+    -------
+    {"cd", "admm"}
+        "admm" where the eigenvalues are affordable and the solution is not sparse, that is where
+        beta is a small part of the beta for which all coefficients are 0.
+    """
+    if not is_affordable(X, indicator.shape[1]):
+        return "cd"
+    C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
+    share = _DENSE_ALONE if coupling is None else _DENSE_COUPLED
+    return "admm" if beta <= share * np.abs(C).max() else "cd"
+
+
 @dataclass(frozen=True)
 class Request:
     """What a solver needs besides the data.
@@ -217,10 +327,10 @@ class Request:
     ----------
     beta : float
         Weight of the l1 norm, positive.
-    solver : {"cd", "apg", "published"}
+    solver : {"cd", "admm", "apg", "published"}
         The loop.
     lipschitz : float
-        L_f for "published", lambda_max of the coupling for "apg", unused by "cd".
+        L_f for "published", lambda_max of the coupling for "apg", else unused.
     tol : float
         Relative duality gap, and KKT residual relative to the largest entry of X^T Y.
     max_iter : int
@@ -231,6 +341,8 @@ class Request:
         Number of threads.
     callback : callable or None
         Called after each epoch.
+    basis : Eigenbasis or None, default=None
+        Needed by "admm", of use to "apg".
     """
 
     beta: float
@@ -241,6 +353,7 @@ class Request:
     start: Matrix | None
     threads: int
     callback: EpochCallback | None
+    basis: Eigenbasis | None = None
 
 
 def solve(
@@ -272,6 +385,8 @@ def solve(
         convex=convexity.convex,
         solver=request.solver,
         lipschitz=request.lipschitz,
+        basis=None if request.basis is None else request.basis.features,
+        coupling_basis=None if request.basis is None else request.basis.coupling,
         start=request.start,
         tolerance=request.tol,
         max_epochs=request.max_iter,

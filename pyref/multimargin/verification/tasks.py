@@ -22,7 +22,7 @@ SOLVERS: dict[type, tuple[str, ...]] = {
     RankHLapSVM: ("bcd", "bcd", "dcd", "exact"),
     MLRL: ("splitting", "splitting", "alternating", "exact"),
     SSMLRL: ("splitting", "splitting", "alternating", "exact"),
-    LLSF: ("cd", "apg"),
+    LLSF: ("cd", "admm", "apg"),
 }
 # How often each method is drawn.
 METHODS = (RankSVM, RankSVM, RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, MLRL, SSMLRL, LLSF)

@@ -5,11 +5,12 @@ use crate::arguments::{FeatureArrays, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::llsf::apg::{self, Published, Variant};
-use multimargin_solvers::llsf::{Problem, descent};
+use multimargin_solvers::llsf::eigenbasis::{Eigenbasis, Eigenpairs};
+use multimargin_solvers::llsf::{Problem, admm, descent};
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::report::{Settings, SolverError};
 use multimargin_solvers::threads::Threads;
-use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 /// The answer of an LLSF solver.
@@ -35,11 +36,21 @@ pub struct LabelFeaturesSolution {
     history: Py<PyArray2<f64>>,
 }
 
+/// Eigenvalues, and eigenvectors as columns.
+type EigenArrays<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>);
+
+fn eigenpairs<'a>(arrays: &'a EigenArrays<'_>) -> PyResult<Eigenpairs<'a>> {
+    Ok(Eigenpairs {
+        values: arrays.0.as_slice()?,
+        vectors: row_major("basis", &arrays.1)?,
+    })
+}
+
 /// Solves an LLSF problem. See `multimargin.estimators.llsf` for the meaning of the arguments.
 #[pyfunction]
 #[pyo3(signature = (
-    indicator, features, *, coupling, beta, anchor, convex, solver, lipschitz, start, tolerance, max_epochs, threads,
-    callback
+    indicator, features, *, coupling, beta, anchor, convex, solver, lipschitz, basis, coupling_basis, start, tolerance, max_epochs,
+    threads, callback
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -55,6 +66,8 @@ pub fn solve_label_features<'py>(
     convex: bool,
     solver: &str,
     lipschitz: f64,
+    basis: Option<EigenArrays<'py>>,
+    coupling_basis: Option<EigenArrays<'py>>,
     start: Option<PyReadonlyArray2<'py, f64>>,
     tolerance: f64,
     max_epochs: usize,
@@ -68,6 +81,8 @@ pub fn solve_label_features<'py>(
         let coupling = optional_matrix("coupling", coupling.as_ref(), [q, q])?;
         let start = optional_matrix("start", start.as_ref(), [q, features.columns()])?
             .map(|start| memory::copied(start, Purpose::FeaturesByLabels));
+        let basis = basis.as_ref().map(eigenpairs).transpose()?;
+        let coupling_basis = coupling_basis.as_ref().map(eigenpairs).transpose()?;
         let settings = Settings {
             tolerance,
             max_epochs,
@@ -78,11 +93,27 @@ pub fn solve_label_features<'py>(
         let solution = py
             .detach(|| {
                 let problem = Problem::new(features, labels, q, coupling, beta, anchor, convex)?;
+                let basis = basis
+                    .map(|pairs| Eigenbasis::new(&problem, pairs, coupling_basis))
+                    .transpose()?;
                 let variant = match solver {
                     "cd" => {
                         return descent::solve(
                             &problem,
                             labels,
+                            start,
+                            &settings,
+                            &threads,
+                            &mut monitor,
+                        );
+                    }
+                    "admm" => {
+                        let basis = basis.ok_or(SolverError::Unsupported(
+                            "the alternating direction method needs the eigenvalues of X^T X",
+                        ))?;
+                        return admm::solve(
+                            &problem,
+                            &basis,
                             start,
                             &settings,
                             &threads,
@@ -97,11 +128,19 @@ pub fn solve_label_features<'py>(
                         return Err(SolverError::Argument {
                             name: "solver",
                             found: format!("{other:?}"),
-                            expected: "'cd', 'apg' or 'published'",
+                            expected: "'cd', 'admm', 'apg' or 'published'",
                         });
                     }
                 };
-                apg::solve(&problem, variant, start, &settings, &threads, &mut monitor)
+                apg::solve(
+                    &problem,
+                    variant,
+                    basis.as_ref(),
+                    start,
+                    &settings,
+                    &threads,
+                    &mut monitor,
+                )
             })
             .map_err(value_error)?;
         monitor.finish()?;

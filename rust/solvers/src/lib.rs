@@ -9,7 +9,7 @@
 //! | Rank-HLapSVM (Chen et al. 2009) | [`loss::Hinge`] | linear on whitened features, or the kernel of eq. (27), no bias | [`bcd`], [`dcd`] |
 //! | MLRL (Zhang & Yeung 2013) | hinge of each label | any kernel, coupled by a label covariance, bias free | [`mlrl`], on [`smo`] |
 //! | SSMLRL (Zhang & Yeung 2013) | as MLRL | the data-dependent kernel of eq. (22) | [`mlrl`] |
-//! | LLSF (Huang et al. 2015) | squared error, l1 | features | [`llsf::descent`], [`llsf::apg`] |
+//! | LLSF (Huang et al. 2015) | squared error, l1 | features | [`llsf::descent`], [`llsf::admm`], [`llsf::apg`] |
 //!
 //! A pairwise method is a [`loss::Loss`] (value and proximal map), a [`scores::Scores`] (a kernel or linear features) and
 //! the engine of [`bcd`]; a further method is a row of this table. This crate does not depend on Python.

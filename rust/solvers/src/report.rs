@@ -35,6 +35,8 @@ pub enum Status {
     Converged,
     /// The epochs are used up.
     MaxIterations,
+    /// The gap falls so slowly that the epochs left will not bring it to the tolerance.
+    Slow,
     /// The monitor asked to stop.
     Interrupted,
     /// No step changes anything in floating point any more, but the gap is above the tolerance.
@@ -51,6 +53,7 @@ impl Status {
         match self {
             Self::Converged => "converged",
             Self::MaxIterations => "max_iterations",
+            Self::Slow => "slow",
             Self::Interrupted => "interrupted",
             Self::Stalled => "stalled",
             Self::IndefiniteKernel => "indefinite_kernel",

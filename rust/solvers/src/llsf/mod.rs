@@ -16,12 +16,15 @@
 //! Where we deviate: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal
 //! of `R` (see the Python module) or asks for the published loop, which stops before its numbers overflow.
 //!
-//! [`descent`] (coordinate descent over working sets) holds the fast loops, [`apg`] the accelerated proximal gradient of
-//! the paper, with adaptive restart or as published. Both certify the point they return in [`certificate`].
+//! [`descent`] (coordinate descent over working sets) is fast where most coefficients are 0, [`admm`] where many are not and
+//! `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the paper, with adaptive restart
+//! or as published. All certify the point they return in [`certificate`].
 
+pub mod admm;
 pub mod apg;
 pub mod certificate;
 pub mod descent;
+pub mod eigenbasis;
 mod label_descent;
 mod lasso;
 mod line_search;
@@ -218,6 +221,17 @@ impl<'a> Problem<'a> {
     fn certificate(&self, weights: &[f64], gradient: &[f64]) -> Certificate {
         certificate::certify(self, weights, gradient)
     }
+}
+
+/// `q x d` to `d x q`, or back.
+fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    let mut out = memory::zeros(matrix.len(), Purpose::FeaturesByLabels);
+    for i in 0..rows {
+        for j in 0..columns {
+            out[j * rows + i] = matrix[i * columns + j];
+        }
+    }
+    out
 }
 
 /// The coefficients and their certificate.

@@ -16,7 +16,7 @@ use super::certificate::Certificate;
 use super::descent::coordinate;
 use super::line_search::{Step, search};
 use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
-use super::{Problem, Solution};
+use super::{Problem, Solution, transposed};
 use crate::matmul::{View, multiply};
 use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Settings, SolverError, Status, Trace};
@@ -39,17 +39,6 @@ const BOUND_ROUNDS: usize = 4;
 const NEGLIGIBLE_EXCESS: f64 = 0.1;
 /// Columns of `X` met between two questions to the monitor.
 const BATCH: usize = 256;
-
-/// `q x d` to `d x q`, or back.
-fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    let mut out = vec![0.0; matrix.len()];
-    for i in 0..rows {
-        for j in 0..columns {
-            out[j * rows + i] = matrix[i * columns + j];
-        }
-    }
-    out
-}
 
 /// Everything feature after feature (`d x q`).
 struct State<'a> {

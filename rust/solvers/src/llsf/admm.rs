@@ -1,0 +1,378 @@
+//! The alternating direction method of multipliers in the eigenbasis of the quadratic form.
+//!
+//! ```text
+//! min  1/2 <W, H W> - <C, W> + beta ||Z||_1,   W = Z
+//! ```
+//!
+//! With penalty rho and the scaled dual variable `D`, a round is
+//!
+//! * `W = (H + rho)^-1 (C + rho (Z - D))`: diagonal in the basis, two products with `U` and two with `V`;
+//! * `Q = a W + (1 - a) Z + D` with the over-relaxation `a`; `Z` is the soft threshold of `Q` at `beta / rho`, and `D`
+//!   what it cuts off. So `Q` is all that is kept;
+//! * `S = rho D` lies in the box and gives a lower bound, exactly as [`super::eigenbasis`] describes.
+//!
+//! The penalty follows the residuals `||W - Z||` and `||Z - Z_before||`, each relative to what it is a difference of
+//! (Wohlberg 2017), and once the gap is closed the KKT residual of `Z`. Signs and zeros of a solution that is mostly zeros are a matter of coordinate descent; where many
+//! features share a label, this loop needs a few dozen rounds whatever their dependence.
+
+use super::certificate::Certificate;
+use super::descent::soft_threshold;
+use super::eigenbasis::{Anchor, Bound, Eigenbasis, ROWS_PER_TASK};
+use super::quadratic::Quadratic;
+use super::{Problem, Solution, transposed};
+use crate::memory::{self, Purpose};
+use crate::report::{Monitor, Settings, SolverError, Status, Trace, relative_gap};
+use crate::threads::Threads;
+
+/// Over-relaxation; anything in (0, 2) converges.
+const RELAXATION: f64 = 1.7;
+/// Rounds between two certificates, each of which costs half a round.
+const CHECK: usize = 5;
+/// The penalty changes by the root of the residuals' ratio, within these limits.
+const SMALLEST_CHANGE: f64 = 1.5;
+const LARGEST_CHANGE: f64 = 5.0;
+/// After this round the penalty changes at long distances only: the loop converges with one that settles.
+const PENALTY_SETTLES: usize = 100;
+/// Where the gap is closed and the KKT residual is not, the gradient at `Z` may be wrong by this many times the change of
+/// `rho Z` before the penalty grows, ...
+const STATIONARITY: f64 = 10.0;
+/// ... after the round at which it settles this many times at most.
+const MOST_LATE_CHANGES: usize = 20;
+
+/// The squared norms from which the penalty is chosen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Norms {
+    apart: f64,
+    moved: f64,
+    w: f64,
+    z: f64,
+    d: f64,
+}
+
+impl Norms {
+    fn add(mut self, other: Self) -> Self {
+        self.apart += other.apart;
+        self.moved += other.moved;
+        self.w += other.w;
+        self.z += other.z;
+        self.d += other.d;
+        self
+    }
+
+    /// The factor that brings the penalty nearer to balance.
+    fn balance(&self) -> f64 {
+        // ||W - Z|| / max(||W||, ||Z||) over (rho ||Z - Z_before||) / (rho ||D||), squared.
+        let ratio = self.apart * self.d / (self.w.max(self.z) * self.moved);
+        if !(ratio.is_finite() && ratio > 0.0) {
+            return 1.0;
+        }
+        limited(ratio.powf(0.25))
+    }
+}
+
+/// A change of the penalty within its limits.
+fn limited(factor: f64) -> f64 {
+    let factor = factor.clamp(1.0 / LARGEST_CHANGE, LARGEST_CHANGE);
+    if factor.max(1.0 / factor) > SMALLEST_CHANGE {
+        factor
+    } else {
+        1.0
+    }
+}
+
+/// The state; every matrix is `d x q`.
+struct Loop<'a> {
+    problem: &'a Problem<'a>,
+    basis: &'a Eigenbasis<'a>,
+    threads: &'a Threads,
+    correlation: Vec<f64>,
+    anchor: Anchor,
+    rho: f64,
+    /// `Z + D`
+    sum: Vec<f64>,
+    mixed: Vec<f64>,
+    inside: Vec<f64>,
+}
+
+impl<'a> Loop<'a> {
+    /// Starts from coefficients (`d x q`) and the dual variable that their gradient suggests.
+    fn new(
+        problem: &'a Problem<'a>,
+        basis: &'a Eigenbasis<'a>,
+        (weights, gradient): (&[f64], &[f64]),
+        threads: &'a Threads,
+    ) -> Self {
+        let (q, d) = (problem.labels, problem.dimension());
+        let correlation = transposed(&problem.correlation, q, d);
+        let anchor = basis.anchor(&correlation, threads);
+        let (rho, beta) = (first_penalty(basis), problem.beta);
+        let sum = memory::collected(
+            weights.iter().zip(gradient).map(|(&w, g)| {
+                if w == 0.0 {
+                    (-g).clamp(-beta, beta) / rho
+                } else {
+                    w + (beta / rho).copysign(w)
+                }
+            }),
+            Purpose::FeaturesByLabels,
+        );
+        Self {
+            problem,
+            basis,
+            threads,
+            correlation,
+            inside: memory::matrix(basis.feature_values().len(), q, Purpose::FeaturesByLabels),
+            mixed: memory::matrix(d, q, Purpose::FeaturesByLabels),
+            anchor,
+            rho,
+            sum,
+        }
+    }
+
+    /// Interrupted between the products only: each takes a few milliseconds.
+    fn round(&mut self, monitor: &mut dyn Monitor) -> Option<Norms> {
+        let (q, rho, threads) = (self.problem.labels, self.rho, self.threads);
+        let threshold = self.problem.beta / rho;
+        let (basis, sum, correlation) = (self.basis, &self.sum, &self.correlation);
+        threads.for_each_chunk(&mut self.mixed, ROWS_PER_TASK * q, |index, chunk| {
+            let range = index * ROWS_PER_TASK * q..index * ROWS_PER_TASK * q + chunk.len();
+            let right: Vec<f64> = sum[range.clone()]
+                .iter()
+                .zip(&correlation[range])
+                .map(|(&x, c)| {
+                    let z = soft_threshold(x, threshold);
+                    c + rho * (z - (x - z))
+                })
+                .collect();
+            basis.mix(&right, false, chunk);
+        });
+        if monitor.interrupted() {
+            return None;
+        }
+        // What is outside the columns of U is divided by t + rho; inside, the difference from that is added.
+        let outside: Vec<f64> = (0..q)
+            .map(|k| {
+                if basis.complete() {
+                    0.0
+                } else {
+                    1.0 / (basis.label_value(k) + rho)
+                }
+            })
+            .collect();
+        basis.project(
+            &self.mixed,
+            &mut self.inside,
+            |s, k| 1.0 / (s + basis.label_value(k) + rho) - outside[k],
+            threads,
+        );
+        if monitor.interrupted() {
+            return None;
+        }
+        let (mixed, inside) = (&self.mixed, &self.inside);
+        let norms = threads.map_chunks(&mut self.sum, ROWS_PER_TASK * q, |index, chunk| {
+            let first = index * ROWS_PER_TASK;
+            let mut part = vec![0.0; chunk.len()];
+            let rows = mixed[first * q..first * q + chunk.len()].chunks_exact(q);
+            for (row, values) in part.chunks_exact_mut(q).zip(rows) {
+                for k in 0..q {
+                    row[k] = values[k] * outside[k];
+                }
+            }
+            basis.add_rows(inside, first, &mut part);
+            let mut weights = vec![0.0; chunk.len()];
+            basis.mix(&part, true, &mut weights);
+            let mut norms = Norms::default();
+            for (x, w) in chunk.iter_mut().zip(weights) {
+                let before = soft_threshold(*x, threshold);
+                let next = RELAXATION * w + (1.0 - RELAXATION) * before + (*x - before);
+                let z = soft_threshold(next, threshold);
+                norms.apart += (w - z) * (w - z);
+                norms.moved += (z - before) * (z - before);
+                norms.w += w * w;
+                norms.z += z * z;
+                norms.d += (next - z) * (next - z);
+                *x = next;
+            }
+            norms
+        });
+        Some(norms.into_iter().fold(Norms::default(), Norms::add))
+    }
+
+    /// `Z` and `S`.
+    fn points(&self) -> (Vec<f64>, Vec<f64>) {
+        let threshold = self.problem.beta / self.rho;
+        let shrunk = self.sum.iter().map(|&x| soft_threshold(x, threshold));
+        let z = memory::collected(shrunk, Purpose::FeaturesByLabels);
+        let cut = self.sum.iter().zip(&z).map(|(x, z)| self.rho * (x - z));
+        let s = memory::collected(cut, Purpose::FeaturesByLabels);
+        (z, s)
+    }
+
+    /// The objective at `Z`, in the basis.
+    fn primal(&self, z: &[f64]) -> f64 {
+        let rotated = self.basis.rotate(z, self.threads);
+        let curvature: f64 = self
+            .basis
+            .products((&rotated, &rotated), |h| h, false)
+            .iter()
+            .sum();
+        let (fit, l1) = z
+            .iter()
+            .zip(&self.correlation)
+            .fold((0.0, 0.0), |(fit, l1), (z, c)| (fit + z * c, l1 + z.abs()));
+        let squared_norm: f64 = self.problem.squared_norms.iter().sum();
+        0.5 * squared_norm - fit + 0.5 * curvature + self.problem.beta * l1
+    }
+
+    /// The norm of what the gradient at `Z` and `S` differ by: 0 at the optimum.
+    fn stationarity(&self, gradient: &[f64]) -> f64 {
+        let (q, d) = (self.problem.labels, self.problem.dimension());
+        let threshold = self.problem.beta / self.rho;
+        let mut sum = 0.0;
+        for (k, row) in gradient.chunks_exact(d).enumerate() {
+            for (j, g) in row.iter().enumerate() {
+                let x = self.sum[j * q + k];
+                let difference = g + self.rho * (x - soft_threshold(x, threshold));
+                sum += difference * difference;
+            }
+        }
+        sum.sqrt()
+    }
+
+    /// Changes the penalty and leaves `Z` and `S` as they are.
+    fn rescale(&mut self, factor: f64) {
+        let threshold = self.problem.beta / self.rho;
+        self.rho *= factor;
+        for x in &mut self.sum {
+            let z = soft_threshold(*x, threshold);
+            *x = z + (*x - z) / factor;
+        }
+    }
+}
+
+/// The median of the eigenvalues of `X^T X` that are not 0: half of the directions are then led by the data.
+fn first_penalty(basis: &Eigenbasis<'_>) -> f64 {
+    let mut values: Vec<f64> = basis.feature_values().to_vec();
+    values.sort_by(f64::total_cmp);
+    let largest = values.last().copied().unwrap_or(0.0);
+    values.retain(|&s| s > 1e-9 * largest);
+    values
+        .get(values.len() / 2)
+        .copied()
+        .filter(|&s| s > 0.0)
+        .unwrap_or(1.0)
+}
+
+/// The best point and bound so far.
+struct Best {
+    primal: f64,
+    weights: Vec<f64>,
+    bound: f64,
+    from: Option<Bound>,
+}
+
+/// Solves a convex problem from `start` (`q x d`, default 0).
+///
+/// # Errors
+/// When an argument is out of range, or the problem is not convex.
+pub fn solve(
+    problem: &Problem<'_>,
+    basis: &Eigenbasis<'_>,
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    settings.validate()?;
+    if !problem.convex {
+        return Err(SolverError::Unsupported(
+            "the alternating direction method needs a convex problem: shift the coupling, or use the published loop",
+        ));
+    }
+    let (q, d) = (problem.labels, problem.dimension());
+    let mut trace = Trace::default();
+    let quadratic = Quadratic::Implicit;
+    let gradient = |by_label: &[f64]| problem.gradient(&quadratic, by_label, threads);
+    let start = problem.start(start)?;
+    let first = gradient(&start);
+    let mut state = Loop::new(
+        problem,
+        basis,
+        (&transposed(&start, q, d), &transposed(&first, q, d)),
+        threads,
+    );
+    let mut best = Best {
+        primal: f64::INFINITY,
+        weights: transposed(&start, q, d),
+        bound: f64::NEG_INFINITY,
+        from: None,
+    };
+    let mut confirmed = f64::NEG_INFINITY;
+    let mut norms = Norms::default();
+    let mut late_changes = 0;
+    let mut round = 0;
+    let status = loop {
+        if round % CHECK == 0 || round == settings.max_epochs {
+            let (z, s) = state.points();
+            let primal = state.primal(&z);
+            let bound = basis.bound(problem, &state.anchor, &s, threads);
+            if bound.value > best.bound {
+                (best.bound, best.from) = (bound.value, Some(bound));
+            }
+            // Within the tolerance the latest point is the one with the smallest KKT residual.
+            if primal < best.primal || relative_gap(primal, best.bound) <= settings.tolerance {
+                (best.primal, best.weights) = (primal, z);
+            }
+            if round > 0 {
+                trace.record(round, best.primal, best.bound, q, monitor);
+            }
+            let last = round == settings.max_epochs;
+            let mut settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
+            let mut factor = norms.balance();
+            if last || relative_gap(best.primal, best.bound) <= settings.tolerance {
+                let weights = transposed(&best.weights, d, q);
+                let gradient_there = gradient(&weights);
+                let mut certificate: Certificate = problem.certificate(&weights, &gradient_there);
+                // What is left is the gradient at Z, in which H magnifies the distance from W.
+                let wrong = state.stationarity(&gradient_there);
+                let moved = state.rho * norms.moved.sqrt();
+                factor = limited((wrong / (STATIONARITY * moved)).sqrt());
+                settled = late_changes == MOST_LATE_CHANGES;
+                if let Some(bound) = best.from.take() {
+                    let value = basis.confirmed(problem, &state.anchor, &bound, gradient, threads);
+                    confirmed = confirmed.max(value);
+                }
+                certificate.dual = certificate.dual.max(confirmed);
+                if problem.certified(&certificate, settings) {
+                    break Status::Converged;
+                }
+                if last {
+                    break Status::MaxIterations;
+                }
+            }
+            if round > 0 && !settled && factor != 1.0 {
+                late_changes += usize::from(round > PENALTY_SETTLES);
+                state.rescale(factor);
+            }
+        }
+        round += 1;
+        match state.round(monitor) {
+            Some(made) => norms = made,
+            None => break Status::Interrupted,
+        }
+    };
+    if let Some(bound) = best.from.take() {
+        confirmed =
+            confirmed.max(basis.confirmed(problem, &state.anchor, &bound, gradient, threads));
+    }
+    Ok(problem.solution(
+        &quadratic,
+        transposed(&best.weights, d, q),
+        confirmed,
+        status,
+        round,
+        trace,
+        settings,
+        threads,
+    ))
+}
