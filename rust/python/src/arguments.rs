@@ -1,8 +1,8 @@
 //! From Python objects to the solvers' types.
 
-use multimargin_solvers::features::{Dense, Features, Sparse};
-use multimargin_solvers::gram::Kernel;
-use multimargin_solvers::report::SolverError;
+use multimargin_solvers::error::SolverError;
+use multimargin_solvers::kernel::gram::Kernel;
+use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -3,8 +3,8 @@
 use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::gram::Gram;
-use multimargin_solvers::threads::Threads;
+use multimargin_solvers::kernel::gram::Gram;
+use multimargin_solvers::parallel::threads::Threads;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;

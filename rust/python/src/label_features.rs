@@ -4,12 +4,13 @@ use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
+use multimargin_solvers::error::SolverError;
 use multimargin_solvers::llsf::apg::{self, Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::{Eigenbasis, Eigenpairs};
 use multimargin_solvers::llsf::{Problem, admm, descent};
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::report::{Settings, SolverError};
-use multimargin_solvers::threads::Threads;
+use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::Settings;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 

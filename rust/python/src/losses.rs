@@ -2,8 +2,8 @@
 
 use crate::arguments::value_error;
 use crate::boundary::guarded;
-use multimargin_solvers::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
-use multimargin_solvers::report::SolverError;
+use multimargin_solvers::error::SolverError;
+use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 

@@ -7,19 +7,20 @@ use crate::arguments::{
 use crate::boundary::guarded;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::bcd::{self, Proximal, Step};
-use multimargin_solvers::dcd::{OnePair, PairLoss};
-use multimargin_solvers::features::Features;
-use multimargin_solvers::frank_wolfe::{self, Bias};
-use multimargin_solvers::free_bias;
-use multimargin_solvers::gram::Gram;
+use multimargin_solvers::error::SolverError;
+use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::labels::Labels;
+use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::report::{Settings, Solution, SolverError};
-use multimargin_solvers::scores::{
+use multimargin_solvers::pairwise::bcd::{self, Proximal, Step};
+use multimargin_solvers::pairwise::dcd::{OnePair, PairLoss};
+use multimargin_solvers::pairwise::frank_wolfe::{self, Bias};
+use multimargin_solvers::pairwise::free_bias;
+use multimargin_solvers::pairwise::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
 };
-use multimargin_solvers::threads::Threads;
+use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::{Settings, Solution};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -285,14 +286,18 @@ pub fn solve_pairwise<'py>(
                         found: "a sparse precomputed kernel".into(),
                         expected: "a dense one",
                     }),
-                    (Some(multimargin_solvers::gram::Kernel::Linear), Features::Dense(x)) => {
+                    (
+                        Some(multimargin_solvers::kernel::gram::Kernel::Linear),
+                        Features::Dense(x),
+                    ) => {
                         let mut scores = LinearDense::new(x, q);
                         let outcome = request.answer(&mut scores, &mut monitor)?;
                         Ok(outcome.with_weights(scores.into_weights()))
                     }
-                    (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x))
-                        if let Some(metric) = metric =>
-                    {
+                    (
+                        Some(multimargin_solvers::kernel::gram::Kernel::Linear),
+                        Features::Sparse(x),
+                    ) if let Some(metric) = metric => {
                         let threads = &request.threads;
                         match Precision::for_tolerance(tolerance) {
                             Precision::Double => {
@@ -307,7 +312,10 @@ pub fn solve_pairwise<'py>(
                             }
                         }
                     }
-                    (Some(multimargin_solvers::gram::Kernel::Linear), Features::Sparse(x)) => {
+                    (
+                        Some(multimargin_solvers::kernel::gram::Kernel::Linear),
+                        Features::Sparse(x),
+                    ) => {
                         let mut scores = LinearSparse::new(x, q);
                         let outcome = request.answer(&mut scores, &mut monitor)?;
                         Ok(outcome.with_weights(scores.into_weights()))

@@ -6,15 +6,16 @@ use crate::arguments::{FeatureArrays, check_finite, optional_matrix, row_major, 
 use crate::boundary::guarded;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::bcd::{self, Answer, Common, PartState, Proximal};
-use multimargin_solvers::features::Features;
-use multimargin_solvers::free_bias;
+use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::loss::Loss;
+use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::report::{Settings, SolverError};
-use multimargin_solvers::scores::{LinearDense, LinearSparse, Scores};
-use multimargin_solvers::threads::Threads;
+use multimargin_solvers::pairwise::bcd::{self, Answer, Common, PartState, Proximal};
+use multimargin_solvers::pairwise::free_bias;
+use multimargin_solvers::pairwise::loss::Loss;
+use multimargin_solvers::pairwise::scores::{LinearDense, LinearSparse, Scores};
+use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::Settings;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -88,7 +89,7 @@ impl Request<'_> {
 }
 
 /// Certifies a part of the rows at the common point `weights`, `offset`, and improves its dual rows by some epochs.
-/// See `multimargin_solvers::bcd::improve_part` for the meaning of the arguments.
+/// See `multimargin_solvers::pairwise::bcd::improve_part` for the meaning of the arguments.
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, pair_weights, dual, dual_terms, weights, offset, *, loss, theta, mu, sigma, growth, tolerated,

@@ -4,12 +4,12 @@ use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::features::Features;
-use multimargin_solvers::gram::Gram;
-use multimargin_solvers::kernel_rows::KernelRows;
+use multimargin_solvers::kernel::gram::Gram;
+use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::labels::Labels;
+use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::simplex_frank_wolfe::{self, Direction, Options, StopRule, WeightedPair};
+use multimargin_solvers::rank_cvm::{self, Direction, Options, StopRule, WeightedPair};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
@@ -144,7 +144,7 @@ pub fn solve_simplex<'py>(
         };
         let mut monitor = PythonMonitor::new(callback);
         let solution = py
-            .detach(|| simplex_frank_wolfe::solve(&labels, &rows, &start, &options, &mut monitor))
+            .detach(|| rank_cvm::solve(&labels, &rows, &start, &options, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let report = solution.report;

@@ -1,7 +1,7 @@
 //! Relevant and irrelevant labels of each instance.
 
+use crate::error::SolverError;
 use crate::memory::{self, Purpose};
-use crate::report::SolverError;
 
 /// The label sets of `n` instances over `q` labels, and the weight of each instance's pairs.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //! process, as a failed allocation of `Vec` does.
 //!
 //! The payload of the unwinding is what `std` would use for `-Z oom=panic`: a value of a known type. Whoever calls the
-//! loops of this crate turns it into an error with [`catch`]; the helper threads of [`crate::threads`] hand it on.
+//! loops of this crate turns it into an error with [`catch`]; the helper threads of [`crate::parallel::threads`] hand it on.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::Any;
@@ -278,7 +278,7 @@ pub fn probe(bytes: usize, purpose: Purpose) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::threads::Threads;
+    use crate::parallel::threads::Threads;
 
     const TOO_LARGE: usize = usize::MAX / 64;
 

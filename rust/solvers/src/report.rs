@@ -1,32 +1,9 @@
 //! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
 
+use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 use std::time::Instant;
-
-/// Bad input. A loop that merely stops early does not fail: it says so in its [`Status`].
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SolverError {
-    /// An argument is outside its range or does not fit another one.
-    #[error("{name} is {found}, expected {expected}")]
-    Argument {
-        /// The argument's name.
-        name: &'static str,
-        /// What was found.
-        found: String,
-        /// What is expected.
-        expected: &'static str,
-    },
-    /// A parameter of the optimal margin loss is out of range.
-    #[error(transparent)]
-    OptimalMargin(#[from] crate::loss::OptimalMarginError),
-    /// The graph of a circulation is out of range.
-    #[error("the linear programme of Frank-Wolfe cannot be set up: {0}")]
-    Circulation(String),
-    /// Two options that do not go together.
-    #[error("{0}")]
-    Unsupported(&'static str),
-}
 
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,19 +5,20 @@
     reason = "helpers of tests, where a failure is a panic"
 )]
 
-use multimargin_solvers::bcd::{self, Proximal, Step};
-use multimargin_solvers::dcd::OnePair;
-use multimargin_solvers::features::{Dense, Features, Sparse};
-use multimargin_solvers::frank_wolfe::{self, Bias};
-use multimargin_solvers::free_bias;
-use multimargin_solvers::gram::{Gram, Kernel};
+use multimargin_solvers::error::SolverError;
+use multimargin_solvers::kernel::gram::{Gram, Kernel};
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
-use multimargin_solvers::report::{Monitor, Record, Settings, Solution, SolverError, Status};
-use multimargin_solvers::scores::{
+use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
+use multimargin_solvers::pairwise::bcd::{self, Proximal, Step};
+use multimargin_solvers::pairwise::dcd::OnePair;
+use multimargin_solvers::pairwise::frank_wolfe::{self, Bias};
+use multimargin_solvers::pairwise::free_bias;
+use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
+use multimargin_solvers::pairwise::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
 };
-use multimargin_solvers::threads::Threads;
+use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::report::{Monitor, Record, Settings, Solution, Status};
 
 const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalized, Bias::None];
 

@@ -2,13 +2,13 @@
 //!
 //! The loss is that of least-squares ranking, `1/2 (1 - z)^2`, whose value and proximal map have closed forms.
 
-use multimargin_solvers::bcd::{self, Proximal};
-use multimargin_solvers::features::Dense;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::loss::Loss;
+use multimargin_solvers::linalg::features::Dense;
+use multimargin_solvers::pairwise::bcd::{self, Proximal};
+use multimargin_solvers::pairwise::loss::Loss;
+use multimargin_solvers::pairwise::scores::{LinearDense, Scores};
+use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Settings, Status};
-use multimargin_solvers::scores::{LinearDense, Scores};
-use multimargin_solvers::threads::Threads;
 
 // [loss]
 /// `1/2 (1 - z)^2`: every pair is pulled to the margin 1, from both sides.

@@ -16,13 +16,14 @@
 //! features share a label, this loop needs a few dozen rounds whatever their dependence.
 
 use super::certificate::Certificate;
-use super::descent::soft_threshold;
 use super::eigenbasis::{Anchor, Bound, Eigenbasis, ROWS_PER_TASK};
 use super::quadratic::Quadratic;
+use super::soft_threshold::soft_threshold;
 use super::{Problem, Solution, transposed};
+use crate::error::SolverError;
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Settings, SolverError, Status, Trace, relative_gap};
-use crate::threads::Threads;
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
 /// Over-relaxation; anything in (0, 2) converges.
 const RELAXATION: f64 = 1.7;

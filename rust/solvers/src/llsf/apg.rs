@@ -9,14 +9,15 @@
 //! is known, the lower bound comes from the gradient cut off at `beta`; and a loop whose gap will clearly not reach the
 //! tolerance within its iterations says so early.
 
-use super::descent::soft_threshold;
 use super::eigenbasis::{Anchor, Bound, Eigenbasis};
 use super::quadratic::Quadratic;
+use super::soft_threshold::soft_threshold;
 use super::{Problem, Solution, transposed};
+use crate::error::SolverError;
+use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Settings, SolverError, Status, Trace, relative_gap};
-use crate::threads::Threads;
-use crate::vector::dot;
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
 /// Beyond this the published loop stops: the squares of larger numbers overflow.
 const OVERFLOW: f64 = 1e100;

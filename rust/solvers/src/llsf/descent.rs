@@ -1,8 +1,9 @@
 //! Coordinate descent: label by label where the labels are independent, else feature by feature.
 
 use super::{Problem, Solution, label_descent, row_descent};
-use crate::report::{Monitor, Settings, SolverError};
-use crate::threads::Threads;
+use crate::error::SolverError;
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings};
 
 /// Solves a convex problem from `start` (`q x d`, default 0). `indicator` is the one of the problem.
 ///
@@ -27,24 +28,5 @@ pub fn solve(
         Some(coupling) => row_descent::solve(
             problem, coupling, indicator, start, settings, threads, monitor,
         ),
-    }
-}
-
-/// The minimiser along one coordinate.
-pub(super) fn coordinate(w: f64, gradient: f64, curvature: f64, beta: f64) -> f64 {
-    if curvature <= 0.0 {
-        return 0.0;
-    }
-    soft_threshold(w - gradient / curvature, beta / curvature)
-}
-
-/// (11) of the paper.
-pub(super) fn soft_threshold(value: f64, threshold: f64) -> f64 {
-    if value > threshold {
-        value - threshold
-    } else if value < -threshold {
-        value + threshold
-    } else {
-        0.0
     }
 }

@@ -9,11 +9,11 @@
 //! it out of the box, scaled back into it.
 
 use super::Problem;
-use crate::matmul::{View, multiply};
+use crate::error::SolverError;
+use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
-use crate::report::SolverError;
-use crate::threads::Threads;
-use crate::vector::dot;
+use crate::parallel::threads::Threads;
 
 /// Rows of a matrix that one task computes.
 pub(super) const ROWS_PER_TASK: usize = 128;
@@ -406,7 +406,7 @@ pub(super) struct Bound {
 mod tests {
     use super::super::transposed;
     use super::*;
-    use crate::features::{Dense, Features};
+    use crate::linalg::features::{Dense, Features};
     use nalgebra::{DMatrix, SymmetricEigen};
 
     /// Eigenvalues and eigenvectors of `rows^T rows`, those of the largest `keep` values.

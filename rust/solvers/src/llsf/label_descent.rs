@@ -8,10 +8,11 @@ use super::certificate::{Sums, combine};
 use super::lasso::Lasso;
 use super::quadratic::{Columns, Quadratic};
 use super::{Problem, Solution};
+use crate::error::SolverError;
+use crate::linalg::vector::axpy;
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Settings, SolverError, Status, Trace};
-use crate::threads::Threads;
-use crate::vector::axpy;
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings, Status, Trace};
 
 /// How far below the violation at the start of a visit the working set is solved.
 const INNER_ACCURACY: f64 = 0.1;

@@ -6,10 +6,10 @@
 //! sign, so that the objective always falls.
 
 use super::certificate::violation;
-use super::descent::coordinate;
 use super::line_search::{Step, search};
+use super::soft_threshold::coordinate;
+use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use crate::vector::{axpy, dot};
 
 /// Bursts of passes, each with a Newton step, before giving up.
 const MAX_BURSTS: usize = 30;

@@ -30,11 +30,13 @@ mod lasso;
 mod line_search;
 pub mod quadratic;
 mod row_descent;
+mod soft_threshold;
 
-use crate::features::Features;
+use crate::error::SolverError;
+use crate::linalg::features::Features;
 use crate::memory::{self, Purpose};
-use crate::report::{Report, Settings, SolverError, Status, Trace, relative_gap};
-use crate::threads::Threads;
+use crate::parallel::threads::Threads;
+use crate::report::{Report, Settings, Status, Trace, relative_gap};
 use certificate::Certificate;
 use quadratic::Quadratic;
 

@@ -1,10 +1,10 @@
 //! `X^T X` in the form that costs least: stored, or applied through `X`.
 
-use crate::features::Features;
-use crate::matmul::{View, multiply};
+use crate::linalg::features::Features;
+use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use crate::threads::Threads;
-use crate::vector::{axpy, dot};
+use crate::parallel::threads::Threads;
 
 /// Labels whose coefficients meet one nonzero of a sparse `X` at once: two vector registers.
 const LANES: usize = 16;

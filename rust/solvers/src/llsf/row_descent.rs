@@ -13,15 +13,16 @@
 //! the lower bound comes from a point of its own.
 
 use super::certificate::Certificate;
-use super::descent::coordinate;
 use super::line_search::{Step, search};
 use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
+use super::soft_threshold::coordinate;
 use super::{Problem, Solution, transposed};
-use crate::matmul::{View, multiply};
+use crate::error::SolverError;
+use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Settings, SolverError, Status, Trace};
-use crate::threads::Threads;
-use crate::vector::{axpy, dot};
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings, Status, Trace};
 
 /// Features whose updates are applied to the others at once.
 const BLOCK: usize = 64;

@@ -16,11 +16,12 @@ use super::columns::{Column, duals, solve_one};
 use super::splitting::{Regulariser, split};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, StopRule};
-use crate::matmul::{View, multiply};
+use crate::error::SolverError;
+use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Record, Report, SolverError, Status, Trace, relative_gap};
-use crate::threads::Threads;
-use crate::vector::{axpy, dot};
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Record, Report, Status, Trace, relative_gap};
 
 /// A diagonal entry of Omega below this share of the mean one says too little about `K z` to divide by it.
 const NEGLIGIBLE: f64 = 1e-6;

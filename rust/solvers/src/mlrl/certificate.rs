@@ -2,8 +2,8 @@
 
 use super::Problem;
 use super::symmetric::{Eigen, gram};
+use crate::error::SolverError;
 use crate::memory::{self, Purpose};
-use crate::report::SolverError;
 
 /// The hinge loss `1/n sum max(0, 1 - y (f + b))` of scores without bias, and the biases that minimise it.
 ///

@@ -2,9 +2,9 @@
 
 use super::Problem;
 use crate::memory::{self, Purpose};
+use crate::mlrl::smo::{LabelProblem, Limits, Workspace, solve_label};
+use crate::parallel::threads::Threads;
 use crate::report::Monitor;
-use crate::smo::{LabelProblem, Limits, Workspace, solve_label};
-use crate::threads::Threads;
 
 /// One label's column of `Z` and its gradient `c K z - p`.
 #[derive(Clone, Debug)]

@@ -16,14 +16,16 @@
 mod alternating;
 mod certificate;
 mod columns;
+pub mod smo;
 mod splitting;
 mod symmetric;
 
 pub use alternating::{alternating, fixed};
 pub use splitting::splitting;
 
-use crate::kernel_rows::KernelRows;
-use crate::report::{Report, SolverError};
+use crate::error::SolverError;
+use crate::kernel::rows::KernelRows;
+use crate::report::Report;
 
 /// Largest number of pair steps of one label in one round: this many and so many for each instance, within a limit.
 const STEPS: usize = 100_000;

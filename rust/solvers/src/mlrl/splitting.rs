@@ -7,7 +7,7 @@
 //! Douglas and Rachford's iteration (the alternating direction method of multipliers), with penalty rho:
 //!
 //! * `W = argmin L(W) + rho/2 ||W - (V - U)||^2`: no label meets another one, so these are `q` support vector machines
-//!   with the offsets `V - U`, solved by [`crate::smo`] from where the last round left them. Their dual point `Z` is
+//!   with the offsets `V - U`, solved by [`crate::mlrl::smo`] from where the last round left them. Their dual point `Z` is
 //!   feasible for the whole problem, and bounds it: `W = V - U + phi(X)^T Z / rho`;
 //! * `V = argmin lambda/2 ||V||_*^2 + rho/2 ||W + U - V||^2`: singular values shrink by one threshold; `V` is the model,
 //!   and `Omega = (V^T V)^{1/2} / tr` its label covariance. Labels that share nothing get eigenvalues that are exactly 0,
@@ -25,10 +25,11 @@ use super::certificate::{best_multiple, loss_and_bias};
 use super::columns::{Column, duals, solve_all};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, StopRule};
+use crate::error::SolverError;
+use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Report, SolverError, Status, Trace, relative_gap};
-use crate::threads::Threads;
-use crate::vector::dot;
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Report, Status, Trace, relative_gap};
 
 /// The first penalty over `lambda q`, which is the factor of the regulariser at Omega = I/q.
 const FIRST_PENALTY: f64 = 0.3;

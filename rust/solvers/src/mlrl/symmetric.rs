@@ -1,8 +1,8 @@
 //! Functions of symmetric `q x q` matrices, row-major: the label covariance and what it is made from.
 
-use crate::matmul::{View, multiply};
+use crate::error::SolverError;
+use crate::linalg::matmul::{View, multiply};
 use crate::memory::{self, Purpose};
-use crate::report::SolverError;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 /// Iterations of the eigenvalue algorithm that each eigenvalue may take.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::features::{Dense, Features};
-use crate::gram::{Gram, Kernel};
+use crate::kernel::gram::{Gram, Kernel};
+use crate::linalg::features::{Dense, Features};
+use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Record, Status};
-use crate::threads::Threads;
 
 struct Data {
     n: usize,

@@ -1,0 +1,501 @@
+//! Kernel functions and blocks of kernel rows.
+
+use crate::error::SolverError;
+use crate::linalg::columns::Columns;
+use crate::linalg::features::Features;
+use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector;
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// Columns of a kernel block that are computed together: they stay in the second-level cache.
+const DENSE_CHUNK: usize = 256;
+
+/// Groups of sparse rows whose products with a row are computed together: the sums stay in the first-level cache.
+const GROUPS: usize = 2;
+
+/// Kernel rows that are computed together.
+const ROWS: usize = 64;
+
+/// Products of two numbers for each entry of a kernel matrix above which computing one half of it and copying it to the
+/// other is faster than computing both.
+const WORK_OF_A_COPY: f64 = 3.0;
+
+/// A squared distance below this share of the squared norms is computed from the differences of the features:
+/// `||x||^2 + ||y||^2 - 2 x.y` has lost that many of its digits.
+const CANCELLED: f64 = 1e-4;
+
+/// Up to this product of `gamma` and the squared norms, what cancels moves no value of "rbf" by more than about 1e-10.
+const HARMLESS: f64 = 1e5;
+
+/// A kernel function of two feature vectors, with scikit-learn's meaning of the parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kernel {
+    /// `x . y`
+    Linear,
+    /// `exp(-gamma ||x - y||^2)`
+    Rbf {
+        /// Width.
+        gamma: f64,
+    },
+    /// `(gamma x . y + coef0)^degree`
+    Polynomial {
+        /// Factor of the inner product.
+        gamma: f64,
+        /// Constant term.
+        coef0: f64,
+        /// Degree.
+        degree: u32,
+    },
+    /// `tanh(gamma x . y + coef0)`
+    Sigmoid {
+        /// Factor of the inner product.
+        gamma: f64,
+        /// Constant term.
+        coef0: f64,
+    },
+}
+
+/// Kernel values between the rows of two feature matrices, computed when asked for.
+#[derive(Clone, Debug)]
+pub struct Gram<'a> {
+    kernel: Kernel,
+    left: Features<'a>,
+    right: Features<'a>,
+    left_norms: Vec<f64>,
+    right_norms: Vec<f64>,
+    /// The largest of the right norms.
+    largest_norm: f64,
+    /// The right features by columns, when they are sparse.
+    right_columns: Option<Columns>,
+    /// Whether both sides are one matrix, so that the diagonal is `k(x_i, x_i)`.
+    same: bool,
+}
+
+fn columns_of(features: &Features<'_>) -> Option<Columns> {
+    match features {
+        Features::Dense(_) => None,
+        Features::Sparse(matrix) => Some(Columns::of(matrix)),
+    }
+}
+
+/// Entries to mirror between two questions to the monitor.
+const MIRRORED: usize = 1 << 22;
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many chunks of work to do between two questions to the monitor: about 2e8 operations keep an interruption
+/// prompt, and a few chunks keep the threads busy.
+pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
+    (200_000_000 / operations_a_chunk.max(1)).clamp(4, 64)
+}
+
+/// Calls `work` with a buffer of the given length that the thread keeps for the next call.
+pub(crate) fn with_scratch<R>(length: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
+    SCRATCH.with_borrow_mut(|scratch| {
+        if scratch.len() < length {
+            memory::resize(scratch, length, 0.0, Purpose::KernelRows);
+        }
+        work(&mut scratch[..length])
+    })
+}
+
+/// `K D` for a stored `n x n` matrix and a row-major `n x q` matrix `D`; `None` when interrupted.
+pub(crate) fn stored_product(
+    matrix: &[f64],
+    n: usize,
+    factor: &[f64],
+    q: usize,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<Vec<f64>> {
+    let mut result = memory::matrix(n, q, Purpose::RowsByLabels);
+    let slab = slab_chunks(ROWS * n * q) * ROWS;
+    for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
+        if monitor.interrupted() {
+            return None;
+        }
+        threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
+            let (first, length) = (index * slab + chunk * ROWS, out.len() / q);
+            let left = View::rows(&matrix[first * n..(first + length) * n], n);
+            multiply((length, n, q), left, View::rows(factor, q), out, q, false);
+        });
+    }
+    Some(result)
+}
+
+/// Copies the upper half of an `n x n` matrix to the lower half, for the rows from `first` on that are given: first the
+/// block between their halves, then either half by itself. False when interrupted.
+fn mirror(
+    matrix: &mut [f64],
+    first: usize,
+    n: usize,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> bool {
+    let rows = matrix.len() / n.max(1);
+    if rows < 2 {
+        return true;
+    }
+    let half = if rows > ROWS {
+        (rows / 2).next_multiple_of(ROWS)
+    } else {
+        rows / 2
+    };
+    let (above, below) = matrix.split_at_mut(half * n);
+    let slab = (MIRRORED / half).max(1).next_multiple_of(ROWS);
+    for (index, slab_rows) in below.chunks_mut(slab * n).enumerate() {
+        if rows > ROWS && monitor.interrupted() {
+            return false;
+        }
+        threads.for_each_chunk(slab_rows, ROWS * n, |chunk, rows| {
+            let start = first + half + index * slab + chunk * ROWS;
+            // Tiles, so that the lines read by columns are still in the cache for the next row.
+            for tile in (0..half).step_by(ROWS) {
+                let width = ROWS.min(half - tile);
+                for (row, j) in rows.chunks_exact_mut(n).zip(start..) {
+                    let column = above[tile * n + j..].iter().step_by(n);
+                    for (value, &mirrored) in row[first + tile..][..width].iter_mut().zip(column) {
+                        *value = mirrored;
+                    }
+                }
+            }
+        });
+    }
+    mirror(above, first, n, threads, monitor) && mirror(below, first + half, n, threads, monitor)
+}
+
+impl<'a> Gram<'a> {
+    /// Kernel values `k(left_i, right_j)`.
+    ///
+    /// # Errors
+    /// When the two have different numbers of columns or one is dense and the other sparse.
+    pub fn new(
+        kernel: Kernel,
+        left: Features<'a>,
+        right: Features<'a>,
+    ) -> Result<Self, SolverError> {
+        let same_kind = matches!(
+            (&left, &right),
+            (Features::Dense(_), Features::Dense(_)) | (Features::Sparse(_), Features::Sparse(_))
+        );
+        if left.columns() != right.columns() || !same_kind {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("{} and {} columns", left.columns(), right.columns()),
+                expected: "two matrices of one kind with the same number of columns",
+            });
+        }
+        let norms = |features: &Features<'_>| match kernel {
+            Kernel::Rbf { .. } => features.squared_norms(),
+            _ => Vec::new(),
+        };
+        let right_norms = norms(&right);
+        Ok(Self {
+            kernel,
+            left,
+            right,
+            left_norms: norms(&left),
+            largest_norm: right_norms.iter().copied().fold(0.0, f64::max),
+            right_norms,
+            right_columns: columns_of(&right),
+            same: false,
+        })
+    }
+
+    /// Kernel values among the rows of one matrix.
+    pub fn of(kernel: Kernel, features: Features<'a>) -> Self {
+        let norms = match kernel {
+            Kernel::Rbf { .. } => features.squared_norms(),
+            _ => Vec::new(),
+        };
+        Self {
+            kernel,
+            left: features,
+            right: features,
+            left_norms: memory::copied(&norms, Purpose::Rows),
+            largest_norm: norms.iter().copied().fold(0.0, f64::max),
+            right_norms: norms,
+            right_columns: columns_of(&features),
+            same: true,
+        }
+    }
+
+    /// Number of left rows.
+    pub fn rows(&self) -> usize {
+        self.left.rows()
+    }
+
+    /// Number of right rows.
+    pub fn columns(&self) -> usize {
+        self.right.rows()
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.left.columns()
+    }
+
+    /// `k(x_i, x_i)` of every left row.
+    pub fn diagonal(&self) -> Vec<f64> {
+        if let Kernel::Rbf { .. } = self.kernel {
+            return memory::filled(1.0, self.rows(), Purpose::Rows);
+        }
+        let mut diagonal = self.left.squared_norms();
+        self.apply(&mut diagonal, 0.0, &[]);
+        diagonal
+    }
+
+    /// Turns inner products of left row `i` with some right rows into kernel values: those of equal rows, and of rows
+    /// that are close for their norms, do not depend on the order in which the inner products were summed.
+    fn values(
+        &self,
+        i: u32,
+        columns: impl Iterator<Item = usize>,
+        norms: &[f64],
+        products: &mut [f64],
+    ) {
+        let norm = self.left_norm(i);
+        let mut near = Vec::new();
+        if let Kernel::Rbf { gamma } = self.kernel
+            && gamma * (norm + self.largest_norm) > HARMLESS
+        {
+            for (place, ((&product, &other), j)) in
+                products.iter().zip(norms).zip(columns).enumerate()
+            {
+                let sum = norm + other;
+                if sum - 2.0 * product <= CANCELLED * sum {
+                    let distance = self.left.squared_distance(i as usize, &self.right, j);
+                    let value = (-gamma * distance).exp();
+                    memory::push(&mut near, (place, value), Purpose::KernelRows);
+                }
+            }
+        }
+        self.apply(products, norm, norms);
+        for (place, value) in near {
+            products[place] = value;
+        }
+    }
+
+    /// Turns inner products into kernel values.
+    fn apply(&self, products: &mut [f64], squared_norm: f64, squared_norms: &[f64]) {
+        match self.kernel {
+            Kernel::Linear => {}
+            Kernel::Rbf { gamma } => vector::rbf(products, squared_norm, squared_norms, gamma),
+            Kernel::Polynomial {
+                gamma,
+                coef0,
+                degree,
+            } => vector::polynomial(products, gamma, coef0, degree),
+            Kernel::Sigmoid { gamma, coef0 } => vector::sigmoid(products, gamma, coef0),
+        }
+    }
+
+    fn left_norm(&self, i: u32) -> f64 {
+        self.left_norms.get(i as usize).copied().unwrap_or(0.0)
+    }
+
+    /// How many right rows to ask [`Self::block`] for at once.
+    pub fn chunk(&self) -> usize {
+        self.right_columns
+            .as_ref()
+            .map_or(DENSE_CHUNK, Columns::group)
+    }
+
+    /// Copies the chosen left rows, one below the other, when they are dense.
+    pub fn panel(&self, rows: &[u32], panel: &mut Vec<f64>) {
+        if let Features::Dense(left) = &self.left {
+            left.gather(rows, panel);
+        }
+    }
+
+    /// Kernel values of the chosen left rows (with their panel) with the right rows `range`: a row-major matrix whose
+    /// rows are `stride` apart. The range starts at a multiple of [`Self::chunk`], and ends at one or with the last
+    /// row.
+    pub fn block(
+        &self,
+        rows: &[u32],
+        panel: &[f64],
+        range: Range<usize>,
+        out: &mut [f64],
+        stride: usize,
+    ) {
+        let length = range.len();
+        match (&self.left, &self.right, &self.right_columns) {
+            (Features::Sparse(left), _, Some(columns)) => {
+                for (&i, products) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
+                    let products = &mut products[..length];
+                    columns.products(left.row(i as usize), range.clone(), products);
+                }
+            }
+            (_, Features::Dense(right), _) => {
+                let d = right.columns();
+                let right = View::rows(&right.data()[range.start * d..range.end * d], d);
+                let shape = (rows.len(), d, length);
+                multiply(
+                    shape,
+                    View::rows(panel, d),
+                    right.transposed(),
+                    out,
+                    stride,
+                    false,
+                );
+            }
+            // The constructors admit no other combination.
+            _ => out.fill(0.0),
+        }
+        let norms = self.right_norms.get(range.clone()).unwrap_or(&[]);
+        for (&i, values) in rows.iter().zip(out.chunks_mut(stride.max(1))) {
+            self.values(i, range.clone(), norms, &mut values[..length]);
+        }
+    }
+
+    /// Kernel values among the chosen left rows (with their panel), row-major. Only for [`Gram::of`].
+    pub fn square(&self, rows: &[u32], panel: &[f64], out: &mut [f64]) {
+        let count = rows.len();
+        match &self.left {
+            Features::Dense(left) => {
+                let view = View::rows(panel, left.columns());
+                let shape = (count, left.columns(), count);
+                multiply(shape, view, view.transposed(), out, count, false);
+            }
+            Features::Sparse(left) => with_scratch(left.columns(), |dense| {
+                dense.fill(0.0);
+                left.square(rows, dense, out);
+            }),
+        }
+        let norms: Vec<f64> = rows.iter().map(|&i| self.left_norm(i)).collect();
+        for (k, values) in out.chunks_exact_mut(count.max(1)).enumerate() {
+            let columns = rows.iter().map(|&j| j as usize);
+            self.values(rows[k], columns, &norms, values);
+            if let Kernel::Rbf { .. } = self.kernel {
+                values[k] = 1.0;
+            }
+        }
+    }
+
+    /// Kernel values of the chosen left rows with all right rows, row-major.
+    pub fn rows_into(&self, rows: &[u32], out: &mut [f64]) {
+        self.rows_from(rows, 0, out, false);
+    }
+
+    /// Kernel values of the chosen left rows with the right rows from about `first` on, row-major with an entry for
+    /// every right row. For `upper` rows, values with right rows before them may be left out.
+    fn rows_from(&self, rows: &[u32], first: usize, out: &mut [f64], upper: bool) {
+        let m = self.columns();
+        if let (Features::Sparse(left), Some(columns)) = (&self.left, &self.right_columns) {
+            let step = GROUPS * columns.group();
+            for start in (first - first % step..m).step_by(step) {
+                let end = (start + step).min(m);
+                for (&i, values) in rows.iter().zip(out.chunks_exact_mut(m)) {
+                    let from = if upper { start.max(i as usize) } else { start };
+                    if from > start {
+                        columns.products_from(left, from, end, values);
+                    } else {
+                        columns.products_among(left.row(i as usize), start..end, values);
+                    }
+                    let norms = self.right_norms.get(from..end).unwrap_or(&[]);
+                    self.values(i, from..end, norms, &mut values[from..end]);
+                }
+            }
+            return;
+        }
+        let mut panel = Vec::new();
+        self.panel(rows, &mut panel);
+        for start in (first..m).step_by(self.chunk()) {
+            let range = start..(start + self.chunk()).min(m);
+            self.block(rows, &panel, range, &mut out[start..], m);
+        }
+    }
+
+    /// Whether to compute one half of the matrix only: a copy costs as much as a few products.
+    fn copies_half(&self) -> bool {
+        let cheap = matches!(self.kernel, Kernel::Linear)
+            && self.right_columns.as_ref().is_some_and(|columns| {
+                columns.work() < WORK_OF_A_COPY * (self.columns() as f64).powi(2)
+            });
+        self.same && !cheap
+    }
+
+    /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
+    pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
+        let mut matrix = memory::matrix(self.rows(), self.columns(), Purpose::KernelMatrix);
+        self.matrix_into(&mut matrix, threads, monitor)
+            .then_some(matrix)
+    }
+
+    /// Writes the whole matrix, row-major `rows x columns`; false when interrupted. The matrix of one side with itself
+    /// is symmetric to the last bit.
+    pub fn matrix_into(
+        &self,
+        matrix: &mut [f64],
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        let (n, m) = (self.rows(), self.columns());
+        let halved = self.copies_half();
+        let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
+        for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
+            if monitor.interrupted() {
+                return false;
+            }
+            threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
+                let first = index * slab + chunk * ROWS;
+                let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
+                self.rows_from(&rows, if halved { first } else { 0 }, out, halved);
+            });
+        }
+        if halved && !mirror(matrix, 0, n, threads, monitor) {
+            return false;
+        }
+        if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {
+            (0..n).for_each(|i| matrix[i * m + i] = 1.0);
+        }
+        true
+    }
+
+    /// `K D` for a row-major `columns x q` matrix `D`, without storing `K`; `None` when interrupted.
+    pub fn product(
+        &self,
+        factor: &[f64],
+        q: usize,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<f64>> {
+        let (n, m) = (self.rows(), self.columns());
+        let mut result = memory::matrix(n, q, Purpose::RowsByLabels);
+        let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
+        for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
+            if monitor.interrupted() {
+                return None;
+            }
+            threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
+                let first = index * slab + chunk * ROWS;
+                let rows: Vec<u32> = (first as u32..(first + out.len() / q) as u32).collect();
+                let mut panel = Vec::new();
+                self.panel(&rows, &mut panel);
+                for start in (0..m).step_by(self.chunk()) {
+                    let range = start..(start + self.chunk()).min(m);
+                    with_scratch(rows.len() * range.len(), |values| {
+                        self.block(&rows, &panel, range.clone(), values, range.len());
+                        let right = View::rows(&factor[range.start * q..range.end * q], q);
+                        multiply(
+                            (rows.len(), range.len(), q),
+                            View::rows(values, range.len()),
+                            right,
+                            out,
+                            q,
+                            true,
+                        );
+                    });
+                }
+            });
+        }
+        Some(result)
+    }
+}

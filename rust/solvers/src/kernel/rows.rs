@@ -1,0 +1,237 @@
+//! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
+
+use crate::error::SolverError;
+use crate::kernel::gram::{Gram, stored_product};
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A symmetric kernel matrix of which rows are asked for.
+#[derive(Debug)]
+pub struct KernelRows<'a> {
+    diagonal: Vec<f64>,
+    source: Source<'a>,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    Stored(&'a [f64]),
+    Computed(Box<Gram<'a>>, Mutex<Cache>),
+}
+
+/// The rows used last, as many as fit.
+#[derive(Debug)]
+struct Cache {
+    rows: Vec<Option<Arc<[f64]>>>,
+    /// When each row was used last; 0 is never.
+    used: Vec<u64>,
+    clock: u64,
+    stored: usize,
+    capacity: usize,
+}
+
+/// A kernel row, borrowed or shared with the cache.
+#[derive(Clone, Debug)]
+pub enum Row<'a> {
+    /// A row of a stored matrix.
+    Borrowed(&'a [f64]),
+    /// A computed row.
+    Shared(Arc<[f64]>),
+}
+
+impl Deref for Row<'_> {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Row::Borrowed(row) => row,
+            Row::Shared(row) => row,
+        }
+    }
+}
+
+impl<'a> KernelRows<'a> {
+    /// Wraps a stored symmetric `n x n` matrix.
+    ///
+    /// # Errors
+    /// When the matrix is not square.
+    pub fn stored(matrix: &'a [f64], n: usize) -> Result<Self, SolverError> {
+        if n.checked_mul(n) != Some(matrix.len()) {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
+                expected: "a square matrix",
+            });
+        }
+        Ok(Self {
+            diagonal: memory::collected((0..n).map(|i| matrix[i * n + i]), Purpose::Rows),
+            source: Source::Stored(matrix),
+        })
+    }
+
+    /// Computes rows of the kernel matrix of one feature matrix ([`Gram::of`]) when asked for, and keeps those used
+    /// last in about `cache_bytes`.
+    pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
+        let n = gram.rows();
+        let cache = Cache {
+            rows: memory::filled(None, n, Purpose::Rows),
+            used: memory::filled(0, n, Purpose::Rows),
+            clock: 0,
+            stored: 0,
+            // Below two rows a pair step would compute both of its rows again and again.
+            capacity: (cache_bytes / (8 * n).max(1)).max(2),
+        };
+        Self {
+            diagonal: gram.diagonal(),
+            source: Source::Computed(Box::new(gram), Mutex::new(cache)),
+        }
+    }
+
+    /// Number of instances.
+    pub fn instances(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// `K_ii` of every instance.
+    pub fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    /// About how many multiplications one pair step costs: two rows that may have to be computed.
+    pub fn work_per_step(&self) -> usize {
+        let n = self.instances();
+        match &self.source {
+            Source::Stored(_) => n,
+            Source::Computed(gram, _) => 2 * n * (gram.features() + 8),
+        }
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> Row<'_> {
+        let n = self.instances();
+        match &self.source {
+            Source::Stored(matrix) => Row::Borrowed(&matrix[i * n..(i + 1) * n]),
+            Source::Computed(gram, cache) => {
+                let found = cache.lock().unwrap_or_else(PoisonError::into_inner).find(i);
+                if let Some(row) = found {
+                    return Row::Shared(row);
+                }
+                // Computed without the lock: another thread may compute the same row, with the same result.
+                let mut row = memory::zeros(n, Purpose::KernelRows);
+                gram.rows_into(&[i as u32], &mut row);
+                row[i] = self.diagonal[i];
+                memory::probe(8 * n, Purpose::KernelRows);
+                let row: Arc<[f64]> = row.into();
+                cache
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .keep(i, &row);
+                Row::Shared(row)
+            }
+        }
+    }
+
+    /// `K D` for a row-major `n x m` matrix `D`; `None` when interrupted.
+    pub fn product(
+        &self,
+        factor: &[f64],
+        columns: usize,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Vec<f64>> {
+        let n = self.instances();
+        match &self.source {
+            Source::Stored(matrix) => stored_product(matrix, n, factor, columns, threads, monitor),
+            Source::Computed(gram, _) => gram.product(factor, columns, threads, monitor),
+        }
+    }
+}
+
+impl Cache {
+    fn find(&mut self, i: usize) -> Option<Arc<[f64]>> {
+        let row = self.rows[i].clone()?;
+        self.clock += 1;
+        self.used[i] = self.clock;
+        Some(row)
+    }
+
+    fn keep(&mut self, i: usize, row: &Arc<[f64]>) {
+        if self.rows[i].is_none() {
+            if self.stored == self.capacity {
+                let oldest = (0..self.rows.len())
+                    .filter(|&k| self.rows[k].is_some())
+                    .min_by_key(|&k| self.used[k]);
+                if let Some(oldest) = oldest {
+                    self.rows[oldest] = None;
+                    self.stored -= 1;
+                }
+            }
+            self.stored += 1;
+        }
+        self.clock += 1;
+        self.used[i] = self.clock;
+        self.rows[i] = Some(Arc::clone(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::gram::Kernel;
+    use crate::linalg::features::{Dense, Features};
+
+    #[test]
+    fn computed_rows_are_those_of_the_matrix_whatever_the_cache() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let (n, d) = (30, 4);
+        let x: Vec<f64> = (0..n * d).map(|_| random.f64()).collect();
+        let features = Features::Dense(Dense::new(&x, n, d).unwrap());
+        let gram = Gram::of(Kernel::Rbf { gamma: 0.7 }, features);
+        let matrix = gram.matrix(&Threads::default(), &mut ()).unwrap();
+        let stored = KernelRows::stored(&matrix, n).unwrap();
+        let factor: Vec<f64> = (0..n * 3).map(|_| random.f64()).collect();
+        let expected = stored
+            .product(&factor, 3, &Threads::default(), &mut ())
+            .unwrap();
+        for cache_bytes in [0, 8 * n * 5, 8 * n * n] {
+            let computed = KernelRows::computed(gram.clone(), cache_bytes);
+            for _ in 0..200 {
+                let i = random.usize(0..n);
+                for (a, b) in computed.row(i).iter().zip(stored.row(i).iter()) {
+                    assert!((a - b).abs() < 1e-14);
+                }
+            }
+            let product = computed
+                .product(&factor, 3, &Threads::default(), &mut ())
+                .unwrap();
+            for (a, b) in product.iter().zip(&expected) {
+                assert!((a - b).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn the_least_recently_used_row_makes_room() {
+        let mut cache = Cache {
+            rows: vec![None; 4],
+            used: vec![0; 4],
+            clock: 0,
+            stored: 0,
+            capacity: 2,
+        };
+        let row: Arc<[f64]> = vec![1.0].into();
+        cache.keep(0, &row);
+        cache.keep(1, &row);
+        assert!(cache.find(0).is_some());
+        cache.keep(2, &row);
+        assert!(cache.find(1).is_none());
+        assert!(cache.find(0).is_some() && cache.find(2).is_some());
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_square_is_refused() {
+        assert!(KernelRows::stored(&[0.0; 6], 2).is_err());
+    }
+}

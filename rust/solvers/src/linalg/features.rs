@@ -1,0 +1,260 @@
+//! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
+
+use crate::error::SolverError;
+use crate::linalg::vector::{axpy, dot};
+use crate::memory::{self, Purpose};
+use std::ops::Range;
+
+/// A dense row-major matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Dense<'a> {
+    data: &'a [f64],
+    rows: usize,
+    columns: usize,
+}
+
+impl<'a> Dense<'a> {
+    /// Wraps `rows x columns` numbers.
+    ///
+    /// # Errors
+    /// When the slice has another length.
+    pub fn new(data: &'a [f64], rows: usize, columns: usize) -> Result<Self, SolverError> {
+        if rows.checked_mul(columns) != Some(data.len()) {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("{} numbers for {rows} x {columns}", data.len()),
+                expected: "a contiguous row-major matrix",
+            });
+        }
+        Ok(Self {
+            data,
+            rows,
+            columns,
+        })
+    }
+
+    /// All numbers, row-major.
+    pub fn data(&self) -> &'a [f64] {
+        self.data
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [f64] {
+        &self.data[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Copies the chosen rows, one below the other.
+    pub fn gather(&self, rows: &[u32], panel: &mut Vec<f64>) {
+        panel.clear();
+        memory::reserve(panel, rows.len() * self.columns, Purpose::Features);
+        for &i in rows {
+            panel.extend_from_slice(self.row(i as usize));
+        }
+    }
+}
+
+/// A matrix in compressed sparse rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Sparse<'a> {
+    data: &'a [f64],
+    indices: &'a [i32],
+    starts: &'a [i32],
+    columns: usize,
+}
+
+impl<'a> Sparse<'a> {
+    /// Wraps the three arrays of a CSR matrix with the given number of columns.
+    ///
+    /// # Errors
+    /// When the arrays do not describe such a matrix.
+    pub fn new(
+        data: &'a [f64],
+        indices: &'a [i32],
+        starts: &'a [i32],
+        columns: usize,
+    ) -> Result<Self, SolverError> {
+        let ordered = starts.first() == Some(&0)
+            && starts.windows(2).all(|pair| pair[0] <= pair[1])
+            && starts.last().is_some_and(|&end| end as usize == data.len());
+        let inside = indices.iter().all(|&f| f >= 0 && (f as usize) < columns);
+        // More columns than indices can number are no memory to ask for, but a sum that overflows.
+        let countable = i32::try_from(columns).is_ok();
+        if !ordered || !inside || !countable || data.len() != indices.len() {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("a CSR matrix with inconsistent arrays for {columns} columns"),
+                expected: "increasing indptr and indices within at most 2^31 - 1 columns",
+            });
+        }
+        Ok(Self {
+            data,
+            indices,
+            starts,
+            columns,
+        })
+    }
+
+    /// Indices and values of row `i`.
+    pub fn row(&self, i: usize) -> (&'a [i32], &'a [f64]) {
+        let range = self.entries(i);
+        (&self.indices[range.clone()], &self.data[range])
+    }
+
+    /// Where row `i` lies among the nonzeros.
+    pub fn entries(&self, i: usize) -> Range<usize> {
+        self.starts[i] as usize..self.starts[i + 1] as usize
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of nonzeros.
+    pub fn nonzeros(&self) -> usize {
+        self.data.len()
+    }
+
+    /// Adds `scale` times row `i` to a dense vector.
+    pub fn scatter(&self, i: usize, scale: f64, target: &mut [f64]) {
+        let (indices, values) = self.row(i);
+        for (&f, &x) in indices.iter().zip(values) {
+            target[f as usize] += scale * x;
+        }
+    }
+
+    /// Row `i` times a row-major matrix with as many columns as `out` has entries.
+    pub fn row_product(&self, i: usize, matrix: &[f64], out: &mut [f64]) {
+        let width = out.len();
+        out.fill(0.0);
+        let (indices, values) = self.row(i);
+        for (&f, &x) in indices.iter().zip(values) {
+            axpy(
+                x,
+                &matrix[f as usize * width..(f as usize + 1) * width],
+                out,
+            );
+        }
+    }
+
+    /// The chosen rows times a row-major matrix of the given width.
+    pub fn row_products(&self, rows: &[u32], matrix: &[f64], out: &mut [f64], width: usize) {
+        for (out, &i) in out.chunks_exact_mut(width).zip(rows) {
+            self.row_product(i as usize, matrix, out);
+        }
+    }
+
+    /// Inner product of row `i` with a dense vector.
+    pub fn dot(&self, i: usize, vector: &[f64]) -> f64 {
+        let (indices, values) = self.row(i);
+        indices
+            .iter()
+            .zip(values)
+            .map(|(&f, &x)| x * vector[f as usize])
+            .sum()
+    }
+}
+
+impl Sparse<'_> {
+    /// Inner products among the chosen rows, row-major. `dense` is a feature vector of zeros, and is so again after.
+    pub fn square(&self, rows: &[u32], dense: &mut [f64], out: &mut [f64]) {
+        let count = rows.len();
+        for (k, &i) in rows.iter().enumerate() {
+            self.scatter(i as usize, 1.0, dense);
+            for (l, &j) in rows.iter().enumerate().skip(k) {
+                let value = self.dot(j as usize, dense);
+                out[k * count + l] = value;
+                out[l * count + k] = value;
+            }
+            for &f in self.row(i as usize).0 {
+                dense[f as usize] = 0.0;
+            }
+        }
+    }
+}
+
+/// `||x - y||^2` of two sparse rows with ascending indices.
+fn sparse_squared_distance(x: (&[i32], &[f64]), y: (&[i32], &[f64])) -> f64 {
+    let (mut k, mut l, mut sum) = (0, 0, 0.0);
+    while k < x.0.len() || l < y.0.len() {
+        let index = |row: (&[i32], &[f64]), at: usize| row.0.get(at).copied().unwrap_or(i32::MAX);
+        let (left, right) = (index(x, k), index(y, l));
+        let mut difference = 0.0;
+        if left <= right && k < x.0.len() {
+            difference += x.1[k];
+            k += 1;
+        }
+        if right <= left && l < y.0.len() {
+            difference -= y.1[l];
+            l += 1;
+        }
+        sum += difference * difference;
+    }
+    sum
+}
+
+/// Dense or sparse features.
+#[derive(Clone, Copy, Debug)]
+pub enum Features<'a> {
+    /// Dense row-major features.
+    Dense(Dense<'a>),
+    /// Features in compressed sparse rows.
+    Sparse(Sparse<'a>),
+}
+
+impl Features<'_> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.rows(),
+            Self::Sparse(x) => x.rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.columns(),
+            Self::Sparse(x) => x.columns(),
+        }
+    }
+
+    /// `||x_i - y_j||^2` for row `j` of other features, from the differences; 0 when one side is dense and the other
+    /// sparse.
+    pub fn squared_distance(&self, i: usize, other: &Self, j: usize) -> f64 {
+        match (self, other) {
+            (Self::Dense(x), Self::Dense(y)) => x
+                .row(i)
+                .iter()
+                .zip(y.row(j))
+                .map(|(a, b)| (a - b) * (a - b))
+                .sum(),
+            (Self::Sparse(x), Self::Sparse(y)) => sparse_squared_distance(x.row(i), y.row(j)),
+            _ => 0.0,
+        }
+    }
+
+    /// `||x_i||^2` of every row.
+    pub fn squared_norms(&self) -> Vec<f64> {
+        let norms = (0..self.rows()).map(|i| match self {
+            Self::Dense(x) => dot(x.row(i), x.row(i)),
+            Self::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
+        });
+        memory::collected(norms, Purpose::Rows)
+    }
+}

@@ -1,0 +1,715 @@
+//! Sequential minimal optimisation for one label: the sub-problem of MLRL (Appendix A of the paper).
+//!
+//! ```text
+//! min over z   c/2 z^T K z - p^T z,    sum z = 0,    z_i in [0, C] where y_i = 1, in [-C, 0] where y_i = -1
+//! ```
+//!
+//! This is problem (34) restricted to the column `z = alpha . y` of one label, the others held: there `C = 1/n`,
+//! `c = Omega_jj / lambda`, and `p` is `y` minus the scores that the other labels' columns cause. Its gradient is the
+//! paper's `f = c K z - p`. With `A = {z_i can grow}` and `B = {z_i can shrink}`, `F_up = min over A of f` and
+//! `F_low = max over B of f`, the optimum is where `F_low <= F_up`; the loop stops at `F_low <= F_up + tolerance`.
+//!
+//! Where we deviate: a step costs O(n), since only the gradient of its own label is kept current (update (36) is
+//! applied to that label alone); instances that cannot be chosen any more are left out now and then, and all are
+//! checked again before the loop ends.
+
+use crate::kernel::rows::{KernelRows, Row};
+use crate::memory::{self, Purpose};
+use multiversion::multiversion;
+
+/// Replaces a curvature that is not positive: tau of (33).
+const SMALLEST_CURVATURE: f64 = 1e-12;
+/// Steps between two attempts to leave instances out.
+const SHRINKING_PERIOD: usize = 1000;
+/// Instances are left out when at most this share of them remains.
+const SHRINKING_SHARE: f64 = 0.8;
+/// Partial results that the loops over instances keep side by side, for the vector units.
+const LANES: usize = 8;
+
+/// The problem of one label; see the head of this file.
+#[derive(Clone, Copy, Debug)]
+pub struct LabelProblem<'a> {
+    /// Kernel matrix `K`.
+    pub kernel: &'a KernelRows<'a>,
+    /// `y_i`, 1 or -1.
+    pub signs: &'a [f64],
+    /// `C`, the largest `|z_i|`.
+    pub bound: f64,
+    /// `c`, the factor of the kernel.
+    pub scale: f64,
+}
+
+/// When a label's loop stops.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// `F_low <= F_up + tolerance` is accepted.
+    pub tolerance: f64,
+    /// Largest number of steps.
+    pub steps: usize,
+    /// Leave instances out that cannot be chosen any more.
+    pub shrinking: bool,
+}
+
+/// How a label's loop ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Steps made.
+    pub steps: usize,
+    /// `F_low`
+    pub low: f64,
+    /// `F_up`
+    pub up: f64,
+}
+
+impl Outcome {
+    /// `F_low - F_up`, at most the tolerance at an accepted point.
+    pub fn violation(&self) -> f64 {
+        self.low - self.up
+    }
+}
+
+/// Buffers that one solve after another uses.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    active: Vec<u32>,
+    gradient: Vec<f64>,
+    dual: Vec<f64>,
+    start: Vec<f64>,
+    signs: Vec<f64>,
+    diagonal: Vec<f64>,
+    /// 0 where the variable can grow, else infinity.
+    grows: Vec<f64>,
+    /// 0 where the variable can shrink, else minus infinity.
+    shrinks: Vec<f64>,
+    /// Kernel rows restricted to the active instances, made when first used.
+    rows: Vec<Option<Box<[f64]>>>,
+}
+
+/// Solves one label from the feasible start `dual`, whose gradient `c K z - p` is in `gradient`. Both are brought to
+/// the point reached.
+pub fn solve_label(
+    problem: &LabelProblem<'_>,
+    dual: &mut [f64],
+    gradient: &mut [f64],
+    limits: Limits,
+    workspace: &mut Workspace,
+) -> Outcome {
+    let n = problem.kernel.instances();
+    let mut run = Run {
+        problem,
+        work: workspace,
+        all: true,
+    };
+    run.activate_all(dual, gradient);
+    let mut steps = 0;
+    let mut until_shrinking = SHRINKING_PERIOD.min(n.max(1));
+    let mut first = largest(&run.work.gradient, &run.work.shrinks);
+    loop {
+        let (mut up, mut second) = (f64::INFINITY, None);
+        if let Some(j) = first.index {
+            let row = run.row(j);
+            let scan = best_partner(
+                &run.work.gradient,
+                &run.work.grows,
+                &run.work.diagonal,
+                run.slice(&row, j),
+                (first.value, run.work.diagonal[j], problem.scale),
+            );
+            up = scan.up;
+            second = scan.index.map(|k| (j, k));
+        }
+        let low = first.value;
+        let optimal = second.is_none() || low - up <= limits.tolerance;
+        if optimal || steps >= limits.steps {
+            let all = run.all;
+            run.write_back(dual, gradient);
+            if all || !optimal && steps >= limits.steps {
+                let (low, up) = if all {
+                    (low, up)
+                } else {
+                    run.extremes(dual, gradient)
+                };
+                repair(problem, dual);
+                return Outcome { steps, low, up };
+            }
+            run.activate_all(dual, gradient);
+            first = largest(&run.work.gradient, &run.work.shrinks);
+            until_shrinking = SHRINKING_PERIOD.min(n);
+            continue;
+        }
+        let Some((j, k)) = second else { continue };
+        steps += 1;
+        first = run.step(j, k);
+        until_shrinking -= 1;
+        if until_shrinking == 0 {
+            until_shrinking = SHRINKING_PERIOD.min(n);
+            if limits.shrinking && run.leave_out(low, up, dual, gradient) {
+                first = largest(&run.work.gradient, &run.work.shrinks);
+            }
+        }
+    }
+}
+
+struct Run<'a, 'b> {
+    problem: &'a LabelProblem<'a>,
+    work: &'b mut Workspace,
+    /// Whether every instance is active.
+    all: bool,
+}
+
+impl<'a> Run<'a, '_> {
+    fn bounds(&self, sign: f64) -> (f64, f64) {
+        bounds(sign, self.problem.bound)
+    }
+
+    fn activate_all(&mut self, dual: &[f64], gradient: &[f64]) {
+        let n = dual.len();
+        self.all = true;
+        self.work.active.clear();
+        memory::extend(&mut self.work.active, Purpose::Rows, 0..n as u32);
+        self.fill(dual, gradient);
+    }
+
+    /// Gathers what belongs to the active instances.
+    fn fill(&mut self, dual: &[f64], gradient: &[f64]) {
+        let problem = self.problem;
+        let work = &mut *self.work;
+        let gather = |target: &mut Vec<f64>, source: &[f64]| {
+            target.clear();
+            memory::reserve(target, work.active.len(), Purpose::Rows);
+            target.extend(work.active.iter().map(|&i| source[i as usize]));
+        };
+        gather(&mut work.gradient, gradient);
+        gather(&mut work.dual, dual);
+        gather(&mut work.signs, problem.signs);
+        gather(&mut work.diagonal, problem.kernel.diagonal());
+        memory::reserve(&mut work.start, work.dual.len(), Purpose::Rows);
+        work.start.clone_from(&work.dual);
+        work.rows.clear();
+        work.grows.clear();
+        work.shrinks.clear();
+        memory::reserve(&mut work.grows, work.active.len(), Purpose::Rows);
+        memory::reserve(&mut work.shrinks, work.active.len(), Purpose::Rows);
+        for (&z, &sign) in work.dual.iter().zip(&work.signs) {
+            let (lower, upper) = bounds(sign, problem.bound);
+            work.grows.push(if z < upper { 0.0 } else { f64::INFINITY });
+            work.shrinks
+                .push(if z > lower { 0.0 } else { f64::NEG_INFINITY });
+        }
+        if !self.all {
+            memory::resize(&mut work.rows, work.active.len(), None, Purpose::Rows);
+        }
+    }
+
+    /// The kernel row of the active instance at position `j`; when instances are left out it is kept in `rows`.
+    fn row(&mut self, j: usize) -> Option<Row<'a>> {
+        let instance = self.work.active[j] as usize;
+        if self.all {
+            return Some(self.problem.kernel.row(instance));
+        }
+        if self.work.rows[j].is_none() {
+            let whole = self.problem.kernel.row(instance);
+            let restricted = self.work.active.iter().map(|&i| whole[i as usize]);
+            let restricted = memory::collected(restricted, Purpose::KernelRows).into_boxed_slice();
+            self.work.rows[j] = Some(restricted);
+        }
+        None
+    }
+
+    fn slice<'c>(&'c self, row: &'c Option<Row<'a>>, j: usize) -> &'c [f64] {
+        match (row, self.work.rows.get(j)) {
+            (Some(row), _) => row,
+            (None, Some(Some(row))) => row,
+            (None, _) => &[],
+        }
+    }
+
+    /// Moves the pair `(j, k)` by (35) or (37); the next candidate for `j`.
+    fn step(&mut self, j: usize, k: usize) -> Largest {
+        let (row_j, row_k) = (self.row(j), self.row(k));
+        let scale = self.problem.scale;
+        let (lower, _) = self.bounds(self.work.signs[j]);
+        let (_, upper) = self.bounds(self.work.signs[k]);
+        let work = &mut *self.work;
+        let (row_j, row_k) = match (&row_j, &row_k) {
+            (Some(row_j), Some(row_k)) => (&**row_j, &**row_k),
+            _ => (
+                work.rows[j].as_deref().unwrap_or(&[]),
+                work.rows[k].as_deref().unwrap_or(&[]),
+            ),
+        };
+        let curvature = scale * (work.diagonal[j] + work.diagonal[k] - 2.0 * row_j[k]);
+        let slope = work.gradient[j] - work.gradient[k];
+        let wanted = slope / curvature.max(SMALLEST_CURVATURE);
+        let (room_j, room_k) = (work.dual[j] - lower, upper - work.dual[k]);
+        let move_ = wanted.min(room_j).min(room_k);
+        // A variable that reaches its bound is set to it: the sets A and B compare exactly.
+        work.dual[j] = if move_ == room_j {
+            lower
+        } else {
+            work.dual[j] - move_
+        };
+        work.dual[k] = if move_ == room_k {
+            upper
+        } else {
+            work.dual[k] + move_
+        };
+        work.shrinks[j] = if work.dual[j] > lower {
+            0.0
+        } else {
+            f64::NEG_INFINITY
+        };
+        work.grows[k] = if work.dual[k] < upper {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+        work.grows[j] = 0.0;
+        work.shrinks[k] = 0.0;
+        advance(
+            &mut work.gradient,
+            row_j,
+            row_k,
+            scale * move_,
+            &work.shrinks,
+        )
+    }
+
+    /// Puts the active part back, and brings the gradient of the others up to date.
+    fn write_back(&mut self, dual: &mut [f64], gradient: &mut [f64]) {
+        let work = &*self.work;
+        if !self.all {
+            let mut left_out = memory::filled(true, dual.len(), Purpose::Rows);
+            for &i in &work.active {
+                left_out[i as usize] = false;
+            }
+            let left_out = memory::collected(
+                (0..dual.len() as u32).filter(|&i| left_out[i as usize]),
+                Purpose::Rows,
+            );
+            for (position, &i) in work.active.iter().enumerate() {
+                let change = self.problem.scale * (work.dual[position] - work.start[position]);
+                if change != 0.0 {
+                    let row = self.problem.kernel.row(i as usize);
+                    for &other in &left_out {
+                        gradient[other as usize] += change * row[other as usize];
+                    }
+                }
+            }
+        }
+        for (position, &i) in work.active.iter().enumerate() {
+            dual[i as usize] = work.dual[position];
+            gradient[i as usize] = work.gradient[position];
+        }
+    }
+
+    /// Leaves out the active instances at a bound that no violating pair can contain; whether any.
+    fn leave_out(&mut self, low: f64, up: f64, dual: &mut [f64], gradient: &mut [f64]) -> bool {
+        let work = &*self.work;
+        let stays = |t: usize| {
+            let f = work.gradient[t];
+            let only_shrinks = work.grows[t] > 0.0;
+            let only_grows = work.shrinks[t] < 0.0;
+            !(only_shrinks && f < up || only_grows && f > low)
+        };
+        let remaining = (0..work.active.len()).filter(|&t| stays(t)).count();
+        if remaining as f64 > SHRINKING_SHARE * work.active.len() as f64 {
+            return false;
+        }
+        let active = memory::collected(
+            (0..work.active.len())
+                .filter(|&t| stays(t))
+                .map(|t| work.active[t]),
+            Purpose::Rows,
+        );
+        self.write_back(dual, gradient);
+        self.work.active = active;
+        self.all = false;
+        self.fill(dual, gradient);
+        true
+    }
+
+    /// `F_low` and `F_up` over all instances.
+    fn extremes(&self, dual: &[f64], gradient: &[f64]) -> (f64, f64) {
+        extremes(self.problem.signs, self.problem.bound, dual, gradient)
+    }
+}
+
+/// `[0, C]` or `[-C, 0]`.
+fn bounds(sign: f64, bound: f64) -> (f64, f64) {
+    if sign > 0.0 {
+        (0.0, bound)
+    } else {
+        (-bound, 0.0)
+    }
+}
+
+/// `(F_low, F_up)` of a label.
+pub fn extremes(signs: &[f64], bound: f64, dual: &[f64], gradient: &[f64]) -> (f64, f64) {
+    let (mut low, mut up) = (f64::NEG_INFINITY, f64::INFINITY);
+    for ((&z, &f), &sign) in dual.iter().zip(gradient).zip(signs) {
+        let (lower, upper) = bounds(sign, bound);
+        if z > lower {
+            low = low.max(f);
+        }
+        if z < upper {
+            up = up.min(f);
+        }
+    }
+    (low, up)
+}
+
+/// Takes the rounding errors of many steps out of `sum z`, at variables that have room for them.
+fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
+    for _ in 0..4 {
+        let excess: f64 = dual.iter().sum();
+        if excess == 0.0 {
+            return;
+        }
+        let roomiest = dual
+            .iter()
+            .zip(problem.signs)
+            .enumerate()
+            .map(|(i, (&z, &sign))| {
+                let (lower, upper) = bounds(sign, problem.bound);
+                (
+                    if excess > 0.0 { z - lower } else { upper - z },
+                    i,
+                    lower,
+                    upper,
+                )
+            });
+        if let Some((_, i, lower, upper)) = roomiest
+            .filter(|&(room, _, lower, upper)| room > 0.0 && room < upper - lower)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+        {
+            dual[i] = (dual[i] - excess).clamp(lower, upper);
+        } else {
+            return;
+        }
+    }
+}
+
+/// The largest of some numbers and where it is.
+#[derive(Clone, Copy, Debug)]
+struct Largest {
+    value: f64,
+    index: Option<usize>,
+}
+
+/// What the scan for the second variable finds.
+#[derive(Clone, Copy, Debug)]
+struct Scan {
+    /// `F_up`
+    up: f64,
+    index: Option<usize>,
+}
+
+fn merge(values: &[f64; LANES], blocks: &[u64; LANES]) -> Largest {
+    let mut best = Largest {
+        value: f64::NEG_INFINITY,
+        index: None,
+    };
+    for lane in 0..LANES {
+        let index = blocks[lane] as usize * LANES + lane;
+        let earlier = values[lane] == best.value && best.index.is_some_and(|other| index < other);
+        if values[lane] > best.value || earlier {
+            best = Largest {
+                value: values[lane],
+                index: Some(index),
+            };
+        }
+    }
+    best
+}
+
+/// The largest `f_i + penalty_i`, the first one on ties.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn largest(gradient: &[f64], penalties: &[f64]) -> Largest {
+    let (mut values, mut blocks) = ([f64::NEG_INFINITY; LANES], [0_u64; LANES]);
+    let whole = gradient.len() / LANES;
+    for (block, (f, penalty)) in gradient
+        .chunks_exact(LANES)
+        .zip(penalties.chunks_exact(LANES))
+        .enumerate()
+    {
+        for lane in 0..LANES {
+            let value = f[lane] + penalty[lane];
+            let better = value > values[lane];
+            values[lane] = if better { value } else { values[lane] };
+            blocks[lane] = if better { block as u64 } else { blocks[lane] };
+        }
+    }
+    let mut best = merge(&values, &blocks);
+    for i in whole * LANES..gradient.len() {
+        let value = gradient[i] + penalties[i];
+        if value > best.value {
+            best = Largest {
+                value,
+                index: Some(i),
+            };
+        }
+    }
+    best
+}
+
+/// The instance that, paired with `j`, promises the largest decrease (31). `first` is `(f_j, K_jj, c)`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn best_partner(
+    gradient: &[f64],
+    penalties: &[f64],
+    diagonal: &[f64],
+    row: &[f64],
+    first: (f64, f64, f64),
+) -> Scan {
+    let (f_j, k_jj, scale) = first;
+    let (mut values, mut blocks) = ([0.0_f64; LANES], [0_u64; LANES]);
+    let mut ups = [f64::INFINITY; LANES];
+    let whole = gradient.len() / LANES;
+    for (block, (((f, penalty), k_tt), k_jt)) in gradient
+        .chunks_exact(LANES)
+        .zip(penalties.chunks_exact(LANES))
+        .zip(diagonal.chunks_exact(LANES))
+        .zip(row.chunks_exact(LANES))
+        .enumerate()
+    {
+        for lane in 0..LANES {
+            let f_t = f[lane] + penalty[lane];
+            ups[lane] = if f_t < ups[lane] { f_t } else { ups[lane] };
+            let slope = f_j - f_t;
+            let slope = if slope > 0.0 { slope } else { 0.0 };
+            let curvature = scale * (k_jj + k_tt[lane] - 2.0 * k_jt[lane]);
+            let curvature = if curvature > SMALLEST_CURVATURE {
+                curvature
+            } else {
+                SMALLEST_CURVATURE
+            };
+            let decrease = slope * slope / curvature;
+            let better = decrease > values[lane];
+            values[lane] = if better { decrease } else { values[lane] };
+            blocks[lane] = if better { block as u64 } else { blocks[lane] };
+        }
+    }
+    let mut best = merge(&values, &blocks);
+    let mut up = ups.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+    for t in whole * LANES..gradient.len() {
+        let f_t = gradient[t] + penalties[t];
+        up = up.min(f_t);
+        let slope = (f_j - f_t).max(0.0);
+        let curvature = (scale * (k_jj + diagonal[t] - 2.0 * row[t])).max(SMALLEST_CURVATURE);
+        let decrease = slope * slope / curvature;
+        if decrease > best.value {
+            best = Largest {
+                value: decrease,
+                index: Some(t),
+            };
+        }
+    }
+    Scan {
+        up,
+        index: best.index.filter(|_| best.value > 0.0),
+    }
+}
+
+/// `f += amount (K_k - K_j)`, and the largest `f_i + penalty_i` afterwards.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn advance(
+    gradient: &mut [f64],
+    row_j: &[f64],
+    row_k: &[f64],
+    amount: f64,
+    penalties: &[f64],
+) -> Largest {
+    let (mut values, mut blocks) = ([f64::NEG_INFINITY; LANES], [0_u64; LANES]);
+    let whole = gradient.len() / LANES;
+    for (block, (((f, k_j), k_k), penalty)) in gradient
+        .chunks_exact_mut(LANES)
+        .zip(row_j.chunks_exact(LANES))
+        .zip(row_k.chunks_exact(LANES))
+        .zip(penalties.chunks_exact(LANES))
+        .enumerate()
+    {
+        for lane in 0..LANES {
+            f[lane] += amount * (k_k[lane] - k_j[lane]);
+            let value = f[lane] + penalty[lane];
+            let better = value > values[lane];
+            values[lane] = if better { value } else { values[lane] };
+            blocks[lane] = if better { block as u64 } else { blocks[lane] };
+        }
+    }
+    let mut best = merge(&values, &blocks);
+    for i in whole * LANES..gradient.len() {
+        gradient[i] += amount * (row_k[i] - row_j[i]);
+        let value = gradient[i] + penalties[i];
+        if value > best.value {
+            best = Largest {
+                value,
+                index: Some(i),
+            };
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Data {
+        n: usize,
+        matrix: Vec<f64>,
+        signs: Vec<f64>,
+        target: Vec<f64>,
+        scale: f64,
+        bound: f64,
+    }
+
+    fn data(seed: u64, n: usize) -> Data {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let d = random.usize(1..6);
+        let x: Vec<f64> = (0..n * d).map(|_| 2.0 * random.f64() - 1.0).collect();
+        let matrix = (0..n * n)
+            .map(|at| (0..d).map(|f| x[at / n * d + f] * x[at % n * d + f]).sum())
+            .collect();
+        let mut signs: Vec<f64> = (0..n)
+            .map(|_| if random.f64() < 0.4 { 1.0 } else { -1.0 })
+            .collect();
+        (signs[0], signs[1]) = (1.0, -1.0);
+        let target = signs.iter().map(|y| y + random.f64() - 0.5).collect();
+        Data {
+            n,
+            matrix,
+            signs,
+            target,
+            scale: 10f64.powf(4.0 * random.f64() - 2.0),
+            bound: 1.0 / n as f64,
+        }
+    }
+
+    /// `c K z - p` from nothing.
+    fn gradient(data: &Data, dual: &[f64]) -> Vec<f64> {
+        data.matrix
+            .chunks_exact(data.n)
+            .zip(&data.target)
+            .map(|(row, p)| data.scale * row.iter().zip(dual).map(|(k, z)| k * z).sum::<f64>() - p)
+            .collect()
+    }
+
+    fn objective(data: &Data, dual: &[f64]) -> f64 {
+        let products = gradient(data, dual);
+        (0..data.n)
+            .map(|i| 0.5 * dual[i] * (products[i] - data.target[i]))
+            .sum()
+    }
+
+    fn solve(data: &Data, limits: Limits, calls: usize) -> (Vec<f64>, Outcome) {
+        let kernel = KernelRows::stored(&data.matrix, data.n).unwrap();
+        let problem = LabelProblem {
+            kernel: &kernel,
+            signs: &data.signs,
+            bound: data.bound,
+            scale: data.scale,
+        };
+        let mut dual = vec![0.0; data.n];
+        let mut f: Vec<f64> = data.target.iter().map(|p| -p).collect();
+        let mut workspace = Workspace::default();
+        let mut outcome = solve_label(&problem, &mut dual, &mut f, limits, &mut workspace);
+        for _ in 1..calls {
+            outcome = solve_label(&problem, &mut dual, &mut f, limits, &mut workspace);
+        }
+        for (a, b) in f.iter().zip(gradient(data, &dual)) {
+            assert!((a - b).abs() < 1e-9);
+        }
+        (dual, outcome)
+    }
+
+    #[test]
+    fn the_optimality_conditions_hold_with_and_without_shrinking() {
+        for seed in 0..60 {
+            let data = data(
+                seed,
+                if seed % 3 == 0 {
+                    400
+                } else {
+                    5 + seed as usize
+                },
+            );
+            let mut values = Vec::new();
+            for shrinking in [true, false] {
+                let limits = Limits {
+                    tolerance: 1e-6,
+                    steps: 1_000_000,
+                    shrinking,
+                };
+                let (dual, outcome) = solve(&data, limits, 1);
+                assert!(dual.iter().sum::<f64>().abs() < 1e-15);
+                for (z, y) in dual.iter().zip(&data.signs) {
+                    assert!((0.0..=data.bound).contains(&(z * y)));
+                }
+                let (low, up) = extremes(&data.signs, data.bound, &dual, &gradient(&data, &dual));
+                assert!(low <= up + 1.1e-6, "seed {seed}");
+                assert!((outcome.low - low).abs() < 1e-9 && (outcome.up - up).abs() < 1e-9);
+                values.push(objective(&data, &dual));
+            }
+            // Both violate the conditions by 1e-6 at most, and the sum of |z| is at most 1.
+            assert!((values[0] - values[1]).abs() < 1e-6, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_solve_in_parts_ends_where_one_solve_does() {
+        let data = data(5, 200);
+        let whole = Limits {
+            tolerance: 1e-8,
+            steps: 1_000_000,
+            shrinking: true,
+        };
+        let parts = Limits { steps: 50, ..whole };
+        let (a, b) = (solve(&data, whole, 1).0, solve(&data, parts, 400).0);
+        assert!((objective(&data, &a) - objective(&data, &b)).abs() < 1e-8);
+    }
+
+    #[test]
+    fn a_kernel_of_zeros_moves_everything_to_its_bound() {
+        let n = 10;
+        let data = Data {
+            n,
+            matrix: vec![0.0; n * n],
+            signs: (0..n).map(|i| if i < 3 { 1.0 } else { -1.0 }).collect(),
+            target: (0..n).map(|i| if i < 3 { 1.0 } else { -1.0 }).collect(),
+            scale: 1.0,
+            bound: 0.1,
+        };
+        let limits = Limits {
+            tolerance: 1e-3,
+            steps: 1000,
+            shrinking: true,
+        };
+        let (dual, _) = solve(&data, limits, 1);
+        assert!(dual[..3].iter().all(|&z| z == 0.1));
+        assert!((dual.iter().sum::<f64>()).abs() < 1e-16);
+    }
+
+    #[test]
+    fn vector_scans_agree_with_plain_ones() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for n in [1, 7, 8, 9, 31, 64] {
+            let values: Vec<f64> = (0..n).map(|_| f64::from(random.i32(0..5))).collect();
+            let penalties: Vec<f64> = (0..n)
+                .map(|_| {
+                    if random.bool() {
+                        0.0
+                    } else {
+                        f64::NEG_INFINITY
+                    }
+                })
+                .collect();
+            let found = largest(&values, &penalties);
+            let expected = (0..n)
+                .filter(|&i| penalties[i] == 0.0)
+                .rev()
+                .max_by(|&a, &b| values[a].total_cmp(&values[b]));
+            assert_eq!(found.index, expected);
+        }
+    }
+}

@@ -1,0 +1,671 @@
+//! The largest multiple of a demand that a small network can carry, and the flow that does it.
+//!
+//! On the nodes `0..q` with the capacities `u_kl` of the arcs `k -> l`, and a demand `d` with `sum d = 0`:
+//!
+//! ```text
+//! max t    subject to    sum_l a_kl - sum_l a_lk = t d_k for all k,    0 <= a <= u,    t <= limit
+//! ```
+//!
+//! This repairs a point of the Rank-SVM dual with a free bias: with `u_kl` the sum of `c_i` over the instances for
+//! which label `k` is relevant and label `l` is not, the flow is a sum of feasible `beta_i` whose column sums cancel
+//! those of the point.
+//!
+//! A set `S` of nodes lets `t d(S) <= u(S)` pass, where `d(S)` is its demand and `u(S)` the capacity of the arcs that
+//! leave it, and the largest `t` is the least `u(S) / d(S)`. Newton's method on that minimum (Dinkelbach, 1967): try a
+//! `t` that is too large, find a minimum cut by a maximum flow, go on with the ratio of that cut. The maximum flow is a
+//! circulation of least cost through one more node, which feeds the sources and is fed by the sinks.
+
+use crate::memory::{self, Purpose};
+use crate::network::circulation::{Circulation, CirculationError, CirculationStatus};
+
+/// A demand is balanced when its sum is below this fraction of its absolute sum: what remains is taken for rounding.
+const BALANCE_TOLERANCE: f64 = 1e-6;
+
+/// More cuts than Newton's method ever needs.
+const MOST_CUTS: usize = 1000;
+
+/// What can be wrong with a network or its demand.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RoutingError {
+    /// The capacity matrix does not fit the demand.
+    #[error(
+        "capacity has {found} entries, expected {expected}: a square matrix for {nodes} demands"
+    )]
+    Length {
+        /// The length of the capacity matrix.
+        found: usize,
+        /// The square of the number of nodes.
+        expected: usize,
+        /// The number of nodes.
+        nodes: usize,
+    },
+    /// A demand is infinite or not a number.
+    #[error("demand[{node}] is {found}, expected a finite number")]
+    Demand {
+        /// The node.
+        node: usize,
+        /// The demand that was found.
+        found: f64,
+    },
+    /// The demand does not sum to 0.
+    #[error(
+        "demand sums to {sum} with absolute sum {absolute}, expected a sum of 0 up to rounding"
+    )]
+    Unbalanced {
+        /// The sum.
+        sum: f64,
+        /// The sum of the absolute values.
+        absolute: f64,
+    },
+    /// The limit is negative or not a number.
+    #[error("limit is {found}, expected a number >= 0")]
+    Limit {
+        /// The limit that was found.
+        found: f64,
+    },
+    /// A capacity is negative or not a number, or they are too large to be added up.
+    #[error("capacity[{from}, {to}] is {found}, expected a finite number >= 0")]
+    Capacity {
+        /// The row.
+        from: usize,
+        /// The column.
+        to: usize,
+        /// The capacity that was found.
+        found: f64,
+    },
+    /// The network has too many nodes.
+    #[error(transparent)]
+    Circulation(#[from] CirculationError),
+}
+
+/// A flow that carries a multiple of the demand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routing {
+    /// The multiple `t`; 0 when a part of the demand has to cross a cut without capacity.
+    pub scale: f64,
+    /// The flow `a`, q x q in row-major order: `flow[k * q + l]` goes from `k` to `l`.
+    pub flow: Vec<f64>,
+}
+
+/// Routes the largest multiple of `demand`, up to `limit`, through the network with the q x q `capacity` (row-major,
+/// `capacity[k * q + l]` for the arc `k -> l`; the diagonal is ignored).
+///
+/// The net outflow of node `k` is `scale * demand[k]` up to `q * 2^-51` of the total that is sent, and `scale` is
+/// the largest possible one up to `q^2 * 2^-51`, relatively. A demand of 0 is routed `limit` times by no flow at
+/// all. When `interrupted` returns true, the answer is the routing of scale 0.
+///
+/// The demand need not be balanced to the last bit; its larger side is scaled to the smaller one. But a
+/// part of the demand above `q * 2^-51` of the whole that has to cross a cut without capacity makes the scale 0,
+/// be it a rounding error or not.
+///
+/// # Errors
+///
+/// A capacity matrix of the wrong size, entries or a limit out of range, a demand that does not sum to 0.
+pub fn largest_routing(
+    demand: &[f64],
+    capacity: &[f64],
+    limit: f64,
+    interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Routing, RoutingError> {
+    let nodes = demand.len();
+    check_network(demand, capacity, limit)?;
+    let demand = balanced(demand)?;
+    let total: f64 = demand.iter().filter(|&&amount| amount > 0.0).sum();
+    let nothing = |scale| {
+        Ok(Routing {
+            scale,
+            flow: memory::zeros(capacity.len(), Purpose::LabelsByLabels),
+        })
+    };
+    if total == 0.0 {
+        return nothing(limit);
+    }
+
+    let mut scale = limit.min(single_node_bound(&demand, capacity));
+    let network = Network::new(&demand, capacity);
+    let saturated = 2.0 * nodes as f64 * f64::EPSILON;
+    let mut reduction = 4.0 * f64::EPSILON;
+    for _ in 0..MOST_CUTS {
+        let sent = scale * total;
+        if sent <= 0.0 {
+            break;
+        }
+        let Some(maximum) = network.maximum_flow(&demand, scale, sent, interrupted)? else {
+            break;
+        };
+        let shortfall = 1.0 - maximum.value / sent;
+        if shortfall <= saturated {
+            return Ok(Routing {
+                scale,
+                flow: network.matrix(&maximum.circulation),
+            });
+        }
+        let cut = cut_ratio(&demand, capacity, &maximum.source_side);
+        if cut < scale * (1.0 - reduction) {
+            scale = cut;
+        } else {
+            // The cut is known; what is missing are the roundings of its capacities in the flow.
+            scale *= 1.0 - reduction.max(2.0 * shortfall);
+            reduction *= 2.0;
+        }
+    }
+    nothing(0.0)
+}
+
+fn check_network(demand: &[f64], capacity: &[f64], limit: f64) -> Result<(), RoutingError> {
+    let nodes = demand.len();
+    let expected = nodes.saturating_mul(nodes);
+    if capacity.len() != expected {
+        return Err(RoutingError::Length {
+            found: capacity.len(),
+            expected,
+            nodes,
+        });
+    }
+    if let Some((node, &found)) = demand
+        .iter()
+        .enumerate()
+        .find(|(_, amount)| !amount.is_finite())
+    {
+        return Err(RoutingError::Demand { node, found });
+    }
+    let valid = |amount: f64| amount >= 0.0 && amount.is_finite();
+    if let Some((place, &found)) = capacity
+        .iter()
+        .enumerate()
+        .find(|&(_, &amount)| !valid(amount))
+    {
+        return Err(RoutingError::Capacity {
+            from: place / nodes,
+            to: place % nodes,
+            found,
+        });
+    }
+    if limit.is_nan() || limit < 0.0 {
+        return Err(RoutingError::Limit { found: limit });
+    }
+    Ok(())
+}
+
+/// The demand with its larger side scaled down to the smaller one. Nodes without demand keep none.
+fn balanced(demand: &[f64]) -> Result<Vec<f64>, RoutingError> {
+    let supply: f64 = demand.iter().filter(|&&amount| amount > 0.0).sum();
+    let need: f64 = -demand.iter().filter(|&&amount| amount < 0.0).sum::<f64>();
+    let (sum, absolute) = (supply - need, supply + need);
+    if sum.abs() > BALANCE_TOLERANCE * absolute {
+        return Err(RoutingError::Unbalanced { sum, absolute });
+    }
+    let factor = |side: f64| {
+        if side > 0.0 {
+            supply.min(need) / side
+        } else {
+            1.0
+        }
+    };
+    let (supply_factor, need_factor) = (factor(supply), factor(need));
+    Ok(demand
+        .iter()
+        .map(|&amount| {
+            amount
+                * if amount > 0.0 {
+                    supply_factor
+                } else {
+                    need_factor
+                }
+        })
+        .collect())
+}
+
+/// The least ratio over the cuts around a single node.
+fn single_node_bound(demand: &[f64], capacity: &[f64]) -> f64 {
+    let nodes = demand.len();
+    let (mut outgoing, mut incoming) = (vec![0.0; nodes], vec![0.0; nodes]);
+    for (from, row) in capacity.chunks_exact(nodes).enumerate() {
+        for (to, &amount) in row.iter().enumerate().filter(|&(to, _)| to != from) {
+            outgoing[from] += amount;
+            incoming[to] += amount;
+        }
+    }
+    let mut bound = f64::INFINITY;
+    for ((&amount, &outgoing), &incoming) in demand.iter().zip(&outgoing).zip(&incoming) {
+        if amount > 0.0 {
+            bound = bound.min(outgoing / amount);
+        } else if amount < 0.0 {
+            bound = bound.min(incoming / -amount);
+        }
+    }
+    bound
+}
+
+/// `u(S) / d(S)`, infinite when `S` does not send anything.
+fn cut_ratio(demand: &[f64], capacity: &[f64], inside: &[bool]) -> f64 {
+    let (mut leaving, mut sent) = (0.0, 0.0);
+    for (from, row) in capacity.chunks_exact(demand.len()).enumerate() {
+        if inside[from] {
+            sent += demand[from];
+            leaving += row
+                .iter()
+                .zip(inside)
+                .filter(|&(_, &inside)| !inside)
+                .map(|(&amount, _)| amount)
+                .sum::<f64>();
+        }
+    }
+    if sent > 0.0 {
+        leaving / sent
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// The arcs with capacity, and for every node with a demand one arc from or to the hub, which comes last.
+struct Network {
+    nodes: usize,
+    tails: Vec<u32>,
+    heads: Vec<u32>,
+    capacities: Vec<f64>,
+    /// -1 on the arcs from the hub.
+    costs: Vec<f64>,
+    /// How many arcs there are between the nodes.
+    inner: usize,
+}
+
+struct MaximumFlow {
+    value: f64,
+    circulation: Circulation,
+    /// The nodes on the source side of a minimum cut.
+    source_side: Vec<bool>,
+}
+
+impl Network {
+    fn new(demand: &[f64], capacity: &[f64]) -> Self {
+        let nodes = demand.len();
+        let (mut tails, mut heads, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
+        for (from, row) in capacity.chunks_exact(nodes).enumerate() {
+            for (to, &amount) in row.iter().enumerate() {
+                if to != from && amount > 0.0 {
+                    tails.push(from as u32);
+                    heads.push(to as u32);
+                    capacities.push(amount);
+                }
+            }
+        }
+        let inner = tails.len();
+        let mut costs = vec![0.0; inner];
+        for (node, &amount) in (0..).zip(demand) {
+            if amount != 0.0 {
+                let (tail, head, cost) = if amount > 0.0 {
+                    (nodes as u32, node, -1.0)
+                } else {
+                    (node, nodes as u32, 0.0)
+                };
+                tails.push(tail);
+                heads.push(head);
+                costs.push(cost);
+            }
+        }
+        Network {
+            nodes,
+            tails,
+            heads,
+            capacities,
+            costs,
+            inner,
+        }
+    }
+
+    /// A maximum flow when every node may send or take `scale` times its demand, `sent` in all; none when interrupted.
+    fn maximum_flow(
+        &self,
+        demand: &[f64],
+        scale: f64,
+        sent: f64,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<MaximumFlow>, CirculationError> {
+        // No arc needs more than is sent. The flow is exact to a fraction of the largest capacity, so cutting the
+        // capacities off makes it as exact as the demand asks for.
+        let capacities: Vec<f64> = (self.capacities.iter().map(|&amount| amount.min(sent)))
+            .chain(
+                demand
+                    .iter()
+                    .filter(|&&amount| amount != 0.0)
+                    .map(|&amount| scale * amount.abs()),
+            )
+            .collect();
+        let mut circulation =
+            Circulation::new(self.nodes + 1, &self.tails, &self.heads, &capacities)?;
+        let outcome = circulation.solve(&self.costs, interrupted)?;
+        if outcome.status == CirculationStatus::Interrupted {
+            return Ok(None);
+        }
+        // Potentials differ by whole numbers. An arc with room left does not lead to a lower potential, and an arc from
+        // the hub with room left leads to a potential that is higher by 1.
+        let potentials = circulation.potentials();
+        let source_side = potentials[..self.nodes]
+            .iter()
+            .map(|&at| at - potentials[self.nodes] > 0.5)
+            .collect();
+        Ok(Some(MaximumFlow {
+            value: -outcome.objective,
+            circulation,
+            source_side,
+        }))
+    }
+
+    fn matrix(&self, circulation: &Circulation) -> Vec<f64> {
+        let mut matrix = memory::matrix(self.nodes, self.nodes, Purpose::LabelsByLabels);
+        let ends = self.tails.iter().zip(&self.heads).take(self.inner);
+        for ((&tail, &head), &flow) in ends.zip(circulation.flow()) {
+            matrix[tail as usize * self.nodes + head as usize] = flow;
+        }
+        matrix
+    }
+}
+
+/// The strongly connected component of every node, in the graph of the arcs `k -> l` with
+/// `capacity[k * nodes + l] > 0`.
+///
+/// Components are numbered from 0 in reverse topological order: an arc between two components leads to the one with
+/// the smaller number. (Tarjan, 1972, without recursion.) Entries that a matrix of the wrong size lacks count as 0.
+pub fn strongly_connected_components(nodes: usize, capacity: &[f64]) -> Vec<usize> {
+    const UNSEEN: usize = usize::MAX;
+    let has_arc = |from: usize, to: usize| {
+        capacity
+            .get(from * nodes + to)
+            .is_some_and(|&amount| amount > 0.0)
+    };
+    let mut component = vec![UNSEEN; nodes];
+    // The order in which nodes were found, and the earliest node in the stack that each can reach.
+    let (mut found, mut earliest) = (vec![UNSEEN; nodes], vec![UNSEEN; nodes]);
+    let (mut clock, mut components) = (0, 0);
+    let (mut open, mut path): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+    for start in 0..nodes {
+        if found[start] != UNSEEN {
+            continue;
+        }
+        path.push((start, 0));
+        while let Some((node, next)) = path.pop() {
+            if next == 0 {
+                (found[node], earliest[node]) = (clock, clock);
+                clock += 1;
+                open.push(node);
+            }
+            let successor = (next..nodes).find(|&to| {
+                if has_arc(node, to) && component[to] == UNSEEN && found[to] != UNSEEN {
+                    earliest[node] = earliest[node].min(found[to]);
+                }
+                has_arc(node, to) && found[to] == UNSEEN
+            });
+            if let Some(to) = successor {
+                path.push((node, to + 1));
+                path.push((to, 0));
+                continue;
+            }
+            if earliest[node] == found[node] {
+                while let Some(member) = open.pop() {
+                    component[member] = components;
+                    if member == node {
+                        break;
+                    }
+                }
+                components += 1;
+            }
+            if let Some(&(parent, _)) = path.last() {
+                earliest[parent] = earliest[parent].min(earliest[node]);
+            }
+        }
+    }
+    component
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn route(demand: &[f64], capacity: &[f64], limit: f64) -> Routing {
+        largest_routing(demand, capacity, limit, &mut || false).unwrap()
+    }
+
+    /// The largest multiple of `demand`, from all cuts.
+    fn scale_by_enumeration(demand: &[f64], capacity: &[f64], limit: f64) -> f64 {
+        (1_u32..(1 << demand.len()) - 1).fold(limit, |scale, set| {
+            let inside: Vec<bool> = (0..demand.len()).map(|node| set >> node & 1 == 1).collect();
+            scale.min(cut_ratio(demand, capacity, &inside))
+        })
+    }
+
+    fn assert_routes(routing: &Routing, demand: &[f64], capacity: &[f64]) {
+        let nodes = demand.len();
+        let sent: f64 = routing.scale * demand.iter().map(|amount| amount.abs()).sum::<f64>();
+        for (flow, capacity) in routing.flow.iter().zip(capacity) {
+            assert!(
+                (0.0..=*capacity).contains(flow),
+                "flow {flow} with capacity {capacity}"
+            );
+        }
+        for (node, &amount) in demand.iter().enumerate() {
+            let outflow: f64 = (0..nodes)
+                .map(|other| {
+                    routing.flow[node * nodes + other] - routing.flow[other * nodes + node]
+                })
+                .sum();
+            let error = (outflow - routing.scale * amount).abs();
+            assert!(
+                error <= 1e-14 * nodes as f64 * sent,
+                "node {node} sends {outflow}: {routing:?}"
+            );
+        }
+    }
+
+    fn capacities(nodes: usize) -> impl Strategy<Value = Vec<f64>> {
+        let capacity = prop_oneof![
+            3 => Just(0.0),
+            2 => (1_u8..4).prop_map(f64::from),
+            2 => 0.0..1.0,
+            1 => (-9.0..9.0).prop_map(f64::exp2),
+            1 => (-9.0..9.0).prop_map(|exponent| 10_f64.powf(exponent)),
+        ];
+        prop::collection::vec(capacity, nodes * nodes)
+    }
+
+    /// Demands whose partial sums are free of rounding, so that a set of nodes has demand 0 exactly or not at all.
+    fn demands(nodes: usize) -> impl Strategy<Value = Vec<f64>> {
+        (prop::collection::vec(-8_i8..=8, nodes), -30..30).prop_map(|(mut demand, exponent)| {
+            let last = demand.len() - 1;
+            demand[last] = -demand[..last].iter().sum::<i8>();
+            demand
+                .into_iter()
+                .map(|amount| f64::from(amount) * 2_f64.powi(exponent))
+                .collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn the_scale_is_the_least_ratio_over_all_cuts(
+            (demand, capacity) in (2_usize..8).prop_flat_map(|nodes| (demands(nodes), capacities(nodes))),
+            limit in prop_oneof![Just(f64::INFINITY), Just(1.0), Just(0.0), 0.0..1e-3],
+        ) {
+            let routing = route(&demand, &capacity, limit);
+            let expected = scale_by_enumeration(&demand, &capacity, limit);
+            if expected.is_finite() {
+                prop_assert!((routing.scale - expected).abs() <= 1e-12 * expected, "{} for {expected}", routing.scale);
+                assert_routes(&routing, &demand, &capacity);
+            } else {
+                prop_assert!(routing.scale == limit && demand.iter().all(|&amount| amount == 0.0));
+            }
+        }
+
+        #[test]
+        fn a_demand_that_rounding_left_unbalanced_is_routed(
+            capacity in capacities(5),
+            mut demand in prop::collection::vec(-1.0..1.0, 5),
+        ) {
+            demand[4] = -demand[..4].iter().sum::<f64>() * (1.0 + 4.0 * f64::EPSILON);
+            let routing = route(&demand, &capacity, 1e6);
+            let expected = scale_by_enumeration(&demand, &capacity, 1e6);
+            prop_assert!((routing.scale - expected).abs() <= 1e-12 * expected, "{} for {expected}", routing.scale);
+            assert_routes(&routing, &demand, &capacity);
+        }
+
+        #[test]
+        fn components_are_the_classes_of_mutual_reachability_in_reverse_topological_order(
+            (nodes, capacity) in (1_usize..9).prop_flat_map(|nodes| (Just(nodes), capacities(nodes))),
+            keep in 0.0..1.0,
+            seed: u64,
+        ) {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let capacity: Vec<f64> =
+                capacity.into_iter().map(|amount| if random.f64() < keep { amount } else { 0.0 }).collect();
+            let mut reaches: Vec<bool> =
+                (0..nodes * nodes).map(|place| capacity[place] > 0.0 || place / nodes == place % nodes).collect();
+            for via in 0..nodes {
+                for from in 0..nodes {
+                    for to in 0..nodes {
+                        reaches[from * nodes + to] |= reaches[from * nodes + via] && reaches[via * nodes + to];
+                    }
+                }
+            }
+            let component = strongly_connected_components(nodes, &capacity);
+            let count = component.iter().max().unwrap() + 1;
+            prop_assert!((0..count).all(|number| component.contains(&number)));
+            for from in 0..nodes {
+                for to in 0..nodes {
+                    let (there, back) = (reaches[from * nodes + to], reaches[to * nodes + from]);
+                    prop_assert_eq!(there && back, component[from] == component[to]);
+                    if there {
+                        prop_assert!(component[from] >= component[to]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn balanced_parts_without_a_link_are_routed_beside_each_other() {
+        let third = 1.0 / 3.0;
+        let demand = [0.1, 0.2, -0.1 - 0.2, third, -third];
+        let mut capacity = vec![0.0; 25];
+        for (from, to, amount) in [(0, 1, 1.0), (1, 2, 0.5), (3, 4, 7.0)] {
+            capacity[from * 5 + to] = amount;
+        }
+        let routing = route(&demand, &capacity, 10.0);
+        assert!(
+            (routing.scale - 0.5 / (0.1 + 0.2)).abs() < 1e-14,
+            "{routing:?}"
+        );
+        assert_routes(&routing, &demand, &capacity);
+    }
+
+    #[test]
+    fn a_cut_without_capacity_lets_nothing_pass() {
+        let routing = route(
+            &[1.0, -1.0, 0.0],
+            &[0.0, 0.0, 5.0, 5.0, 0.0, 5.0, 5.0, 0.0, 0.0],
+            3.0,
+        );
+        assert_eq!(
+            routing,
+            Routing {
+                scale: 0.0,
+                flow: vec![0.0; 9]
+            }
+        );
+    }
+
+    #[test]
+    fn no_demand_needs_no_flow() {
+        assert_eq!(
+            route(&[0.0, 0.0], &[1.0; 4], 2.5),
+            Routing {
+                scale: 2.5,
+                flow: vec![0.0; 4]
+            }
+        );
+        assert_eq!(
+            route(&[], &[], 1.0),
+            Routing {
+                scale: 1.0,
+                flow: vec![]
+            }
+        );
+        assert_eq!(strongly_connected_components(0, &[]), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn a_dense_network_of_many_labels_is_routed() {
+        let nodes = 300;
+        let mut random = fastrand::Rng::with_seed(5);
+        let capacity: Vec<f64> = (0..nodes * nodes)
+            .map(|_| random.f64() * 10_f64.powi(-random.i32(0..4)))
+            .collect();
+        let mut demand: Vec<f64> = (0..nodes).map(|_| random.f64() - 0.5).collect();
+        demand[0] -= demand.iter().sum::<f64>();
+        let routing = route(&demand, &capacity, f64::INFINITY);
+        assert_routes(&routing, &demand, &capacity);
+        // Larger by 1 in 1e9, the demand would cross some cut that it fills: no flow can carry it.
+        let network = Network::new(&demand, &capacity);
+        let total: f64 = demand.iter().filter(|&&amount| amount > 0.0).sum();
+        let scale = routing.scale * (1.0 + 1e-9);
+        let maximum = network
+            .maximum_flow(&demand, scale, scale * total, &mut || false)
+            .unwrap()
+            .unwrap();
+        let cut = cut_ratio(&demand, &capacity, &maximum.source_side);
+        assert!(
+            routing.scale <= cut && cut <= scale,
+            "{} {cut}",
+            routing.scale
+        );
+    }
+
+    #[test]
+    fn an_interruption_leaves_no_flow() {
+        let nodes = 600;
+        let demand: Vec<f64> = (0..nodes)
+            .map(|node| if node % 2 == 0 { 1.0 } else { -1.0 })
+            .collect();
+        let mut polls = 0;
+        let mut interrupted = || {
+            polls += 1;
+            true
+        };
+        let routing =
+            largest_routing(&demand, &vec![1.0; nodes * nodes], 1.0, &mut interrupted).unwrap();
+        assert_eq!(routing.scale, 0.0);
+        assert!(routing.flow.iter().all(|&flow| flow == 0.0));
+        assert_eq!(polls, 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = |demand: &[f64], capacity: &[f64], limit: f64| {
+            largest_routing(demand, capacity, limit, &mut || false)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error(&[1.0, -1.0], &[0.0; 3], 1.0),
+            "capacity has 3 entries, expected 4: a square matrix for 2 demands"
+        );
+        assert_eq!(
+            error(&[1.0, f64::NAN], &[0.0; 4], 1.0),
+            "demand[1] is NaN, expected a finite number"
+        );
+        assert_eq!(
+            error(&[1.0, -1.0], &[0.0, 1.0, -2.0, 0.0], 1.0),
+            "capacity[1, 0] is -2, expected a finite number >= 0"
+        );
+        assert_eq!(
+            error(&[1.0, -1.0], &[0.0; 4], f64::NAN),
+            "limit is NaN, expected a number >= 0"
+        );
+        assert!(
+            error(&[1.0, -0.5], &[0.0; 4], 1.0)
+                .starts_with("demand sums to 0.5 with absolute sum 1.5")
+        );
+    }
+}

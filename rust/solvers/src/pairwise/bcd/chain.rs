@@ -1,0 +1,346 @@
+//! A chain: instances that are solved in turn and see each other's moves.
+//!
+//! Several chains run at the same time, each with what the others had done when the chains began.
+
+use super::local_scores::LocalScores;
+use super::step::{Block, Step};
+use crate::labels::Labels;
+use crate::linalg::vector::{axpy, dot};
+use crate::pairwise::acceleration::Anchor;
+use crate::pairwise::scores::Scores;
+
+/// What all chains see while they run.
+#[derive(Debug)]
+pub(super) struct Surroundings<'a, S> {
+    pub labels: &'a Labels,
+    pub scores: &'a S,
+    /// The dual matrix `B`.
+    pub dual: &'a [f64],
+    /// `D_i` of every instance.
+    pub dual_terms: &'a [f64],
+    /// `b + sigma g`
+    pub shift: &'a [f64],
+    pub sigma: f64,
+    pub anchor: Option<&'a Anchor>,
+    /// Whether other chains run at the same time, so that probes of the joint move are wanted.
+    pub joint: bool,
+    /// How often to solve the instances at most.
+    pub passes: usize,
+}
+
+/// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
+/// product with the kernel reaches all instances.
+const LEAST_GAIN: f64 = 0.35;
+
+/// One instance in so many is a probe of how much the chains overshoot together.
+const PROBED: usize = 8;
+
+/// The moves of some of a chain's instances, and what was expected of them.
+#[derive(Debug, Default)]
+pub(super) struct Probes {
+    instances: Vec<u32>,
+    changes: Vec<f64>,
+    /// How fast the dual objective grows along these moves, with its dual terms taken as linear on the way.
+    pub slope: f64,
+    /// `1/2 sum_i kappa_i ||delta_i||^2`: so much at least is gained by exact steps that see each other.
+    pub secured: f64,
+    /// The curvature along all moves together that these moves take part in.
+    pub curvature: f64,
+}
+
+impl Probes {
+    fn clear(&mut self) {
+        self.instances.clear();
+        self.changes.clear();
+        (self.slope, self.secured, self.curvature) = (0.0, 0.0, 0.0);
+    }
+}
+
+/// A worker that solves chains, and the outcome of its last one.
+#[derive(Debug)]
+pub(super) struct Chain<T> {
+    step: T,
+    buffers: Buffers,
+    /// `D_i` of the instances in the order of the visits.
+    pub terms: Vec<f64>,
+    /// The instances that moved.
+    pub moved: Vec<u32>,
+    /// Their new rows of `B`.
+    pub rows: Vec<f64>,
+    /// What these rows changed by.
+    pub changes: Vec<f64>,
+    probes: Probes,
+    /// Positions of the instances that the last pass moved.
+    visits: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Buffers {
+    /// `F` of the instances, without the constant part; the kernel among them; and their rows of `B`.
+    scores: LocalScores,
+    kernel: Vec<f64>,
+    dual: Vec<f64>,
+    current: Vec<f64>,
+    change: Vec<f64>,
+    opened: Vec<f64>,
+    shift: Vec<f64>,
+    gathered_scores: Vec<f64>,
+    gathered_dual: Vec<f64>,
+    new_dual: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl<T: Step> Chain<T> {
+    pub fn new(step: T) -> Self {
+        Self {
+            step,
+            buffers: Buffers::default(),
+            terms: Vec::new(),
+            moved: Vec::new(),
+            rows: Vec::new(),
+            changes: Vec::new(),
+            probes: Probes::default(),
+            visits: Vec::new(),
+        }
+    }
+
+    pub fn loss(&self) -> &T::Loss {
+        self.step.loss()
+    }
+
+    /// Told that the dual matrix is another one than the steps have led to.
+    pub fn restart(&mut self) {
+        self.step.restart();
+    }
+
+    /// Solves the instances in turn, up to `around.passes` times.
+    pub fn run<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        self.open(around, instances);
+        let first = self.first_pass(around, instances);
+        if around.passes > 1 && !self.visits.is_empty() {
+            self.close_first_pass(around, instances);
+            for _ in 1..around.passes {
+                let gain = self.next_pass(around, instances);
+                // Written so that an unknown gain, of a start whose dual terms are unknown, ends the passes.
+                let pays = gain > LEAST_GAIN * first;
+                if !pays || self.visits.is_empty() {
+                    break;
+                }
+            }
+        }
+        self.collect(around, instances);
+    }
+
+    /// Gathers what the chain keeps current.
+    fn open<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let (q, count) = (around.labels.count(), instances.len());
+        let buffers = &mut self.buffers;
+        buffers.kernel.resize(count * count, 0.0);
+        for buffer in [
+            &mut buffers.current,
+            &mut buffers.change,
+            &mut buffers.gathered_scores,
+            &mut buffers.gathered_dual,
+            &mut buffers.new_dual,
+        ] {
+            buffer.resize(q, 0.0);
+        }
+        self.terms.clear();
+        self.moved.clear();
+        self.rows.clear();
+        self.changes.clear();
+        self.probes.clear();
+        self.visits.clear();
+        around.scores.open(
+            instances,
+            buffers.scores.rows(count, q),
+            &mut buffers.kernel,
+            &mut buffers.scratch,
+        );
+        buffers.opened.clear();
+        if around.joint {
+            let probes = buffers
+                .scores
+                .rows(count, q)
+                .chunks_exact(q)
+                .step_by(PROBED);
+            buffers.opened.extend(probes.flatten());
+        }
+        buffers.scores.set();
+        buffers.dual.clear();
+        for &i in instances {
+            let row = &around.dual[i as usize * q..(i as usize + 1) * q];
+            buffers.dual.extend_from_slice(row);
+            self.terms.push(around.dual_terms[i as usize]);
+        }
+        buffers.shift.clear();
+        buffers.shift.extend_from_slice(around.shift);
+    }
+
+    /// Solves every instance once; each one's move reaches those after it. Returns the gain.
+    fn first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) -> f64 {
+        let count = instances.len();
+        let mut total = 0.0;
+        for k in 0..count {
+            let Some(gain) = self.visit(around, instances, k) else {
+                continue;
+            };
+            total += gain;
+            self.visits.push(k);
+            let Buffers {
+                change,
+                scores,
+                kernel,
+                ..
+            } = &mut self.buffers;
+            let row = &kernel[k * count + k + 1..(k + 1) * count];
+            scores.spread(row, change, k + 1);
+        }
+        total
+    }
+
+    /// Makes the kernel among the instances symmetric, and tells each instance of its own move and of those after it.
+    fn close_first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let (q, count) = (around.labels.count(), instances.len());
+        let Buffers {
+            kernel,
+            scores,
+            dual,
+            change,
+            ..
+        } = &mut self.buffers;
+        for (k, &i) in instances.iter().enumerate() {
+            for j in 0..k {
+                kernel[k * count + j] = kernel[j * count + k];
+            }
+            kernel[k * count + k] = around.scores.diagonal()[i as usize];
+        }
+        for &k in &self.visits {
+            let i = instances[k] as usize;
+            let old = &around.dual[i * q..(i + 1) * q];
+            for ((change, new), old) in change.iter_mut().zip(&dual[k * q..]).zip(old) {
+                *change = new - old;
+            }
+            scores.spread(&kernel[k * count..=k * count + k], change, 0);
+        }
+    }
+
+    /// Solves once more those that the pass before moved; each move reaches everybody. Returns the gain.
+    fn next_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) -> f64 {
+        let count = instances.len();
+        let mut visits = std::mem::take(&mut self.visits);
+        let mut total = 0.0;
+        visits.retain(|&k| {
+            let Some(gain) = self.visit(around, instances, k) else {
+                return false;
+            };
+            total += gain;
+            let Buffers {
+                change,
+                scores,
+                kernel,
+                ..
+            } = &mut self.buffers;
+            scores.spread(&kernel[k * count..(k + 1) * count], change, 0);
+            true
+        });
+        self.visits = visits;
+        total
+    }
+
+    /// Solves the `k`-th instance. Returns by how much the dual objective grows; `None` when the block stands still.
+    fn visit<S: Scores>(
+        &mut self,
+        around: &Surroundings<'_, S>,
+        instances: &[u32],
+        k: usize,
+    ) -> Option<f64> {
+        let (labels, q) = (around.labels, around.labels.count());
+        let i = instances[k] as usize;
+        let buffers = &mut self.buffers;
+        let current = &mut buffers.current;
+        let row = &mut buffers.dual[k * q..(k + 1) * q];
+        buffers.scores.read(k, current);
+        axpy(1.0, &buffers.shift, current);
+        let (point, rho) = match around.anchor {
+            Some(anchor) => (&anchor.point[i * q..(i + 1) * q], anchor.rho),
+            None => (&around.dual[i * q..(i + 1) * q], 0.0),
+        };
+        if rho > 0.0 {
+            for ((score, beta), a) in current.iter_mut().zip(&*row).zip(point) {
+                *score += rho * (beta - a);
+            }
+        }
+        labels.gather(i, current, &mut buffers.gathered_scores);
+        labels.gather(i, row, &mut buffers.gathered_dual);
+        let kappa = around.scores.diagonal()[i] + around.sigma + rho;
+        let block = Block {
+            instance: i,
+            relevant: labels.relevant(i).len(),
+            weight: labels.weight(i),
+            kappa,
+            scores: &buffers.gathered_scores,
+            dual: &buffers.gathered_dual,
+        };
+        let term = self.step.step(block, &mut buffers.new_dual);
+        let old_term = std::mem::replace(&mut self.terms[k], term);
+        if buffers.new_dual == buffers.gathered_dual {
+            return None;
+        }
+        let change = &mut buffers.change;
+        change.copy_from_slice(row);
+        labels.scatter(i, &buffers.new_dual, row);
+        for (change, new) in change.iter_mut().zip(&*row) {
+            *change = new - *change;
+        }
+        let square = dot(change, change);
+        let gain = term - old_term - dot(change, current) - 0.5 * kappa * square;
+        if around.joint && k.is_multiple_of(PROBED) {
+            let opened = &buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
+            let from_anchor: f64 = change
+                .iter()
+                .zip(around.dual[i * q..(i + 1) * q].iter().zip(point))
+                .map(|(delta, (beta, a))| delta * (beta - a))
+                .sum();
+            let product = dot(opened, change);
+            let linear = product + dot(around.shift, change) + rho * from_anchor;
+            self.probes.instances.push(instances[k]);
+            self.probes.changes.extend_from_slice(change);
+            self.probes.slope += term - old_term - linear;
+            self.probes.secured += 0.5 * kappa * square;
+            self.probes.curvature += rho * square - product;
+        }
+        axpy(around.sigma, change, &mut buffers.shift);
+        Some(gain)
+    }
+
+    /// Collects the instances whose rows are not what they were.
+    fn collect<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
+        let q = around.labels.count();
+        for (&i, new) in instances.iter().zip(self.buffers.dual.chunks_exact(q)) {
+            let old = &around.dual[i as usize * q..(i as usize + 1) * q];
+            if new != old {
+                self.moved.push(i);
+                self.rows.extend_from_slice(new);
+                self.changes
+                    .extend(new.iter().zip(old).map(|(new, old)| new - old));
+            }
+        }
+    }
+
+    /// Completes the probes' curvature once the scores contain the moves of all chains, which sum to `sum`.
+    pub fn measure<S: Scores>(&mut self, scores: &S, sum: &[f64], sigma: f64) {
+        let rows = &mut self.buffers.opened;
+        let probes = &mut self.probes;
+        rows.resize(probes.changes.len(), 0.0);
+        scores.rows(&probes.instances, rows, &mut self.buffers.scratch);
+        for row in rows.chunks_exact_mut(sum.len()) {
+            axpy(sigma, sum, row);
+        }
+        probes.curvature += dot(rows, &probes.changes);
+    }
+
+    pub fn probes(&self) -> &Probes {
+        &self.probes
+    }
+}

@@ -1,0 +1,534 @@
+//! The state of block coordinate ascent, epochs and certificates.
+
+use super::chain::{Chain, Surroundings};
+use super::step::Step;
+use crate::labels::Labels;
+use crate::linalg::vector::{axpy, dot, row_sum};
+use crate::memory::{self, Purpose};
+use crate::pairwise::acceleration::{Anchor, PATIENCE};
+use crate::pairwise::loss::Loss;
+use crate::pairwise::proximal_newton::{self, Centre, Schedule};
+use crate::pairwise::scores::{Moved, Scores};
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings};
+
+/// Rows whose gap terms one chunk of work computes.
+const CHUNK: usize = 64;
+
+/// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
+const PROMPT_ENTRIES: usize = 500_000;
+
+/// Units in the last place that the sums of a quadratic form may lose.
+const ROUNDING_UNITS: f64 = 16.0;
+
+/// Share of the tolerated gap that skipped instances may leave behind.
+const SKIPPED_SHARE: f64 = 0.05;
+
+/// The sums that make up the primal and the dual objective.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Certificate {
+    /// `sum_i phi_i(s_i)`
+    pub loss: f64,
+    /// `sum_i D_i`
+    pub dual_terms: f64,
+    /// `<B, K B>`, without any bias term.
+    pub quadratic: f64,
+    /// The sum of the instances' gap terms.
+    pub gap: f64,
+}
+
+/// The state of block coordinate ascent.
+pub(crate) struct Engine<'a, S: Scores, T: Step> {
+    labels: &'a Labels,
+    pub scores: &'a mut S,
+    threads: &'a Threads,
+    settings: &'a Settings,
+    random: fastrand::Rng,
+    order: Vec<u32>,
+    /// The dual matrix `B`.
+    pub dual: Vec<f64>,
+    /// `g = sum_i beta_i`
+    pub sum: Vec<f64>,
+    /// The constant part `b` of the scores.
+    pub offset: Vec<f64>,
+    /// The scores contain `sigma g`.
+    pub sigma: f64,
+    pub(super) anchor: Option<Anchor>,
+    newton: Schedule,
+    /// `D_i` of every instance.
+    pub dual_terms: Vec<f64>,
+    /// Gap term of every instance.
+    gaps: Vec<f64>,
+    chains: Vec<Chain<T>>,
+    joined: Joined,
+    epochs: usize,
+}
+
+/// Epochs in which a chain visits its instances once: easy problems need no more.
+const SINGLE_EPOCHS: usize = 2;
+
+/// How much later the momentum sets in where instances are solved several times in a row.
+const REPEATED_PATIENCE: usize = 4;
+
+/// Most multiply-adds of all passes over a chain, so that an interruption is answered promptly.
+const INSIDE: usize = 200_000_000;
+
+/// The moves of all chains.
+#[derive(Default)]
+struct Joined {
+    instances: Vec<u32>,
+    changes: Vec<f64>,
+}
+
+/// The sums of the dual variables of each instance, which are the hinge's dual terms.
+pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
+    let terms = dual
+        .chunks_exact(labels.count())
+        .enumerate()
+        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum());
+    memory::collected(terms, Purpose::Rows)
+}
+
+/// A few units in the last place of `(sum_i ||beta_i|| sqrt(K_ii))^2`, which bounds the terms of `<B, K B>`.
+pub(crate) fn rounding_of_quadratic(dual: &[f64], diagonal: &[f64], q: usize) -> f64 {
+    let total: f64 = dual
+        .chunks_exact(q)
+        .zip(diagonal)
+        .map(|(row, kappa)| (dot(row, row) * kappa.abs()).sqrt())
+        .sum();
+    ROUNDING_UNITS * f64::EPSILON * total * total
+}
+
+/// How an epoch went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Epoch {
+    /// Some block moved.
+    Moved,
+    /// Every visited block stood still.
+    Still,
+    /// The monitor asked to stop.
+    Interrupted,
+}
+
+/// Scores of the smallest problem that is solved by several chains.
+const SCORES_FOR_CHAINS: usize = 100_000;
+
+/// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
+const SPOILT_SHARE: f64 = 0.05;
+
+fn chains<S: Scores, T: Step>(step: T, scores: &S, settings: &Settings) -> Vec<Chain<T>> {
+    let count = match settings.chains {
+        0 if settings.block_size > 0 => 1,
+        0 if scores.instances() * scores.labels() < SCORES_FOR_CHAINS => 1,
+        0 => S::CHAINS,
+        // Further chains would have no instance to move.
+        count => count.min(scores.instances()).max(1),
+    };
+    let others: Vec<T> = (1..count).map_while(|_| step.fork()).collect();
+    std::iter::once(step)
+        .chain(others)
+        .map(Chain::new)
+        .collect()
+}
+
+impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
+    /// Starts at a dual matrix whose scores are already in `scores`.
+    pub fn new(
+        labels: &'a Labels,
+        scores: &'a mut S,
+        step: T,
+        dual: Vec<f64>,
+        sigma: f64,
+        threads: &'a Threads,
+        settings: &'a Settings,
+    ) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        let chains = chains(step, scores, settings);
+        Self {
+            order: memory::collected(
+                (0..n as u32).filter(|&i| labels.has_pairs(i as usize)),
+                Purpose::Rows,
+            ),
+            labels,
+            scores,
+            threads,
+            settings,
+            random: fastrand::Rng::with_seed(settings.seed),
+            sum: row_sum(&dual, q),
+            offset: vec![0.0; q],
+            sigma,
+            anchor: None,
+            newton: Schedule::new(),
+            // The dual terms of a given start are unknown until its blocks have been visited.
+            dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
+                memory::zeros(n, Purpose::Rows)
+            } else {
+                memory::filled(f64::NEG_INFINITY, n, Purpose::Rows)
+            },
+            dual,
+            gaps: memory::zeros(n, Purpose::Rows),
+            chains,
+            joined: Joined::default(),
+            epochs: 0,
+        }
+    }
+
+    /// `b + sigma g`, the bias that the current scores contain.
+    pub fn bias(&self) -> Vec<f64> {
+        self.offset
+            .iter()
+            .zip(&self.sum)
+            .map(|(b, g)| b + self.sigma * g)
+            .collect()
+    }
+
+    /// Number of instances that the next epoch visits.
+    pub fn active(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Visits every active instance once.
+    pub fn epoch(&mut self, monitor: &mut dyn Monitor) -> Epoch {
+        if self.settings.shuffle {
+            self.random.shuffle(&mut self.order);
+        }
+        let chains = self.chains.len();
+        let length = self.chain_length();
+        let order = std::mem::take(&mut self.order);
+        let mut outcome = Epoch::Still;
+        let (mut blocks, mut spoilt) = (0, 0);
+        for block in order.chunks(length.saturating_mul(chains).max(1)) {
+            if monitor.interrupted() {
+                outcome = Epoch::Interrupted;
+                break;
+            }
+            if let Some(step_length) = self.visit(block, length) {
+                outcome = Epoch::Moved;
+                spoilt += usize::from(step_length < 1.0);
+            }
+            blocks += 1;
+        }
+        if spoilt as f64 > SPOILT_SHARE * blocks as f64 {
+            self.chains.truncate(chains / 2);
+        }
+        self.order = order;
+        self.epochs += 1;
+        outcome
+    }
+
+    /// Solves the instances of a block in chains of a given length. Returns how far they went along their joint move,
+    /// if there was any.
+    fn visit(&mut self, block: &[u32], length: usize) -> Option<f64> {
+        let count = block.len().div_ceil(length);
+        self.run_chains(block, length, count);
+        let Joined { instances, changes } = &mut self.joined;
+        instances.clear();
+        changes.clear();
+        for chain in &self.chains[..count] {
+            instances.extend_from_slice(&chain.moved);
+            changes.extend_from_slice(&chain.changes);
+        }
+        let moved = !instances.is_empty();
+        let step_length = if moved { self.close(count) } else { 1.0 };
+        for (chain, part) in self.chains.iter().zip(block.chunks(length)) {
+            for (&i, &term) in part.iter().zip(&chain.terms) {
+                let old = &mut self.dual_terms[i as usize];
+                *old = if step_length < 1.0 {
+                    *old + step_length * (term - *old)
+                } else {
+                    term
+                };
+            }
+        }
+        self.move_rows(count, step_length);
+        moved.then_some(step_length)
+    }
+
+    fn run_chains(&mut self, block: &[u32], length: usize, count: usize) {
+        let shift = self.bias();
+        let around = Surroundings {
+            labels: self.labels,
+            scores: &*self.scores,
+            dual: &self.dual,
+            dual_terms: &self.dual_terms,
+            shift: &shift,
+            sigma: self.sigma,
+            anchor: self.anchor.as_ref(),
+            joint: count > 1,
+            passes: self.passes(length),
+        };
+        self.threads
+            .for_each_chunk(&mut self.chains[..count], 1, |index, chain| {
+                let end = block.len().min((index + 1) * length);
+                chain[0].run(&around, &block[index * length..end]);
+            });
+    }
+
+    /// Whether the next epoch solves each chain's instances several times: not in the first epochs, which suffice for
+    /// easy problems, and not where chains run at the same time.
+    fn repeats(&self) -> bool {
+        let free = self.settings.acceleration && self.settings.block_size == 0;
+        free && T::PASSES > 1 && self.chains.len() == 1 && self.epochs >= SINGLE_EPOCHS
+    }
+
+    /// Epochs before the momentum sets in. It slows down problems that repeated visits solve.
+    fn patience(&self) -> usize {
+        if self.repeats() {
+            REPEATED_PATIENCE * PATIENCE
+        } else {
+            PATIENCE
+        }
+    }
+
+    /// Number of instances in a chain.
+    fn chain_length(&self) -> usize {
+        match self.settings.block_size {
+            0 => self.scores.chain_length(),
+            size => size,
+        }
+    }
+
+    /// How often a chain of so many instances may solve them.
+    fn passes(&self, length: usize) -> usize {
+        if self.repeats() {
+            (INSIDE / (length * length * self.labels.count())).clamp(1, T::PASSES)
+        } else {
+            1
+        }
+    }
+
+    /// Tells all scores of the joint move. Returns how far it goes.
+    fn close(&mut self, count: usize) -> f64 {
+        let Joined { instances, changes } = &self.joined;
+        self.scores
+            .close(Moved { instances, changes }, self.threads);
+        let step_length = if count > 1 {
+            self.joint_step(count)
+        } else {
+            1.0
+        };
+        if step_length < 1.0 {
+            let Joined { instances, changes } = &mut self.joined;
+            let back = step_length - 1.0;
+            changes.iter_mut().for_each(|change| *change *= back);
+            self.scores
+                .close(Moved { instances, changes }, self.threads);
+        }
+        step_length
+    }
+
+    /// Moves the rows of `B`.
+    fn move_rows(&mut self, count: usize, step_length: f64) {
+        let q = self.labels.count();
+        for chain in &self.chains[..count] {
+            let moves = chain
+                .rows
+                .chunks_exact(q)
+                .zip(chain.changes.chunks_exact(q));
+            for (&i, (new, change)) in chain.moved.iter().zip(moves) {
+                let row = &mut self.dual[i as usize * q..(i as usize + 1) * q];
+                if step_length < 1.0 {
+                    axpy(step_length, change, row);
+                } else {
+                    row.copy_from_slice(new);
+                }
+                axpy(step_length, change, &mut self.sum);
+            }
+        }
+    }
+
+    /// How far to go along the joint move of the first `count` chains, which is done: all the way, unless they have
+    /// overshot; then to the best point of the way, as estimated from the probes.
+    fn joint_step(&mut self, count: usize) -> f64 {
+        let sum = row_sum(&self.joined.changes, self.sum.len());
+        let (scores, sigma) = (&*self.scores, self.sigma);
+        let chains = &mut self.chains[..count];
+        self.threads.for_each_chunk(chains, 1, |_, chain| {
+            chain[0].measure(scores, &sum, sigma);
+        });
+        let (mut slope, mut secured, mut curvature) = (0.0, 0.0, 0.0);
+        for probes in chains.iter().map(|chain| chain.probes()) {
+            slope += probes.slope;
+            secured += probes.secured;
+            curvature += probes.curvature;
+        }
+        if slope - 0.5 * curvature < 0.5 * secured {
+            (slope / curvature).clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether a certificate takes so long that an interrupted fit goes without one.
+    pub fn certifies_slowly(&self) -> bool {
+        self.labels.instances() * self.labels.count() > PROMPT_ENTRIES
+    }
+
+    /// Computes every instance's gap term at the current scores.
+    pub fn certify(&mut self) -> Certificate {
+        let q = self.labels.count();
+        let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
+        let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
+        let parts = self
+            .threads
+            .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
+                let mut rows = memory::matrix(gaps.len(), q, Purpose::RowsByLabels);
+                let mut scratch = Vec::new();
+                let mut gathered = vec![0.0; q];
+                let mut workspace = <T::Loss as Loss>::Workspace::default();
+                let first = chunk * CHUNK;
+                let instances: Vec<u32> =
+                    memory::collected(first as u32..(first + gaps.len()) as u32, Purpose::Rows);
+                scores.rows(&instances, &mut rows, &mut scratch);
+                let mut part = Certificate::default();
+                for (offset, (gap, row)) in
+                    gaps.iter_mut().zip(rows.chunks_exact_mut(q)).enumerate()
+                {
+                    let i = first + offset;
+                    if !labels.has_pairs(i) {
+                        continue;
+                    }
+                    let (mut quadratic, mut linear) = (0.0, 0.0);
+                    for ((score, beta), b) in
+                        row.iter_mut().zip(&dual[i * q..(i + 1) * q]).zip(&bias)
+                    {
+                        quadratic += *score * beta;
+                        *score += b;
+                        linear += *score * beta;
+                    }
+                    labels.gather(i, row, &mut gathered);
+                    let phi = labels.weight(i)
+                        * loss.value(&gathered, labels.relevant(i).len(), &mut workspace);
+                    *gap = phi - dual_terms[i] + linear;
+                    part.loss += phi;
+                    part.dual_terms += dual_terms[i];
+                    part.quadratic += quadratic;
+                    part.gap += *gap;
+                }
+                part
+            });
+        let mut total = Certificate::default();
+        for part in parts {
+            total.loss += part.loss;
+            total.dual_terms += part.dual_terms;
+            total.quadratic += part.quadratic;
+            total.gap += part.gap;
+        }
+        total
+    }
+
+    /// Chooses the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
+    pub fn choose_active(&mut self, tolerated: f64) {
+        if !self.settings.shrinking {
+            return;
+        }
+        let n = self.labels.instances();
+        let negligible = SKIPPED_SHARE * tolerated / n.max(1) as f64;
+        self.order.clear();
+        let (labels, gaps) = (self.labels, &self.gaps);
+        self.order.extend(
+            (0..n as u32)
+                .filter(|&i| labels.has_pairs(i as usize) && gaps[i as usize] > negligible),
+        );
+    }
+
+    /// A bound on the rounding of `<B, K B>`: a few units in the last place of what it sums up. Infinite for linear
+    /// scores, whose curvature is never negative but by rounding.
+    pub fn rounding(&self) -> f64 {
+        if S::WEIGHTS {
+            return f64::INFINITY;
+        }
+        rounding_of_quadratic(&self.dual, self.scores.diagonal(), self.labels.count())
+    }
+
+    /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.
+    fn mean_curvature(&self) -> f64 {
+        let n = self.labels.instances().max(1) as f64;
+        self.scores.diagonal().iter().sum::<f64>() / n + self.sigma
+    }
+
+    /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
+    pub fn accelerate(&mut self, epochs: usize, objective: f64) {
+        if let Some(anchor) = &mut self.anchor {
+            anchor.after_epoch(&self.dual, objective);
+        } else if self.settings.acceleration && epochs >= self.patience() {
+            let rho = self.mean_curvature();
+            if rho > 0.0 {
+                self.anchor = Some(Anchor::new(rho, &self.dual, objective));
+            }
+        }
+    }
+
+    /// After `epochs` epochs with the given dual objective and relative gap: takes a proximal point step when it is time
+    /// for one. Returns how many epochs it was worth.
+    pub fn newton_step(
+        &mut self,
+        epochs: usize,
+        objective: f64,
+        relative_gap: f64,
+        monitor: &mut dyn Monitor,
+    ) -> usize {
+        if !self.settings.acceleration || !proximal_newton::applies::<T::Loss>(self.labels) {
+            return 0;
+        }
+        // An epoch has to follow, and a step may end two products late.
+        let room = self.settings.max_epochs.saturating_sub(epochs + 3);
+        let most = Schedule::products(epochs).min(room);
+        let gap = relative_gap / self.settings.tolerance;
+        if !self.newton.due(epochs, objective, gap) || most < proximal_newton::LEAST_PRODUCTS {
+            return 0;
+        }
+        let scale = self.mean_curvature();
+        if scale <= 0.0 {
+            return 0;
+        }
+        let kept = memory::copied(self.scores.state(), Purpose::RowsByLabels);
+        let centre = Centre {
+            labels: self.labels,
+            loss: self.chains[0].loss(),
+            threads: self.threads,
+            dual: &self.dual,
+            offset: &self.offset,
+            sigma: self.sigma,
+            rho: self.newton.rho() * scale,
+        };
+        let step = proximal_newton::step(&centre, self.scores, most, monitor);
+        let Some(step) = step else {
+            *self.scores.state() = kept;
+            return 0;
+        };
+        if self.newton.takes(epochs, &step)
+            && self.scores.recompute(&step.dual, self.threads, monitor)
+        {
+            self.move_to(step.dual);
+        } else {
+            *self.scores.state() = kept;
+        }
+        step.products
+    }
+
+    /// Goes on from another dual matrix of a hinge problem, whose scores are already there.
+    fn move_to(&mut self, dual: Vec<f64>) {
+        self.sum = row_sum(&dual, self.labels.count());
+        self.dual_terms = hinge_dual_terms(self.labels, &dual);
+        self.dual = dual;
+        self.anchor = None;
+        for chain in &mut self.chains {
+            chain.restart();
+        }
+        self.wake_all();
+    }
+
+    /// Ends the acceleration; whether there was one.
+    pub fn stop_accelerating(&mut self) -> bool {
+        self.anchor.take().is_some()
+    }
+
+    /// Makes every instance active again.
+    pub fn wake_all(&mut self) {
+        self.order.clear();
+        let labels = self.labels;
+        self.order
+            .extend((0..labels.instances() as u32).filter(|&i| labels.has_pairs(i as usize)));
+    }
+}

@@ -1,0 +1,147 @@
+//! One part's share of a fit whose rows are dealt to many machines (CoCoA+, Smith et al. 2018).
+//!
+//! All parts know the linear model `W = sum_p X_p^T B_p`; each keeps its rows and its dual rows `B_p`. A part improves
+//! its own rows by
+//!
+//! ```text
+//! max over Delta   sum_i [ D_i(beta_i + delta_i) - <delta_i, W^T x_i + b> ] - growth/2 ( ||X_p^T Delta||^2 + sigma ||sum_i delta_i||^2 )
+//! ```
+//!
+//! where `growth` allows for the moves of the other parts: with as large a `growth` as there are parts, the sum of all
+//! moves gains what the parts expect at least. To the engine this is the kernel `growth (K + sigma)` and scores that
+//! start at those of `W` and `b`.
+
+use super::{Engine, Epoch, Step};
+use crate::error::SolverError;
+use crate::labels::Labels;
+use crate::pairwise::acceleration::Anchor;
+use crate::pairwise::scores::{Scaled, Scores};
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings};
+
+/// The common point at which a part starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Common<'a> {
+    /// `W`, `d x q` row-major.
+    pub weights: &'a [f64],
+    /// The bias `b`, one a label.
+    pub offset: &'a [f64],
+    /// Curvature `sigma` of the bias: 1 where it is penalized, 0 where there is none.
+    pub sigma: f64,
+    /// Factor of the curvature.
+    pub growth: f64,
+    /// Weight of the proximal term `rho/2 ||B_p - A||^2`; 0 for none.
+    pub rho: f64,
+}
+
+/// A part's dual rows at the common point.
+#[derive(Clone, Debug)]
+pub struct PartState {
+    /// `B_p`, `n x q` row-major.
+    pub dual: Vec<f64>,
+    /// `D_i` of every instance, or lower bounds.
+    pub dual_terms: Vec<f64>,
+}
+
+/// What a part sends to the others.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The part's rows after the epoch.
+    pub state: PartState,
+    /// `X_p^T Delta`, `d x q` row-major.
+    pub weights: Vec<f64>,
+    /// `sum_i delta_i`
+    pub sum: Vec<f64>,
+    /// `sum_i phi_i` at the common point.
+    pub loss: f64,
+    /// The sum of the instances' terms of the duality gap at the common point.
+    pub gap: f64,
+    /// Instances that the epoch visited.
+    pub active: usize,
+}
+
+fn check(name: &'static str, found: usize, wanted: usize) -> Result<(), SolverError> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(SolverError::Argument {
+        name,
+        found: format!("{found} numbers"),
+        expected: "as many as the rows, features and labels ask for",
+    })
+}
+
+/// Certifies a part at the common point and, unless `epochs` is 0, improves its rows. Instances whose terms of the
+/// duality gap are below their share of `tolerated` stay as they are. `None` when interrupted.
+///
+/// # Errors
+/// When the sizes do not fit together, or a factor is out of range.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the signature that the loops share"
+)]
+pub fn improve_part<S: Scores, T: Step>(
+    labels: &Labels,
+    scores: S,
+    step: T,
+    common: Common<'_>,
+    start: PartState,
+    anchor: Option<Vec<f64>>,
+    tolerated: f64,
+    epochs: usize,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Answer>, SolverError> {
+    let (n, q) = (labels.instances(), labels.count());
+    let in_range = common.growth > 0.0 && common.sigma >= 0.0 && common.rho >= 0.0;
+    let finite = (common.growth + common.sigma + common.rho).is_finite();
+    if !(in_range && finite) {
+        return Err(SolverError::Argument {
+            name: "growth, sigma or rho",
+            found: format!("{}, {} or {}", common.growth, common.sigma, common.rho),
+            expected: "a positive number and two that are not negative",
+        });
+    }
+    let mut scores = Scaled::new(scores, common.growth);
+    check("Y", n, scores.instances())?;
+    check("dual", start.dual.len(), n * q)?;
+    check("dual_terms", start.dual_terms.len(), n)?;
+    check("weights", common.weights.len(), scores.state().len())?;
+    check("offset", common.offset.len(), q)?;
+    scores.state().copy_from_slice(common.weights);
+    let sigma = common.growth * common.sigma;
+    let PartState { dual, dual_terms } = start;
+    let mut engine = Engine::new(labels, &mut scores, step, dual, sigma, threads, settings);
+    engine.dual_terms = dual_terms;
+    engine.offset.copy_from_slice(common.offset);
+    // The scores see the change of the sum only: the rest of it is in the offset.
+    engine.sum.fill(0.0);
+    if let Some(point) = anchor {
+        check("anchor", point.len(), n * q)?;
+        let mut anchor = Anchor::new(common.rho, &[], 0.0);
+        anchor.point = point;
+        engine.anchor = Some(anchor);
+    }
+    let certificate = engine.certify();
+    engine.choose_active(tolerated);
+    let active = engine.active();
+    for _ in 0..epochs {
+        if engine.epoch(monitor) == Epoch::Interrupted {
+            return Ok(None);
+        }
+    }
+    let (sum, dual, dual_terms) = (engine.sum, engine.dual, engine.dual_terms);
+    let mut weights = std::mem::take(scores.state());
+    for (after, before) in weights.iter_mut().zip(common.weights) {
+        *after = (*after - before) / common.growth;
+    }
+    Ok(Some(Answer {
+        state: PartState { dual, dual_terms },
+        weights,
+        sum,
+        loss: certificate.loss,
+        gap: certificate.gap,
+        active,
+    }))
+}

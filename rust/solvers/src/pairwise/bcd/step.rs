@@ -1,0 +1,131 @@
+//! What is done to one instance's block of the dual.
+
+use crate::pairwise::loss::Loss;
+
+/// One instance's block of the dual, with the relevant labels first.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// The instance `i`.
+    pub instance: usize,
+    /// Number of relevant labels `p_i`.
+    pub relevant: usize,
+    /// Weight `c_i` of each pair.
+    pub weight: f64,
+    /// Curvature `kappa = K_ii` (with the bias term).
+    pub kappa: f64,
+    /// Current scores.
+    pub scores: &'a [f64],
+    /// Current dual block `beta_i`.
+    pub dual: &'a [f64],
+}
+
+/// A way to improve one instance's block: exactly ([`Proximal`]) or one pair at a time ([`crate::pairwise::dcd::OnePair`]).
+pub trait Step: Send + Sized {
+    /// The loss of the problem.
+    type Loss: Loss;
+
+    /// How often a chain may solve an instance in a row.
+    const PASSES: usize = 1;
+
+    /// The loss of the problem.
+    fn loss(&self) -> &Self::Loss;
+
+    /// Another worker for the same problem, which solves other instances at the same time; `None` when steps need to
+    /// know of each other.
+    fn fork(&self) -> Option<Self>;
+
+    /// Writes the new block `beta_i` and returns its dual term `D_i`.
+    fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64;
+
+    /// Told that the dual matrix is another one than the steps have led to.
+    fn restart(&mut self) {}
+}
+
+/// The exact block step by the loss's proximal map.
+#[derive(Clone, Debug, Default)]
+pub struct Proximal<L: Loss> {
+    loss: L,
+    workspace: L::Workspace,
+    centre: Vec<f64>,
+    displacement: Vec<f64>,
+}
+
+impl<L: Loss> Proximal<L> {
+    /// Steps for a loss.
+    pub fn new(loss: L) -> Self {
+        Self {
+            loss,
+            workspace: L::Workspace::default(),
+            centre: Vec::new(),
+            displacement: Vec::new(),
+        }
+    }
+}
+
+/// The dual block of scores that the block cannot move (`kappa = 0`): a negative subgradient of `phi_i`.
+pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut [f64]) {
+    dual.fill(0.0);
+    for m in 0..block.relevant {
+        for n in block.relevant..dual.len() {
+            let alpha = block.weight * loss.negative_slope(block.scores[m] - block.scores[n]);
+            dual[m] += alpha;
+            dual[n] -= alpha;
+        }
+    }
+}
+
+impl<L: Loss> Step for Proximal<L> {
+    type Loss = L;
+
+    const PASSES: usize = 30;
+
+    fn fork(&self) -> Option<Self> {
+        Some(Self::new(self.loss.clone()))
+    }
+
+    fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
+        let Block {
+            relevant,
+            weight,
+            kappa,
+            scores,
+            ..
+        } = block;
+        if kappa <= 0.0 {
+            negative_gradient(&self.loss, &block, dual);
+            return self
+                .loss
+                .dual_value(dual, scores, relevant, weight, &mut self.workspace);
+        }
+        self.centre.clear();
+        self.centre.extend(
+            scores
+                .iter()
+                .zip(block.dual)
+                .map(|(s, beta)| s - kappa * beta),
+        );
+        self.displacement.resize(scores.len(), 0.0);
+        self.loss.prox(
+            &self.centre,
+            scores,
+            &mut self.displacement,
+            relevant,
+            kappa * weight,
+            &mut self.workspace,
+        );
+        for ((beta, centre), displacement) in dual
+            .iter_mut()
+            .zip(&mut self.centre)
+            .zip(&self.displacement)
+        {
+            *beta = displacement / kappa;
+            *centre += displacement;
+        }
+        self.loss
+            .dual_value(dual, &self.centre, relevant, weight, &mut self.workspace)
+    }
+}

@@ -1,0 +1,266 @@
+//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (Xu 2013, section 7.1).
+//!
+//! ```text
+//! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = H alpha,   0 <= alpha <= c,   and H alpha = 0 for a free bias
+//! ```
+//!
+//! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
+//! the gradient `g_imn = s_im - s_in - 1` and steps by exact line search (eq. (43)). With a free bias the programme is
+//! a circulation of least cost on a graph with one node a label and one arc a pair ([`crate::network::circulation`]); its
+//! potentials are the best biases, so that `-z` is the duality gap at them. Otherwise it separates by pairs.
+//!
+//! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices.
+//!
+//! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
+//! relative duality gap.
+
+use crate::error::SolverError;
+use crate::labels::Labels;
+use crate::linalg::vector::{axpy, dot, row_sum};
+use crate::memory::{self, Purpose};
+use crate::network::circulation::Circulation;
+use crate::pairwise::bcd::{prepare, rounding_of_quadratic};
+use crate::pairwise::free_bias::{centred, feasible, hinge_sum};
+use crate::pairwise::scores::Scores;
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, verdict};
+
+/// The bias of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bias {
+    /// Equality constraints `H alpha = 0`.
+    Free,
+    /// The kernel `K + 1`.
+    Penalized,
+    /// No bias.
+    None,
+}
+
+/// The vertex that minimises a linear function over the feasible set.
+struct Vertex {
+    /// `B` of the vertex.
+    dual: Vec<f64>,
+    /// `u^T alpha` of the vertex.
+    total: f64,
+    /// The biases that belong to it.
+    bias: Vec<f64>,
+}
+
+/// The linear programme of one iteration.
+enum Oracle<'a> {
+    Circulation {
+        labels: &'a Labels,
+        network: Box<Circulation>,
+        costs: Vec<f64>,
+    },
+    Separable {
+        labels: &'a Labels,
+    },
+}
+
+/// Calls `visit(i, m, n)` for all pairs, instance by instance.
+fn for_each_pair(labels: &Labels, mut visit: impl FnMut(usize, usize, usize)) {
+    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        let irrelevant: Vec<usize> = labels.irrelevant(i).collect();
+        for &m in labels.relevant(i) {
+            for &n in &irrelevant {
+                visit(i, m as usize, n);
+            }
+        }
+    }
+}
+
+impl<'a> Oracle<'a> {
+    fn new(labels: &'a Labels, bias: Bias) -> Result<Self, SolverError> {
+        if bias != Bias::Free {
+            return Ok(Self::Separable { labels });
+        }
+        let (mut tails, mut heads, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
+        for_each_pair(labels, |i, m, n| {
+            memory::push(&mut tails, m as u32, Purpose::Network);
+            memory::push(&mut heads, n as u32, Purpose::Network);
+            memory::push(&mut capacities, labels.weight(i), Purpose::Network);
+        });
+        let network = Circulation::new(labels.count(), &tails, &heads, &capacities)
+            .map_err(|error| SolverError::Circulation(error.to_string()))?;
+        Ok(Self::Circulation {
+            labels,
+            network: Box::new(network),
+            costs: memory::zeros(tails.len(), Purpose::Network),
+        })
+    }
+
+    /// The best vertex for the scores (`g_imn = s_im - s_in - 1`).
+    fn minimise(
+        &mut self,
+        scores: &[f64],
+        monitor: &mut dyn Monitor,
+    ) -> Result<Vertex, SolverError> {
+        match self {
+            Self::Circulation {
+                labels,
+                network,
+                costs,
+            } => {
+                let q = labels.count();
+                let mut arc = 0;
+                for_each_pair(labels, |i, m, n| {
+                    costs[arc] = scores[i * q + m] - scores[i * q + n] - 1.0;
+                    arc += 1;
+                });
+                network
+                    .solve(costs, &mut || monitor.interrupted())
+                    .map_err(|error| SolverError::Circulation(error.to_string()))?;
+                let mut vertex = Vertex {
+                    dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
+                    total: 0.0,
+                    bias: centred(network.potentials().iter().map(|pi| -pi).collect()),
+                };
+                let flow = network.flow();
+                arc = 0;
+                for_each_pair(labels, |i, m, n| {
+                    vertex.dual[i * q + m] += flow[arc];
+                    vertex.dual[i * q + n] -= flow[arc];
+                    vertex.total += flow[arc];
+                    arc += 1;
+                });
+                Ok(vertex)
+            }
+            Self::Separable { labels } => {
+                let q = labels.count();
+                let mut vertex = Vertex {
+                    dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
+                    total: 0.0,
+                    bias: vec![0.0; q],
+                };
+                for_each_pair(labels, |i, m, n| {
+                    if scores[i * q + m] - scores[i * q + n] < 1.0 {
+                        vertex.dual[i * q + m] += labels.weight(i);
+                        vertex.dual[i * q + n] -= labels.weight(i);
+                        vertex.total += labels.weight(i);
+                    }
+                });
+                Ok(vertex)
+            }
+        }
+    }
+}
+
+/// `F` of the matrix that `scores` was last recomputed for, with the sum of its rows added for the kernel `K + 1`.
+fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> Vec<f64> {
+    let q = scores.labels();
+    let mut image = scores.all(threads);
+    if bias == Bias::Penalized {
+        let sum = row_sum(dual, q);
+        image
+            .chunks_exact_mut(q)
+            .for_each(|row| axpy(1.0, &sum, row));
+    }
+    image
+}
+
+/// Solves Rank-SVM by Frank-Wolfe. One iteration counts as one epoch.
+///
+/// # Errors
+/// When settings, labels and scores do not fit together.
+pub fn solve<S: Scores>(
+    labels: &Labels,
+    scores: &mut S,
+    bias: Bias,
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let q = labels.count();
+    let start = start.map(|start| feasible(labels, start, bias == Bias::Free, monitor));
+    let Some(mut dual) = prepare(labels, scores, start, settings, threads, monitor)? else {
+        return Ok(Solution::interrupted(labels));
+    };
+    let mut trace = Trace::default();
+    let mut oracle = Oracle::new(labels, bias)?;
+    let mut f = image(scores, &dual, bias, threads);
+    let mut total: f64 = (0..labels.instances())
+        .map(|i| {
+            labels
+                .relevant(i)
+                .iter()
+                .map(|&m| dual[i * q + m as usize])
+                .sum::<f64>()
+        })
+        .sum();
+    let mut iterations = 0;
+    // Whether `f` was computed from `dual` itself, not by adding up steps.
+    let mut exact = true;
+    let (status, intercept, primal, dual_objective) = loop {
+        let vertex = oracle.minimise(&f, monitor)?;
+        let quadratic = dot(&dual, &f);
+        let objective = total - 0.5 * quadratic;
+        let primal = 0.5 * quadratic + hinge_sum(labels, &f, &vertex.bias);
+        let intercept = match bias {
+            Bias::Penalized => row_sum(&dual, q),
+            _ => vertex.bias,
+        };
+        let found = verdict(primal, objective, quadratic, settings.tolerance, || {
+            if S::WEIGHTS {
+                f64::INFINITY
+            } else {
+                rounding_of_quadratic(&dual, scores.diagonal(), q)
+            }
+        });
+        let interrupted = monitor.interrupted();
+        let last = iterations == settings.max_epochs;
+        if (found.is_some() || last) && !exact && !interrupted {
+            // The certificate that counts is that of scores computed anew from B.
+            if !scores.recompute(&dual, threads, monitor) {
+                break (Status::Interrupted, intercept, primal, objective);
+            }
+            f = image(scores, &dual, bias, threads);
+            exact = true;
+            continue;
+        }
+        trace.record(iterations, primal, objective, labels.instances(), monitor);
+        let status = if interrupted {
+            Some(Status::Interrupted)
+        } else {
+            found.or(last.then_some(Status::MaxIterations))
+        };
+        if let Some(status) = status {
+            break (status, intercept, primal, objective);
+        }
+
+        // The direction d = alpha_bar - alpha, its slope z (eq. (62)) and curvature (eq. (43)).
+        let mut direction = vertex.dual;
+        axpy(-1.0, &dual, &mut direction);
+        if !scores.recompute(&direction, threads, monitor) {
+            break (Status::Interrupted, intercept, primal, objective);
+        }
+        let direction_image = image(scores, &direction, bias, threads);
+        let z = dot(&direction, &f) - (vertex.total - total);
+        if z >= 0.0 {
+            break (Status::Stalled, intercept, primal, objective);
+        }
+        let curvature = dot(&direction, &direction_image);
+        let step = if -z < curvature { -z / curvature } else { 1.0 };
+        axpy(step, &direction, &mut dual);
+        axpy(step, &direction_image, &mut f);
+        total += step * (vertex.total - total);
+        iterations += 1;
+        exact = false;
+    };
+    // The weights of a linear model are those of B, not those of the last direction.
+    let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
+    scores.recompute(&dual, threads, watcher);
+    let report = Report {
+        status,
+        epochs: iterations,
+        primal,
+        dual: dual_objective,
+        history: trace.history,
+    };
+    Ok(Solution {
+        dual,
+        bias: intercept,
+        report,
+    })
+}

@@ -1,0 +1,71 @@
+//! Pairwise losses of one instance.
+//!
+//! Instance `i` with relevant labels `P` and irrelevant labels `N` suffers
+//!
+//! ```text
+//! phi_i(s) = c_i * sum over m in P, n in N of loss(s_m - s_n)
+//! ```
+//!
+//! and the engine ([`crate::pairwise::bcd`]) needs two things of a loss: the value of that sum, and its proximal map. Scores
+//! of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
+//! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted.
+
+mod hinge;
+mod newton;
+mod optimal_margin;
+mod squared_hinge;
+
+pub use hinge::{Hinge, HingeWorkspace};
+pub use newton::NewtonWorkspace;
+pub use optimal_margin::{OptimalMargin, OptimalMarginError};
+pub use squared_hinge::{SquaredHinge, SquaredHingeWorkspace};
+
+use crate::linalg::vector::dot;
+
+/// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
+pub trait Loss: Clone + Send + Sync {
+    /// Buffers that a loss reuses from one instance to the next.
+    type Workspace: Default + Send;
+
+    /// Whether the dual variables of the pairs fill the box `[0, c_i]` and their sum is the dual term (the hinge).
+    const BOX: bool = false;
+
+    /// `sum over pairs of loss(s_m - s_n)`, without the weight `c_i`, in `O(q log q)`.
+    fn value(&self, scores: &[f64], relevant: usize, workspace: &mut Self::Workspace) -> f64;
+
+    /// The proximal map, as the displacement from its centre: overwrites `displacement` with `s - centre` for
+    ///
+    /// ```text
+    /// s = argmin over s of 1/2 ||s - centre||^2 + lambda * sum over pairs of loss(s_m - s_n)
+    /// ```
+    ///
+    /// The displacement is `kappa` times the block of dual variables, and is computed without the cancellation
+    /// that subtracting two close scores would bring. `guess` holds the current scores, from which iterative losses
+    /// start and which exact ones ignore. A label in no active pair gets a displacement of exactly zero.
+    fn prox(
+        &self,
+        centre: &[f64],
+        guess: &[f64],
+        displacement: &mut [f64],
+        relevant: usize,
+        lambda: f64,
+        workspace: &mut Self::Workspace,
+    );
+
+    /// The dual term `D_i = -phi_i^*(-beta_i)` of a block `dual` and the scores `scores` that belong to it
+    /// (`-beta_i` is a subgradient of `phi_i` there): Fenchel-Young holds with equality.
+    fn dual_value(
+        &self,
+        dual: &[f64],
+        scores: &[f64],
+        relevant: usize,
+        weight: f64,
+        workspace: &mut Self::Workspace,
+    ) -> f64 {
+        weight * self.value(scores, relevant, workspace) + dot(dual, scores)
+    }
+
+    /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient
+    /// where the loss has a kink).
+    fn negative_slope(&self, margin: f64) -> f64;
+}

@@ -1,0 +1,152 @@
+//! Scores of a linear model on dense features: `F = X W`, `W = X^T B`.
+
+use super::{Moved, Scores};
+use crate::linalg::features::Dense;
+use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector::dot;
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// Multiplications below which handing work to threads costs more than it saves.
+const PARALLEL_WORK: usize = 400_000;
+
+/// Rows of a product that one chunk of work computes, when the whole has `rows` rows of `work` multiplications each.
+pub(super) fn chunk_rows(rows: usize, work: usize, chunk: usize) -> usize {
+    if rows.saturating_mul(work) < PARALLEL_WORK {
+        rows.max(1)
+    } else {
+        chunk
+    }
+}
+
+/// Dense features and the weights `W = X^T B`, `d x q` row-major.
+#[derive(Clone, Debug)]
+pub struct LinearDense<'a> {
+    features: Dense<'a>,
+    diagonal: Vec<f64>,
+    labels: usize,
+    weights: Vec<f64>,
+    panel: Vec<f64>,
+}
+
+impl<'a> LinearDense<'a> {
+    /// Starts at `B = 0`.
+    pub fn new(features: Dense<'a>, labels: usize) -> Self {
+        let norms = (0..features.rows()).map(|i| dot(features.row(i), features.row(i)));
+        let diagonal = memory::collected(norms, Purpose::Rows);
+        Self {
+            features,
+            diagonal,
+            labels,
+            weights: memory::matrix(features.columns(), labels, Purpose::FeaturesByLabels),
+            panel: Vec::new(),
+        }
+    }
+
+    /// `W`, `d x q` row-major.
+    pub fn into_weights(self) -> Vec<f64> {
+        self.weights
+    }
+
+    /// `weights += panel^T changes`, for the `d` wide rows of the panel.
+    pub(super) fn add(
+        weights: &mut [f64],
+        panel: &[f64],
+        changes: &[f64],
+        d: usize,
+        q: usize,
+        threads: &Threads,
+    ) {
+        let count = changes.len() / q;
+        let size = chunk_rows(d, count * q, 64);
+        threads.for_each_chunk(weights, size * q, |chunk, weights| {
+            let left = View::rows(&panel[chunk * size..], d).transposed();
+            multiply(
+                (weights.len() / q, count, q),
+                left,
+                View::rows(changes, q),
+                weights,
+                q,
+                true,
+            );
+        });
+    }
+}
+
+impl Scores for LinearDense<'_> {
+    const WEIGHTS: bool = true;
+    const CHAINS: usize = 4;
+
+    fn fresh(&self, labels: usize) -> Self {
+        Self::new(self.features, labels)
+    }
+
+    fn instances(&self) -> usize {
+        self.features.rows()
+    }
+
+    fn labels(&self) -> usize {
+        self.labels
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn chain_length(&self) -> usize {
+        // The kernel within a block costs b d an instance and saves vector products of cost 4 d q.
+        self.labels.clamp(8, 64)
+    }
+
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        let (d, count) = (self.features.columns(), block.len());
+        self.rows(block, scores, scratch);
+        let view = View::rows(scratch, d);
+        multiply(
+            (count, d, count),
+            view,
+            view.transposed(),
+            kernel,
+            count,
+            false,
+        );
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        let (d, q) = (self.features.columns(), self.labels);
+        self.features.gather(moved.instances, &mut self.panel);
+        Self::add(&mut self.weights, &self.panel, moved.changes, d, q, threads);
+    }
+
+    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>) {
+        let (d, q) = (self.features.columns(), self.labels);
+        self.features.gather(instances, scratch);
+        multiply(
+            (instances.len(), d, q),
+            View::rows(scratch, d),
+            View::rows(&self.weights, q),
+            out,
+            q,
+            false,
+        );
+    }
+
+    fn state(&mut self) -> &mut Vec<f64> {
+        &mut self.weights
+    }
+
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let (d, q) = (self.features.columns(), self.labels);
+        let mut weights = memory::matrix(d, q, Purpose::FeaturesByLabels);
+        for (index, block) in dual.chunks(256 * q).enumerate() {
+            if monitor.interrupted() {
+                return false;
+            }
+            let panel = &self.features.data()[index * 256 * d..][..block.len() / q * d];
+            Self::add(&mut weights, panel, block, d, q, threads);
+        }
+        self.weights = weights;
+        true
+    }
+}

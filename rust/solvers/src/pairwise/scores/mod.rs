@@ -1,0 +1,96 @@
+//! Training scores `F = K B` under changes of a few rows of the dual matrix `B` at a time.
+//!
+//! The engine visits instances in blocks. It opens a block (current scores of its instances, and the kernel among
+//! them), solves the instances in turn while it keeps only the block's own scores current, and closes the block, which
+//! updates all other scores with one matrix product. The iterates are those of the plain method.
+
+mod kernel_blocks;
+mod linear_dense;
+mod linear_metric;
+mod linear_sparse;
+mod scaled;
+mod stored_kernel;
+
+pub use kernel_blocks::{KernelBlocks, Precision};
+pub use linear_dense::LinearDense;
+pub use linear_metric::{LinearMetric, Number};
+pub use linear_sparse::LinearSparse;
+pub use scaled::Scaled;
+pub use stored_kernel::StoredKernel;
+
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// Instances whose scores one chunk of work writes.
+const TOGETHER: usize = 64;
+
+/// The change of one instance's row of `B` within a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved<'a> {
+    /// Instances of the block that moved.
+    pub instances: &'a [u32],
+    /// Their changes, one row of `q` numbers each.
+    pub changes: &'a [f64],
+}
+
+/// Training scores of one geometry: a kernel or linear features.
+pub trait Scores: Sync {
+    /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
+    const WEIGHTS: bool = false;
+
+    /// How many chains of instances to solve at the same time in large problems: several where the solutions take a
+    /// good part of the time, and 1 where the rank-b update of all scores dominates, which threads share anyway.
+    const CHAINS: usize = 1;
+
+    /// The same instances with another number of labels, at `B = 0`.
+    fn fresh(&self, labels: usize) -> Self;
+
+    /// Number of instances `n`.
+    fn instances(&self) -> usize;
+
+    /// Number of labels `q`.
+    fn labels(&self) -> usize;
+
+    /// `K_ii` of every instance.
+    fn diagonal(&self) -> &[f64];
+
+    /// How many instances to solve in turn before the other scores are updated.
+    fn chain_length(&self) -> usize;
+
+    /// Opens a block: writes the current scores of its instances (`b x q`) and the kernel among them (`b x b`, right
+    /// of the diagonal at least: later instances depend on earlier ones).
+    /// `scratch` is memory that only `open` and `rows` of one kind of scores use.
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>);
+
+    /// Closes a block: `F += K[:, instances] changes`.
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads);
+
+    /// Writes the scores of the given instances, row-major.
+    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>);
+
+    /// The scores of all instances, row-major.
+    fn all(&self, threads: &Threads) -> Vec<f64> {
+        let q = self.labels();
+        let mut scores = memory::matrix(self.instances(), q, Purpose::RowsByLabels);
+        threads.for_each_chunk(&mut scores, TOGETHER * q, |chunk, out| {
+            let first = (chunk * TOGETHER) as u32;
+            let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();
+            self.rows(&instances, out, &mut Vec::new());
+        });
+        scores
+    }
+
+    /// What the scores are made of: themselves, or the weights of a linear model.
+    fn state(&mut self) -> &mut Vec<f64>;
+
+    /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool;
+}
+
+/// Copies the chosen rows of stored scores.
+fn copy_rows(scores: &[f64], q: usize, instances: &[u32], out: &mut [f64]) {
+    for (row, &i) in out.chunks_exact_mut(q).zip(instances) {
+        row.copy_from_slice(&scores[i as usize * q..(i as usize + 1) * q]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Scores of a kernel multiplied by a constant.
+
+use super::{Moved, Scores};
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// The scores `factor K B` of a kernel `factor K`.
+///
+/// The state may start at scores that no `B` of these instances explains: those of a given model, say, on top of which
+/// the instances are fitted.
+#[derive(Debug)]
+pub struct Scaled<S> {
+    inner: S,
+    factor: f64,
+    diagonal: Vec<f64>,
+    changes: Vec<f64>,
+}
+
+impl<S: Scores> Scaled<S> {
+    /// Multiplies the kernel of `inner`, which is at `B = 0`, by a factor.
+    pub fn new(inner: S, factor: f64) -> Self {
+        Self {
+            diagonal: memory::collected(inner.diagonal().iter().map(|k| factor * k), Purpose::Rows),
+            inner,
+            factor,
+            changes: Vec::new(),
+        }
+    }
+}
+
+impl<S: Scores> Scores for Scaled<S> {
+    const WEIGHTS: bool = S::WEIGHTS;
+    const CHAINS: usize = S::CHAINS;
+
+    fn fresh(&self, labels: usize) -> Self {
+        Self::new(self.inner.fresh(labels), self.factor)
+    }
+
+    fn instances(&self) -> usize {
+        self.inner.instances()
+    }
+
+    fn labels(&self) -> usize {
+        self.inner.labels()
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn chain_length(&self) -> usize {
+        self.inner.chain_length()
+    }
+
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        self.inner.open(block, scores, kernel, scratch);
+        kernel.iter_mut().for_each(|value| *value *= self.factor);
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        self.changes.clear();
+        let changes = moved.changes.iter().map(|change| self.factor * change);
+        memory::extend(&mut self.changes, Purpose::RowsByLabels, changes);
+        let moved = Moved {
+            instances: moved.instances,
+            changes: &self.changes,
+        };
+        self.inner.close(moved, threads);
+    }
+
+    fn rows(&self, instances: &[u32], out: &mut [f64], scratch: &mut Vec<f64>) {
+        self.inner.rows(instances, out, scratch);
+    }
+
+    fn state(&mut self) -> &mut Vec<f64> {
+        self.inner.state()
+    }
+
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let complete = self.inner.recompute(dual, threads, monitor);
+        if complete {
+            let factor = self.factor;
+            let state = self.inner.state();
+            state.iter_mut().for_each(|value| *value *= factor);
+        }
+        complete
+    }
+}

@@ -1,0 +1,125 @@
+//! Scores with the whole kernel matrix in memory.
+
+use super::{Moved, Scores, copy_rows};
+use crate::error::SolverError;
+use crate::kernel::gram::{stored_product, with_scratch};
+use crate::linalg::matmul::{View, multiply};
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// Rows of `F` that one chunk of work updates.
+const CHUNK: usize = 512;
+
+/// A stored kernel matrix, owned or borrowed, and `F = K B`.
+#[derive(Clone, Debug)]
+pub struct StoredKernel<'a> {
+    matrix: &'a [f64],
+    diagonal: Vec<f64>,
+    labels: usize,
+    scores: Vec<f64>,
+}
+
+impl<'a> StoredKernel<'a> {
+    /// Wraps a symmetric `n x n` matrix; the scores start at 0.
+    ///
+    /// # Errors
+    /// When the matrix is not square.
+    pub fn new(matrix: &'a [f64], n: usize, labels: usize) -> Result<Self, SolverError> {
+        if n.checked_mul(n) != Some(matrix.len()) {
+            return Err(SolverError::Argument {
+                name: "X",
+                found: format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
+                expected: "a square matrix",
+            });
+        }
+        let diagonal = memory::collected((0..n).map(|i| matrix[i * n + i]), Purpose::Rows);
+        Ok(Self {
+            matrix,
+            diagonal,
+            labels,
+            scores: memory::matrix(n, labels, Purpose::RowsByLabels),
+        })
+    }
+}
+
+impl Scores for StoredKernel<'_> {
+    fn fresh(&self, labels: usize) -> Self {
+        Self {
+            matrix: self.matrix,
+            diagonal: memory::copied(&self.diagonal, Purpose::Rows),
+            labels,
+            scores: memory::matrix(self.instances(), labels, Purpose::RowsByLabels),
+        }
+    }
+
+    fn instances(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    fn labels(&self) -> usize {
+        self.labels
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
+    fn chain_length(&self) -> usize {
+        64
+    }
+
+    fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
+        let n = self.instances();
+        self.rows(block, scores, scratch);
+        for (k, &i) in block.iter().enumerate() {
+            let row = &self.matrix[i as usize * n..(i as usize + 1) * n];
+            let values = &mut kernel[k * block.len()..(k + 1) * block.len()];
+            for (value, &j) in values.iter_mut().zip(block).skip(k + 1) {
+                *value = row[j as usize];
+            }
+        }
+    }
+
+    fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
+        let (n, q, count) = (self.instances(), self.labels, moved.instances.len());
+        let matrix = self.matrix;
+        threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
+            let (first, length) = (chunk * CHUNK, scores.len() / q);
+            with_scratch(count * length, |panel| {
+                for (row, &i) in panel.chunks_exact_mut(length).zip(moved.instances) {
+                    let start = i as usize * n + first;
+                    row.copy_from_slice(&matrix[start..start + length]);
+                }
+                let left = View::rows(panel, length).transposed();
+                multiply(
+                    (length, count, q),
+                    left,
+                    View::rows(moved.changes, q),
+                    scores,
+                    q,
+                    true,
+                );
+            });
+        });
+    }
+
+    fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
+        copy_rows(&self.scores, self.labels, instances, out);
+    }
+
+    fn state(&mut self) -> &mut Vec<f64> {
+        &mut self.scores
+    }
+
+    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let (n, q) = (self.instances(), self.labels);
+        match stored_product(self.matrix, n, dual, q, threads, monitor) {
+            Some(scores) => {
+                self.scores = scores;
+                true
+            }
+            None => false,
+        }
+    }
+}

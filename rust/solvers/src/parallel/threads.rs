@@ -1,0 +1,86 @@
+//! Data-parallel loops whose result does not depend on the number of threads.
+//!
+//! Work is cut into chunks of a size that the caller fixes; threads only decide who computes which chunk. Each
+//! solve owns its pool: a global pool would not survive the `fork` of joblib and multiprocessing.
+
+use crate::parallel::team::Team;
+use std::sync::Mutex;
+
+/// More threads than any machine that this runs on has.
+const MOST: usize = 1024;
+
+/// The calling thread, and its helpers.
+#[derive(Debug)]
+pub struct Threads {
+    team: Team,
+}
+
+impl Default for Threads {
+    /// The calling thread alone.
+    fn default() -> Self {
+        Self::new(1)
+    }
+}
+
+impl Threads {
+    /// `count` threads; 0 and 1 both mean the calling thread alone. Fewer when the system refuses threads.
+    pub fn new(count: usize) -> Self {
+        Self {
+            team: Team::new(count.clamp(1, MOST) - 1),
+        }
+    }
+
+    /// Number of threads, with the calling one.
+    pub fn count(&self) -> usize {
+        self.team.len() + 1
+    }
+
+    /// Calls `work` for every item, in order of the items when there is but one thread.
+    fn for_each<I: Iterator + Send>(&self, items: I, work: impl Fn(I::Item) + Sync) {
+        if self.count() == 1 {
+            return items.for_each(work);
+        }
+        let queue = Mutex::new(items);
+        let next = || queue.lock().ok().and_then(|mut items| items.next());
+        self.team.run(&|| {
+            while let Some(item) = next() {
+                work(item);
+            }
+        });
+    }
+
+    /// Calls `work(chunk index, chunk)` for every chunk of `data` of length `size` (the last may be shorter).
+    pub fn for_each_chunk<T: Send>(
+        &self,
+        data: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) + Sync + Send,
+    ) {
+        let size = size.max(1);
+        if data.len() <= size {
+            if !data.is_empty() {
+                work(0, data);
+            }
+            return;
+        }
+        self.for_each(data.chunks_mut(size).enumerate(), |(index, chunk)| {
+            work(index, chunk);
+        });
+    }
+
+    /// Calls `work` with every chunk of `data`, and collects the results in order.
+    pub fn map_chunks<T: Send, R: Send>(
+        &self,
+        data: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) -> R + Sync + Send,
+    ) -> Vec<R> {
+        let chunks = data.chunks_mut(size.max(1));
+        let mut results: Vec<Option<R>> = (0..chunks.len()).map(|_| None).collect();
+        self.for_each(
+            chunks.zip(&mut results).enumerate(),
+            |(index, (chunk, result))| *result = Some(work(index, chunk)),
+        );
+        results.into_iter().flatten().collect()
+    }
+}

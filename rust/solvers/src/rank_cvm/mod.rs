@@ -1,0 +1,306 @@
+//! The Frank-Wolfe method for Rank-CVM (Xu 2013, section 7.4), and its pairwise variant.
+//!
+//! ```text
+//! min over alpha  W(alpha) = 1/2 alpha^T Theta alpha,   u^T alpha = 1,   alpha >= 0                  (Xu 2013, eq. (37))
+//! Theta = (H^T H) o (K + 1) + D,   D = diag(1/c_i)                                                    (Xu 2013, eq. (38))
+//! ```
+//!
+//! | here | Xu 2013 |
+//! |---|---|
+//! | `scale * score`, the entries of `F = (K + 1) B` | `f_k(x_i)` |
+//! | `F_im - F_in + alpha_imn / c_i` | the gradient `g_imn` (59) |
+//! | `State::diagonal` | `Theta_ss` (54) |
+//! | `objective` | `W(alpha)` by the recursion (68) |
+//! | `slope` | `z` (62) |
+//!
+//! The paper keeps and updates one gradient entry a pair, `O((3q + 7) L)` operations a step. But a gradient entry is a
+//! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: a step changes two
+//! labels' scores by one kernel row, `O(n)`. Shrinking all scores by `1 - lambda` (67) is left to one common factor.
+//!
+//! The smallest entry is found in three stages, each of which spares the next one most instances:
+//!
+//! 1. a lower bound of an instance's entries, which a step lowers at the price of one comparison for each label it moves;
+//! 2. the same bound taken anew from the scores of all labels, as the first one never rises again: `O(q)`;
+//! 3. a closer look at all pairs, `O(p r)`, from which both bounds start again.
+//!
+//! What is bounded, and why a step can lower it only so far: see `bounds.rs`.
+//!
+//! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
+//! linearly where the published step zigzags at a sublinear rate.
+//!
+//! Where we deviate: nothing but the bookkeeping in the published steps. Besides the published stop rule, `|z| < eps`,
+//! there is a relative one, `-z <= tol W`; `-z` is the duality gap to Xu 2013, eq. (30) at `rho = min g`.
+
+use crate::error::SolverError;
+use crate::kernel::rows::KernelRows;
+use crate::labels::Labels;
+use crate::memory::{self, Purpose};
+use crate::report::{Monitor, Report, Settings, Status, Trace, relative_gap};
+use state::State;
+
+mod bounds;
+mod lanes;
+mod scores;
+mod state;
+mod support;
+
+/// Steps between two questions to the monitor.
+const STEPS_PER_QUESTION: usize = 16;
+
+/// How often the loop goes on after rounding turned out to have feigned convergence.
+const RESTARTS: usize = 20;
+
+/// A pair `(i, m, n)` and its dual variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WeightedPair {
+    /// The instance `i`.
+    pub instance: u32,
+    /// The relevant label `m`.
+    pub relevant: u32,
+    /// The irrelevant label `n`.
+    pub irrelevant: u32,
+    /// The dual variable `alpha_imn`, or the length of a step towards this pair.
+    pub weight: f64,
+}
+
+/// How to step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From everywhere to the best pair, as published (64).
+    Vertex,
+    /// From the worst pair of the support to the best pair.
+    Pairwise,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StopRule {
+    /// `|z| < eps`, as published.
+    Absolute(f64),
+    /// `-z <= tol W`.
+    Relative(f64),
+}
+
+/// The options of [`solve`].
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How to step.
+    pub direction: Direction,
+    /// When to stop.
+    pub stop: StopRule,
+    /// Number of epochs `M`, of as many iterations as there are pairs.
+    pub max_epochs: usize,
+    /// How many of the first steps to record.
+    pub recorded_steps: usize,
+}
+
+/// The solution of Rank-CVM.
+#[derive(Clone, Debug)]
+pub struct SimplexSolution {
+    /// The dual matrix `B`, `n x q` row-major.
+    pub dual: Vec<f64>,
+    /// The bias, the column sums of `B`.
+    pub bias: Vec<f64>,
+    /// Scores of the training instances without the bias, `n x q` row-major.
+    pub scores: Vec<f64>,
+    /// The support: the pairs with a positive dual variable.
+    pub support: Vec<WeightedPair>,
+    /// The margin `rho`, the smallest gradient entry.
+    pub rho: f64,
+    /// The first steps: the pair and the step length.
+    pub steps: Vec<WeightedPair>,
+    /// The certificate: `primal` is `W`, and `dual` the lower bound `W + z`.
+    pub report: Report,
+}
+
+impl StopRule {
+    fn satisfied(self, slope: f64, objective: f64) -> bool {
+        match self {
+            Self::Absolute(eps) => slope.abs() < eps,
+            // The gap as the report gives it, bit by bit.
+            Self::Relative(tol) => relative_gap(objective, objective + slope) <= tol,
+        }
+    }
+}
+
+/// Solves Rank-CVM from the published start (55), (56), or from a given support.
+///
+/// # Errors
+/// When the arguments are out of range or do not fit together, or when there is no pair.
+pub fn solve(
+    labels: &Labels,
+    kernel: &KernelRows<'_>,
+    start: &[WeightedPair],
+    options: &Options,
+    monitor: &mut dyn Monitor,
+) -> Result<SimplexSolution, SolverError> {
+    let (StopRule::Absolute(tolerance) | StopRule::Relative(tolerance)) = options.stop;
+    Settings {
+        tolerance,
+        max_epochs: options.max_epochs,
+        ..Settings::default()
+    }
+    .validate()?;
+    let n = labels.instances();
+    let with_pairs: Vec<usize> =
+        memory::collected((0..n).filter(|&i| labels.has_pairs(i)), Purpose::Rows);
+    let pairs: usize = with_pairs.iter().map(|&i| labels.pairs(i)).sum();
+    let mut state = State::new(labels, kernel);
+    let first = with_pairs
+        .iter()
+        .copied()
+        .min_by(|&i, &j| state.diagonal(i).total_cmp(&state.diagonal(j)));
+    let Some(first) = first else {
+        return Err(SolverError::Argument {
+            name: "Y",
+            found: "without label pairs".into(),
+            expected: "a row with both a relevant and an irrelevant label",
+        });
+    };
+    let total: f64 = start.iter().map(|pair| pair.weight).sum();
+    for pair in start {
+        let Ok(i) = check_start(labels, pair, total) else {
+            return Err(SolverError::Argument {
+                name: "start",
+                found: format!("{pair:?}"),
+                expected: "pairs of a relevant and an irrelevant label with positive weights",
+            });
+        };
+        state.add_weight(i, pair.relevant, pair.irrelevant, pair.weight / total);
+    }
+    if start.is_empty() {
+        let (m, n) = labels.first_pair(first);
+        state.add_weight(first, m, n, 1.0);
+    }
+    state.rebuild();
+
+    let last = options.max_epochs.saturating_mul(pairs);
+    let mut trace = Trace::default();
+    let mut steps = Vec::new();
+    let (mut iteration, mut next_record, mut restarts) = (1, 1, 0);
+    let mut objective = state.objective();
+    let (status, rho) = loop {
+        let best = state.best();
+        let slope = best.gradient - 2.0 * objective;
+        if iteration >= next_record {
+            trace.record(iteration, objective, objective + slope, n, monitor);
+            next_record = iteration + iteration.min(n);
+        }
+        let status = if iteration % STEPS_PER_QUESTION == 0 && monitor.interrupted() {
+            Some(Status::Interrupted)
+        } else if options.stop.satisfied(slope, objective) {
+            Some(Status::Converged)
+        } else if iteration >= last {
+            Some(Status::MaxIterations)
+        } else {
+            None
+        };
+        if let Some(status) = status {
+            // The recursions have gathered rounding: look again at the point itself.
+            state.rebuild();
+            objective = state.objective();
+            let rho = state.best().gradient;
+            let satisfied = options.stop.satisfied(rho - 2.0 * objective, objective);
+            if status == Status::Converged && !satisfied {
+                restarts += 1;
+                if restarts > RESTARTS {
+                    break (Status::Stalled, rho);
+                }
+                continue;
+            }
+            break (status, rho);
+        }
+        let (step, new_objective) = match options.direction {
+            Direction::Vertex => state.vertex_step(&best, objective),
+            Direction::Pairwise => state.pairwise_step(&best, objective),
+        };
+        if steps.len() < options.recorded_steps {
+            steps.push(WeightedPair {
+                instance: best.instance as u32,
+                relevant: best.relevant,
+                irrelevant: best.irrelevant,
+                weight: step,
+            });
+        }
+        objective = new_objective;
+        iteration += 1;
+        if step <= 0.0 {
+            state.rebuild();
+            objective = state.objective();
+            restarts += 1;
+            if restarts > RESTARTS {
+                break (Status::Stalled, state.best().gradient);
+            }
+        }
+    };
+    let slope = rho - 2.0 * objective;
+    trace.record(iteration, objective, objective + slope, n, monitor);
+    Ok(solution(
+        &state, objective, rho, status, iteration, steps, trace,
+    ))
+}
+
+fn check_start(labels: &Labels, pair: &WeightedPair, total: f64) -> Result<usize, ()> {
+    let (i, n) = (pair.instance as usize, pair.irrelevant as usize);
+    let valid = i < labels.instances()
+        && n < labels.count()
+        && labels.relevant(i).contains(&pair.relevant)
+        && !labels.relevant(i).contains(&pair.irrelevant)
+        && pair.weight > 0.0
+        && total.is_finite();
+    if valid { Ok(i) } else { Err(()) }
+}
+
+fn solution(
+    state: &State<'_, '_>,
+    objective: f64,
+    rho: f64,
+    status: Status,
+    epochs: usize,
+    steps: Vec<WeightedPair>,
+    trace: Trace,
+) -> SimplexSolution {
+    let (n, q) = (state.labels.instances(), state.labels.count());
+    let (mut dual, mut bias, mut scores) = (
+        memory::matrix(n, q, Purpose::RowsByLabels),
+        vec![0.0; q],
+        memory::matrix(n, q, Purpose::RowsByLabels),
+    );
+    let mut support = Vec::new();
+    state.for_each_of_support(|i, relevant, irrelevant, weight, _| {
+        let (m, k) = (relevant as usize, irrelevant as usize);
+        dual[i * q + m] += weight;
+        dual[i * q + k] -= weight;
+        bias[m] += weight;
+        bias[k] -= weight;
+        support.push(WeightedPair {
+            instance: i as u32,
+            relevant,
+            irrelevant,
+            weight,
+        });
+    });
+    for (i, row) in scores.chunks_mut(q).enumerate() {
+        for (k, (score, b)) in row.iter_mut().zip(&bias).enumerate() {
+            *score = state.score(i, k as u32) - b;
+        }
+    }
+    SimplexSolution {
+        dual,
+        bias,
+        scores,
+        support,
+        rho,
+        steps,
+        report: Report {
+            status,
+            epochs,
+            primal: objective,
+            dual: objective + (rho - 2.0 * objective),
+            history: trace.history,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;
