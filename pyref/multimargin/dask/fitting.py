@@ -99,8 +99,8 @@ def fit(
     -----
     CoCoA+ (Smith, Forte, Ma, Takac, Jordan and Jaggi, 2018) with exact block steps. All sums are in
     the order of the parts, so the result depends on the parts and on `random_state`, but not on the
-    number of workers. If workers are lost, their dual rows go back to older copies, and the rounds
-    go on from there.
+    number of workers. If workers are lost, their dual rows are meant to go back to older copies and
+    the rounds to go on from there; that is not verified, and the fit can wait indefinitely.
     """
     checked = _checked_estimator(estimator)
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
