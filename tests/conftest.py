@@ -4,5 +4,5 @@ import signal
 
 
 def pytest_configure() -> None:
-    """Let SIGINT reach child processes: a background job of a shell ignores it and hands that on."""
+    """Let SIGINT reach child processes: background jobs of a shell ignore it and hand that on."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
