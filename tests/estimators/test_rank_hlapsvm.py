@@ -1,6 +1,7 @@
 """RankHLapSVM by itself: hypergraph, whitening against the kernel form, many features."""
 
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from multimargin import RankHLapSVM, RankSVM
+from multimargin.estimators.rank_hlapsvm import Laplacian
 from multimargin.reference import rank_hlapsvm
 
 
@@ -103,6 +105,41 @@ def test_laplacian_draws_instances_of_a_label_together(problem):
         F = RankHLapSVM(lam=lam, nu=0.1, tol=1e-6).fit(X, Y).label_scores(X)
         roughness.append(np.trace(F.T @ Lap @ F))
     assert roughness[0] > roughness[1] > roughness[2]
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-12])
+def test_roughness_is_the_quadratic_form_of_the_laplacian_in_exact_arithmetic(spread):
+    rng = np.random.default_rng(3)
+    Y = (rng.random((9, 4)) < 0.5).astype(np.uint8)
+    Y[:, 2], Y[:, 3] = np.arange(9) == 4, 0
+    weights = rng.random(4)
+    F = 0.5 + spread * rng.normal(size=(9, 4))
+    exact_F = [[Fraction(value) for value in row] for row in F.tolist()]
+    exact_weights = [Fraction(weight) for weight in weights.tolist()]
+    W_c = [[sum(exact_weights[k] for k in range(4) if u[k] and v[k]) for v in Y] for u in Y]
+    # trace(F^T (D_c - W_c) F), the row sums of W_c on the diagonal of D_c: eq. (4) and (5).
+    expected = sum(
+        W_c[i][j] * (exact_F[i][k] ** 2 - exact_F[i][k] * exact_F[j][k])
+        for i in range(9)
+        for j in range(9)
+        for k in range(4)
+    )
+    before = F.copy()
+    assert_allclose(Laplacian(Y.astype(float), weights).roughness(F), float(expected), rtol=1e-12)
+    assert_array_equal(F, before)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+@pytest.mark.parametrize("lam", [1e3, 1e9, 1e12])
+def test_rounding_of_the_laplacian_is_no_part_of_the_objective(kernel, lam):
+    X = 1e-5 * np.random.default_rng(0).normal(size=(21, 2))
+    Y = np.tile(np.array([1, 0], dtype=np.uint8), (21, 1))
+    given = X if kernel == "linear" else X @ X.T
+    model = RankHLapSVM(lam=lam, nu=0.0, tol=1e-7, kernel=kernel, C=1e8, threshold=0.0)
+    model.fit(given, Y)
+    assert model.status_ == "converged"
+    # The bias alone separates the labels, at a norm of (0.5, -0.5).
+    assert_allclose(model.objective_, 0.25, rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])

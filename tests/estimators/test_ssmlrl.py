@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import MLRL, SSMLRL
+from multimargin.estimators.ssmlrl import _reduced_by_factor
 from multimargin.reference import mlrl
 
 
@@ -129,3 +130,30 @@ def test_the_exact_solver_agrees(data):
     exact = SSMLRL(0.05, 0.05, solver="exact").fit(X, partly)
     ours = SSMLRL(0.05, 0.05, tol=1e-6).fit(X, partly)
     np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-5)
+
+
+def test_a_kernel_is_definite_up_to_rounding_where_the_ridge_is_lost_beside_it():
+    rng = np.random.default_rng(0)
+    X = 1e6 * rng.normal(size=(12, 1))
+    Y = (rng.random((12, 3)) < 0.5).astype(int)
+    Y[:2] = [[1, 0, 1], [0, 1, 0]]
+    Y[[3, 6, 8, 9, 10]] = -1
+    K = (0.5 * X @ X.T) ** 3
+    lam = 1e-3 * np.diag(K).max()
+    model = SSMLRL(lam1=lam, lam2=lam, kernel="precomputed", tol=1e-5, max_outer=5000).fit(K, Y)
+    assert model.status_ == "converged"
+    # One feature, which lam2 forbids as the unlabelled rows have it: only the biases are left.
+    share = Y[Y[:, 0] >= 0].mean(axis=0)
+    expected = 2.0 * np.minimum(share, 1.0 - share).sum()
+    np.testing.assert_allclose(model.objective_, expected, rtol=2e-5)
+
+
+@pytest.mark.parametrize("c", [1e-3, 1.0])
+def test_the_factored_form_of_the_reduced_kernel_is_its_definition(c):
+    G = np.random.default_rng(1).normal(size=(12, 12))
+    K = G @ G.T
+    labelled, unlabelled = np.arange(7), np.arange(7, 12)
+    inverse = np.linalg.inv(c * np.eye(5) + K[7:, 7:])
+    reduced, influence = _reduced_by_factor(K, labelled, unlabelled, c)
+    np.testing.assert_allclose(reduced, K[:7, :7] - K[:7, 7:] @ inverse @ K[7:, :7], atol=1e-10)
+    np.testing.assert_allclose(influence, -inverse @ K[7:, :7], atol=1e-10)

@@ -115,3 +115,21 @@ def test_malformed_arguments_are_named():
         mlrl.primal(K, Y, lam, np.eye(2))
     with pytest.raises(ValueError, match="K has"):
         mlrl.joint(K[:4, :4], Y, lam)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_the_norm_of_an_expansion_is_that_of_the_weights_on_a_nearly_constant_kernel(fixed):
+    random = np.random.default_rng(0)
+    X = 1e-3 * random.normal(size=(12, 2))
+    K = np.exp(-0.2 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
+    Y = (random.random((12, 2)) < [0.7, 0.8]).astype(int)
+    if fixed:
+        root = np.array([[0.8, 0.6]])
+        solution = mlrl.primal(K, Y, 0.06, root.T @ root)
+    else:
+        solution = mlrl.joint(K, Y, 0.06)
+    assert np.abs(solution.A.sum(axis=0)).max() <= 1e-14 * np.abs(solution.A).sum()
+    signs = 2.0 * Y - 1.0
+    loss = mlrl.hinge(K @ solution.A + solution.b, signs)
+    norm = np.trace(np.linalg.pinv(solution.Omega) @ solution.A.T @ K @ solution.A)
+    np.testing.assert_allclose(loss + 0.03 * norm, solution.objective, rtol=1e-6)

@@ -248,7 +248,7 @@ class RankHLapSVM(PairwiseClassifier):
         square = super()._squared_norm(own)
         if self._laplacian is None:
             return square
-        roughness = float(np.sum(own * self._laplacian.product(own)))
+        roughness = self._laplacian.roughness(own)
         return square + float(np.sum(self.intercept_**2)) + self.lam * roughness
 
     def _certified(self, X: Any, indicator: NDArray[np.uint8], fit: Fit) -> Fit:
@@ -294,6 +294,22 @@ class Laplacian:
         product: Matrix = self.degrees[:, None] * F
         product -= self.Y @ (self.weights[:, None] * (self.Y.T @ F))
         return product
+
+    def roughness(self, F: Matrix) -> float:
+        """Return trace(F^T Lap F), free of cancellation where F hardly varies in a hyperedge.
+
+        It is the sum over hyperedges of w delta sum ||f_i - mean f||^2, with the delta rows of the
+        hyperedge and their mean: the squared differences of all pairs of its rows.
+        """
+        total = 0.0
+        for rows, weight in zip(self.Y.T.astype(bool), self.weights, strict=True):
+            size = np.count_nonzero(rows)
+            if size > 1:
+                inside = F[rows]
+                inside -= inside[0].copy()
+                inside -= inside.mean(axis=0)
+                total += float(weight) * size * float(np.sum(inside**2))
+        return total
 
     def gram(self, X: Any) -> Matrix:
         """Return the upper triangle of X^T Lap X, d x d, of a dense or a CSR matrix X."""

@@ -197,7 +197,7 @@ def reduced_kernel(
     Raises
     ------
     ValueError
-        If c I + K_uu is not positive definite.
+        If K_uu is not positive semidefinite up to rounding.
     """
     A = K[np.ix_(unlabelled, unlabelled)]
     A[np.diag_indices_from(A)] += c
@@ -205,31 +205,38 @@ def reduced_kernel(
     try:
         R = linalg.cholesky(A, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:
-        raise ValueError(
-            "kernel is not positive semidefinite on the unlabelled rows; expected one that is."
-        ) from error
+        if is_indefinite(K[np.ix_(unlabelled, unlabelled)]):
+            raise ValueError(
+                "kernel is not positive semidefinite on the unlabelled rows; expected one that is."
+            ) from error
+        # Rounding of K_uu beyond c hides that it is.
+        return _reduced_by_factor(K, labelled, unlabelled, c)
     V = linalg.solve_triangular(R, K_ul, trans="T", check_finite=False)
     reduced = K[np.ix_(labelled, labelled)]
     before = np.diagonal(reduced).copy()
     reduced = reduced - V.T @ V
     if (np.diagonal(reduced) < _CANCELLED * before).any():
-        reduced = _reduced_by_factor(K, labelled, unlabelled, c)
+        reduced, _ = _reduced_by_factor(K, labelled, unlabelled, c)
     influence = -linalg.solve_triangular(R, V, check_finite=False)
     return np.ascontiguousarray(0.5 * (reduced + reduced.T)), influence
 
 
 def _reduced_by_factor(
     K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float
-) -> Matrix:
-    """Return G_l (I + G_u^T G_u / c)^-1 G_l^T for K = G G^T: kernel (22) without a difference."""
+) -> tuple[Matrix, Matrix]:
+    """Return kernel (22) and the influence from K = G G^T, where a difference of kernels cancels.
+
+    They are G_l (I + H^T H)^-1 G_l^T and -H (I + H^T H)^-1 G_l^T / sqrt(c) with H = G_u / sqrt(c).
+    """
     eigenvalues, U = linalg.eigh(K, check_finite=False)
     G = U * np.sqrt(np.maximum(eigenvalues, 0.0))
-    G_u = G[unlabelled] / np.sqrt(c)
-    # I + G_u^T G_u has no eigenvalue below 1: B (I + G_u^T G_u)^-1 B^T by its own eigenvectors.
-    weights, V = linalg.eigh(G_u.T @ G_u, check_finite=False)
+    H = G[unlabelled] / np.sqrt(c)
+    # I + H^T H has no eigenvalue below 1.
+    weights, V = linalg.eigh(H.T @ H, check_finite=False)
     half = (G[labelled] @ V) / np.sqrt(1.0 + np.maximum(weights, 0.0))
-    reduced: Matrix = half @ half.T
-    return reduced
+    P, s, Qt = linalg.svd(H, full_matrices=False, check_finite=False)
+    influence = -((P * (s / (1.0 + s * s))) @ (Qt @ G[labelled].T)) / np.sqrt(c)
+    return half @ half.T, influence
 
 
 def split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:

@@ -360,8 +360,13 @@ def solve_trace_norm(problem: Any, solver: Solver) -> None:
 
 
 def expansion(G: Array, W: Array) -> Array:
-    """A of smallest norm with W = G^T A: the weights in terms of the instances."""
-    return np.asarray(np.linalg.lstsq(G.T, W, rcond=None)[0])
+    """A of smallest norm with W = G^T A: the weights in terms of the instances.
+
+    G G^T is a centred kernel, so the columns of A sum to 0, to which rounding has to be brought:
+    the norm A^T K A of the weights is that of W under the kernel K itself only then.
+    """
+    A = np.linalg.lstsq(G.T, W, rcond=None)[0]
+    return np.asarray(A - A.mean(axis=0))
 
 
 def problem_data(

@@ -119,8 +119,7 @@ def returned(task: Task, model: Any) -> Value:
     if _bias(task) == "penalized" or task.estimator is RankHLapSVM:
         squares += float(b @ b)
     if task.estimator is RankHLapSVM:
-        Lap = _laplacian(task)
-        squares += task.parameters["lam"] * float(np.sum(F * (Lap @ F)))
+        squares += task.parameters["lam"] * _roughness(task, F)
     loss, loss_rounding = _loss(task, A, F)
     objective, rounding = 0.5 * squares + loss, 0.5 * rounding + loss_rounding
     if task.estimator is RankCVM:
@@ -155,14 +154,24 @@ def _bias(task: Task) -> str:
     return "none" if task.estimator in (MLODM, RankHLapSVM) else "penalized"
 
 
-def _laplacian(task: Task) -> Array:
+def _hyperedge_weights(task: Task) -> Array:
     # Hyperedges are weighted by distances of features, or those of a kernel that is given.
     given = task.parameters["kernel"] == "precomputed"
     X = task.scale * task.features
-    weights = rank_hlapsvm.hyperedge_weights(
+    return rank_hlapsvm.hyperedge_weights(
         task.K if given else X @ X.T, task.Y, task.parameters["nu"]
     )
-    return rank_hlapsvm.laplacian(task.Y, weights)
+
+
+def _laplacian(task: Task) -> Array:
+    return rank_hlapsvm.laplacian(task.Y, _hyperedge_weights(task))
+
+
+def _roughness(task: Task, F: Array) -> float:
+    """Return trace(F^T Lap F) from differences of scores: F^T (D_c - W_c) F cancels."""
+    W_c = (task.Y * _hyperedge_weights(task)) @ task.Y.T
+    differences = ((F[:, None, :] - F[None, :, :]) ** 2).sum(axis=2)
+    return 0.5 * float(np.sum(W_c * differences))
 
 
 def _kernel_of(task: Task) -> Array:
