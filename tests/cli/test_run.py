@@ -174,6 +174,8 @@ class TestProcess:
         assert child.returncode == 130
         assert err.splitlines()[-1] == "multimargin: interrupted"
         assert "Traceback" not in err
-        assert not model.exists()
+        # After the first epoch there is a model to keep.
+        kept = "the model reached so far" in err
+        assert model.exists() == kept
         if extra:
-            assert out == ""
+            assert (out != "") == kept

@@ -17,7 +17,7 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the methods and the baselines to compare them with, or the parameters of one.
+    """List the methods and baselines, or the parameters of one.
 
     \b
     Examples:
