@@ -138,7 +138,7 @@ def _damaged_npz(content: bytes, other: bytes, rng: np.random.Generator) -> byte
 
 
 def _models() -> tuple[bytes, ...]:
-    """The golden models but for the one with a k-d tree, which loads only where its type is trusted."""
+    """The golden models but the one with a k-d tree, which loads only where its type is trusted."""
     archive = sorted((Path(__file__).parents[1] / "golden").glob("models-*.zip"))[-1]
     members = _members(archive.read_bytes())
     return tuple(
