@@ -7,6 +7,7 @@
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::Any;
 use std::cell::Cell;
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What an array holds, for the message when there is no memory for it.
@@ -272,7 +273,8 @@ pub fn extend<T>(values: &mut Vec<T>, purpose: Purpose, more: impl IntoIterator<
 /// # Panics
 /// As [`room`].
 pub fn probe(bytes: usize, purpose: Purpose) {
-    drop(room::<u8>(bytes, purpose));
+    // Unused memory would be optimised away, and the question with it.
+    drop(black_box(room::<u8>(bytes, purpose)));
 }
 
 #[cfg(test)]
@@ -293,11 +295,11 @@ mod tests {
     fn an_array_that_does_not_fit_is_an_error_with_its_size_and_advice() {
         let purpose = Purpose::KernelMatrix;
         let tries: [fn(usize); 6] = [
-            |n| drop(zeros(n, Purpose::KernelMatrix)),
-            |n| drop(matrix(n, n, Purpose::KernelMatrix)),
-            |n| drop(filled(1.0, n, Purpose::KernelMatrix)),
-            |n| drop(room::<f64>(n, Purpose::KernelMatrix)),
-            |n| resize(&mut vec![1.0], n, 0.0, Purpose::KernelMatrix),
+            |n| drop(black_box(zeros(n, Purpose::KernelMatrix))),
+            |n| drop(black_box(matrix(n, n, Purpose::KernelMatrix))),
+            |n| drop(black_box(filled(1.0, n, Purpose::KernelMatrix))),
+            |n| drop(black_box(room::<f64>(n, Purpose::KernelMatrix))),
+            |n| resize(black_box(&mut vec![1.0]), n, 0.0, Purpose::KernelMatrix),
             |n| probe(8 * n, Purpose::KernelMatrix),
         ];
         for too_large in tries {
@@ -341,7 +343,9 @@ mod tests {
             let threads = Threads::new(3);
             let mut data = vec![0; 64];
             let error = memory(catch(|| {
-                threads.for_each_chunk(&mut data, 1, |_, _| drop(zeros(TOO_LARGE, Purpose::Rows)));
+                threads.for_each_chunk(&mut data, 1, |_, _| {
+                    drop(black_box(zeros(TOO_LARGE, Purpose::Rows)))
+                });
             }));
             assert_eq!(error.purpose, Purpose::Rows);
         }
