@@ -200,6 +200,9 @@ class RankCVM(PairwiseClassifier):
 
     def _own_bounds(self, indicator: NDArray[np.uint8], own: Matrix, fit: Fit) -> Bounds:
         norm = self._squared_norm(own)
+        if not self.rho_ > 0.0:
+            # B = 0, where the loop fell back: there is no model at a margin of 1 to bound anything.
+            return fit.primal, fit.dual_objective
         at_margin_1 = 0.5 * norm / self.rho_**2 + self._margin_loss(indicator, own)
         said = fit.scores + fit.bias
         change = float(np.sum(self.dual_coef_ * (own - said)[self.support_]))
