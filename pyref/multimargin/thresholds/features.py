@@ -23,7 +23,7 @@ class FeaturesThreshold(Threshold):
         Weight of the regression's loss against its regularisation, positive.
     epsilon : float, default=0.0
         Errors up to `epsilon` are free, nonnegative.
-    max_iter : int, default=10000
+    max_iter : int, default=100000
         Largest number of passes of the regression's solver.
     random_state : int, RandomState instance or None, default=None
         Order in which the solver visits the rows; an int makes the result reproducible.
@@ -49,7 +49,7 @@ class FeaturesThreshold(Threshold):
         self,
         C: float = 1.0,
         epsilon: float = 0.0,
-        max_iter: int = 10000,
+        max_iter: int = 100_000,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.C = C
