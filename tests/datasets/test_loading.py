@@ -135,7 +135,7 @@ def test_a_path_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             "digts",
             {},
             FileNotFoundError,
-            r"did you mean 'digits'\?\); expected one of digits, birds",
+            r"did you mean 'digits'\?\); expected one of debian-tags, digits, birds",
         ),
         (3, {}, TypeError, "source: found int"),
         (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.mat"),

@@ -157,3 +157,16 @@ def test_concatenate_refuses_other_columns(other: dict[str, object], message: st
 def test_concatenate_needs_a_part() -> None:
     with pytest.raises(ValueError, match="parts: found no part"):
         MultilabelData.concatenate({})
+
+
+def test_names_of_instances_are_kept_where_every_part_has_them() -> None:
+    def part(*names: str) -> MultilabelData:
+        return MultilabelData(np.zeros((2, 1)), np.eye(2), sample_names=names)
+
+    stacked = MultilabelData.concatenate({"train": part("a", "b"), "test": part("c", "d")})
+    assert stacked.sample_names == ("a", "b", "c", "d")
+    assert MultilabelData.concatenate({"a": part("a", "b"), "b": part()}).sample_names == ()
+    with pytest.raises(ValueError, match="sample_names: found 1 names, expected 2"):
+        part("a")
+    with pytest.raises(TypeError, match="sample_names: found one string"):
+        MultilabelData(np.zeros((2, 1)), np.eye(2), sample_names="ab")

@@ -21,8 +21,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A file (.arff, .mat, .npz, .svm, .svmlight, .libsvm), a folder with NAME-train and "
-        "NAME-test files, or a name: digits (needs no file), emotions, yeast, scene, ... (from the "
-        "folder in MULTIMARGIN_DATA, else by download).",
+        "NAME-test files, or a name: debian-tags, digits (need no file), emotions, yeast, ... "
+        "(from the folder in MULTIMARGIN_DATA, else by download).",
         show_default=False,
     ),
 ]

@@ -6,6 +6,7 @@ both, and named splits such as the official "train" and "test" parts. `load` fin
 
 from multimargin.datasets.arff import load_arff, load_arff_features
 from multimargin.datasets.arff_writer import dump_arff
+from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.description import Description, describe
 from multimargin.datasets.digits import load_digit_attributes
 from multimargin.datasets.loading import load
@@ -26,6 +27,7 @@ __all__ = [
     "load",
     "load_arff",
     "load_arff_features",
+    "load_debian_tags",
     "load_digit_attributes",
     "load_mat",
     "load_npz",

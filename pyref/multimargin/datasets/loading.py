@@ -4,12 +4,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
 from multimargin.datasets.files import Labels, load_file, load_folder
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.public import available, fetch, unknown_name
 
-_DIGITS = "digits"
+# Data that come with the package, or with scikit-learn.
+_OWN = {"debian-tags": load_debian_tags, "digits": load_digit_attributes}
 
 
 def load(
@@ -26,7 +28,7 @@ def load(
     ----------
     source : str or path-like
         A file that ends in .arff, .mat, .npz, .svm, .svmlight or .libsvm; a folder, see Notes;
-        "digits", the digit attributes that need no file; or a name that `fetch` knows.
+        "debian-tags" or "digits", which need no file; or a name that `fetch` knows.
     labels : str, path-like, int or None, default=None
         Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the
@@ -78,13 +80,14 @@ def load(
     if path.is_dir():
         return load_folder(path, labels=labels, name=name)
     text = str(source).strip()
-    known = text.lower() in {_DIGITS, *(name.lower() for name in available())}
+    own = _OWN.get(text.lower().replace("_", "-"))
+    known = own is not None or text.lower() in {name.lower() for name in available()}
     if known and labels is not None:
         raise ValueError(f"labels: found {labels!r} for {text!r}, expected it for ARFF files only")
-    if text.lower() == _DIGITS:
-        return load_digit_attributes()
+    if own is not None:
+        return own()
     if known:
         return fetch(text)
     if path.suffix or len(path.parts) > 1:
         raise FileNotFoundError(f"there is no file or folder {text!r}")
-    raise FileNotFoundError(unknown_name(text, (_DIGITS,)))
+    raise FileNotFoundError(unknown_name(text, tuple(_OWN)))

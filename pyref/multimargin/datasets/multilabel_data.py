@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -38,6 +39,8 @@ class MultilabelData:
     splits : mapping of str to array-like of int, default={}
         Row indices in 0..n-1 of named subsets, such as "train" and "test". No row may occur twice
         in one split; splits may overlap each other.
+    sample_names : sequence of str, default=()
+        One name an instance; empty where they have none.
 
     Raises
     ------
@@ -58,6 +61,7 @@ class MultilabelData:
     label_names: Sequence[str] = ()
     name: str = ""
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
+    sample_names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_readable(self.X)
@@ -82,6 +86,7 @@ class MultilabelData:
             "feature_names": _names(self.feature_names, "feature_names", "x", X.shape[1]),
             "label_names": _names(self.label_names, "label_names", "y", Y.shape[1]),
             "splits": _row_indices(self.splits, X.shape[0]),
+            "sample_names": _sample_names(self.sample_names, X.shape[0]),
         }
         repeated = first_repeated(stored["label_names"])
         if repeated is not None:
@@ -167,7 +172,8 @@ class MultilabelData:
         Returns
         -------
         MultilabelData
-            The stacked data, with one split a part.
+            The stacked data, with one split a part; with names of the instances if every part has
+            them.
 
         Raises
         ------
@@ -201,6 +207,7 @@ class MultilabelData:
             label_names=first.label_names,
             name=name,
             splits=splits,
+            sample_names=_stacked_names([part.sample_names for part in parts.values()]),
         )
 
     def __repr__(self) -> str:
@@ -241,6 +248,18 @@ def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> Sequ
     if len(names) != count:
         raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one a column")
     return names if isinstance(names, NumberedNames) else tuple(map(printable, names))
+
+
+def _sample_names(names: Sequence[str], count: int) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise TypeError(f"sample_names: found one string, expected a sequence of {count} strings")
+    if len(names) not in (0, count):
+        raise ValueError(f"sample_names: found {len(names)} names, expected {count}, one a row")
+    return tuple(map(printable, names))
+
+
+def _stacked_names(parts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(parts)) if all(map(len, parts)) else ()
 
 
 def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:

@@ -49,9 +49,9 @@ def load_npz(
     -----
     The archive holds ``Y``, of shape (n, q), and either ``X``, of shape (n, d), or its CSR arrays
     ``data``, ``indices``, ``indptr`` and ``shape``, named as in `scipy.sparse.save_npz`. It may
-    hold ``feature_names`` and ``label_names``, and row numbers from 0 of splits: ``train_idx``,
-    ``test_idx`` and any other that ends in ``_idx``. Arrays of Python objects are refused, since
-    reading them can run code.
+    hold ``feature_names``, ``label_names`` and ``sample_names``, and row numbers from 0 of splits:
+    ``train_idx``, ``test_idx`` and any other that ends in ``_idx``. Arrays of Python objects are
+    refused, since reading them can run code.
     """
     file = existing_file(path, "path")
     with reading(file, "path"):
@@ -63,6 +63,7 @@ def load_npz(
             Y=arrays["Y"],
             feature_names=arrays.get("feature_names", ()),
             label_names=arrays.get("label_names", ()),
+            sample_names=arrays.get("sample_names", ()),
             name=file.stem if name is None else name,
             splits={
                 key.removesuffix("_idx"): rows

@@ -1,0 +1,74 @@
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+import multimargin
+from multimargin.datasets import load, load_debian_tags
+
+PACKAGES = Path(__file__).parents[3] / "shared/data/debian-tags/debian-tags.jsonl.gz"
+DATA = load_debian_tags()
+
+
+def test_shape_and_names() -> None:
+    assert sparse.issparse(DATA.X)
+    assert (DATA.X.shape, DATA.Y.shape) == ((2335, 2849), (2335, 84))
+    for names, count in (
+        (DATA.sample_names, 2335),
+        (DATA.feature_names, 2849),
+        (DATA.label_names, 84),
+    ):
+        assert len(set(names)) == count
+    assert {"use::editing", "works-with::image", "interface::commandline"} <= set(DATA.label_names)
+    assert not [tag for tag in DATA.label_names if tag.startswith("role::") or "TODO" in tag]
+
+
+def test_counts_are_whole_and_every_word_and_tag_is_common_enough() -> None:
+    assert DATA.X.data.min() >= 1
+    assert_array_equal(DATA.X.data, np.round(DATA.X.data))
+    assert np.bincount(DATA.X.indices).min() >= 5
+    assert DATA.Y.sum(axis=0).min() >= 50
+    assert DATA.Y.sum(axis=1).min() >= 1
+
+
+def test_the_splits_divide_the_rows_and_hold_every_tag() -> None:
+    train, test = DATA.splits["train"], DATA.splits["test"]
+    assert (train.size, test.size) == (1556, 779)
+    assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(2335))
+    for rows in (train, test):
+        tags = DATA.Y[rows].any(axis=0)
+        assert tags.all()
+
+
+def test_known_programs_have_the_tags_one_expects() -> None:
+    def tags(program: str) -> set[str]:
+        return set(np.array(DATA.label_names)[DATA.Y[DATA.sample_names.index(program)] == 1])
+
+    assert {"works-with::audio", "use::editing"} <= tags("audacity")
+    assert {"works-with::image", "interface::x11"} <= tags("gimp")
+
+
+def test_it_is_small_and_found_by_its_name() -> None:
+    file = Path(multimargin.__file__).parent / "datasets" / "debian_tags.npz"
+    assert file.stat().st_size < 400_000
+    assert load("debian-tags").name == load("Debian_Tags").name == "debian tags"
+
+
+@pytest.mark.skipif(not PACKAGES.is_file(), reason="the list of packages is not here")
+def test_the_script_builds_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Path(__file__).parents[2] / "tools" / "build_debian_tags.py"
+    spec = spec_from_file_location("build_debian_tags", script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    built = tmp_path / "built.npz"
+    monkeypatch.setattr("sys.argv", ["build", str(PACKAGES), "-o", str(built)])
+    module.main()
+    with np.load(built) as found, np.load(module.TARGET) as shipped:
+        assert sorted(found) == sorted(shipped)
+        for key in shipped:
+            assert_array_equal(found[key], shipped[key])
