@@ -13,6 +13,7 @@ from scipy import sparse
 
 import multimargin.dask
 from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
+from multimargin.thresholds import ScoresThreshold
 
 ESTIMATORS = {
     "no bias": RankSVM(kernel="linear", bias="none"),
@@ -169,3 +170,20 @@ def test_no_client(data: Any) -> None:
     X, Y = data
     with pytest.raises(ValueError, match="client is None"):
         multimargin.dask.fit(RankSVM(kernel="linear"), parted(X), parted(Y))
+
+
+class InterruptedThreshold(ScoresThreshold):
+    """A threshold during whose fit Ctrl-C is pressed."""
+
+    def _fit_design(self, *arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_a_model_without_its_threshold_is_kept(client: Any, data: Any) -> None:
+    X, Y = data
+    model = RankSVM(kernel="linear", threshold=InterruptedThreshold())
+    with pytest.raises(KeyboardInterrupt):
+        multimargin.dask.fit(model, parted(X), parted(Y), client)
+    assert model.status_ == "interrupted"
+    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert model.predict(X).shape == Y.shape

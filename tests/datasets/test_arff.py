@@ -513,3 +513,15 @@ def test_without_liac_arff(file: Path, xml: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "arff", None)
     with pytest.raises(ImportError, match=r"pip install multimargin\[data\]"):
         load_arff(file, xml)
+
+
+def test_a_long_quoted_value_with_commas_is_read_in_no_time(tmp_path: Path) -> None:
+    # liac-arff's expression tries all ways to split it at its 40 commas.
+    value = "'c" + "{0,1}" * 40 + " d'"
+    file = tmp_path / "commas.arff"
+    file.write_text(
+        f"@relation r\n@attribute f {{a,b,{value}}}\n@attribute y {{0,1}}\n"
+        f"@attribute z {{0,1}}\n@data\na,0,1\n{value},1,0\nb,1,1\n"
+    )
+    data = load_arff(file, labels=-2)
+    np.testing.assert_array_equal(data.X, np.eye(3)[[0, 2, 1]])

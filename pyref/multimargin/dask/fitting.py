@@ -131,7 +131,13 @@ def fit(
     if interrupted and not np.isfinite(solution.primal):
         # Nothing was reached yet: a model fitted before stays as it is.
         raise KeyboardInterrupt
-    _store(checked, cluster, inputs, shape, solution, interrupted)
+    try:
+        _store(checked, cluster, inputs, shape, solution, interrupted)
+    except KeyboardInterrupt:
+        # The threshold was not learned; the model has its certificate and is kept.
+        interrupted = True
+        _store(checked, cluster, inputs, shape, solution, interrupted)
+        checked.status_ = "interrupted"
     progress.finish()
     if interrupted:
         raise KeyboardInterrupt

@@ -247,7 +247,12 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         solution = solve(X, targets.indicator, convexity, request)
         self._store(targets, convexity, solution)
         interrupted = solution.status == "interrupted" and not progress.stop_requested
-        self._fit_threshold(X, targets, interrupted)
+        try:
+            self._fit_threshold(X, targets, interrupted)
+        except KeyboardInterrupt:
+            # The model has its certificate and is kept, as when the loop is interrupted.
+            interrupted, self.status_ = True, "interrupted"
+            self._fit_threshold(X, targets, interrupted)
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt

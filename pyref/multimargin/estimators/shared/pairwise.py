@@ -212,7 +212,12 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if nearest is not None:
             # The expansion is no dual matrix to start from.
             self._fit_shape = None
-        self._fit_threshold(X, targets, fit, interrupted)
+        try:
+            self._fit_threshold(X, targets, fit, interrupted)
+        except KeyboardInterrupt:
+            # The model has its certificate and is kept, as when the loop is interrupted.
+            interrupted, self.status_ = True, "interrupted"
+            self._fit_threshold(X, targets, fit, interrupted)
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt

@@ -46,6 +46,9 @@ const LOOSEST: f64 = 1e-2;
 const TIGHTEST: f64 = 1e-12;
 /// The loop ends after this many rounds in which a sub-problem used up its steps: the kernel's scale is out of reach.
 const MOST_EXHAUSTED: usize = 10;
+/// It has stalled when this many rounds leave more than this share of the gap.
+const STILL_ROUNDS: usize = 500;
+const STILL_SHARE: f64 = 0.99;
 /// Eigenvalues of a fixed Omega below this share of the largest one are 0.
 const SMALLEST_SHARE: f64 = 1e-14;
 
@@ -138,7 +141,7 @@ pub(super) fn split(
         dual: memory::matrix(n, q, Purpose::RowsByLabels),
     };
     let (mut rounds, mut steps, mut gap) = (0, 0, 1.0);
-    let mut exhausted = 0;
+    let (mut exhausted, mut earlier) = (0, f64::INFINITY);
     let mut status;
     let mut certified;
     loop {
@@ -214,7 +217,12 @@ pub(super) fn split(
             StopRule::Covariance(tolerance) => rounds > 1 && change <= tolerance,
         };
         exhausted += usize::from(columns.iter().any(|column| column.exhausted));
-        let stalled = exhausted >= MOST_EXHAUSTED || !gap.is_finite();
+        let mut stalled = exhausted >= MOST_EXHAUSTED || !gap.is_finite();
+        if rounds % STILL_ROUNDS == 0 && matches!(settings.stop, StopRule::Gap(_)) {
+            let apart = best.primal - best.bound;
+            stalled |= apart > STILL_SHARE * earlier;
+            earlier = apart;
+        }
         if enough || stalled || rounds == settings.rounds || gap < -1e-9 {
             certified = best.certify(problem, regulariser, threads, monitor)?;
             status = match (&certified, settings.stop) {
