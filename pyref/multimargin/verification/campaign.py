@@ -65,9 +65,9 @@ def judge(task: Task) -> Verdict:
     Returns
     -------
     Verdict
-        A miss is: an exception or a warning that is not documented; a fit that takes more
-        than a minute of work; ``status_`` "converged" with an objective that is off by more than `tol`, or a
-        gap above it; a lower bound above a model's value; an objective below the reference's
+        A miss is: an exception or a warning that is not documented; a fit that takes more than a
+        minute of work; ``status_`` "converged" with an objective that is off by more than `tol`,
+        or a gap above it; a lower bound above a model's value; an objective below the reference's
         bound; a returned model whose value, from its own scores, is not the objective. A fit that
         says it did not converge is none.
     """
