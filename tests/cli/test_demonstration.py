@@ -1,77 +1,95 @@
-"""The demonstration, on a part of its data."""
-
-import io
-import re
-import sys
-from importlib import reload
+"""The race of the demonstration, on results that are made up or made by hand."""
 
 import numpy as np
 import pytest
-from rich.console import Console
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
 
-from multimargin.cli import demonstration as demo
-from multimargin.datasets import MultilabelData, load_digit_attributes
+from multimargin.cli.demonstration.race import GAMMA, Outcome, RbfKernel, Result
+from multimargin.cli.demonstration.words import best_of, listed, ranked_tags, summary
+from multimargin.datasets import MultilabelData
 from multimargin.measures import MEASURES
 
 
-@pytest.fixture(scope="module")
-def small() -> MultilabelData:
-    data = load_digit_attributes()
-    return MultilabelData(
-        X=data.X,
-        Y=data.Y,
-        label_names=data.label_names,
-        name="some digits",
-        splits={"train": np.arange(150), "test": np.arange(1500, 1600)},
+def result(C: float, **measures: float) -> Result:
+    """A result that has 0.5 in every measure that is not given."""
+    return Result(C, None, 0.25, dict.fromkeys(MEASURES, 0.5) | measures)
+
+
+def outcome(ours: bool, ranks: Result, chooses: Result) -> Outcome:
+    curve = {
+        "C": np.array([ranks.C, chooses.C]),
+        "ranking_loss": np.array([r.measures["ranking_loss"] for r in (ranks, chooses)]),
+        "micro_f1": np.array([r.measures["micro_f1"] for r in (ranks, chooses)]),
+    }
+    return Outcome(ours, {"ranking_loss": ranks, "micro_f1": chooses}, curve, 1.0)
+
+
+OWN = result(4.0, ranking_loss=0.06, micro_f1=0.6, one_error=0.3)
+OUTCOMES = {
+    "ours": outcome(True, OWN, OWN),
+    "theirs": outcome(
+        False,
+        result(0.5, ranking_loss=0.08, micro_f1=0.4, one_error=0.2),
+        result(9.0, ranking_loss=0.12, micro_f1=0.7),
+    ),
+}
+
+
+def test_sentences_say_what_the_numbers_say() -> None:
+    orders, both, behind, times = summary(OUTCOMES)
+    assert orders == (
+        "Of 100 wrong orders that one-vs-rest makes at its best (theirs), ours makes 75."
+    )
+    assert "theirs ranks best at C = 0.5 (ranking loss 0.080, micro F1 0.400)" in both
+    assert "chooses best at C = 9 (ranking loss 0.120, micro F1 0.700)" in both
+    assert "ours at C = 4 does both (ranking loss 0.060, micro F1 0.600)" in both
+    assert both.endswith("the theirs that chooses best makes, it makes 50.")
+    assert behind == (
+        "ours is behind the best one-vs-rest in one-error (0.300 against 0.200) and micro F1 "
+        "(0.600 against 0.700)."
+    )
+    assert times.startswith("One fit takes ours 0.25 s and theirs 0.25 s")
+
+
+def test_who_is_best_follows_the_direction_of_the_measure() -> None:
+    assert best_of(OUTCOMES, "ranking_loss") == "ours"
+    assert best_of(OUTCOMES, "micro_f1") == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("items", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_listed(items: list[str], text: str) -> None:
+    assert listed(items) == text
+
+
+def test_one_vs_rest_on_the_kernel_is_one_vs_rest_with_the_kernel() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((40, 3)), rng.integers(0, 2, (40, 2))
+    kernel = RbfKernel().fit(X)
+    on = OneVsRestClassifier(SVC(kernel="precomputed")).fit(kernel.transform(X), Y)
+    direct = OneVsRestClassifier(SVC(gamma=GAMMA)).fit(X, Y)
+    new = rng.random((7, 3))
+    assert_allclose(
+        on.decision_function(kernel.transform(new)), direct.decision_function(new), atol=1e-6
     )
 
 
-def test_the_table_has_all_measures_of_both_methods(small: MultilabelData) -> None:
-    output = io.StringIO()
-    demo.main(small, Console(file=output, width=100))
-    text = output.getvalue()
+def test_tags_are_ranked_by_their_scores() -> None:
+    class Model:
+        def decision_function(self, X: np.ndarray) -> np.ndarray:
+            assert_array_equal(X, [[1.0]])
+            return np.array([[-0.5, 2.0, 1.0]])
 
-    assert "some digits" in text
-    words = " ".join(text.split())
-    for label in small.label_names:
-        assert label in words
-    rows = {
-        cells[1].strip(): cells[3:5]
-        for cells in (re.split("[│┃|]", line) for line in text.splitlines())
-        if len(cells) == 6
+    data = MultilabelData(
+        [[0.0], [1.0]],
+        [[1, 1, 1], [1, 1, 0]],
+        label_names=("a", "b", "c"),
+        sample_names=("zero", "one"),
+        splits={"train": [0], "test": [1]},
+    )
+    assert ranked_tags(data, Model(), ("one", "zero", "neither")) == {
+        "one": [("b", True, True), ("c", True, False), ("a", False, True)]
     }
-    results = demo.compare(small)
-    for key, measure in MEASURES.items():
-        shown = [float(cell) for cell in rows[measure.title]]
-        expected = [result.measures[key] for result in results.values()]
-        assert shown == pytest.approx(expected, abs=5e-5)
-    assert all(float(cell) >= 0 for cell in rows["fit, seconds"])
-
-
-def test_the_certificate_is_that_of_the_model(small: MultilabelData) -> None:
-    model = demo.compare(small)["RankSVM"].model
-    output = io.StringIO()
-    Console(file=output, width=100).print(demo.certificate_table(model))
-    text = output.getvalue()
-    assert model.status_ == "converged"
-    numbers = dict(re.findall(r"│ ([a-z ]+?)\s*│\s*(\S+) │", text))
-    assert float(numbers["primal objective"]) == pytest.approx(model.objective_, abs=1e-6)
-    assert float(numbers["dual objective"]) == pytest.approx(model.dual_objective_, abs=1e-6)
-    assert float(numbers["relative duality gap"]) == pytest.approx(model.dual_gap_, rel=1e-2)
-    assert numbers["status"] == "converged"
-    assert f"after {model.n_iter_} epochs" in text
-
-
-def test_each_epoch_is_shown(small: MultilabelData) -> None:
-    pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
-    output = io.StringIO()
-    demo.main(small, Console(file=output, width=100, force_terminal=True))
-    epochs = re.findall(r"epoch (\d+), duality gap (\S+)", output.getvalue())
-    assert epochs
-    assert float(epochs[-1][1].split("\x1b")[0]) <= 1e-3
-
-
-def test_a_missing_rich_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    with pytest.raises(ImportError, match=r"pip install multimargin\[cli\]"):
-        reload(demo)

@@ -267,3 +267,35 @@ def check_complete(data: "MultilabelData", X: Any) -> None:
         f"feature {data.feature_names[columns[0]]!r}; expected none: fill them in first, with "
         "sklearn.impute.SimpleImputer for example"
     )
+
+
+def check_picture(path: str, option: str) -> None:
+    """Refuse a picture that cannot be drawn before the fits, not after them.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    option : str
+        The option that names it.
+
+    Raises
+    ------
+    WrongUsage
+        If its ending is that of no picture, or matplotlib is not installed.
+    OSError
+        If the file cannot be written.
+    """
+    from pathlib import Path
+
+    from multimargin.files.writing import path_to_write
+
+    if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise WrongUsage(f"{option} is {path!r}; expected a file ending in .png, .svg or .pdf")
+    path_to_write(path, option)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise WrongUsage(
+            f"{option} needs matplotlib, which is not installed: pip install 'multimargin[plots]'"
+        ) from error

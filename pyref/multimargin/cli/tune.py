@@ -90,6 +90,7 @@ def command(
     from multimargin.cli.options import (
         WrongUsage,
         check_complete,
+        check_picture,
         choose_split,
         load_data,
         make_named_method,
@@ -105,7 +106,7 @@ def command(
     if output is not None:
         path_to_write(output, "--output")
     if plot is not None:
-        _check_plot(plot)
+        check_picture(plot, "--plot")
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
     data = load_data(source, labels)
@@ -234,24 +235,6 @@ def _write(found: dict[str, Any], path: str) -> None:
     from multimargin.files.writing import write_text
 
     write_text(path, json.dumps(found, indent=2) + "\n", streams=True)
-
-
-def _check_plot(path: str) -> None:
-    """Refuse a picture that cannot be drawn before the fits, not after them."""
-    from pathlib import Path
-
-    from multimargin.cli.options import WrongUsage
-    from multimargin.files.writing import path_to_write
-
-    if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise WrongUsage(f"--plot is {path!r}; expected a file ending in .png, .svg or .pdf")
-    path_to_write(path, "--plot")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise WrongUsage(
-            "--plot needs matplotlib, which is not installed: pip install multimargin[plots]"
-        ) from error
 
 
 def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> None:
