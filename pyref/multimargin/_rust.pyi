@@ -117,7 +117,7 @@ def improve_part(
     epochs: int,
     seed: int,
     threads: int,
-    anchor: _Matrix | None = None,
+    centre: _Matrix | None = None,
     rho: float = 0.0,
 ) -> PartAnswer: ...
 def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...

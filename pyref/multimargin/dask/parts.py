@@ -139,7 +139,7 @@ class State:
         Dual rows.
     terms, new_terms : ndarray of shape (n,)
         Their dual terms D_i.
-    anchor, anchored : ndarray or CSR matrix of shape (n, q) or None
+    centre, centred : ndarray or CSR matrix of shape (n, q) or None
         Where the proximal term pulls to, and the dual rows when it was last moved.
     """
 
@@ -147,8 +147,8 @@ class State:
     terms: Matrix
     new_dual: Any
     new_terms: Matrix
-    anchor: Any = None
-    anchored: Any = None
+    centre: Any = None
+    centred: Any = None
 
 
 def fresh(part: Part) -> State:
@@ -176,20 +176,20 @@ def settled(state: State, step: float) -> State:
         old, new = _dense(state.dual), _dense(state.new_dual)
         dual = _compact(old + step * (new - old))
         terms = state.terms + step * (state.new_terms - state.terms)
-    return State(dual, terms, dual, terms, state.anchor, state.anchored)
+    return State(dual, terms, dual, terms, state.centre, state.centred)
 
 
-def _with_anchor(state: State, common: "Common") -> State:
-    """Return a settled state whose anchor is where this round wants it."""
+def _with_centre(state: State, common: "Common") -> State:
+    """Return a settled state whose centre is where this round wants it."""
     if common.rho == 0.0:
-        return replace(state, anchor=None, anchored=None)
-    if state.anchor is None:
-        return replace(state, anchor=state.dual, anchored=state.dual)
+        return replace(state, centre=None, centred=None)
+    if state.centre is None:
+        return replace(state, centre=state.dual, centred=state.dual)
     if common.momentum is None:
         return state
     dual = _dense(state.dual)
-    anchor = dual + common.momentum * (dual - _dense(state.anchored))
-    return replace(state, anchor=_compact(anchor), anchored=state.dual)
+    centre = dual + common.momentum * (dual - _dense(state.centred))
+    return replace(state, centre=_compact(centre), centred=state.dual)
 
 
 def _aligned(array: Matrix) -> Matrix:
@@ -247,7 +247,7 @@ class Common:
     rho : float
         Weight of the proximal term rho/2 ||B - A||^2 that accelerates slow problems; 0 for none.
     momentum : float or None
-        How far the anchor A goes beyond the dual rows in this round; None leaves it where it is.
+        How far the centre A goes beyond the dual rows in this round; None leaves it where it is.
     """
 
     weights: Matrix
@@ -275,7 +275,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         "loss", "gap", "terms" at the point; "gained" by the epoch in dual terms, "active" rows,
         "weights" and "sum": what the epoch changes in W and in the sum of the rows.
     """
-    state = _with_anchor(settled(state, common.step), common)
+    state = _with_centre(settled(state, common.step), common)
     part, n = _aligned_part(part), part.X.shape[0]
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     answer = _rust.improve_part(
@@ -295,7 +295,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         epochs=common.epochs,
         seed=int(seed),
         threads=common.threads,
-        anchor=None if state.anchor is None else _aligned(_dense(state.anchor)),
+        centre=None if state.centre is None else _aligned(_dense(state.centre)),
         rho=common.rho,
     )
     new = replace(state, new_dual=_compact(answer.dual), new_terms=answer.dual_terms)
@@ -309,7 +309,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     if common.rho > 0.0:
         change, dual = answer.dual - _dense(state.dual), _dense(state.dual)
         sums["square"] = float(np.vdot(change, change))
-        sums["pull"] = float(np.vdot(change, dual - _dense(state.anchor)))
+        sums["pull"] = float(np.vdot(change, dual - _dense(state.centre)))
     if common.epochs > 0:
         sums |= {"weights": answer.weights, "sum": answer.sum}
     return new, sums

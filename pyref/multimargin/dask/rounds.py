@@ -34,7 +34,7 @@ _GROWTH = 1.5
 _SHRINKAGE = 1.2
 
 
-# As in the compiled loop: rounds before the momentum, between two moves of its anchor at first, and
+# As in the compiled loop: rounds before the momentum, between two moves of its centre at first, and
 # moves after which there is one round more.
 _PATIENCE = 50
 _ROUNDS_PER_MOVE = 3
@@ -128,8 +128,8 @@ class _Point:
 class _Momentum:
     """The accelerated proximal point method around the rounds, as in the loops of one machine.
 
-    A proximal term pulls the dual rows to an anchor, which curves the directions along which the
-    dual objective is nearly linear; Nesterov's momentum of the anchor pays back what that costs.
+    A proximal term pulls the dual rows to a centre, which curves the directions along which the
+    dual objective is nearly linear; Nesterov's momentum of the centre pays back what that costs.
     """
 
     def __init__(self, rho: float, objective: float) -> None:
@@ -139,7 +139,7 @@ class _Momentum:
         self._rounds = self._moves = 0
 
     def after_round(self, objective: float) -> float | None:
-        """Return how far the anchor goes beyond the dual rows; None if it stays."""
+        """Return how far the centre goes beyond the dual rows; None if it stays."""
         self._rounds += 1
         if self._rounds < _ROUNDS_PER_MOVE + int(np.log2(self._moves // _MOVES + 1)):
             return None
@@ -359,7 +359,7 @@ class _Rounds:
         self.tolerated = 0.0
         self.objective = 0.0
         self.momentum: _Momentum | None = None
-        self.step_of_anchor: float | None = None
+        self.step_of_centre: float | None = None
         self.certified = Solution(
             self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}
         )
@@ -494,7 +494,7 @@ class _Rounds:
             seed=(self.settings.seed, number),
             threads=self.settings.threads,
             rho=0.0 if self.momentum is None or epochs == 0 else self.momentum.rho,
-            momentum=self.step_of_anchor,
+            momentum=self.step_of_centre,
         )
 
     def _round(self, number: int) -> Sums:
@@ -532,7 +532,7 @@ class _Rounds:
     def _accelerate(self, number: int) -> None:
         """Set in or advance the momentum."""
         if self.momentum is not None:
-            self.step_of_anchor = self.momentum.after_round(self.objective)
+            self.step_of_centre = self.momentum.after_round(self.objective)
         elif self.settings.momentum and number >= _PATIENCE:
             mean = self.about["squared_norms"] / max(self.about["rows"], 1)
             self.momentum = _Momentum(mean + self.sigma, self.objective)
@@ -541,7 +541,7 @@ class _Rounds:
         """Return how to end after a round in which nothing moved, None to go on."""
         if self.momentum is not None:
             # The point of the proximal term need not be that of the problem.
-            self.momentum = self.step_of_anchor = None
+            self.momentum = self.step_of_centre = None
             return None
         if answer["active"] < self.about["rows_with_pairs"] and self.tolerated > 0.0:
             self.tolerated = 0.0

@@ -12,13 +12,14 @@ use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::pairwise::bcd::{self, Proximal, Step};
+use multimargin_solvers::pairwise::bcd::Proximal;
+use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::dcd::{OnePair, PairLoss};
-use multimargin_solvers::pairwise::frank_wolfe::{self, Bias};
-use multimargin_solvers::pairwise::free_bias;
+use multimargin_solvers::pairwise::frank_wolfe;
 use multimargin_solvers::pairwise::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
 };
+use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Settings, Solution};
 use numpy::{
@@ -71,17 +72,9 @@ impl Request<'_> {
         monitor: &mut PythonMonitor,
     ) -> Result<Solution, SolverError> {
         match self.loss {
-            AnyLoss::Hinge(_) if self.solver == "frank-wolfe" => frank_wolfe::solve(
-                &self.labels,
-                scores,
-                self.bias,
-                self.start
-                    .as_deref()
-                    .map(|start| memory::copied(start, Purpose::RowsByLabels)),
-                &self.settings,
-                &self.threads,
-                monitor,
-            ),
+            AnyLoss::Hinge(_) if self.solver == "frank-wolfe" => {
+                frank_wolfe::solve(&self.labels, scores, self.setup(), monitor)
+            }
             AnyLoss::Hinge(loss) => self.solve_by_blocks(loss, scores, monitor),
             AnyLoss::SquaredHinge(loss) => self.solve_by_blocks(loss, scores, monitor),
             AnyLoss::OptimalMargin(loss) => self.solve_by_blocks(loss, scores, monitor),
@@ -115,8 +108,14 @@ impl Request<'_> {
         monitor: &mut PythonMonitor,
     ) -> Result<Solution, SolverError> {
         match self.solver {
-            "bcd" => self.run(scores, |_| Ok(Proximal::new(loss.clone())), monitor),
-            "dcd" => self.run(scores, |labels| OnePair::new(loss.clone(), labels), monitor),
+            "bcd" => {
+                let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
+                pairwise::solve(&self.labels, scores, step, self.setup(), monitor)
+            }
+            "dcd" => {
+                let step = |labels: &Labels| OnePair::new(loss.clone(), labels);
+                pairwise::solve(&self.labels, scores, step, self.setup(), monitor)
+            }
             other => Err(SolverError::Argument {
                 name: "solver",
                 found: format!("{other:?}"),
@@ -125,34 +124,15 @@ impl Request<'_> {
         }
     }
 
-    fn run<S: Scores, T: Step>(
-        &self,
-        scores: &mut S,
-        step: impl Fn(&Labels) -> Result<T, SolverError>,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Solution, SolverError> {
-        let Self {
-            labels,
-            bias,
-            settings,
-            threads,
-            ..
-        } = self;
-        let start = self
-            .start
-            .as_deref()
-            .map(|start| memory::copied(start, Purpose::RowsByLabels));
-        if *bias == Bias::Free {
-            let start_bias = self.start_bias.clone();
-            return free_bias::solve(
-                labels, scores, step, start, start_bias, settings, threads, monitor,
-            );
+    fn setup(&self) -> Setup {
+        let start = self.start.as_deref();
+        Setup {
+            bias: self.bias,
+            start: start.map(|start| memory::copied(start, Purpose::RowsByLabels)),
+            start_bias: self.start_bias.clone(),
+            settings: self.settings.clone(),
+            threads: Threads::new(self.threads.count()),
         }
-        let penalized = *bias == Bias::Penalized;
-        let step = step(labels)?;
-        bcd::solve(
-            labels, scores, step, penalized, start, settings, threads, monitor,
-        )
     }
 }
 

@@ -11,7 +11,7 @@ use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::pairwise::bcd::{self, Answer, Common, PartState, Proximal};
-use multimargin_solvers::pairwise::free_bias;
+use multimargin_solvers::pairwise::bias;
 use multimargin_solvers::pairwise::loss::Loss;
 use multimargin_solvers::pairwise::scores::{LinearDense, LinearSparse, Scores};
 use multimargin_solvers::parallel::threads::Threads;
@@ -45,7 +45,7 @@ struct Request<'a> {
     labels: Labels,
     common: Common<'a>,
     start: PartState,
-    anchor: Option<Vec<f64>>,
+    centre: Option<Vec<f64>>,
     tolerated: f64,
     epochs: usize,
     settings: Settings,
@@ -78,7 +78,7 @@ impl Request<'_> {
             Proximal::new(loss),
             self.common,
             self.start,
-            self.anchor,
+            self.centre,
             self.tolerated,
             self.epochs,
             &self.settings,
@@ -93,7 +93,7 @@ impl Request<'_> {
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, pair_weights, dual, dual_terms, weights, offset, *, loss, theta, mu, sigma, growth, tolerated,
-    epochs, seed, threads, anchor=None, rho=0.0
+    epochs, seed, threads, centre=None, rho=0.0
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -117,7 +117,7 @@ pub fn improve_part<'py>(
     epochs: usize,
     seed: u64,
     threads: usize,
-    anchor: Option<PyReadonlyArray2<'py, f64>>,
+    centre: Option<PyReadonlyArray2<'py, f64>>,
     rho: f64,
 ) -> PyResult<PartAnswer> {
     guarded(py, || {
@@ -149,8 +149,8 @@ pub fn improve_part<'py>(
                 dual: memory::copied(row_major("dual", &dual)?, Purpose::RowsByLabels),
                 dual_terms: memory::copied(dual_terms.as_slice()?, Purpose::Rows),
             },
-            anchor: optional_matrix("anchor", anchor.as_ref(), [n, q])?
-                .map(|anchor| memory::copied(anchor, Purpose::RowsByLabels)),
+            centre: optional_matrix("centre", centre.as_ref(), [n, q])?
+                .map(|centre| memory::copied(centre, Purpose::RowsByLabels)),
             tolerated,
             epochs,
             settings: Settings {
@@ -202,7 +202,7 @@ pub fn route_label_sums<'py>(
         check_finite("sum", sum)?;
         check_finite("capacity", capacity)?;
         let mut monitor = PythonMonitor::new(None);
-        let routing = py.detach(|| free_bias::routing_of(sum, capacity, &mut monitor));
+        let routing = py.detach(|| bias::routing_of(sum, capacity, &mut monitor));
         monitor.finish()?;
         routing
             .map(|routing| Ok((routing.scale, matrix(py, routing.flow, q, q)?)))

@@ -52,7 +52,7 @@ pub struct Settings {
     pub shuffle: bool,
     /// Skip instances that contribute next to nothing to the gap; all are checked again after each epoch.
     pub shrinking: bool,
-    /// Accelerate problems that are slow (see the `acceleration` module's comment).
+    /// Accelerate problems that are slow (see the `pairwise::momentum` module's comment).
     pub acceleration: bool,
     /// Instances whose updates are applied to the others at once; 0 lets the kind of scores choose.
     pub block_size: usize,
@@ -117,7 +117,11 @@ pub struct Record {
 
 /// `(primal - dual) / |primal|`, and 0 when both vanish.
 pub fn relative_gap(primal: f64, dual: f64) -> f64 {
-    let gap = primal - dual;
+    relative(primal - dual, primal)
+}
+
+/// `gap / |primal|`, and 0 when both vanish.
+pub(crate) fn relative(gap: f64, primal: f64) -> f64 {
     if gap == 0.0 {
         0.0
     } else {
@@ -126,7 +130,7 @@ pub fn relative_gap(primal: f64, dual: f64) -> f64 {
 }
 
 /// A negative gap or curvature within this share of the primal objective is rounding.
-const ROUNDING: f64 = 1e-9;
+pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// What a point's certificate says: `Converged` when the very gap that [`Report::gap`] gives is within the tolerance,
 /// `IndefiniteKernel` when the gap or the curvature `quadratic` is negative by more than `floor`, the rounding of
@@ -206,6 +210,13 @@ impl Trace {
         };
         monitor.epoch(&record);
         memory::push(&mut self.history, record, Purpose::Rows);
+    }
+
+    /// Replaces the objectives of the last record by those of the returned point.
+    pub fn amend(&mut self, primal: f64, dual: f64) {
+        if let Some(last) = self.history.last_mut() {
+            (last.primal, last.dual) = (primal, dual);
+        }
     }
 }
 

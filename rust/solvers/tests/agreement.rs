@@ -9,14 +9,15 @@ use multimargin_solvers::error::SolverError;
 use multimargin_solvers::kernel::gram::{Gram, Kernel};
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
-use multimargin_solvers::pairwise::bcd::{self, Proximal, Step};
+use multimargin_solvers::pairwise::bcd::{Proximal, Step};
+use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::dcd::OnePair;
-use multimargin_solvers::pairwise::frank_wolfe::{self, Bias};
-use multimargin_solvers::pairwise::free_bias;
+use multimargin_solvers::pairwise::frank_wolfe;
 use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
 use multimargin_solvers::pairwise::scores::{
     KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
 };
+use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Record, Settings, Solution, Status};
 
@@ -96,17 +97,22 @@ fn run<S: Scores, T: Step>(
     threads: usize,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    let threads = Threads::new(threads);
-    if bias == Bias::Free {
-        return free_bias::solve(
-            labels, scores, step, None, None, settings, &threads, monitor,
-        );
-    }
-    let step = step(labels)?;
-    let penalized = bias == Bias::Penalized;
-    bcd::solve(
-        labels, scores, step, penalized, None, settings, &threads, monitor,
+    pairwise::solve(
+        labels,
+        scores,
+        step,
+        setup(bias, settings, threads),
+        monitor,
     )
+}
+
+fn setup(bias: Bias, settings: &Settings, threads: usize) -> Setup {
+    Setup {
+        bias,
+        settings: settings.clone(),
+        threads: Threads::new(threads),
+        ..Setup::default()
+    }
 }
 
 fn by_blocks<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
@@ -128,7 +134,7 @@ fn by_pairs<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings
 }
 
 fn by_vertices<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
-    frank_wolfe::solve(labels, scores, bias, None, s, &Threads::new(1), &mut ()).unwrap()
+    frank_wolfe::solve(labels, scores, setup(bias, s, 1), &mut ()).unwrap()
 }
 
 /// Checks that two certified intervals of the optimum meet and that both are as narrow as promised.
@@ -441,20 +447,69 @@ fn statuses_tell_why_a_loop_ended() {
 }
 
 #[test]
-fn indefinite_kernels_are_noticed() {
-    let problem = Problem::new(70, 30, 3, 4);
-    let labels = problem.labels(1.0);
-    let mut matrix = problem.kernel_matrix(Kernel::Linear);
-    (0..30).for_each(|i| matrix[i * 30 + i] -= 3.0);
-    for bias in [Bias::Penalized, Bias::None] {
-        let mut scores = StoredKernel::new(&matrix, 30, 4).unwrap();
-        let s = Settings {
-            max_epochs: 200,
-            ..settings(1e-6)
-        };
-        let solution = by_blocks(&labels, &mut scores, bias, &s);
-        assert_eq!(solution.report.status, Status::IndefiniteKernel);
+fn indefinite_kernels_are_noticed_and_solved_to_the_tolerance() {
+    for seed in 70..75 {
+        let problem = Problem::new(seed, 30, 3, 4);
+        let labels = problem.labels(1.0);
+        let mut matrix = problem.kernel_matrix(Kernel::Linear);
+        (0..30).for_each(|i| matrix[i * 30 + i] -= 3.0);
+        for bias in BIASES {
+            let mut scores = StoredKernel::new(&matrix, 30, 4).unwrap();
+            let s = Settings {
+                max_epochs: 2000,
+                ..settings(1e-3)
+            };
+            let report = by_blocks(&labels, &mut scores, bias, &s).report;
+            assert_eq!(report.status, Status::IndefiniteKernel);
+            if bias != Bias::Free {
+                // The first point within the tolerance is the last one.
+                assert!(report.gap() <= 1e-3, "{bias:?}");
+                let before = report.history.iter().rev().skip(1);
+                let gaps = before.map(|record| (record.primal - record.dual) / record.primal.abs());
+                assert!(gaps.into_iter().all(|gap| gap > 1e-3), "{bias:?}");
+            }
+        }
     }
+}
+
+#[test]
+fn overflow_ends_the_loop_whatever_the_bias() {
+    let problem = Problem::new(71, 30, 3, 4);
+    let labels = problem.labels(1e160);
+    let mut matrix = problem.kernel_matrix(Kernel::Linear);
+    matrix.iter_mut().for_each(|value| *value *= 1e160);
+    for bias in BIASES {
+        let mut scores = StoredKernel::new(&matrix, 30, 4).unwrap();
+        let report = by_blocks(&labels, &mut scores, bias, &settings(1e-6)).report;
+        assert_eq!(report.status, Status::Stalled, "{bias:?}");
+        assert_eq!(report.epochs, 1, "{bias:?}");
+    }
+}
+
+#[test]
+fn a_loop_that_stalls_in_its_last_epoch_says_so() {
+    let mut stalled = [0; 3];
+    for seed in 0..300 {
+        let problem = Problem::new(seed, 12, 4, 3);
+        let labels = problem.labels(1.0);
+        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
+        for (bias, stalled) in BIASES.into_iter().zip(&mut stalled) {
+            let solve = |s: &Settings| {
+                let mut scores = StoredKernel::new(&matrix, 12, 3).unwrap();
+                by_blocks(&labels, &mut scores, bias, s).report
+            };
+            let free = solve(&settings(1e-300));
+            let just_enough = Settings {
+                max_epochs: free.epochs,
+                ..settings(1e-300)
+            };
+            if free.status == Status::Stalled {
+                assert_eq!(solve(&just_enough).status, Status::Stalled, "{bias:?}");
+                *stalled += 1;
+            }
+        }
+    }
+    assert!(stalled.iter().all(|&count| count > 0), "{stalled:?}");
 }
 
 #[test]
@@ -466,16 +521,8 @@ fn bad_settings_are_refused() {
         let step = |_: &Labels| Ok(Proximal::new(Hinge));
         let error = run(&labels, &mut scores, step, bias, settings, 1, &mut ()).unwrap_err();
         let mut scores = LinearDense::new(problem.dense(), q);
-        let threads = Threads::new(1);
-        let other = frank_wolfe::solve(
-            &labels,
-            &mut scores,
-            bias,
-            None,
-            settings,
-            &threads,
-            &mut (),
-        );
+        let setup = setup(bias, settings, 1);
+        let other = frank_wolfe::solve(&labels, &mut scores, setup, &mut ());
         assert_eq!(other.unwrap_err(), error);
         error.to_string()
     };
@@ -513,23 +560,17 @@ fn bad_settings_are_refused() {
 fn an_interruption_before_the_first_epoch_reports_none() {
     let problem = Problem::new(61, 40, 3, 4);
     let labels = problem.labels(10.0);
-    let start = vec![0.0; problem.n * problem.q];
-    let (threads, settings) = (Threads::new(1), settings(1e-3));
     let mut monitor = StopAfter {
         epochs: 0,
         seen: Vec::new(),
     };
     let mut scores = LinearDense::new(problem.dense(), problem.q);
-    let stopped = bcd::solve(
-        &labels,
-        &mut scores,
-        Proximal::new(Hinge),
-        true,
-        Some(start),
-        &settings,
-        &threads,
-        &mut monitor,
-    );
+    let setup = Setup {
+        start: Some(vec![0.0; problem.n * problem.q]),
+        ..setup(Bias::Penalized, &settings(1e-3), 1)
+    };
+    let step = |_: &Labels| Ok(Proximal::new(Hinge));
+    let stopped = pairwise::solve(&labels, &mut scores, step, setup, &mut monitor);
     let report = stopped.unwrap().report;
     assert_eq!((report.status, report.epochs), (Status::Interrupted, 0));
     assert!(report.primal.is_infinite());

@@ -4,10 +4,11 @@
 
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Dense;
-use multimargin_solvers::pairwise::bcd::{self, Proximal};
+use multimargin_solvers::pairwise::bcd::Proximal;
+use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::loss::Loss;
 use multimargin_solvers::pairwise::scores::{LinearDense, Scores};
-use multimargin_solvers::parallel::threads::Threads;
+use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::report::{Settings, Status};
 
 // [loss]
@@ -123,21 +124,16 @@ fn the_engine_closes_the_gap() {
     let y: Vec<u8> = (0..n * q).map(|_| u8::from(random.f64() < 0.3)).collect();
     let labels = Labels::new(&y, q, 2.0).unwrap();
     let mut scores = LinearDense::new(Dense::new(&x, n, d).unwrap(), q);
-    let settings = Settings {
-        tolerance: 1e-10,
-        ..Settings::default()
+    let setup = Setup {
+        bias: Bias::Penalized,
+        settings: Settings {
+            tolerance: 1e-10,
+            ..Settings::default()
+        },
+        ..Setup::default()
     };
-    let solution = bcd::solve(
-        &labels,
-        &mut scores,
-        Proximal::new(LeastSquares),
-        true,
-        None,
-        &settings,
-        &Threads::new(1),
-        &mut (),
-    )
-    .unwrap();
+    let step = |_: &Labels| Ok(Proximal::new(LeastSquares));
+    let solution = pairwise::solve(&labels, &mut scores, step, setup, &mut ()).unwrap();
     assert_eq!(solution.report.status, Status::Converged);
     assert!(solution.report.gap() <= 1e-10);
     assert!(solution.report.primal > 0.0);

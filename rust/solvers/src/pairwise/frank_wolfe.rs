@@ -14,27 +14,16 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
+use super::bias::{Bias, centred, feasible, hinge_sum};
+use super::scores::Scores;
+use super::setup::{Setup, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory::{self, Purpose};
 use crate::network::circulation::Circulation;
-use crate::pairwise::bcd::{prepare, rounding_of_quadratic};
-use crate::pairwise::free_bias::{centred, feasible, hinge_sum};
-use crate::pairwise::scores::Scores;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, verdict};
-
-/// The bias of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bias {
-    /// Equality constraints `H alpha = 0`.
-    Free,
-    /// The kernel `K + 1`.
-    Penalized,
-    /// No bias.
-    None,
-}
+use crate::report::{Monitor, Report, Solution, Status, Trace, verdict};
 
 /// The vertex that minimises a linear function over the feasible set.
 struct Vertex {
@@ -159,6 +148,50 @@ fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> 
     image
 }
 
+/// The point of the loop.
+struct Point {
+    dual: Vec<f64>,
+    /// `F`, with the sum of the rows of `B` for the kernel `K + 1`.
+    image: Vec<f64>,
+    /// `u^T alpha`
+    total: f64,
+    /// Whether `image` was computed from `dual` itself, not by adding up steps.
+    exact: bool,
+}
+
+impl Point {
+    fn new(labels: &Labels, dual: Vec<f64>, image: Vec<f64>) -> Self {
+        let q = labels.count();
+        let of_instance = |i: usize| -> f64 {
+            let relevant = labels.relevant(i).iter();
+            relevant.map(|&m| dual[i * q + m as usize]).sum()
+        };
+        Self {
+            total: (0..labels.instances()).map(of_instance).sum(),
+            dual,
+            image,
+            exact: true,
+        }
+    }
+
+    /// Steps along a direction with its `F` and its change of `u^T alpha`, by exact line search (eq. (43)). `false` when it
+    /// does not descend.
+    fn step(&mut self, direction: &[f64], direction_image: &[f64], gain: f64) -> bool {
+        // The slope z (eq. (62)) and the curvature (eq. (43)).
+        let z = dot(direction, &self.image) - gain;
+        if z >= 0.0 {
+            return false;
+        }
+        let curvature = dot(direction, direction_image);
+        let length = if -z < curvature { -z / curvature } else { 1.0 };
+        axpy(length, direction, &mut self.dual);
+        axpy(length, direction_image, &mut self.image);
+        self.total += length * gain;
+        self.exact = false;
+        true
+    }
+}
+
 /// Solves Rank-SVM by Frank-Wolfe. One iteration counts as one epoch.
 ///
 /// # Errors
@@ -166,57 +199,45 @@ fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> 
 pub fn solve<S: Scores>(
     labels: &Labels,
     scores: &mut S,
-    bias: Bias,
-    start: Option<Vec<f64>>,
-    settings: &Settings,
-    threads: &Threads,
+    setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    let q = labels.count();
+    let Setup {
+        bias,
+        start,
+        settings,
+        threads,
+        ..
+    } = setup;
     let start = start.map(|start| feasible(labels, start, bias == Bias::Free, monitor));
-    let Some(mut dual) = prepare(labels, scores, start, settings, threads, monitor)? else {
+    let Some(dual) = prepare(labels, scores, start, &settings, &threads, monitor)? else {
         return Ok(Solution::interrupted(labels));
     };
     let mut trace = Trace::default();
     let mut oracle = Oracle::new(labels, bias)?;
-    let mut f = image(scores, &dual, bias, threads);
-    let mut total: f64 = (0..labels.instances())
-        .map(|i| {
-            labels
-                .relevant(i)
-                .iter()
-                .map(|&m| dual[i * q + m as usize])
-                .sum::<f64>()
-        })
-        .sum();
+    let first = image(scores, &dual, bias, &threads);
+    let mut point = Point::new(labels, dual, first);
     let mut iterations = 0;
-    // Whether `f` was computed from `dual` itself, not by adding up steps.
-    let mut exact = true;
     let (status, intercept, primal, dual_objective) = loop {
-        let vertex = oracle.minimise(&f, monitor)?;
-        let quadratic = dot(&dual, &f);
-        let objective = total - 0.5 * quadratic;
-        let primal = 0.5 * quadratic + hinge_sum(labels, &f, &vertex.bias);
+        let vertex = oracle.minimise(&point.image, monitor)?;
+        let quadratic = dot(&point.dual, &point.image);
+        let objective = point.total - 0.5 * quadratic;
+        let primal = 0.5 * quadratic + hinge_sum(labels, &point.image, &vertex.bias);
         let intercept = match bias {
-            Bias::Penalized => row_sum(&dual, q),
+            Bias::Penalized => row_sum(&point.dual, labels.count()),
             _ => vertex.bias,
         };
-        let found = verdict(primal, objective, quadratic, settings.tolerance, || {
-            if S::WEIGHTS {
-                f64::INFINITY
-            } else {
-                rounding_of_quadratic(&dual, scores.diagonal(), q)
-            }
-        });
+        let rounding = || scores.rounding(&point.dual);
+        let found = verdict(primal, objective, quadratic, settings.tolerance, rounding);
         let interrupted = monitor.interrupted();
         let last = iterations == settings.max_epochs;
-        if (found.is_some() || last) && !exact && !interrupted {
+        if (found.is_some() || last) && !point.exact && !interrupted {
             // The certificate that counts is that of scores computed anew from B.
-            if !scores.recompute(&dual, threads, monitor) {
+            if !scores.recompute(&point.dual, &threads, monitor) {
                 break (Status::Interrupted, intercept, primal, objective);
             }
-            f = image(scores, &dual, bias, threads);
-            exact = true;
+            point.image = image(scores, &point.dual, bias, &threads);
+            point.exact = true;
             continue;
         }
         trace.record(iterations, primal, objective, labels.instances(), monitor);
@@ -228,39 +249,30 @@ pub fn solve<S: Scores>(
         if let Some(status) = status {
             break (status, intercept, primal, objective);
         }
-
-        // The direction d = alpha_bar - alpha, its slope z (eq. (62)) and curvature (eq. (43)).
         let mut direction = vertex.dual;
-        axpy(-1.0, &dual, &mut direction);
-        if !scores.recompute(&direction, threads, monitor) {
+        axpy(-1.0, &point.dual, &mut direction);
+        if !scores.recompute(&direction, &threads, monitor) {
             break (Status::Interrupted, intercept, primal, objective);
         }
-        let direction_image = image(scores, &direction, bias, threads);
-        let z = dot(&direction, &f) - (vertex.total - total);
-        if z >= 0.0 {
+        let direction_image = image(scores, &direction, bias, &threads);
+        let gain = vertex.total - point.total;
+        if !point.step(&direction, &direction_image, gain) {
             break (Status::Stalled, intercept, primal, objective);
         }
-        let curvature = dot(&direction, &direction_image);
-        let step = if -z < curvature { -z / curvature } else { 1.0 };
-        axpy(step, &direction, &mut dual);
-        axpy(step, &direction_image, &mut f);
-        total += step * (vertex.total - total);
         iterations += 1;
-        exact = false;
     };
     // The weights of a linear model are those of B, not those of the last direction.
     let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
-    scores.recompute(&dual, threads, watcher);
-    let report = Report {
-        status,
-        epochs: iterations,
-        primal,
-        dual: dual_objective,
-        history: trace.history,
-    };
+    scores.recompute(&point.dual, &threads, watcher);
     Ok(Solution {
-        dual,
+        dual: point.dual,
         bias: intercept,
-        report,
+        report: Report {
+            status,
+            epochs: iterations,
+            primal,
+            dual: dual_objective,
+            history: trace.history,
+        },
     })
 }

@@ -1,13 +1,21 @@
 //! Losses of label pairs: a [`loss::Loss`] (value and proximal map) and [`scores::Scores`] (a kernel or linear features)
-//! make a problem; [`bcd`] solves it by exact steps, [`dcd`] one pair at a time, [`frank_wolfe`] as published.
-//! [`free_bias`] adds the equality constraints of a free bias. Slow problems get momentum (`acceleration`) and proximal
-//! point steps (`proximal_newton`).
+//! make a problem, a [`Setup`] says how to solve it.
+//!
+//! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair) with
+//! a rule for the bias ([`bias`]); slow problems get momentum (`momentum`) and proximal point steps (`proximal_newton`).
+//! [`frank_wolfe`] is the loop as published.
 
-mod acceleration;
 pub mod bcd;
+pub mod bias;
 pub mod dcd;
 pub mod frank_wolfe;
-pub mod free_bias;
 pub mod loss;
+mod momentum;
+mod outer;
 mod proximal_newton;
 pub mod scores;
+mod setup;
+mod solve;
+
+pub use setup::Setup;
+pub use solve::solve;

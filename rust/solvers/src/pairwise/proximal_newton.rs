@@ -207,7 +207,7 @@ impl Schedule {
 
 /// The problem around the present dual matrix.
 #[derive(Clone, Copy)]
-pub(crate) struct Centre<'a, L: Loss> {
+pub(crate) struct Subproblem<'a, L: Loss> {
     pub labels: &'a Labels,
     pub loss: &'a L,
     pub threads: &'a Threads,
@@ -273,7 +273,7 @@ impl<S: Scores> Products<'_, S> {
     }
 }
 
-impl<L: Loss> Centre<'_, L> {
+impl<L: Loss> Subproblem<'_, L> {
     /// `B(U)` and the groups of its tied labels (0 for none), from `K U`.
     fn image(&self, product: &[f64], image: &mut [f64], groups: &mut [u32]) {
         let (q, labels) = (self.labels.count(), self.labels);
@@ -425,7 +425,7 @@ fn project(matrix: &mut [f64], groups: &[u32], q: usize) {
 
 /// Newton's method on one proximal point step.
 struct Newton<'a, L: Loss> {
-    centre: &'a Centre<'a, L>,
+    centre: &'a Subproblem<'a, L>,
     /// `U` and `K U`.
     point: Vec<f64>,
     product: Vec<f64>,
@@ -443,7 +443,7 @@ struct Newton<'a, L: Loss> {
 
 impl<'a, L: Loss> Newton<'a, L> {
     /// At `U = A`, whose product is given.
-    fn new(centre: &'a Centre<'a, L>, product: Vec<f64>) -> Self {
+    fn new(centre: &'a Subproblem<'a, L>, product: Vec<f64>) -> Self {
         let size = product.len();
         let mut newton = Self {
             centre,
@@ -550,7 +550,7 @@ impl<'a, L: Loss> Newton<'a, L> {
 
 /// One proximal point step. The state of `scores` is that of another matrix afterwards. `None` when interrupted.
 pub(crate) fn step<L: Loss, S: Scores>(
-    centre: &Centre<'_, L>,
+    centre: &Subproblem<'_, L>,
     scores: &mut S,
     most_products: usize,
     monitor: &mut dyn Monitor,
@@ -606,9 +606,10 @@ pub(crate) fn step<L: Loss, S: Scores>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pairwise::bcd::{self, Proximal};
+    use crate::pairwise::bcd::Proximal;
     use crate::pairwise::loss::Hinge;
     use crate::pairwise::scores::StoredKernel;
+    use crate::pairwise::{self, Setup};
     use crate::report::{Record, Settings, Solution, Status};
 
     /// A kernel of low rank, close to a constant, and random labels.
@@ -626,14 +627,14 @@ mod tests {
         (kernel, Labels::new(&indicator, q, 100.0).unwrap(), n, q)
     }
 
-    fn centre<'a>(
+    fn subproblem<'a>(
         labels: &'a Labels,
         threads: &'a Threads,
         dual: &'a [f64],
         offset: &'a [f64],
         rho: f64,
-    ) -> Centre<'a, Hinge> {
-        Centre {
+    ) -> Subproblem<'a, Hinge> {
+        Subproblem {
             labels,
             loss: &Hinge,
             threads,
@@ -644,23 +645,22 @@ mod tests {
         }
     }
 
-    /// Around `A = 0` the proximal term is a kernel `K + rho`, on which coordinate ascent is quick.
     /// The answer of the loop, without a bias.
-    fn solved(labels: &Labels, scores: &mut StoredKernel<'_>, settings: &Settings) -> Solution {
-        let (step, threads) = (Proximal::new(Hinge), Threads::new(1));
-        bcd::solve(
-            labels,
-            scores,
-            step,
-            false,
-            None,
+    fn solved(
+        labels: &Labels,
+        scores: &mut StoredKernel<'_>,
+        settings: Settings,
+        monitor: &mut dyn Monitor,
+    ) -> Solution {
+        let setup = Setup {
             settings,
-            &threads,
-            &mut (),
-        )
-        .unwrap()
+            ..Setup::default()
+        };
+        let step = |_: &Labels| Ok(Proximal::new(Hinge));
+        pairwise::solve(labels, scores, step, setup, monitor).unwrap()
     }
 
+    /// Around `A = 0` the proximal term is a kernel `K + rho`, on which coordinate ascent is quick.
     #[test]
     fn a_step_solves_the_proximal_problem() {
         let threads = Threads::new(1);
@@ -668,9 +668,9 @@ mod tests {
             let (kernel, labels, n, q) = problem(seed);
             let rho = 0.5;
             let (zeros, offset) = (vec![0.0; n * q], vec![0.0; q]);
-            let centre = centre(&labels, &threads, &zeros, &offset, rho);
+            let subproblem = subproblem(&labels, &threads, &zeros, &offset, rho);
             let mut scores = StoredKernel::new(&kernel, n, q).unwrap();
-            let found = step(&centre, &mut scores, 10_000, &mut ()).unwrap();
+            let found = step(&subproblem, &mut scores, 10_000, &mut ()).unwrap();
             assert!(found.solved && found.gain > 0.0);
 
             let mut augmented = kernel.clone();
@@ -681,11 +681,11 @@ mod tests {
                 max_epochs: 100_000,
                 ..Settings::default()
             };
-            let solution = solved(&labels, &mut scores, &settings);
+            let solution = solved(&labels, &mut scores, settings, &mut ());
             assert_eq!(solution.report.status, Status::Converged);
             assert!(scores.recompute(&found.dual, &threads, &mut ()));
             let product = scores.all(&threads);
-            let reached = centre.objective(&found.dual, &product);
+            let reached = subproblem.objective(&found.dual, &product);
             let (optimum, term) = (
                 solution.report.dual,
                 0.5 * rho * dot(&found.dual, &found.dual),
@@ -711,7 +711,7 @@ mod tests {
                     acceleration,
                     ..Settings::default()
                 };
-                let solution = solved(&labels, &mut scores, &settings);
+                let solution = solved(&labels, &mut scores, settings, &mut ());
                 assert!(!acceleration || solution.report.status == Status::Converged);
                 *epochs = solution.report.epochs;
             }
@@ -741,26 +741,15 @@ mod tests {
                 max_epochs: 20_000,
                 ..Settings::default()
             };
-            let step = Proximal::new(Hinge);
             let mut monitor = Impatient(patience);
-            let solution = bcd::solve(
-                &labels,
-                &mut scores,
-                step,
-                false,
-                None,
-                &settings,
-                &threads,
-                &mut monitor,
-            )
-            .unwrap();
+            let solution = solved(&labels, &mut scores, settings, &mut monitor);
             assert_eq!(solution.report.status, Status::Interrupted);
             let product = scores.all(&threads);
             let zeros = vec![0.0; q];
-            let centre = centre(&labels, &threads, &solution.dual, &zeros, 1.0);
+            let subproblem = subproblem(&labels, &threads, &solution.dual, &zeros, 1.0);
             let (reported, dual) = (
                 solution.report.dual,
-                centre.objective(&solution.dual, &product),
+                subproblem.objective(&solution.dual, &product),
             );
             assert!((reported - dual).abs() <= 1e-9 * dual.abs());
             assert!(scores.recompute(&solution.dual, &threads, &mut ()));
@@ -776,12 +765,12 @@ mod tests {
         let labels = Labels::new(&[1, 0, 0, 1, 1, 1], 2, 3.0).unwrap();
         let threads = Threads::new(1);
         let zeros = [0.0; 6];
-        let centre = centre(&labels, &threads, &zeros, &[0.0; 2], 1.0);
+        let subproblem = subproblem(&labels, &threads, &zeros, &[0.0; 2], 1.0);
         let mut dual = vec![5.0, -4.0, 0.25, -0.5, 0.0, 0.0];
-        centre.feasible(&mut dual);
+        subproblem.feasible(&mut dual);
         assert_eq!(dual, [3.0, -3.0, 0.0, 0.0, 0.0, 0.0]);
         let mut dual = vec![2.5, -1.5, -1.0, 2.0, 0.0, 0.0];
-        centre.feasible(&mut dual);
+        subproblem.feasible(&mut dual);
         for (beta, expected) in dual.iter().zip([2.0, -2.0, -1.5, 1.5, 0.0, 0.0]) {
             assert!((beta - expected).abs() < 1e-15);
         }

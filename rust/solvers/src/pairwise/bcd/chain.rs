@@ -6,7 +6,7 @@ use super::local_scores::LocalScores;
 use super::step::{Block, Step};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot};
-use crate::pairwise::acceleration::Anchor;
+use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::Scores;
 
 /// What all chains see while they run.
@@ -21,7 +21,7 @@ pub(super) struct Surroundings<'a, S> {
     /// `b + sigma g`
     pub shift: &'a [f64],
     pub sigma: f64,
-    pub anchor: Option<&'a Anchor>,
+    pub centre: Option<&'a Centre>,
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
     pub joint: bool,
     /// How often to solve the instances at most.
@@ -262,8 +262,8 @@ impl<T: Step> Chain<T> {
         let row = &mut buffers.dual[k * q..(k + 1) * q];
         buffers.scores.read(k, current);
         axpy(1.0, &buffers.shift, current);
-        let (point, rho) = match around.anchor {
-            Some(anchor) => (&anchor.point[i * q..(i + 1) * q], anchor.rho),
+        let (point, rho) = match around.centre {
+            Some(centre) => (&centre.point[i * q..(i + 1) * q], centre.rho),
             None => (&around.dual[i * q..(i + 1) * q], 0.0),
         };
         if rho > 0.0 {
@@ -297,13 +297,13 @@ impl<T: Step> Chain<T> {
         let gain = term - old_term - dot(change, current) - 0.5 * kappa * square;
         if around.joint && k.is_multiple_of(PROBED) {
             let opened = &buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
-            let from_anchor: f64 = change
+            let from_centre: f64 = change
                 .iter()
                 .zip(around.dual[i * q..(i + 1) * q].iter().zip(point))
                 .map(|(delta, (beta, a))| delta * (beta - a))
                 .sum();
             let product = dot(opened, change);
-            let linear = product + dot(around.shift, change) + rho * from_anchor;
+            let linear = product + dot(around.shift, change) + rho * from_centre;
             self.probes.instances.push(instances[k]);
             self.probes.changes.extend_from_slice(change);
             self.probes.slope += term - old_term - linear;

@@ -3,23 +3,20 @@
 use super::chain::{Chain, Surroundings};
 use super::step::Step;
 use crate::labels::Labels;
-use crate::linalg::vector::{axpy, dot, row_sum};
+use crate::linalg::vector::{axpy, row_sum};
 use crate::memory::{self, Purpose};
-use crate::pairwise::acceleration::{Anchor, PATIENCE};
 use crate::pairwise::loss::Loss;
-use crate::pairwise::proximal_newton::{self, Centre, Schedule};
+use crate::pairwise::momentum::{Centre, PATIENCE};
+use crate::pairwise::proximal_newton::{self, Schedule, Subproblem};
 use crate::pairwise::scores::{Moved, Scores};
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Settings};
+use crate::report::{Monitor, ROUNDING, Settings};
 
 /// Rows whose gap terms one chunk of work computes.
 const CHUNK: usize = 64;
 
 /// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
 const PROMPT_ENTRIES: usize = 500_000;
-
-/// Units in the last place that the sums of a quadratic form may lose.
-const ROUNDING_UNITS: f64 = 16.0;
 
 /// Share of the tolerated gap that skipped instances may leave behind.
 const SKIPPED_SHARE: f64 = 0.05;
@@ -53,7 +50,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub offset: Vec<f64>,
     /// The scores contain `sigma g`.
     pub sigma: f64,
-    pub(super) anchor: Option<Anchor>,
+    pub(super) centre: Option<Centre>,
     newton: Schedule,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
@@ -89,14 +86,15 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
     memory::collected(terms, Purpose::Rows)
 }
 
-/// A few units in the last place of `(sum_i ||beta_i|| sqrt(K_ii))^2`, which bounds the terms of `<B, K B>`.
-pub(crate) fn rounding_of_quadratic(dual: &[f64], diagonal: &[f64], q: usize) -> f64 {
-    let total: f64 = dual
-        .chunks_exact(q)
-        .zip(diagonal)
-        .map(|(row, kappa)| (dot(row, row) * kappa.abs()).sqrt())
-        .sum();
-    ROUNDING_UNITS * f64::EPSILON * total * total
+/// The primal objective of `B = 0`.
+fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
+    let of_one_pair = loss.value(&[0.0, 0.0], 1, &mut L::Workspace::default());
+    (0..labels.instances())
+        .map(|i| {
+            let p = labels.relevant(i).len();
+            labels.weight(i) * (p * (labels.count() - p)) as f64 * of_one_pair
+        })
+        .sum()
 }
 
 /// How an epoch went.
@@ -157,7 +155,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             sum: row_sum(&dual, q),
             offset: vec![0.0; q],
             sigma,
-            anchor: None,
+            centre: None,
             newton: Schedule::new(),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
@@ -253,7 +251,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             dual_terms: &self.dual_terms,
             shift: &shift,
             sigma: self.sigma,
-            anchor: self.anchor.as_ref(),
+            centre: self.centre.as_ref(),
             joint: count > 1,
             passes: self.passes(length),
         };
@@ -432,13 +430,38 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         );
     }
 
-    /// A bound on the rounding of `<B, K B>`: a few units in the last place of what it sums up. Infinite for linear
-    /// scores, whose curvature is never negative but by rounding.
+    /// A bound on the rounding of `<B, K B>`.
     pub fn rounding(&self) -> f64 {
-        if S::WEIGHTS {
-            return f64::INFINITY;
+        self.scores.rounding(&self.dual)
+    }
+
+    /// Computes the scores anew from the dual matrix; `false` (and no change) when interrupted.
+    pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
+        self.scores.recompute(&self.dual, self.threads, monitor)
+    }
+
+    /// Computes the scores of another dual matrix; `false` (and no change) when interrupted.
+    pub fn recompute_for(&mut self, dual: &[f64], monitor: &mut dyn Monitor) -> bool {
+        self.scores.recompute(dual, self.threads, monitor)
+    }
+
+    /// Whether a dual objective shows that the problem has no minimum; then the primal objective of `B = 0`. Only a box
+    /// keeps the dual of an indefinite kernel bounded. With any other kernel no dual objective exceeds a primal one. What
+    /// has overflowed compares with nothing.
+    pub fn diverged(&self, dual: f64) -> Option<f64> {
+        if T::Loss::BOX {
+            return None;
         }
-        rounding_of_quadratic(&self.dual, self.scores.diagonal(), self.labels.count())
+        let at_zero = objective_at_zero(self.labels, self.chains[0].loss());
+        let bounded = dual <= (1.0 + ROUNDING) * at_zero;
+        (!bounded).then_some(at_zero)
+    }
+
+    /// Moves to `B = 0`.
+    pub fn move_to_zero(&mut self, monitor: &mut dyn Monitor) {
+        self.dual.fill(0.0);
+        self.sum.fill(0.0);
+        self.recompute(monitor);
     }
 
     /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.
@@ -449,12 +472,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
     pub fn accelerate(&mut self, epochs: usize, objective: f64) {
-        if let Some(anchor) = &mut self.anchor {
-            anchor.after_epoch(&self.dual, objective);
+        if let Some(centre) = &mut self.centre {
+            centre.after_epoch(&self.dual, objective);
         } else if self.settings.acceleration && epochs >= self.patience() {
             let rho = self.mean_curvature();
             if rho > 0.0 {
-                self.anchor = Some(Anchor::new(rho, &self.dual, objective));
+                self.centre = Some(Centre::new(rho, &self.dual, objective));
             }
         }
     }
@@ -483,7 +506,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             return 0;
         }
         let kept = memory::copied(self.scores.state(), Purpose::RowsByLabels);
-        let centre = Centre {
+        let subproblem = Subproblem {
             labels: self.labels,
             loss: self.chains[0].loss(),
             threads: self.threads,
@@ -492,7 +515,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             sigma: self.sigma,
             rho: self.newton.rho() * scale,
         };
-        let step = proximal_newton::step(&centre, self.scores, most, monitor);
+        let step = proximal_newton::step(&subproblem, self.scores, most, monitor);
         let Some(step) = step else {
             *self.scores.state() = kept;
             return 0;
@@ -512,7 +535,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         self.sum = row_sum(&dual, self.labels.count());
         self.dual_terms = hinge_dual_terms(self.labels, &dual);
         self.dual = dual;
-        self.anchor = None;
+        self.centre = None;
         for chain in &mut self.chains {
             chain.restart();
         }
@@ -521,7 +544,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Ends the acceleration; whether there was one.
     pub fn stop_accelerating(&mut self) -> bool {
-        self.anchor.take().is_some()
+        self.centre.take().is_some()
     }
 
     /// Makes every instance active again.

@@ -14,7 +14,7 @@
 use super::{Engine, Epoch, Step};
 use crate::error::SolverError;
 use crate::labels::Labels;
-use crate::pairwise::acceleration::Anchor;
+use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::{Scaled, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
@@ -86,7 +86,7 @@ pub fn improve_part<S: Scores, T: Step>(
     step: T,
     common: Common<'_>,
     start: PartState,
-    anchor: Option<Vec<f64>>,
+    centre: Option<Vec<f64>>,
     tolerated: f64,
     epochs: usize,
     settings: &Settings,
@@ -117,11 +117,11 @@ pub fn improve_part<S: Scores, T: Step>(
     engine.offset.copy_from_slice(common.offset);
     // The scores see the change of the sum only: the rest of it is in the offset.
     engine.sum.fill(0.0);
-    if let Some(point) = anchor {
-        check("anchor", point.len(), n * q)?;
-        let mut anchor = Anchor::new(common.rho, &[], 0.0);
-        anchor.point = point;
-        engine.anchor = Some(anchor);
+    if let Some(point) = centre {
+        check("centre", point.len(), n * q)?;
+        let mut centre = Centre::new(common.rho, &[], 0.0);
+        centre.point = point;
+        engine.centre = Some(centre);
     }
     let certificate = engine.certify();
     engine.choose_active(tolerated);

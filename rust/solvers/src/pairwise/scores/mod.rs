@@ -18,9 +18,13 @@ pub use linear_sparse::LinearSparse;
 pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
+use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+
+/// Units in the last place that the sums of a quadratic form may lose.
+const ROUNDING_UNITS: f64 = 16.0;
 
 /// Instances whose scores one chunk of work writes.
 const TOGETHER: usize = 64;
@@ -79,6 +83,20 @@ pub trait Scores: Sync {
             self.rows(&instances, out, &mut Vec::new());
         });
         scores
+    }
+
+    /// A bound on the rounding of `<B, K B>`: a few units in the last place of `(sum_i ||beta_i|| sqrt(K_ii))^2`, which
+    /// bounds its terms. Infinite for linear scores, whose curvature is never negative but by rounding.
+    fn rounding(&self, dual: &[f64]) -> f64 {
+        if Self::WEIGHTS {
+            return f64::INFINITY;
+        }
+        let total: f64 = dual
+            .chunks_exact(self.labels())
+            .zip(self.diagonal())
+            .map(|(row, kappa)| (dot(row, row) * kappa.abs()).sqrt())
+            .sum();
+        ROUNDING_UNITS * f64::EPSILON * total * total
     }
 
     /// What the scores are made of: themselves, or the weights of a linear model.

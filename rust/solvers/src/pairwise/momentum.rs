@@ -9,6 +9,7 @@
 //! converge, never to what.
 
 use crate::memory::{self, Purpose};
+
 /// Epochs before the acceleration sets in: most problems are solved by then.
 pub(crate) const PATIENCE: usize = 50;
 
@@ -21,7 +22,7 @@ const MOVES: usize = 64;
 
 /// The proximal centre and its momentum.
 #[derive(Clone, Debug)]
-pub(crate) struct Anchor {
+pub(crate) struct Centre {
     /// Weight of the proximal term.
     pub rho: f64,
     /// The point `A`, `n x q`.
@@ -33,7 +34,7 @@ pub(crate) struct Anchor {
     moves: usize,
 }
 
-impl Anchor {
+impl Centre {
     /// A proximal centre at the current dual matrix.
     pub fn new(rho: f64, dual: &[f64], objective: f64) -> Self {
         Self {

@@ -1,0 +1,46 @@
+//! No bias, or a penalized one: the engine's point is a point of the problem, and certifies it.
+
+use crate::pairwise::bcd::{Certificate, Engine, Step};
+use crate::pairwise::outer::{Point, Rule};
+use crate::pairwise::scores::Scores;
+use crate::report::{Monitor, relative_gap};
+
+/// The rule of a bias that is part of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed;
+
+impl Rule for Fixed {
+    fn point<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+        let of_bias = engine.sigma * engine.sum.iter().map(|g| g * g).sum::<f64>();
+        let quadratic = sums.quadratic + of_bias;
+        let primal = 0.5 * quadratic + sums.loss;
+        let dual = sums.dual_terms - 0.5 * quadratic;
+        Point {
+            primal,
+            dual,
+            gap: relative_gap(primal, dual),
+            quadratic: sums.quadratic,
+            bound: dual,
+            certified: true,
+        }
+    }
+
+    /// The certificate that counts is that of scores computed anew from B.
+    fn certify<S: Scores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        point: &mut Point,
+        _epochs: usize,
+        _last: bool,
+        monitor: &mut dyn Monitor,
+    ) {
+        if engine.recompute(monitor) {
+            let sums = engine.certify();
+            *point = self.point(engine, &sums);
+        }
+    }
+
+    fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
+        engine.bias()
+    }
+}

@@ -1,0 +1,34 @@
+//! The bias of the model: none, penalized as a further weight, or free.
+//!
+//! To the engine ([`crate::pairwise::bcd`]) a bias is a curvature `sigma` and a constant `b` in the scores
+//! `F + sigma g + b`, with `g = sum_i beta_i`. What the outer loop has to know besides is a
+//! [`super::outer::Rule`]: the objectives at such a point, how it becomes one that certifies the problem, and where
+//! `sigma` and `b` go after an epoch.
+//!
+//! | bias | `sigma` | `b` | certificate |
+//! |---|---|---|---|
+//! | none | 0 | 0 | the point's own |
+//! | penalized (the features with an appended 1 of Chen et al. 2009) | 1 | 0 | the point's own |
+//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier | that of a repaired point ([`repair`]) |
+
+mod components;
+mod fixed;
+mod free;
+mod repair;
+
+pub(crate) use components::solve as solve_free;
+pub(crate) use fixed::Fixed;
+pub use repair::routing_of;
+pub(crate) use repair::{centred, feasible, hinge_sum};
+
+/// The bias of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bias {
+    /// Equality constraints `H alpha = 0`.
+    Free,
+    /// The kernel `K + 1`.
+    Penalized,
+    /// No bias.
+    #[default]
+    None,
+}

@@ -1,0 +1,189 @@
+//! The repair of a point with a free bias: a feasible dual matrix near by whose rows sum to zero, so that its dual value
+//! bounds the problem.
+//!
+//! * Let `C_ml = sum of c_i` over the instances with `m` relevant and `l` irrelevant. Route `-g` times as much as
+//!   possible, `t`, through the network of the labels with capacities `C_ml`, and share the flow of each arc among
+//!   its instances in proportion to `c_i`: that is a `B_0` with `sum beta_0i = -t g`, feasible for the hinge.
+//! * With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` is feasible and `sum beta'_i = 0`.
+
+use crate::labels::Labels;
+use crate::linalg::vector::axpy;
+use crate::memory::{self, Purpose};
+use crate::network::routing::{Routing, largest_routing};
+use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss};
+use crate::report::Monitor;
+
+/// A start may leave the feasible set by this share of an instance's weights: rounding.
+const SLACK: f64 = 1e-12;
+
+/// Routings beyond this multiple repair nothing that a double can hold.
+const LARGEST_ROUTING: f64 = 1e15;
+
+/// `C_ml`, the capacities of the labels' network, `q x q` row-major.
+pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
+    let q = labels.count();
+    // Counting decides which capacities are zero: differences of sums of floats would not be.
+    let (mut counts, mut weights) = (
+        memory::filled(0_i64, q.saturating_mul(q), Purpose::LabelsByLabels),
+        memory::matrix(q, q, Purpose::LabelsByLabels),
+    );
+    let (mut count, mut weight) = (vec![0_i64; q], vec![0.0; q]);
+    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        for &m in labels.relevant(i) {
+            count[m as usize] += 1;
+            weight[m as usize] += labels.weight(i);
+            for &l in labels.relevant(i) {
+                counts[m as usize * q + l as usize] += 1;
+                weights[m as usize * q + l as usize] += labels.weight(i);
+            }
+        }
+    }
+    for m in 0..q {
+        for l in 0..q {
+            let index = m * q + l;
+            weights[index] = if count[m] > counts[index] {
+                (weight[m] - weights[index]).max(0.0)
+            } else {
+                0.0
+            };
+        }
+    }
+    weights
+}
+
+/// Adds `eps B_0` to `B`, where `B_0` shares the flow among the instances, and returns the new dual terms.
+fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mut [f64]) {
+    let q = labels.count();
+    let arcs: Vec<Vec<(usize, f64)>> = (0..q)
+        .map(|m| {
+            (0..q)
+                .filter(|&l| flow[m * q + l] > 0.0 && capacity[m * q + l] > 0.0)
+                .map(|l| (l, eps * flow[m * q + l] / capacity[m * q + l]))
+                .collect()
+        })
+        .collect();
+    let mut is_relevant = vec![false; q];
+    for (i, row) in dual.chunks_exact_mut(q).enumerate() {
+        if !labels.has_pairs(i) {
+            continue;
+        }
+        let relevant = labels.relevant(i);
+        relevant
+            .iter()
+            .for_each(|&m| is_relevant[m as usize] = true);
+        for &m in relevant {
+            for &(l, share) in &arcs[m as usize] {
+                if !is_relevant[l] {
+                    row[m as usize] += share * labels.weight(i);
+                    row[l] -= share * labels.weight(i);
+                }
+            }
+        }
+        relevant
+            .iter()
+            .for_each(|&m| is_relevant[m as usize] = false);
+    }
+}
+
+/// The largest multiple of `-g` that the network of the labels can carry, and its flow, for `g = sum_i beta_i` and the
+/// capacities `C_ml`, `q x q` row-major; `None` when interrupted or when `g` cannot be routed.
+pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> Option<Routing> {
+    // Each block sums to 0, so g does but for rounding.
+    let demand = centred(sum.iter().map(|g| -g).collect());
+    let mut interrupted = || monitor.interrupted();
+    let routing = largest_routing(&demand, capacity, LARGEST_ROUTING, &mut interrupted).ok()?;
+    (routing.scale > 0.0).then_some(routing)
+}
+
+/// The dual matrix moved to `sum_i beta_i = 0`; `None` when interrupted or when `g` cannot be routed.
+pub(super) fn repaired(
+    labels: &Labels,
+    capacity: &[f64],
+    dual: &[f64],
+    sum: &[f64],
+    monitor: &mut dyn Monitor,
+) -> Option<Vec<f64>> {
+    let mut repaired = memory::copied(dual, Purpose::RowsByLabels);
+    if sum.iter().all(|&g| g == 0.0) {
+        return Some(repaired);
+    }
+    let routing = routing_of(sum, capacity, monitor)?;
+    let eps = 1.0 / (1.0 + routing.scale);
+    repaired.iter_mut().for_each(|beta| *beta *= 1.0 - eps);
+    add_flow(labels, capacity, &routing.flow, eps, &mut repaired);
+    Some(repaired)
+}
+
+/// Whether some dual variables in the boxes `[0, c_i]` of the pairs sum to the block `beta_i`, given with the relevant
+/// labels first: the `s` largest supplies are at most the `t` smallest demands and the capacity to the others.
+fn in_box(block: &mut [f64], relevant: usize, weight: f64) -> bool {
+    let (supplies, demands) = block.split_at_mut(relevant);
+    demands.iter_mut().for_each(|beta| *beta = -*beta);
+    supplies.sort_unstable_by(|x, y| y.total_cmp(x));
+    demands.sort_unstable_by(f64::total_cmp);
+    let pairs = (supplies.len() * demands.len()) as f64;
+    let slack = SLACK * weight * pairs;
+    let total: f64 = supplies.iter().sum::<f64>() - demands.iter().sum::<f64>();
+    let mut inside = total.abs() <= slack && demands[0] >= -slack;
+    inside &= supplies[supplies.len() - 1] >= -slack;
+    let mut supply = 0.0;
+    for (s, largest) in supplies.iter().enumerate() {
+        supply += largest;
+        let capacity = weight * (s + 1) as f64;
+        let most: f64 = demands.iter().map(|demand| demand.min(capacity)).sum();
+        inside &= supply <= most + slack;
+    }
+    inside
+}
+
+/// A start for a hinge problem, moved into its feasible set: rows outside their box become 0, and with a free bias the
+/// sum of the rows is routed away, or the start given up.
+pub(crate) fn feasible(
+    labels: &Labels,
+    mut start: Vec<f64>,
+    free_bias: bool,
+    monitor: &mut dyn Monitor,
+) -> Vec<f64> {
+    let q = labels.count();
+    if start.len() != labels.instances() * q {
+        return start;
+    }
+    let mut gathered = vec![0.0; q];
+    let mut sum = vec![0.0; q];
+    for (i, row) in start.chunks_exact_mut(q).enumerate() {
+        labels.gather(i, row, &mut gathered);
+        let relevant = labels.relevant(i).len();
+        if !(labels.has_pairs(i) && in_box(&mut gathered, relevant, labels.weight(i))) {
+            row.fill(0.0);
+        }
+        axpy(1.0, row, &mut sum);
+    }
+    if !free_bias {
+        return start;
+    }
+    repaired(labels, &capacities(labels), &start, &sum, monitor)
+        .unwrap_or_else(|| memory::zeros(start.len(), Purpose::RowsByLabels))
+}
+
+/// Subtracts the mean: a constant added to all biases changes nothing.
+pub(crate) fn centred(mut bias: Vec<f64>) -> Vec<f64> {
+    let mean = bias.iter().sum::<f64>() / bias.len().max(1) as f64;
+    bias.iter_mut().for_each(|b| *b -= mean);
+    bias
+}
+
+/// `sum_i phi_i(s_i + b)`
+pub(crate) fn hinge_sum(labels: &Labels, scores: &[f64], bias: &[f64]) -> f64 {
+    let q = labels.count();
+    let (mut row, mut gathered) = (vec![0.0; q], vec![0.0; q]);
+    let mut workspace = HingeWorkspace::default();
+    let mut total = 0.0;
+    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        row.copy_from_slice(&scores[i * q..(i + 1) * q]);
+        axpy(1.0, bias, &mut row);
+        labels.gather(i, &row, &mut gathered);
+        total +=
+            labels.weight(i) * Hinge.value(&gathered, labels.relevant(i).len(), &mut workspace);
+    }
+    total
+}

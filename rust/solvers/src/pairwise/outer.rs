@@ -1,0 +1,174 @@
+//! The outer loop of the pairwise family: epochs of the engine, a certificate after each, acceleration where they are
+//! slow, and the verdict that ends them. What depends on the kind of bias is a [`Rule`].
+
+use super::bcd::{Certificate, Engine, Epoch, Step};
+use super::scores::Scores;
+use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, verdict};
+
+/// What the outer loop knows about a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    /// The primal objective.
+    pub primal: f64,
+    /// The dual objective: of the problem itself where `certified`, else of the problem with the bias held.
+    pub dual: f64,
+    /// The relative gap: an estimate unless `certified`.
+    pub gap: f64,
+    /// `<B, K B>`, negative for indefinite kernels only.
+    pub quadratic: f64,
+    /// A lower bound of the optimum, whatever comes next.
+    pub bound: f64,
+    /// Whether primal and dual objective certify each other.
+    pub certified: bool,
+}
+
+/// What a bias does in the outer loop.
+pub(super) trait Rule {
+    /// The objectives at the engine's point.
+    fn point<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
+
+    /// Whether an epoch in which no block moved leaves the bias where it is, too.
+    fn settled<S: Scores, T: Step>(&self, _engine: &Engine<'_, S, T>) -> bool {
+        true
+    }
+
+    /// Where the loop may end, after `epochs` epochs: brings the engine to a point whose certificate is exact and counts,
+    /// and updates `point`; or leaves both as they are. `last` when the loop ends here in any case.
+    fn certify<S: Scores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        point: &mut Point,
+        epochs: usize,
+        last: bool,
+        monitor: &mut dyn Monitor,
+    );
+
+    /// Moves the engine's bias after an epoch; `unmoved` when no instance moved in it.
+    fn follow<S: Scores, T: Step>(&self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
+
+    /// The bias of the model at the engine's point.
+    fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64>;
+}
+
+/// How the loop ended: all of a [`Solution`] but the dual matrix, which the engine holds.
+pub(super) struct Ended {
+    pub bias: Vec<f64>,
+    pub report: Report,
+}
+
+impl Ended {
+    /// With the dual matrix.
+    pub fn solution(self, dual: Vec<f64>) -> Solution {
+        Solution {
+            dual,
+            bias: self.bias,
+            report: self.report,
+        }
+    }
+}
+
+/// The loop.
+pub(super) fn run<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    rule: &mut impl Rule,
+    settings: &Settings,
+    monitor: &mut dyn Monitor,
+) -> Ended {
+    let mut trace = Trace::default();
+    let all = engine.active();
+    let (mut epochs, mut bound) = (0, 0.0);
+    let (status, primal, dual) = loop {
+        let visited = engine.active();
+        let outcome = engine.epoch(monitor);
+        epochs += 1;
+        let interrupted = outcome == Epoch::Interrupted;
+        if interrupted && engine.certifies_slowly() {
+            // The bound of the epoch before holds; what this point costs stays unknown.
+            break (Status::Interrupted, f64::INFINITY, bound);
+        }
+        let sums = engine.certify();
+        let mut point = rule.point(engine, &sums);
+        if let Some(at_zero) = engine.diverged(point.dual) {
+            engine.move_to_zero(monitor);
+            trace.record(epochs, at_zero, 0.0, engine.active(), monitor);
+            break (Status::IndefiniteKernel, at_zero, 0.0);
+        }
+        let still = outcome == Epoch::Still;
+        let unmoved = still && visited == all;
+        let plain = !(still && engine.stop_accelerating());
+        let stuck = unmoved && plain && rule.settled(engine);
+        let last = epochs == settings.max_epochs || stuck;
+        if interrupted {
+            point.dual = point.bound;
+        } else if still || last || point.gap <= settings.tolerance {
+            rule.certify(engine, &mut point, epochs, last, monitor);
+        }
+        bound = point.bound;
+        engine.choose_active(settings.tolerance * point.primal.abs());
+        trace.record(epochs, point.primal, point.dual, engine.active(), monitor);
+        let status = if interrupted {
+            Some(Status::Interrupted)
+        } else {
+            ending(&point, stuck, last, settings.tolerance, || {
+                engine.rounding()
+            })
+        };
+        if let Some(status) = status {
+            break (status, point.primal, point.dual);
+        }
+        if monitor.interrupted() {
+            trace.amend(point.primal, bound);
+            break (Status::Interrupted, point.primal, bound);
+        }
+        rule.follow(engine, unmoved);
+        if still || engine.active() == 0 {
+            // The skipped instances may have to move, or the biases.
+            engine.wake_all();
+        } else {
+            engine.accelerate(epochs, point.dual);
+            epochs += engine.newton_step(epochs, point.dual, point.gap, monitor);
+        }
+    };
+    Ended {
+        bias: rule.bias(engine),
+        report: Report {
+            status,
+            epochs,
+            primal,
+            dual,
+            history: trace.history,
+        },
+    }
+}
+
+/// The status with which the loop ends at a point; `None` when it goes on. It ends at the limit of epochs, where nothing
+/// moves any more (`stuck`), where numbers have overflowed, and at a point that is as good as asked for: of an
+/// indefinite kernel that is a stationary point, while a gap within the tolerance that is rounding may still close.
+fn ending(
+    point: &Point,
+    stuck: bool,
+    last: bool,
+    tolerance: f64,
+    rounding: impl FnOnce() -> f64,
+) -> Option<Status> {
+    let good = point.certified && point.gap <= tolerance;
+    let finite = point.primal.is_finite();
+    if finite && !(good || last) {
+        return None;
+    }
+    let found = verdict(
+        point.primal,
+        point.dual,
+        point.quadratic,
+        tolerance,
+        rounding,
+    );
+    if finite && !last && found == Some(Status::Stalled) {
+        return None;
+    }
+    Some(found.unwrap_or(if stuck {
+        Status::Stalled
+    } else {
+        Status::MaxIterations
+    }))
+}

@@ -1,0 +1,67 @@
+//! How to solve a problem, and the checks before a loop begins.
+
+use super::bias::Bias;
+use super::scores::Scores;
+use crate::error::SolverError;
+use crate::labels::Labels;
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::{Monitor, Settings};
+
+/// How to solve a problem.
+#[derive(Debug, Default)]
+pub struct Setup {
+    /// The bias of the model.
+    pub bias: Bias,
+    /// A dual matrix to start from (rows in the feasible set of the loss), else 0.
+    pub start: Option<Vec<f64>>,
+    /// Biases to start from when the bias is free, else 0.
+    pub start_bias: Option<Vec<f64>>,
+    /// When to stop and which heuristics to use.
+    pub settings: Settings,
+    /// Who does the work.
+    pub threads: Threads,
+}
+
+/// Checks that everything fits, and brings the scores to the starting point; `None` when interrupted before it is there.
+pub(super) fn prepare<S: Scores>(
+    labels: &Labels,
+    scores: &mut S,
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Option<Vec<f64>>, SolverError> {
+    settings.validate()?;
+    let (n, q) = (labels.instances(), labels.count());
+    if (scores.instances(), scores.labels()) != (n, q) {
+        return Err(SolverError::Argument {
+            name: "Y",
+            found: format!("{n} x {q}"),
+            expected: "as many rows as X",
+        });
+    }
+    if let Some(value) = scores.diagonal().iter().find(|value| !value.is_finite()) {
+        return Err(SolverError::Argument {
+            name: "X",
+            found: format!("a matrix with a kernel value of {value}"),
+            expected: "finite kernel values: scale the features",
+        });
+    }
+    match start {
+        None => Ok(Some(memory::matrix(n, q, Purpose::RowsByLabels))),
+        Some(mut start) if start.len() == n * q => {
+            for (i, row) in start.chunks_exact_mut(q).enumerate() {
+                if !labels.has_pairs(i) {
+                    row.fill(0.0);
+                }
+            }
+            Ok(scores.recompute(&start, threads, monitor).then_some(start))
+        }
+        Some(start) => Err(SolverError::Argument {
+            name: "start",
+            found: format!("{} numbers", start.len()),
+            expected: "one row of q numbers for each instance",
+        }),
+    }
+}

@@ -1,0 +1,43 @@
+//! Block coordinate ascent on a pairwise problem, whatever the bias.
+
+use super::bcd::{Engine, Step};
+use super::bias::{self, Bias, Fixed};
+use super::outer;
+use super::scores::Scores;
+use super::setup::{Setup, prepare};
+use crate::error::SolverError;
+use crate::labels::Labels;
+use crate::report::{Monitor, Solution};
+
+/// Solves a pairwise problem by block coordinate ascent. `step` makes the block step for given labels.
+///
+/// A kernel so indefinite that the problem has no minimum gives the status `IndefiniteKernel` and `B = 0`.
+///
+/// # Errors
+/// When settings, labels and scores do not fit together, or the bias is free and the loss not the hinge.
+pub fn solve<S: Scores, T: Step>(
+    labels: &Labels,
+    scores: &mut S,
+    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    setup: Setup,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    if setup.bias == Bias::Free {
+        return bias::solve_free(labels, scores, step, setup, monitor);
+    }
+    let Setup {
+        bias,
+        start,
+        settings,
+        threads,
+        ..
+    } = setup;
+    let Some(start) = prepare(labels, scores, start, &settings, &threads, monitor)? else {
+        return Ok(Solution::interrupted(labels));
+    };
+    let sigma = if bias == Bias::Penalized { 1.0 } else { 0.0 };
+    let step = step(labels)?;
+    let mut engine = Engine::new(labels, scores, step, start, sigma, &threads, &settings);
+    let ended = outer::run(&mut engine, &mut Fixed, &settings, monitor);
+    Ok(ended.solution(engine.dual))
+}
