@@ -1,4 +1,4 @@
-# make demo | make test | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,12 +8,17 @@ N ?= 1000
 SECONDS ?= 600
 SEED ?= 0
 
-.PHONY: demo test verify fuzz lint format bench docs clean
+.PHONY: demo test test-all verify fuzz lint format bench docs clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
 
+# What catches a fault; with the tests marked slow it is test-all.
 test: $(VENV)/.package $(VENV)/.dev
+	cargo test --release --workspace
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-all: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto
 

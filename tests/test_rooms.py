@@ -83,3 +83,42 @@ def test_what_estimators_share_knows_no_method() -> None:
 def test_every_room_says_what_is_in_it() -> None:
     for file in PACKAGE.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))), file
+
+
+TESTS = Path(__file__).parent
+
+# What holds for several modules, by its subject.
+SUBJECTS = {
+    "baselines/test_estimators.py",
+    "cli/test_documented.py",
+    "datasets/test_damaged_files.py",
+    "datasets/test_shared_data.py",
+    "estimators/test_bad_input.py",
+    "estimators/test_certificates.py",
+    "estimators/test_indefinite_kernels.py",
+    "estimators/test_nonsense_parameters.py",
+    "measures/test_measures.py",
+    "test_examples.py",
+    "test_fuzz_entry_points.py",
+    "test_interrupt.py",
+    "test_memory.py",
+    "test_processes.py",
+    "test_rooms.py",
+    "thresholds/test_thresholds.py",
+}
+
+
+def test_tests_mirror_the_package() -> None:
+    """Each file of tests has the name and the folder of a module, or is listed by its subject."""
+    files = {
+        file.relative_to(TESTS)
+        for file in TESTS.rglob("test_*.py")
+        if file.relative_to(TESTS).parts[0] not in ("agreement", "fuzz")
+    }
+    others = set()
+    for file in files:
+        folder, name = PACKAGE / file.parent, file.stem.removeprefix("test_")
+        modules = (folder / f"{name}.py", folder / f"_{name}.py", folder / name / "__init__.py")
+        if not any(module.exists() for module in modules):
+            others.add(file.as_posix())
+    assert others == SUBJECTS

@@ -6,14 +6,13 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import _rust
 from multimargin.reference import mlodm, rank_hlapsvm, rank_lsvm
+from tests.support.problems import noisy_linear_problem
 
 EPOCHS = 6
 
 
 def problem(seed, n=15, d=5, q=5):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    Y = (X @ random.normal(size=(d, q)) + random.normal(size=(n, q)) > 0.5).astype(int)
+    X, Y = noisy_linear_problem(seed, n, d, q, cut=0.5)
     Y[3], Y[4] = 0, 1
     return X, Y
 

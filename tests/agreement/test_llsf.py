@@ -9,6 +9,8 @@ from sklearn.linear_model import Lasso
 
 from multimargin import LLSF, beta_max
 from multimargin.reference import llsf
+from tests.support.problems import unrelated_problem
+from tests.support.subsets import first_fast
 
 PROBLEMS = 300
 
@@ -35,7 +37,7 @@ def random_problem(seed):
     return X, Y, alpha, 10.0 ** rng.uniform(-1.5, 0.3)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", first_fast(range(10), 2))
 def test_convex_form_reaches_the_exact_optimum(block):
     shifts = []
     for seed in range(block, PROBLEMS, 10):
@@ -73,8 +75,7 @@ def test_no_bound_of_the_alternating_direction_method_exceeds_the_exact_optimum(
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
 def test_beyond_the_largest_beta_one_certificate_suffices(alpha, shape):
-    rng = np.random.default_rng(4)
-    X, Y = rng.normal(size=shape), (rng.random((shape[0], 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(4, *shape, 4)
     model = LLSF(alpha, 1.01 * beta_max(X, Y), solver="admm", tol=1e-9).fit(X, Y)
     assert model.n_iter_ == 0
     assert not model.coef_.any()
@@ -126,9 +127,7 @@ def test_certificate_is_that_of_the_returned_point():
 
 @pytest.mark.parametrize("convex", [True, False])
 def test_published_loop_takes_the_same_steps(convex):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(40, 8) if convex else (10, 30))
-    Y = (rng.random((X.shape[0], 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(1, *((40, 8) if convex else (10, 30)), 4)
     for iterations in (1, 2, 7, 30):
         model = LLSF(0.5, 0.1, convexify=False, tol=1e-15, max_iter=iterations)
         with pytest.warns(ConvergenceWarning, match="ended|unbounded"):

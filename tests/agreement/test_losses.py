@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from multimargin import _rust
 from multimargin.reference.exact import solve_qp
+from tests.support.subsets import first_fast
 
 
 class Block(NamedTuple):
@@ -177,14 +178,15 @@ def check(blocks, name, theta, mu):
         assert value == pytest.approx(expected_value, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("count", first_fast([40, 200], 1))
 @pytest.mark.parametrize("decades", DECADES, ids=lambda decades: "1e{}..1e{}".format(*decades))
 @pytest.mark.parametrize(("name", "theta", "mu"), LOSSES)
-def test_random_blocks(name, theta, mu, decades):
+def test_random_blocks(name, theta, mu, decades, count):
     seed = 100 * LOSSES.index((name, theta, mu)) + DECADES.index(decades)
     # Margins of exactly 1 are ties of the hinge. For the other losses they only spoil the exact
     # solver, whose point is then no more accurate than the root of its objective.
     offset = 0.0 if name == "hinge" else 0.137
-    check(random_blocks(seed, 200, decades, offset), name, theta, mu)
+    check(random_blocks(seed, count, decades, offset), name, theta, mu)
 
 
 @pytest.mark.parametrize("decades", [(-6, -3), (-3, 0), (0, 3)])

@@ -5,6 +5,7 @@ import pytest
 
 from multimargin import _rust
 from multimargin.reference import rank_cvm
+from tests.support.problems import unrelated_problem
 
 
 def run(K, Y, C, recorded, tolerance=1e-300, absolute=True, max_epochs=50):
@@ -30,9 +31,7 @@ def run(K, Y, C, recorded, tolerance=1e-300, absolute=True, max_epochs=50):
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
 @pytest.mark.parametrize("seed", range(5))
 def test_first_200_iterations_have_the_same_pairs_and_steps(seed, kind):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(25, 4))
-    Y = (rng.random((25, 5)) < 0.4).astype(int)
+    X, Y = unrelated_problem(seed, 25, 4, 5)
     squares = ((X[:, None] - X) ** 2).sum(axis=2)
     K = X @ X.T if kind == "linear" else np.exp(-squares / 4)
     plain = rank_cvm.frank_wolfe(K, Y, 2.0, eps=1e-300, max_epochs=50, max_iter=201)
@@ -45,9 +44,7 @@ def test_first_200_iterations_have_the_same_pairs_and_steps(seed, kind):
 
 
 def test_both_stop_at_the_same_iteration_and_point():
-    rng = np.random.default_rng(7)
-    X = rng.normal(size=(20, 3))
-    Y = (rng.random((20, 4)) < 0.5).astype(int)
+    X, Y = unrelated_problem(7, 20, 3, 4, share=0.5)
     K = X @ X.T
     plain = rank_cvm.frank_wolfe(K, Y, 2.0, eps=0.02)
     compiled = run(K, Y, 2.0, 0, tolerance=0.02)

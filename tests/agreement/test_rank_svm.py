@@ -9,6 +9,9 @@ from multimargin import RankSVM, _rust
 from multimargin.kernels import rust_features
 from multimargin.reference import exact, rank_svm
 from multimargin.verification.random_problems import random_problems
+from tests.support.models import expansion_matrix
+from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import first_fast
 
 BIASES = ("free", "penalized", "none")
 PROBLEMS = list(random_problems(80, seed=20))
@@ -50,16 +53,7 @@ def kernel_of(problem):
 
 
 def random_problem(seed, n=40, d=5, q=5):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    scores = X @ random.normal(size=(d, q)) + random.normal(size=(n, q))
-    return X, (scores > 0.5).astype(int)
-
-
-def scattered_dual(model, n):
-    B = np.zeros((n, model.intercept_.size))
-    B[model.support_] = model.dual_coef_
-    return B
+    return noisy_linear_problem(seed, n, d, q, cut=0.5)
 
 
 def fitted(problem, **parameters):
@@ -77,7 +71,7 @@ def fitted(problem, **parameters):
 
 def check_certificate(model, K, problem):
     """The fitted certificate is what the plain formulas give at the fitted point."""
-    B, b = scattered_dual(model, len(K)), model.intercept_
+    B, b = expansion_matrix(model, len(K)), model.intercept_
     arguments = (K, problem.Y, problem.C, B, b, problem.bias)
     # Where a huge C or kernel meets a small optimum, sums of larger terms lose digits.
     scale = rank_svm.primal_objective(*arguments) + np.abs(B).sum()
@@ -141,23 +135,23 @@ def test_frank_wolfe_comes_within_its_tolerance(index):
     check_certificate(model, K, problem)
 
 
+@pytest.mark.parametrize("seed", first_fast(range(4), 1))
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
-def test_certificate_of_an_early_stop_is_honest(solver, bias):
-    for seed in range(4):
-        X, Y = random_problem(seed)
-        K = pairwise_kernels(X, metric="rbf")
-        run = solve(K, Y, c=3.0, bias=bias, solver=solver, max_epochs=3)
-        arguments = (K, Y, 3.0, run.dual, run.bias, bias)
-        assert run.status == "max_iterations"
-        assert run.epochs == 3
-        assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-10)
-        expected = rank_svm.dual_objective(K, Y, run.dual, bias)
-        assert run.dual_objective == pytest.approx(expected, rel=1e-10)
-        assert rank_svm.dual_infeasibility(Y, 3.0, run.dual, bias) <= 1e-10
-        optimum = rank_svm.dual(K, Y, 3.0, bias).objective
-        assert run.dual_objective <= optimum * (1 + 1e-9) <= run.primal * (1 + 1e-8)
-        np.testing.assert_allclose(run.scores, K @ run.dual, atol=1e-10)
+def test_certificate_of_an_early_stop_is_honest(solver, bias, seed):
+    X, Y = random_problem(seed)
+    K = pairwise_kernels(X, metric="rbf")
+    run = solve(K, Y, c=3.0, bias=bias, solver=solver, max_epochs=3)
+    arguments = (K, Y, 3.0, run.dual, run.bias, bias)
+    assert run.status == "max_iterations"
+    assert run.epochs == 3
+    assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-10)
+    expected = rank_svm.dual_objective(K, Y, run.dual, bias)
+    assert run.dual_objective == pytest.approx(expected, rel=1e-10)
+    assert rank_svm.dual_infeasibility(Y, 3.0, run.dual, bias) <= 1e-10
+    optimum = rank_svm.dual(K, Y, 3.0, bias).objective
+    assert run.dual_objective <= optimum * (1 + 1e-9) <= run.primal * (1 + 1e-8)
+    np.testing.assert_allclose(run.scores, K @ run.dual, atol=1e-10)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -378,34 +372,34 @@ def chained_labels(random, n, groups):
     return Y
 
 
+@pytest.mark.parametrize("seed", first_fast(range(3), 1))
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
 @pytest.mark.parametrize("groups", [(3, 2), (1, 3, 1), (2, 2, 2), (1, 2, 1, 2)], ids=str)
-def test_labels_in_several_components(groups, solver):
-    random = np.random.default_rng(len(groups))
+def test_labels_in_several_components(groups, solver, seed):
+    random = np.random.default_rng([len(groups), seed])
     tolerance = 1e-2 if solver == "frank-wolfe" else 1e-7
-    for _ in range(3):
-        X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
-        order = random.permutation(Y.shape[1])
-        Y = np.ascontiguousarray(Y[:, order])
-        K = pairwise_kernels(X, metric="rbf")
-        run = solve(K, Y, c=2.0, solver=solver, tolerance=tolerance)
-        optimum = rank_svm.dual(K, Y, 2.0, "free").objective
-        assert run.status == "converged"
-        assert run.primal == pytest.approx(optimum, rel=1.1 * tolerance)
-        assert run.dual_objective <= optimum * (1 + 1e-9)
-        assert run.bias.sum() == pytest.approx(0.0, abs=1e-10 * np.abs(run.bias).max())
-        arguments = (K, Y, 2.0, run.dual, run.bias, "free")
-        assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-9)
-        assert rank_svm.dual_infeasibility(Y, 2.0, run.dual, "free") <= 1e-9
-        # No pair across components suffers a loss.
-        group_of = np.repeat(np.arange(len(groups)), groups)[order]
-        pairs = exact.pairs(Y)
-        across = group_of[pairs.m] != group_of[pairs.n]
-        F = K @ run.dual + run.bias
-        margins = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
-        assert across.any()
-        if solver != "frank-wolfe":
-            assert (margins[across] >= 1 - 1e-9).all()
+    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
+    order = random.permutation(Y.shape[1])
+    Y = np.ascontiguousarray(Y[:, order])
+    K = pairwise_kernels(X, metric="rbf")
+    run = solve(K, Y, c=2.0, solver=solver, tolerance=tolerance)
+    optimum = rank_svm.dual(K, Y, 2.0, "free").objective
+    assert run.status == "converged"
+    assert run.primal == pytest.approx(optimum, rel=1.1 * tolerance)
+    assert run.dual_objective <= optimum * (1 + 1e-9)
+    assert run.bias.sum() == pytest.approx(0.0, abs=1e-10 * np.abs(run.bias).max())
+    arguments = (K, Y, 2.0, run.dual, run.bias, "free")
+    assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-9)
+    assert rank_svm.dual_infeasibility(Y, 2.0, run.dual, "free") <= 1e-9
+    # No pair across components suffers a loss.
+    group_of = np.repeat(np.arange(len(groups)), groups)[order]
+    pairs = exact.pairs(Y)
+    across = group_of[pairs.m] != group_of[pairs.n]
+    F = K @ run.dual + run.bias
+    margins = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    assert across.any()
+    if solver != "frank-wolfe":
+        assert (margins[across] >= 1 - 1e-9).all()
 
 
 @pytest.mark.parametrize("relevant", [0, 1])

@@ -10,15 +10,15 @@ from multimargin import RankHLapSVM, RankSVM
 from multimargin.reference import rank_hlapsvm, rank_svm
 from multimargin.verification.random_problems import random_problems
 from multimargin.verification.tasks import kernel_matrix
+from tests.support.models import expansion_matrix
+from tests.support.problems import unrelated_problem
 
 LAM, NU = 0.3, 0.2
 
 
 def wide_kernel_problem(seed, n=20, q=4):
     """All values of the kernel are 1 to seven digits."""
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, 3))
-    return X, (random.random((n, q)) < 0.5).astype(int)
+    return unrelated_problem(seed, n, 3, q, share=0.5)
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])
@@ -52,8 +52,7 @@ def test_a_very_wide_kernel(bias):
         C=5.0, kernel="rbf", gamma=1e-7, bias=bias, tol=1e-7, max_iter=5000, random_state=0
     ).fit(X, Y)
     K = rbf_kernel(X, gamma=1e-7)
-    B = np.zeros((len(X), 4))
-    B[model.support_] = model.dual_coef_
+    B = expansion_matrix(model, len(X))
     assert rank_svm.dual_infeasibility(Y, 5.0, B, bias) <= 1e-10
     bound = rank_svm.dual_objective(K, Y, B, bias)
     objective = rank_svm.primal_objective(K, Y, 5.0, B, model.intercept_, bias)

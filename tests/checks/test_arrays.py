@@ -10,10 +10,9 @@ from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
 from multimargin.kernels import Kernel, kernel_matrix, rust_features
 from multimargin.thresholds import FeaturesThreshold
+from tests.support.problems import noisy_linear_problem
 
-random = np.random.default_rng(0)
-X = random.normal(size=(30, 4))
-Y = (X @ random.normal(size=(4, 3)) > 0).astype(int)
+X, Y = noisy_linear_problem(0, 30, 4, 3, noise=0.0, cut=0.0)
 
 ESTIMATORS = [
     RankSVM(),

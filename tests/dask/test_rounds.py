@@ -12,6 +12,7 @@ from multimargin.dask import parts, rounds
 from multimargin.dask.local import LocalParts
 from multimargin.dask.rounds import Settings, Solution
 from multimargin.estimators.shared.problem import Model
+from tests.support.problems import noisy_linear_problem
 
 TOL = 1e-4
 THETA, MU = 0.1, 0.5
@@ -32,9 +33,7 @@ MODELS = {
 
 
 def problem(seed: int = 0, n: int = 60, d: int = 8, q: int = 5) -> tuple[Any, Any]:
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    Y = X @ random.normal(size=(d, q)) + 0.5 * random.normal(size=(n, q)) > 0.5
+    X, Y = noisy_linear_problem(seed, n, d, q, noise=0.5, cut=0.5)
     return X, Y.astype(np.uint8)
 
 

@@ -12,6 +12,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.estimators.rank_hlapsvm import Laplacian
+from tests.support.problems import noisy_linear_problem, unrelated_problem
+from tests.support.subsets import first_fast
 
 PAIRWISE = [
     *(RankSVM(bias=bias) for bias in ("free", "penalized", "none")),
@@ -41,12 +43,10 @@ every_scale = pytest.mark.parametrize("scale", SCALES)
 
 
 def problem(d, scale, seed=2):
-    rng = np.random.default_rng(seed)
-    X = scale * rng.normal(size=(14, d))
-    Y = (rng.random((14, 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(seed, 14, d, 4)
     Y[0] = [1, 0, 0, 0]
     Y[1] = 0
-    return X, Y
+    return scale * X, Y
 
 
 def fitted(estimator, X, Y, **parameters):
@@ -93,7 +93,7 @@ def squared_norm(model, scores):
 @every_pairwise
 @every_kernel
 @every_scale
-@pytest.mark.parametrize("d", [3, 30])
+@pytest.mark.parametrize("d", first_fast([3, 30], 1))
 def test_objective_is_that_of_the_model_returned(estimator, kernel, scale, d):
     X, Y = problem(d, scale)
     if kernel == "precomputed":
@@ -150,9 +150,8 @@ def test_objective_of_mlrl_is_that_of_the_model_returned(estimator, kernel, scal
 
 
 def test_laplacian_that_makes_the_kernel_form_ill_conditioned():
-    rng = np.random.default_rng(2)
-    X = 30.0 * rng.normal(size=(12, 4))
-    Y = (rng.random((12, 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(2, 12, 4, 4)
+    X *= 30.0
     Y[0] = [1, 0, 0, 0]
     # The condition number of I + lam Lap K is beyond 1e11.
     model = RankHLapSVM(kernel="poly", gamma=1.0, threshold=0.0, max_iter=20000, random_state=0)
@@ -199,9 +198,7 @@ def test_scores_that_differ_from_the_certified_ones_are_told():
 )
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_indefinite_kernels_beyond_the_cache_are_told(estimator, C):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 5))
-    Y = (rng.random((400, 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(0, 400, 5, 4)
     model = clone(estimator).set_params(kernel="sigmoid", gamma=1.0, cache_size=1)
     if "C" in model.get_params():
         model.set_params(C=C, max_iter=20)
@@ -210,7 +207,7 @@ def test_indefinite_kernels_beyond_the_cache_are_told(estimator, C):
     assert model.status_ == "indefinite_kernel"
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", first_fast(range(15), 5))
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
 @pytest.mark.parametrize("estimator", [*PAIRWISE[:4], *PAIRWISE[5:8], PAIRWISE[10]], ids=repr)
 def test_converged_means_the_very_gap_that_is_reported(estimator, tol, seed):
@@ -248,9 +245,7 @@ def test_rbf_of_features_far_from_zero(estimator, form):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])
 def test_a_feature_of_no_scale_ends(value, seed, bias):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(20, 3))
-    Y = (X @ rng.normal(size=(3, 3)) > 0.5).astype(int)
+    X, Y = noisy_linear_problem(seed, 20, 3, 3, noise=0.0, cut=0.5)
     X[0, 0] = value
     model = fitted(RankSVM(kernel="linear", bias=bias), X, Y)
     assert model.status_ in ("converged", "max_iterations", "stalled", "inexact")
@@ -265,9 +260,7 @@ def test_kernels_that_overflow_ask_for_scaled_features(estimator):
 
 @pytest.mark.parametrize("scale", [1e4, 1e8, 1e12])
 def test_mlrl_of_a_large_kernel_ends(scale):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20, 5))
-    Y = (rng.random((20, 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(0, 20, 5, 4)
     model = fitted(MLRL(), scale * X @ X.T, Y, kernel="precomputed", max_outer=30)
     assert model.dual_objective_ <= model.objective_ * (1 + 1e-9)
     assert (model.status_ == "converged") == (model.dual_gap_ <= model.tol)
@@ -275,9 +268,7 @@ def test_mlrl_of_a_large_kernel_ends(scale):
 
 @pytest.mark.parametrize("scale", [1e4, 1e8, 1e12])
 def test_mlrl_by_alternation_ends_where_lam_is_decades_below_the_kernel(scale):
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(12, 4))
-    Y = (rng.random((12, 4)) < 0.5).astype(int)
+    X, Y = unrelated_problem(2, 12, 4, 4, share=0.5)
     model = MLRL(kernel="precomputed", solver="alternating", lam=0.016, tol=1e-6)
     model = fitted(model, scale * X @ X.T, Y)
     assert model.dual_objective_ <= model.objective_ * (1 + 1e-9)

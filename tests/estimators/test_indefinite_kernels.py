@@ -10,6 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import kernel_matrix, nearest_positive_semidefinite
+from tests.support.models import expansion_matrix
+from tests.support.problems import noisy_linear_problem
 
 PAIRWISE = [
     *(RankSVM(bias=bias) for bias in ("free", "penalized", "none")),
@@ -39,9 +41,7 @@ every_exact = pytest.mark.parametrize("estimator", EXACT, ids=repr)
 
 @pytest.fixture(scope="module")
 def problem():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 5))
-    Y = (X @ rng.normal(size=(5, 4)) + 0.5 * rng.normal(size=(30, 4)) > 0.3).astype(int)
+    X, Y = noisy_linear_problem(0, 30, 5, 4, noise=0.5)
     # Weights of both signs for the features: a similarity, but no inner product.
     return (X * [1.0, 1.0, 1.0, -0.5, -0.2]) @ X.T, Y
 
@@ -116,8 +116,7 @@ def test_new_rows_are_scored_as_the_training_rows_are(estimator, problem):
         weights = np.repeat(1.0 / np.maximum(pairs, 1), pairs)
         regulariser = 0.0
         if model.bias == "none":
-            A = np.zeros(Y.shape)
-            A[model.support_] = model.dual_coef_
+            A = expansion_matrix(model, len(Y))
             regulariser = 0.5 * np.sum(A * (nearest @ A))
             assert_allclose(regulariser + weights @ slack, model.objective_, rtol=1e-6)
 

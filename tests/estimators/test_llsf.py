@@ -12,7 +12,6 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import (
     LLSF,
@@ -22,15 +21,13 @@ from multimargin import (
     llsf_path,
 )
 from multimargin.datasets import load_digit_attributes
+from tests.support.problems import unrelated_problem
+from tests.support.scikit_learn_checks import checks_of
 
 
-@parametrize_with_checks(
-    [
-        LLSF(),
-        LLSF(solver="apg", alpha=0.0),
-        LabelSpecificBinaryRelevance(),
-        LabelSpecificClassifierChain(random_state=0),
-    ]
+@checks_of(
+    [LLSF(), LabelSpecificBinaryRelevance(), LabelSpecificClassifierChain(random_state=0)],
+    [LLSF(solver="apg", alpha=0.0)],
 )
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
@@ -105,8 +102,7 @@ def test_shift_is_zero_exactly_where_the_published_problem_is_convex():
 
 
 def test_published_loop_warns_and_stops_before_overflow():
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(20, 40)), (rng.random((20, 5)) < 0.4).astype(int)
+    X, Y = unrelated_problem(0, 20, 40, 5)
     model = LLSF(alpha=1.0, convexify=False, max_iter=100_000)
     with pytest.warns(ConvergenceWarning, match=r"lambda_min\(X\^T X\) = 0 .* lambda_min\(R\)"):
         model.fit(X, Y)

@@ -6,13 +6,12 @@ from numpy.testing import assert_allclose
 
 from multimargin import MLODM
 from multimargin.reference import exact, mlodm, rank_lsvm
+from tests.support.problems import unrelated_problem
 
 
 @pytest.fixture
 def problem():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(25, 4))
-    Y = (rng.random((25, 4)) < 0.4).astype(int)
+    X, Y = unrelated_problem(2, 25, 4, 4)
     Y[0] = 0
     return X, Y
 

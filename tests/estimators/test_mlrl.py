@@ -9,13 +9,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import MLRL
 from multimargin.reference import mlrl
+from tests.support.models import expansion_matrix
+from tests.support.problems import noisy_linear_problem
+from tests.support.scikit_learn_checks import checks_of
 
 
-@parametrize_with_checks([MLRL(), MLRL(kernel="linear", solver="alternating")])
+@checks_of([MLRL()], [MLRL(kernel="linear", solver="alternating")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_contract(estimator, check):
@@ -24,19 +26,14 @@ def test_scikit_learn_contract(estimator, check):
 
 @pytest.fixture(name="data")
 def fixture_data():
-    random = np.random.default_rng(1)
-    X = random.normal(size=(80, 5))
-    W = random.normal(size=(5, 2)) @ random.normal(size=(2, 4))
-    Y = (X @ W + 0.5 * random.normal(size=(80, 4)) > 0.2).astype(int)
-    return X, Y
+    return noisy_linear_problem(1, 80, 5, 4, rank=2, noise=0.5, cut=0.2)
 
 
 def test_the_certificate_can_be_recomputed_from_the_attributes(data):
     X, Y = data
     model = MLRL(0.01, kernel="linear", tol=1e-4).fit(X, Y)
     K = X @ X.T
-    A = np.zeros((80, 4))
-    A[model.support_] = model.dual_coef_
+    A = expansion_matrix(model, 80)
     objective = mlrl.joint_objective(K, Y, 0.01, A, model.intercept_)
     bound = mlrl.joint_bound(K, model.dual_variables_, 0.01)
     np.testing.assert_allclose(model.objective_, objective, rtol=1e-9)

@@ -6,16 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from multimargin import RankCVM, RankLSVM
 from multimargin.reference import rank_cvm
+from tests.support.problems import unrelated_problem
 
 SOLVERS = ["bcd", "dcd", "pairwise-frank-wolfe", "exact"]
 
 
 @pytest.fixture
 def problem():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(25, 4))
-    Y = (rng.random((25, 4)) < 0.4).astype(int)
-    return X, Y
+    return unrelated_problem(1, 25, 4, 4)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -12,13 +12,13 @@ from sklearn.base import clone
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.estimators.rank_hlapsvm import Laplacian
 from multimargin.reference import rank_hlapsvm
+from tests.support.models import expansion_matrix
+from tests.support.problems import unrelated_problem
 
 
 @pytest.fixture
 def problem():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(30, 4))
-    Y = (rng.random((30, 5)) < 0.4).astype(int)
+    X, Y = unrelated_problem(3, 30, 4, 5)
     Y[:, 4] = 0  # a label without instances
     Y[:, 3] = 0
     Y[5, 3] = 1  # and one with a single instance
@@ -156,14 +156,8 @@ def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
         assert fitted.objective_ == pytest.approx(exactly.objective, rel=2 * tol)
     assert_allclose(of_sparse.label_scores(X), of_dense.label_scores(X), atol=3 * tol**0.5)
     # The expansion, from which kernels predict, gives the same scores as the weights.
-    expanded = X @ (X.T @ _expansion(of_sparse, X)) + of_sparse.intercept_
+    expanded = X @ (X.T @ expansion_matrix(of_sparse, X.shape[0])) + of_sparse.intercept_
     assert_allclose(expanded, of_sparse.label_scores(X), atol=1e-9)
-
-
-def _expansion(model, X):
-    expansion = np.zeros((X.shape[0], len(model.classes_)))
-    expansion[model.support_] = model.dual_coef_
-    return expansion
 
 
 def test_many_sparse_features_need_no_square_matrix_of_them():
@@ -181,9 +175,7 @@ def test_many_sparse_features_need_no_square_matrix_of_them():
 
 
 def test_few_features_need_no_square_matrix_of_instances():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(3000, 5))
-    Y = (rng.random((3000, 3)) < 0.4).astype(int)
+    X, Y = unrelated_problem(5, 3000, 5, 3)
     tracemalloc.start()
     RankHLapSVM(tol=1e-2, threshold=0.0).fit(X, Y)
     _, peak = tracemalloc.get_traced_memory()

@@ -15,34 +15,33 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import RankSVM
 from multimargin.measures import SCORERS
 from multimargin.reference import rank_svm
+from tests.support.models import expansion_matrix
+from tests.support.problems import noisy_linear_problem
+from tests.support.scikit_learn_checks import checks_of
 
 SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
 
 
-@parametrize_with_checks(
+@checks_of(
+    [RankSVM()],
     [
-        RankSVM(),
         RankSVM(kernel="linear", bias="penalized", max_iter=100_000),
         RankSVM(solver="dcd"),
         RankSVM(solver="frank-wolfe", tol=1e-2, max_iter=100_000),
         RankSVM(threshold="features"),
         RankSVM(threshold=0.5, bias="none"),
-    ]
+    ],
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
-def multilabel_data(seed=0, n=60, d=4, q=4):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    scores = X @ random.normal(size=(d, q)) + 0.5 * random.normal(size=(n, q))
-    return X, (scores > 0.3).astype(int)
+def multilabel_data(seed=0, n=60, d=4):
+    return noisy_linear_problem(seed, n, d, 4, noise=0.5)
 
 
 X, Y = multilabel_data()
@@ -239,9 +238,7 @@ def test_linear_kernel_has_weights():
     for features in (X, sparse.csr_array(X)):
         model = RankSVM(kernel="linear").fit(features, Y)
         assert model.coef_.shape == (4, 4)
-        dense = np.zeros((60, 4))
-        dense[model.support_] = model.dual_coef_
-        np.testing.assert_allclose(model.coef_, dense.T @ X, atol=1e-10)
+        np.testing.assert_allclose(model.coef_, expansion_matrix(model, 60).T @ X, atol=1e-10)
         expected = X @ model.coef_.T + model.intercept_
         np.testing.assert_allclose(model.label_scores(features), expected, atol=1e-10)
     model.set_params(kernel="rbf").fit(X, Y)
@@ -366,9 +363,7 @@ def test_warm_start_with_other_labels_is_honest(solver):
     model.fit(X, Y).set_params(C=0.5).fit(X, 1 - Y)
     fresh = clone(model).fit(X, 1 - Y)
     assert model.objective_ == pytest.approx(fresh.objective_, rel=2 * tol)
-    dual = np.zeros((60, 4))
-    dual[model.support_] = model.dual_coef_
-    assert rank_svm.dual_infeasibility(1 - Y, 0.5, dual, "free") <= 1e-9
+    assert rank_svm.dual_infeasibility(1 - Y, 0.5, expansion_matrix(model, 60), "free") <= 1e-9
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])

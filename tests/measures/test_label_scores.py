@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multimargin import RankSVM
 from multimargin.measures.label_scores import response_of, scores_by
+from tests.support.problems import noisy_linear_problem
 
 RESPONSES = ("label_scores", "decision_function", "predict_proba", "predict")
 
@@ -32,9 +33,7 @@ class Fixed(ClassifierMixin, BaseEstimator):
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    return X, (X @ rng.normal(size=(3, 4)) > 0.2).astype(int)
+    return noisy_linear_problem(0, 40, 3, 4, noise=0.0, cut=0.2)
 
 
 def test_the_first_response_that_there_is(data):

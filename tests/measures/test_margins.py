@@ -5,6 +5,8 @@ import pytest
 
 from multimargin import RankSVM
 from multimargin.measures.margins import pair_margins
+from tests.support.models import expansion_matrix
+from tests.support.problems import noisy_linear_problem
 
 
 def test_margins_follow_rows_then_relevant_then_irrelevant_labels():
@@ -15,9 +17,7 @@ def test_margins_follow_rows_then_relevant_then_irrelevant_labels():
 
 
 def test_estimators_give_the_margins_of_their_scores():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 3))
-    Y = (X @ rng.normal(size=(3, 4)) > 0).astype(int)
+    X, Y = noisy_linear_problem(0, 30, 3, 4, noise=0.0, cut=0.0)
     model = RankSVM(random_state=0).fit(X, Y)
     np.testing.assert_array_equal(model.margins(X, Y), pair_margins(Y, model.label_scores(X)))
     # The loss of Rank-SVM is the mean hinge of each row's margins.
@@ -25,8 +25,7 @@ def test_estimators_give_the_margins_of_their_scores():
     weights = np.repeat(1.0 / np.maximum(pairs, 1), pairs)
     loss = weights @ np.maximum(0.0, 1.0 - model.margins(X, Y))
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (3 * X.var()))
-    B = np.zeros((30, 4))
-    B[model.support_] = model.dual_coef_
+    B = expansion_matrix(model, 30)
     assert 0.5 * np.einsum("ik,ik->", B, K @ B) + loss == pytest.approx(model.objective_)
 
 

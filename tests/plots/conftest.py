@@ -1,7 +1,6 @@
 """Pictures are drawn without a screen, closed after each test, and leave matplotlib as it was."""
 
 import matplotlib
-import numpy as np
 import pytest
 
 from multimargin import MLODM, RankSVM
@@ -9,6 +8,8 @@ from multimargin import MLODM, RankSVM
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
+
+from tests.support.problems import noisy_linear_problem
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +30,7 @@ def closed_figures(monkeypatch):
 
 @pytest.fixture(scope="package")
 def data():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    Y = (X @ rng.normal(size=(3, 4)) > 0).astype(int)
-    return X, Y
+    return noisy_linear_problem(0, 40, 3, 4, noise=0.0, cut=0.0)
 
 
 @pytest.fixture(scope="package")

@@ -6,11 +6,11 @@ from sklearn.linear_model import Lasso
 from sklearn.svm import LinearSVC
 
 from multimargin.reference import llsf
+from tests.support.problems import unrelated_problem
 
 
 def random_problem(seed, n=10, d=5, q=4):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)), (rng.random((n, q)) < 0.45).astype(int)
+    return unrelated_problem(seed, n, d, q, share=0.45)
 
 
 def kkt_residual(X, Y, W, alpha, beta):

@@ -5,12 +5,12 @@ import pytest
 
 from multimargin.reference import exact, mlodm, rank_lsvm
 from multimargin.verification.random_problems import random_problems
+from tests.support.problems import unrelated_problem
 
 
 def small_problem(seed, n=12, d=3, q=4):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X @ X.T, (rng.random((n, q)) < 0.45).astype(int)
+    X, Y = unrelated_problem(seed, n, d, q, share=0.45)
+    return X @ X.T, Y
 
 
 @pytest.mark.parametrize("problem", list(random_problems(25, seed=5)))

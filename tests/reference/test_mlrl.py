@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from multimargin.reference import mlrl
+from tests.support.problems import random_covariance
 
 
 def problem(seed, n=10, q=3, unlabelled=0):
@@ -13,9 +14,7 @@ def problem(seed, n=10, q=3, unlabelled=0):
     G = random.normal(size=(n + unlabelled, 4))
     Y = (random.random((n, q)) < 0.4).astype(int)
     Y[0], Y[1] = 1, 0
-    S = random.normal(size=(q, q))
-    Omega = S @ S.T / np.trace(S @ S.T)
-    return G @ G.T, Y, 0.1, 0.5 * (Omega + Omega.T)
+    return G @ G.T, Y, 0.1, random_covariance(random, q)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -49,8 +48,7 @@ def test_the_step_of_the_covariance_is_best(seed):
     best = mlrl.omega_step(W.T @ W)
     value = np.trace(W @ np.linalg.solve(best, W.T))
     assert abs(value - np.linalg.norm(W, "nuc") ** 2) <= 1e-9
-    S = random.normal(size=(4, 4))
-    other = S @ S.T / np.trace(S @ S.T)
+    other = random_covariance(random, 4)
     assert value <= np.trace(W @ np.linalg.solve(other, W.T)) + 1e-9
     np.testing.assert_array_equal(mlrl.omega_step(np.zeros((2, 2))), np.eye(2) / 2)
 

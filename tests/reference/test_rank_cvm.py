@@ -5,12 +5,12 @@ import pytest
 
 from multimargin.reference import exact, rank_cvm, rank_lsvm
 from multimargin.verification.random_problems import random_problems
+from tests.support.problems import unrelated_problem
 
 
 def small_problem(seed, n=12, d=3, q=4):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X @ X.T, (rng.random((n, q)) < 0.45).astype(int)
+    X, Y = unrelated_problem(seed, n, d, q, share=0.45)
+    return X @ X.T, Y
 
 
 def theta_matrix(K, Y, C):

@@ -5,11 +5,11 @@ import pytest
 
 from multimargin.reference import exact, rank_hlapsvm, rank_svm
 from multimargin.verification.random_problems import random_problems
+from tests.support.problems import unrelated_problem
 
 
 def small_problem(seed, n=12, d=3, q=4):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, d)), (rng.random((n, q)) < 0.45).astype(int)
+    return unrelated_problem(seed, n, d, q, share=0.45)
 
 
 def test_hyperedge_weights_of_a_case_done_by_hand():

@@ -6,6 +6,7 @@ from sklearn.svm import LinearSVC
 
 from multimargin.reference import exact, rank_lsvm
 from multimargin.verification.random_problems import random_problems
+from tests.support.problems import unrelated_problem
 
 
 def kernel_matrix(problem):
@@ -36,9 +37,7 @@ def test_second_solver_agrees(problem):
 
 def test_liblinear_on_pairs_agrees():
     """One row (x, 1) (x) (e_m - e_n) a pair, with weight C_i; signs alternate: two classes."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(15, 4))
-    Y = (rng.random((15, 3)) < 0.4).astype(int)
+    X, Y = unrelated_problem(3, 15, 4, 3)
     dual = rank_lsvm.dual(X @ X.T, Y, 2.0)
     pairs = exact.pairs(Y)
     H = exact.pair_matrix(pairs, 3).toarray()
@@ -53,9 +52,7 @@ def test_liblinear_on_pairs_agrees():
 
 
 def test_coordinate_descent_reaches_the_optimum():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(12, 3))
-    Y = (rng.random((12, 4)) < 0.5).astype(int)
+    X, Y = unrelated_problem(4, 12, 3, 4, share=0.5)
     K = X @ X.T
     exactly = rank_lsvm.dual(K, Y, 3.0)
     solution, history = rank_lsvm.dual_coordinate_descent(K, Y, 3.0)

@@ -1,8 +1,5 @@
 """The Rank-SVM reference against its own dual, a second solver and independent programs."""
 
-import os
-from pathlib import Path
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -12,9 +9,11 @@ from sklearn.svm import SVC, LinearSVC
 
 from multimargin.datasets import load_arff
 from multimargin.reference import exact, rank_svm
+from tests.support.data import DATA
+from tests.support.problems import unrelated_problem
+from tests.support.subsets import first_fast
 
 BIASES = ["free", "penalized", "none"]
-DATA = Path(os.environ.get("MULTIMARGIN_DATA", Path(__file__).parents[2] / ".." / "shared/data"))
 
 
 def random_problem(seed, decades=4):
@@ -46,9 +45,7 @@ def accuracy(optimum, Y, bias):
 
 
 def small_problem(seed, n=12, d=3, q=4):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, (rng.random((n, q)) < 0.45).astype(int)
+    return unrelated_problem(seed, n, d, q, share=0.45)
 
 
 def theta_matrix(Kt, Y):
@@ -280,7 +277,7 @@ def test_linear_rank_svm_is_liblinear_on_one_row_a_pair(bias):
 # Frank-Wolfe
 # -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("seed", [6, 7])
+@pytest.mark.parametrize("seed", first_fast([6, 7], 1))
 def test_frank_wolfe_is_monotone_and_z_bounds_the_distance_to_the_optimum(seed, bias):
     X, Y = small_problem(seed)
     K = pairwise_kernels(X, metric="rbf")
@@ -449,7 +446,11 @@ def emotions():
 
 @pytest.mark.parametrize(
     ("bias", "solver", "value"),
-    [("free", "clarabel", 133.446134), ("free", "scs", 133.446134), ("none", "scs", 134.015822)],
+    [
+        ("free", "clarabel", 133.446134),
+        pytest.param("free", "scs", 133.446134, marks=pytest.mark.slow),
+        pytest.param("none", "scs", 134.015822, marks=pytest.mark.slow),
+    ],
 )
 def test_emotions_linear(emotions, bias, solver, value):
     X, Y = emotions
@@ -459,6 +460,7 @@ def test_emotions_linear(emotions, bias, solver, value):
     assert abs(rank_svm.duality_gap(K, Y, 1.0, dual.B, dual.b, bias)) <= 1e-8 * value
 
 
+@pytest.mark.slow
 def test_emotions_rbf(emotions):
     X, Y = emotions
     K = pairwise_kernels(X, metric="rbf", gamma=0.5)

@@ -23,13 +23,11 @@ from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM, Thresh
 from multimargin.kernels import kernel_matrix
 from multimargin.measures import get_scorer, macro_f1
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, LabelsThreshold, Threshold
+from tests.support.problems import noisy_linear_problem
 
 
 def problem(seed=0, n=120, d=5, q=4):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    Y = (X @ rng.standard_normal((d, q)) + rng.standard_normal((n, q)) > 0.8).astype(int)
-    return X, Y
+    return noisy_linear_problem(seed, n, d, q, cut=0.8)
 
 
 CLASSIFIERS = [

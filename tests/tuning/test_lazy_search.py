@@ -15,13 +15,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from multimargin import RankSVM
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
+from tests.support.problems import noisy_linear_problem
 
 
-def problem(n=60, d=4, q=3):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d))
-    Y = (X @ rng.standard_normal((d, q)) + 0.5 * rng.standard_normal((n, q)) > 0.2).astype(int)
-    return X, Y
+def problem(n=60):
+    return noisy_linear_problem(0, n, 4, 3, noise=0.5, cut=0.2)
 
 
 class Surface(ClassifierMixin, BaseEstimator):

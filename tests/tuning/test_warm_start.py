@@ -16,15 +16,13 @@ from multimargin import LLSF, MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import kernel_matrix
 from multimargin.measures import get_scorer
 from multimargin.tuning import WarmStartGridSearchCV
+from tests.support.problems import noisy_linear_problem
 
 GRID = {"C": [16.0, 1.0, 4.0], "gamma": [0.1, 0.5]}
 
 
-def problem(n=60, d=4, q=3):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d))
-    Y = (X @ rng.standard_normal((d, q)) + 0.5 * rng.standard_normal((n, q)) > 0.2).astype(int)
-    return X, Y
+def problem(n=60):
+    return noisy_linear_problem(0, n, 4, 3, noise=0.5, cut=0.2)
 
 
 @pytest.mark.parametrize("method", [RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM])

@@ -1,4 +1,4 @@
-"""What the baselines share: data in, one fit, a threshold."""
+"""What the baselines share: data in, one fit."""
 
 from typing import Any, Self
 
@@ -7,9 +7,6 @@ from sklearn.utils.validation import validate_data
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
-from multimargin.estimators.shared.problem import Matrix
-from multimargin.thresholds import Threshold, make_threshold
-from multimargin.thresholds.base import spread
 
 
 class BaselineClassifier(LabelScoringClassifier):
@@ -56,27 +53,3 @@ class BaselineClassifier(LabelScoringClassifier):
 
     def _fit(self, X: Any, targets: Targets) -> None:
         raise NotImplementedError
-
-
-def learn_threshold(threshold: str, scores: Matrix, targets: Targets, X: Any) -> Threshold:
-    """Learn a threshold in units of the spread of the scores.
-
-    Parameters
-    ----------
-    threshold : str
-        Its name, see `multimargin.thresholds.make_threshold`.
-    scores : ndarray of shape (n, q)
-        Scores of the training rows.
-    targets : Targets
-        Their labels.
-    X : ndarray or CSR matrix of shape (n, d)
-        Their features.
-
-    Returns
-    -------
-    Threshold
-        The fitted threshold.
-    """
-    unit = spread(scores)
-    fitted = make_threshold(threshold, random_state=0).fit(scores / unit, targets.indicator, X)
-    return fitted.rescale(unit)

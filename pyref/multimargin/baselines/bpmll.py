@@ -23,11 +23,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from multimargin.baselines.base import BaselineClassifier, learn_threshold
+from multimargin.baselines.base import BaselineClassifier
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets, check_pairs
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.thresholds import ScoresThreshold
+from multimargin.thresholds.base import learn_threshold
 
 _DENSE_ROWS = 256
 _LEAST_HIDDEN = 4
@@ -114,7 +116,9 @@ class BPMLL(BaselineClassifier):
                 block = X[rows].toarray() if sparse.issparse(X) else X[rows]
                 for x, y in zip(block, targets.indicator[rows], strict=True):
                     self.loss_curve_[epoch] += self._step(x, y.astype(bool), rate, shrink)
-        self.threshold_ = learn_threshold("scores", self._label_scores(X), targets, X)
+        self.threshold_ = learn_threshold(
+            ScoresThreshold(), self._label_scores(X), targets.indicator, X
+        )
 
     def _step(self, x: Matrix, relevant: NDArray[np.bool_], rate: float, shrink: float) -> float:
         """Take the step of one row, and return its loss before the step."""

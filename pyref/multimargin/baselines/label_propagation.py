@@ -37,8 +37,23 @@ from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 
 
+class _LabelPropagation(TransductiveClassifier):
+    """Base of both: a graph of the rows, and one of the labels with a weight."""
+
+    label_weight: float
+    n_neighbors: int
+    gamma: float | str
+
+    def _check_parameters(self) -> None:
+        check_real("label_weight", self.label_weight, at_least=0.0)
+
+    def _graph(self, X: Any) -> Any:
+        """Return the weights of the edges between rows, of shape (n, n)."""
+        return neighbour_graph(X, int(self.n_neighbors), self._gamma)
+
+
 @with_shared_paragraphs
-class MLGRF(TransductiveClassifier):
+class MLGRF(_LabelPropagation):
     """MLGRF: a multi-label Gaussian random field.
 
     Parameters
@@ -83,15 +98,10 @@ class MLGRF(TransductiveClassifier):
     def __init__(
         self, label_weight: float = 0.1, n_neighbors: int = 10, gamma: float | str = "scale"
     ) -> None:
-        self.label_weight = label_weight
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-
-    def _check_parameters(self) -> None:
-        check_real("label_weight", self.label_weight, at_least=0.0)
+        self._keep(locals())
 
     def _transduce(self, X: Any, Y: Matrix, labelled: NDArray[np.bool_]) -> Matrix:
-        W = neighbour_graph(X, int(self.n_neighbors), self._gamma)
+        W = self._graph(X)
         _, component = connected_components(W, directed=False)
         joined = np.isin(component, component[labelled])
         scores = np.tile(Y.mean(axis=0), (len(labelled), 1))
@@ -106,7 +116,7 @@ class MLGRF(TransductiveClassifier):
 
 
 @with_shared_paragraphs
-class MLLGC(TransductiveClassifier):
+class MLLGC(_LabelPropagation):
     """MLLGC: multi-label local and global consistency.
 
     Parameters
@@ -149,6 +159,8 @@ class MLLGC(TransductiveClassifier):
     True
     """
 
+    smoothness: float
+
     def __init__(
         self,
         smoothness: float = 99.0,
@@ -156,18 +168,15 @@ class MLLGC(TransductiveClassifier):
         n_neighbors: int = 10,
         gamma: float | str = "scale",
     ) -> None:
-        self.smoothness = smoothness
-        self.label_weight = label_weight
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
+        self._keep(locals())
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_real("smoothness", self.smoothness, at_least=0.0)
-        check_real("label_weight", self.label_weight, at_least=0.0)
 
     def _transduce(self, X: Any, Y: Matrix, labelled: NDArray[np.bool_]) -> Matrix:
         n = len(labelled)
-        W = neighbour_graph(X, int(self.n_neighbors), self._gamma)
+        W = self._graph(X)
         scale = sparse.diags_array(_inverse_roots(np.asarray(W.sum(axis=1))))
         L = sparse.eye_array(n) - scale @ W @ scale
         given = np.zeros((n, Y.shape[1]))

@@ -151,25 +151,3 @@ def _check_zero_one(values: NDArray[Any], name: str) -> None:
     if other.size == 1 and other[0] == -1:
         remedy = f" Labels coded as -1 and +1 are converted by ({name} > 0).astype(int)."
     raise ValueError(f"{name} has values other than 0 and 1: {shown}{more}.{remedy}")
-
-
-def relevant_probabilities(probabilities: list[Any], classes: list[Any]) -> NDArray[np.float64]:
-    """Return the probabilities of the relevant labels from what `predict_proba` returns as a list.
-
-    Parameters
-    ----------
-    probabilities : list of ndarray of shape (n, c_k)
-        One array a label, with the columns of the classes that the training rows showed.
-    classes : list of ndarray of shape (c_k,)
-        These classes, of 0 and 1.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        The columns of class 1; zeros where a label has none.
-    """
-    columns = []
-    for probability, known in zip(probabilities, classes, strict=True):
-        of_1 = np.flatnonzero(np.asarray(known) == 1)
-        columns.append(probability[:, of_1[0]] if of_1.size else np.zeros(len(probability)))
-    return np.column_stack(columns).astype(np.float64)

@@ -36,6 +36,14 @@ class Targets:
     multilabel: bool
     label_names: NDArray[Any] | None
 
+    def name_outputs(self, estimator: Any) -> None:
+        """Set `classes_` of an estimator, and `label_names_in_` where the targets had names."""
+        estimator.classes_ = self.classes
+        if self.label_names is not None:
+            estimator.label_names_in_ = self.label_names
+        elif hasattr(estimator, "label_names_in_"):
+            del estimator.label_names_in_
+
 
 def check_targets(Y: Any) -> Targets:
     """Read the targets of a fit.

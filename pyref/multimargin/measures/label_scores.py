@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from multimargin.checks.labels import check_scores, relevant_probabilities
+from multimargin.checks.labels import check_scores
 
 
 def response_of(estimator: Any, responses: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ def scores_by(
     assert method is not None
     scores = method(X)
     if isinstance(scores, list):
-        scores = relevant_probabilities(scores, estimator.classes_)
+        scores = _relevant_probabilities(scores, estimator.classes_)
     if hasattr(scores, "toarray"):
         scores = scores.toarray()
     name = f"{response} of {type(estimator).__name__}"
@@ -96,3 +96,12 @@ def _method(estimator: Any, response: str) -> Callable[[Any], Any] | None:
     if last is None or len(estimator) == 1:
         return last
     return lambda X: last(estimator[:-1].transform(X))
+
+
+def _relevant_probabilities(probabilities: list[Any], classes: list[Any]) -> NDArray[np.float64]:
+    """Return (n, q) columns of class 1 from what `predict_proba` returns as a list, else zeros."""
+    columns = []
+    for probability, known in zip(probabilities, classes, strict=True):
+        of_1 = np.flatnonzero(np.asarray(known) == 1)
+        columns.append(probability[:, of_1[0]] if of_1.size else np.zeros(len(probability)))
+    return np.column_stack(columns).astype(np.float64)

@@ -124,6 +124,31 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
 
 
+def learn_threshold(
+    threshold: Threshold, scores: Matrix, indicator: NDArray[Any], X: Any
+) -> Threshold:
+    """Learn a threshold in units of the spread of the scores.
+
+    Parameters
+    ----------
+    threshold : Threshold
+        An unfitted threshold.
+    scores : ndarray of shape (n, q)
+        Scores of the rows it is learned from.
+    indicator : ndarray of shape (n, q)
+        Their labels.
+    X : array-like or sparse matrix of shape (n, d)
+        Their features.
+
+    Returns
+    -------
+    Threshold
+        The fitted threshold of the scores as they are.
+    """
+    unit = spread(scores)
+    return threshold.fit(scores / unit, indicator, X).rescale(unit)
+
+
 def over_labels(thresholds: NDArray[Any]) -> Matrix:
     """Shape thresholds so that they can be subtracted from scores.
 

@@ -15,7 +15,7 @@ from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.targets import check_targets
 from multimargin.measures.label_scores import response_of, scores_by
-from multimargin.thresholds.base import Threshold, over_labels, spread
+from multimargin.thresholds.base import Threshold, learn_threshold
 from multimargin.thresholds.make import make_threshold
 
 Matrix = NDArray[np.float64]
@@ -155,17 +155,12 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         rows = np.concatenate([np.asarray(test) for _, test in folds])
         held_out = np.vstack(scores)
-        unit = spread(held_out)
-        self.threshold_ = threshold.fit(
-            held_out / unit, indicator[rows], _safe_indexing(X, rows)
-        ).rescale(unit)
+        self.threshold_ = learn_threshold(
+            threshold, held_out, indicator[rows], _safe_indexing(X, rows)
+        )
         self.estimator_ = clone(self.estimator).fit(X, indicator)
         self.response_method_ = response_of(self.estimator_, _wanted(self.response_method))
-        self.classes_ = targets.classes
-        if targets.label_names is not None:
-            self.label_names_in_ = targets.label_names
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
+        targets.name_outputs(self)
         return self
 
     def _folds(self, X: Any, indicator: NDArray[Any]) -> list[Any]:
@@ -221,8 +216,7 @@ class ThresholdedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             If the estimator is not fitted.
         """
         scores = self.label_scores(X)
-        decision: Matrix = scores - over_labels(self.threshold_.predict(scores, X))
-        return decision
+        return self.threshold_.decision_function(scores, X)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Predict the relevant labels.

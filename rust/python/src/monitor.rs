@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// How often signals are looked at: well below the 100 ms in which Ctrl-C must be answered.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Asks Python for signals now and then. Once interrupted it stays so. An exception of a signal handler other than
-/// KeyboardInterrupt, or of the callback, reaches the caller through [`PythonMonitor::finish`].
+/// Asks Python for signals now and then. Once interrupted it stays so. An exception of a signal handler or of the
+/// callback, other than KeyboardInterrupt, reaches the caller through [`PythonMonitor::finish`].
 pub struct PythonMonitor {
     callback: Option<Py<PyAny>>,
     asked: Instant,
@@ -40,6 +40,16 @@ impl PythonMonitor {
     pub fn finish(self) -> PyResult<()> {
         self.error.map_or(Ok(()), Err)
     }
+
+    /// Ends the loop by what a signal handler or a callback raised. Ctrl-C is no error: the estimator stores the state
+    /// reached and raises KeyboardInterrupt itself.
+    fn end_by(&mut self, error: PyErr) {
+        (self.stopped, self.hurried) = (true, true);
+        let ctrl_c = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
+        if !ctrl_c {
+            self.error = Some(error);
+        }
+    }
 }
 
 impl Monitor for PythonMonitor {
@@ -54,12 +64,7 @@ impl Monitor for PythonMonitor {
                 return true;
             }
             if let Err(error) = Python::attach(|py| py.check_signals()) {
-                (self.stopped, self.hurried) = (true, true);
-                // The estimator stores the state reached and raises KeyboardInterrupt itself.
-                let ctrl_c = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
-                if !ctrl_c {
-                    self.error = Some(error);
-                }
+                self.end_by(error);
             }
         }
         self.stopped
@@ -79,10 +84,7 @@ impl Monitor for PythonMonitor {
         let answer = Python::attach(|py| callback.call1(py, arguments)?.extract::<bool>(py));
         match answer {
             Ok(stop) => self.stopped |= stop,
-            Err(error) => {
-                self.error = Some(error);
-                self.stopped = true;
-            }
+            Err(error) => self.end_by(error),
         }
     }
 }

@@ -12,6 +12,7 @@ from multimargin.compare import BASELINES, make_estimator, run_experiment
 from multimargin.datasets import MultilabelData
 from multimargin.measures import average_precision
 from multimargin.methods import METHODS
+from tests.support.subsets import first_fast
 
 
 def test_names_are_new_and_lead_to_themselves() -> None:
@@ -85,7 +86,7 @@ def many_labels(dtype: Any) -> tuple[Any, Any]:
 SLOW = {"clr", "lead", "adtree", "bp-mll"}
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+@pytest.mark.parametrize("dtype", first_fast([np.uint8, np.int64], 1))
 @pytest.mark.parametrize("name", sorted(BASELINES.keys() - SLOW - {"dummy"}))
 def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
     X, Y = many_labels(dtype)

@@ -25,6 +25,7 @@ from multimargin.compare.measured import MEASURED
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
 from multimargin.measures import all_measures
+from tests.support.subsets import first_fast
 
 METHODS = ["rank-svm", "knn"]
 
@@ -338,7 +339,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", first_fast([1, 2], 1))
 def test_killed_and_started_again(
     n_jobs: int, results_file: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -395,6 +396,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_processes_that_die_are_failures(results_file: Path, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(CRASHING_SCRIPT)

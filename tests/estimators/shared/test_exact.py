@@ -5,12 +5,11 @@ import pytest
 
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
 from multimargin.reference import exact, rank_svm
+from tests.support.problems import unrelated_problem
 
 
 def problem(seed, n=12, d=3, q=4):
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(n, d))
-    return X, (random.random((n, q)) < 0.5).astype(int)
+    return unrelated_problem(seed, n, d, q, share=0.5)
 
 
 def test_equal_label_rows_need_no_weights():

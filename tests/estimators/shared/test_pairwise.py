@@ -11,20 +11,19 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM
 from multimargin.measures import SCORERS
+from tests.support.problems import noisy_linear_problem
+from tests.support.scikit_learn_checks import checks_of
 
-ESTIMATORS = [
-    RankLSVM(),
-    MLODM(),
-    RankCVM(),
+CLASSES = [RankLSVM(), MLODM(), RankCVM(), RankHLapSVM()]
+VARIANTS = [
     RankCVM(solver="frank-wolfe", tol=0.05),
     RankCVM(solver="pairwise-frank-wolfe"),
-    RankHLapSVM(),
     RankHLapSVM(kernel="rbf"),
 ]
+ESTIMATORS = CLASSES + VARIANTS
 
 
 def name(estimator):
@@ -34,16 +33,14 @@ def name(estimator):
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name)
 
 
-@parametrize_with_checks(ESTIMATORS)
+@checks_of(CLASSES, VARIANTS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.fixture
 def problem():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 5))
-    Y = (X @ rng.normal(size=(5, 4)) + 0.5 * rng.normal(size=(40, 4)) > 0.3).astype(int)
+    X, Y = noisy_linear_problem(0, 40, 5, 4, noise=0.5)
     Y[3], Y[7] = 0, 1
     return X, Y
 

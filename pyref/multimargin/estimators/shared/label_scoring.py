@@ -28,6 +28,9 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     `_store_targets` and, where it has one, a fitted `threshold_`.
     """
 
+    classes_: NDArray[Any]
+    label_names_in_: NDArray[Any]
+
     def _keep(self, arguments: dict[str, Any]) -> None:
         """Keep the arguments of a constructor as attributes of the same names."""
         for name in arguments.keys() - {"self"}:
@@ -169,12 +172,8 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
     def _store_targets(self, targets: Targets) -> None:
-        self.classes_ = targets.classes
+        targets.name_outputs(self)
         self.multilabel_ = targets.multilabel
-        if targets.label_names is not None:
-            self.label_names_in_ = targets.label_names
-        elif hasattr(self, "label_names_in_"):
-            del self.label_names_in_
 
     def _store_report(self, report: Report) -> None:
         self.n_iter_ = report.n_iter

@@ -1,0 +1,8 @@
+"""What several tests share: random problems, expansions as dual matrices, folders of data.
+
+- `problems`: features and labels, label covariances, all by a seed;
+- `models`: what fitted models say, in the form that references take;
+- `data`: the folder of real data sets, where there is one;
+- `subsets`: which cases of a parameter run in `make test`, and which in `make test-all` alone;
+- `scikit_learn_checks`: those of an estimator and of its variants.
+"""

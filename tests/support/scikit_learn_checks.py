@@ -1,0 +1,29 @@
+"""scikit-learn's checks: all of them on one estimator a class, a part of them on its variants."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+# What another solver, kernel or threshold can break: kinds of input, and the same model again.
+# Names and types of parameters, tags and messages are those of the class.
+OF_VARIANTS = {
+    "check_classifiers_train",
+    "check_dict_unchanged",
+    "check_estimator_sparse_array",
+    "check_estimators_nan_inf",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_readonly_memmap_input",
+}
+
+
+def checks_of(classes, variants):
+    """Parametrize `estimator` and `check`: all of `classes`; of `variants` the others are slow."""
+    every = parametrize_with_checks(classes)
+    cases = list(every.args[1])
+    for estimator, check in parametrize_with_checks(variants).args[1]:
+        marks = () if check.func.__name__ in OF_VARIANTS else pytest.mark.slow
+        cases.append(pytest.param(estimator, check, marks=marks))
+    return pytest.mark.parametrize(("estimator", "check"), cases, **every.kwargs)
