@@ -96,6 +96,7 @@ SUBJECTS = {
     "estimators/test_bad_input.py",
     "estimators/test_certificates.py",
     "estimators/test_indefinite_kernels.py",
+    "estimators/test_interrupted_threshold.py",
     "estimators/test_nonsense_parameters.py",
     "measures/test_measures.py",
     "test_examples.py",
