@@ -30,6 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
+        if (sys.argv[1:] if arguments is None else list(arguments)) == ["--version"]:
+            from multimargin.versions import show_versions
+
+            show_versions()
+            raise SystemExit(0) from None
         print(
             f"multimargin: the command line needs {error.name}, which is not installed: "
             "pip install multimargin[cli]",

@@ -21,9 +21,9 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from multimargin.versions import show_versions
 
-        typer.echo(f"multimargin {version('multimargin')}")
+        show_versions()
         raise typer.Exit
 
 
@@ -32,7 +32,12 @@ def _options(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Print the version, and what else a report of a fault should name.",
+        ),
     ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an error comes from, with a traceback.")
