@@ -1,0 +1,74 @@
+"""The files that tell the world of the project agree with each other and with the package."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
+HOME = PROJECT["urls"]["Homepage"].removeprefix("https://github.com/")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+OURS = re.compile(
+    r"https://(?:github\.com|raw\.githubusercontent\.com)/(\w[\w.-]*/multimargin)\b([^\s)\"'>]*)"
+)
+WITH_LINKS = [
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff")),
+    ROOT / "recipe" / "recipe.yaml",
+    *sorted((ROOT / ".github").rglob("*.yml")),
+]
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "CODE_OF_CONDUCT.md"])
+def test_links_work_outside_of_the_repository(name: str) -> None:
+    links = LINK.findall(read(ROOT / name))
+    assert links
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+
+
+@pytest.mark.parametrize("path", WITH_LINKS, ids=lambda path: path.name)
+def test_links_to_ourselves(path: Path) -> None:
+    for home, rest in OURS.findall(read(path)):
+        assert home == HOME
+        file = re.match(r"/(?:blob/)?main/(.+)", rest)
+        assert file is None or (ROOT / file[1]).is_file(), f"{rest}: there is no such file"
+
+
+def test_readme_has_links_to_ourselves() -> None:
+    assert len(OURS.findall(read(ROOT / "README.md"))) >= 3
+
+
+def test_one_version() -> None:
+    citation = yaml.safe_load(read(ROOT / "CITATION.cff"))
+    recipe = yaml.safe_load(read(ROOT / "recipe" / "recipe.yaml"))
+    assert PROJECT["version"] == CARGO["version"] == citation["version"]
+    assert PROJECT["version"] == recipe["context"]["version"]
+    assert PROJECT["license"] == CARGO["license"] == citation["license"]
+
+
+def test_citation_has_the_papers_of_the_references() -> None:
+    references = yaml.safe_load(read(ROOT / "CITATION.cff"))["references"]
+    cited = {
+        (reference["authors"][0]["family-names"], reference["year"]) for reference in references
+    }
+    bibliography = read(ROOT / "pyref" / "multimargin" / "reference" / "__init__.py")
+    named = re.findall(r"^    (\w+)(?: & \w+| et al\.)? (\d{4}) ", bibliography, re.MULTILINE)
+    assert len(named) >= 7
+    assert cited == {(family, int(year)) for family, year in named}
+
+
+def test_the_recipe_needs_what_the_package_needs() -> None:
+    run = yaml.safe_load(read(ROOT / "recipe" / "recipe.yaml"))["requirements"]["run"]
+    recipe = {Requirement(text).name: Requirement(text).specifier for text in run}
+    extras = PROJECT["optional-dependencies"]
+    for text in [*PROJECT["dependencies"], *extras["cli"]]:
+        needed = Requirement(text)
+        assert recipe[needed.name] == needed.specifier, needed.name
