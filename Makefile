@@ -1,4 +1,4 @@
-# make demo | make test | make test-all | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make mutations | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,8 +7,10 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'C
 N ?= 1000
 SECONDS ?= 600
 SEED ?= 0
+GROUPS ?=
+EACH ?= 3
 
-.PHONY: demo test test-all verify fuzz lint format bench docs clean
+.PHONY: demo test test-all mutations verify fuzz lint format bench docs clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
@@ -21,6 +23,11 @@ test: $(VENV)/.package $(VENV)/.dev
 test-all: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto
+
+# Flips signs and comparisons, and names the flips that no test of make test notices, as in:
+# make mutations GROUPS="measures readers" EACH=10
+mutations: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python tests/mutations $(GROUPS) --each $(EACH) --seed $(SEED)
 
 # Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
 verify: $(VENV)/.package

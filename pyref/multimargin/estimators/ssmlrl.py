@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from multimargin.checks.parameters import check_real, thread_count
+from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
@@ -17,7 +17,6 @@ from multimargin.kernels import (
     KernelFunction,
     check_precomputed,
     is_indefinite,
-    nearest_positive_semidefinite,
 )
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
@@ -145,20 +144,18 @@ class SSMLRL(RelationshipClassifier):
         expansion = np.zeros((X.shape[0], targets.indicator.shape[1]))
         rows, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
         if self.lam2 > 0.0:
-            K = self._kernel_matrix(X, kernel)
-            if K is None:
-                K = kernel.matrix(X, threads=thread_count(self.n_jobs))
+            training = self._training_kernel(X, kernel, needed=True)
             # Eliminating the scores of unlabelled rows needs a kernel that is definite there.
-            doubtful = self.kernel not in ("linear", "rbf") and is_indefinite(K)
-            nearest = nearest_positive_semidefinite(K) if doubtful else None
-            if nearest is not None:
-                K = nearest.matrix
-            reduced, influence = reduced_kernel(K, rows, others, lam / self.lam2)
-            fit = self._fit_labelled(X[rows], targets, kernel, reduced, lam)
+            if training.indefinite:
+                training.make_definite()
+            assert training.matrix is not None
+            reduced, influence = reduced_kernel(training.matrix, rows, others, lam / self.lam2)
+            among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
+            fit = self._fit_labelled(among_labelled, targets, lam)
             expansion[others] = influence @ fit.expansion
             expansion[rows] = fit.expansion
-            if nearest is not None:
-                expansion = nearest.original_expansion(expansion)
+            if training.solved_nearest:
+                expansion = training.expansion(expansion)
                 if fit.status != "interrupted":
                     self.status_ = "indefinite_kernel"
                     fit = replace(fit, status=self.status_, solved_nearest=True)
@@ -167,7 +164,8 @@ class SSMLRL(RelationshipClassifier):
             if self.kernel == "precomputed":
                 check_precomputed(X)
                 kept = np.ascontiguousarray(kept[:, rows])
-            fit = self._fit_labelled(kept, targets, kernel, self._kernel_matrix(kept, kernel), lam)
+            training = self._training_kernel(kept, kernel, needed=self.solver == "exact")
+            fit = self._fit_labelled(training, targets, lam)
             expansion[rows] = fit.expansion
         return fit, expansion
 

@@ -12,14 +12,8 @@ from multimargin.checks.parameters import thread_count
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import CallbackSupportMixin
-from multimargin.kernels import (
-    Kernel,
-    KernelFunction,
-    check_precomputed,
-    is_indefinite,
-    is_indefinite_on_a_sample,
-    same_kind,
-)
+from multimargin.estimators.shared.training_kernel import TrainingKernel
+from multimargin.kernels import Kernel, KernelFunction, same_kind
 
 
 class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
@@ -45,29 +39,16 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             checks["accept_sparse"] = False
         return checks
 
-    def _gram(self, X: Any, kernel: Kernel, threads: int, *, needed: bool = False) -> Matrix | None:
-        """Return the kernel matrix where it must be seen whole: given, a function, or doubtful.
-
-        One that is doubtful but too large to store is for `_indefinite`.
-        """
-        if kernel.function is None and kernel.name == "precomputed":
-            check_precomputed(X)
-            gram: Matrix = X
-            return gram
-        fits = 8.0 * X.shape[0] ** 2 <= 1e6 * self.cache_size
-        if kernel.function is not None or (is_doubtful(kernel) and fits) or needed:
-            gram = kernel.matrix(X, threads=threads)
-            if kernel.function is not None:
-                check_precomputed(gram)
-            return gram
-        return None
-
-    def _indefinite(self, X: Any, kernel: Kernel, gram: Matrix | None, threads: int) -> bool:
-        """Whether the kernel is seen to be indefinite: on all rows, or on as many as fit."""
-        if gram is not None:
-            return is_indefinite(gram)
-        return is_doubtful(kernel) and is_indefinite_on_a_sample(
-            kernel, X, most_bytes=int(1e6 * self.cache_size), threads=threads
+    def _training_kernel(
+        self, X: Any, kernel: Kernel, *, needed: bool = False, matrix: Matrix | None = None
+    ) -> TrainingKernel:
+        return TrainingKernel(
+            X,
+            kernel,
+            cache_size=self.cache_size,
+            threads=thread_count(self.n_jobs),
+            needed=needed,
+            matrix=matrix,
         )
 
     def _store_expansion(
@@ -134,11 +115,6 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             ConvergenceWarning,
             stacklevel=stacklevel + 1,
         )
-
-
-def is_doubtful(kernel: Kernel) -> bool:
-    """Whether a kernel of that name and these parameters may be indefinite."""
-    return kernel.name == "sigmoid" or (kernel.name == "poly" and kernel.coef0 < 0.0)
 
 
 def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:

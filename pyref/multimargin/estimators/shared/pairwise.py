@@ -29,7 +29,7 @@ from multimargin.estimators.shared.certificate import (
 )
 from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.exact import solve_exactly
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, is_doubtful
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.kernels import (
@@ -37,7 +37,6 @@ from multimargin.kernels import (
     Kernel,
     KernelFunction,
     make_kernel,
-    nearest_positive_semidefinite,
 )
 from multimargin.thresholds import (
     ConstantThreshold,
@@ -168,21 +167,20 @@ class PairwiseClassifier(KernelExpansionClassifier):
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         threads = thread_count(self.n_jobs)
         exact = self.solver == "exact"
-        gram = self._gram(X, kernel, threads, needed=exact and kernel.name not in ("linear", "rbf"))
-        indefinite = self._indefinite(X, kernel, gram, threads)
-        nearest = None
-        if gram is not None and (exact or (indefinite and self._needs_definite_kernel())):
-            nearest = nearest_positive_semidefinite(gram)
-        if nearest is not None:
-            gram = nearest.matrix
+        training = self._training_kernel(
+            X, kernel, needed=exact and kernel.name not in ("linear", "rbf")
+        )
+        indefinite = training.indefinite
+        if exact or (indefinite and self._needs_definite_kernel()):
+            training.make_definite()
 
         start = self._start(X.shape[0], targets) if self.warm_start else None
         progress = Progress(self, self.max_iter, self.verbose)
         problem = Problem(
-            X=X if gram is None else gram,
+            X=training.features,
             features=X,
             indicator=targets.indicator,
-            kernel=kernel if gram is None else Kernel("precomputed"),
+            kernel=training.of_features,
             C=float(self.C),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
@@ -198,18 +196,18 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if interrupted and fit.n_iter == 0:
             # Nothing was reached yet: a model fitted before stays as it is.
             raise KeyboardInterrupt
-        if nearest is not None:
+        if training.solved_nearest:
             expansion = fit.dual if fit.expansion is None else fit.expansion
-            fit = replace(fit, expansion=nearest.original_expansion(expansion))
+            fit = replace(fit, expansion=training.expansion(expansion))
         self._store(X, targets, kernel, fit)
         if indefinite and fit.status != "interrupted":
             fit = replace(fit, status="indefinite_kernel")
-        elif fit.status == "indefinite_kernel" and (gram is not None or not is_doubtful(kernel)):
+        elif fit.status == "indefinite_kernel" and training.certain:
             # The kernel is known to be definite: what the loop saw was rounding.
             fit = replace(fit, status="stalled")
         fit = self._certified(X, targets.indicator, fit)
         self._store_report(fit)
-        if nearest is not None:
+        if training.solved_nearest:
             # The expansion is no dual matrix to start from.
             self._fit_shape = None
         try:
@@ -223,7 +221,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             raise KeyboardInterrupt
         if indefinite or fit.status == "indefinite_kernel":
             self.status_ = "indefinite_kernel"
-            self._warn_of_indefinite_kernel(solved_nearest=nearest is not None, stacklevel=3)
+            self._warn_of_indefinite_kernel(solved_nearest=training.solved_nearest, stacklevel=3)
         elif fit.status == "inexact":
             self._warn_of_inexact_scores(stacklevel=3)
         elif fit.status not in ("converged", "interrupted"):

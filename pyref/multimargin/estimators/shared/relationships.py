@@ -25,13 +25,13 @@ from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_cer
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import (
     KERNELS,
     Kernel,
     KernelFunction,
     is_indefinite,
     make_kernel,
-    nearest_positive_semidefinite,
 )
 
 SOLVERS = ("splitting", "alternating", "exact")
@@ -186,44 +186,33 @@ class RelationshipClassifier(KernelExpansionClassifier):
         lam: float,
     ) -> tuple["RelationshipFit", Matrix]:
         """Solve the problem; return the fit of the labelled rows and the expansion of all rows."""
-        fit = self._fit_labelled(X, targets, kernel, self._kernel_matrix(X, kernel), lam)
+        training = self._training_kernel(X, kernel, needed=self.solver == "exact")
+        fit = self._fit_labelled(training, targets, lam)
         return fit, fit.expansion
 
-    def _kernel_matrix(self, X: Any, kernel: Kernel) -> Matrix | None:
-        threads = thread_count(self.n_jobs)
-        return self._gram(X, kernel, threads, needed=self.solver == "exact")
-
     def _fit_labelled(
-        self, X: Any, targets: Targets, kernel: Kernel, gram: Matrix | None, lam: float
+        self, training: TrainingKernel, targets: Targets, lam: float
     ) -> RelationshipFit:
         """Solve the problem of labelled rows and store everything but the expansion.
 
-        `gram` is their kernel matrix where it is known, else the kernel of `X` is computed. The
-        returned expansion is 0 for labels of one class.
+        The returned expansion is 0 for labels of one class.
         """
         indicator = targets.indicator
         n, q = indicator.shape
-        doubtful = self.kernel not in ("linear", "rbf")
-        threads = thread_count(self.n_jobs)
-        indefinite = doubtful and self._indefinite(X, kernel, gram, threads)
         relevant = indicator.sum(axis=0, dtype=np.int64)
         learned = np.flatnonzero((relevant > 0) & (relevant < n))
         covariance = self._checked_covariance(q)
-        exact = self.solver == "exact"
-        nearest = None
-        if doubtful and gram is not None and exact:
-            nearest = nearest_positive_semidefinite(gram)
-        if nearest is not None:
-            gram = nearest.matrix
+        if self.solver == "exact":
+            training.make_definite()
 
         progress = Progress(self, self.max_outer, self.verbose)
         if learned.size == 0:
             part = _nothing_to_learn(n)
         else:
             part = self._solve(
-                X if gram is None else gram,
+                training.features,
                 np.ascontiguousarray(indicator[:, learned]),
-                kernel if gram is None else Kernel("precomputed"),
+                training.of_features,
                 None if covariance is None else covariance[np.ix_(learned, learned)],
                 lam,
                 progress,
@@ -232,15 +221,14 @@ class RelationshipClassifier(KernelExpansionClassifier):
         if part.scores is not None:
             scores[:, learned] = part.scores
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
-        if nearest is not None:
-            expansion = nearest.original_expansion(expansion)
+        expansion = training.expansion(expansion)
         # A label of one class has no weights, and the bias at which its loss vanishes.
         bias = np.where(relevant == 0, -1.0, 1.0)
         bias[learned] = part.bias
         if covariance is None:
             covariance = np.zeros((q, q))
             covariance[np.ix_(learned, learned)] = part.covariance
-        status = "indefinite_kernel" if indefinite else part.status
+        status = "indefinite_kernel" if training.indefinite else part.status
         self._store_targets(targets)
         self._store_report(replace(part, status=status))
         self.label_covariance_ = covariance
@@ -257,8 +245,8 @@ class RelationshipClassifier(KernelExpansionClassifier):
             covariance=covariance,
             status="interrupted" if interrupted else status,
             # The nearest kernel's scores are not those of the kernel itself.
-            scores=scores if part.scores is not None and nearest is None else None,
-            solved_nearest=exact,
+            scores=scores if part.scores is not None and not training.solved_nearest else None,
+            solved_nearest=training.solved_nearest,
         )
 
     def _finish(self, fit: RelationshipFit) -> None:

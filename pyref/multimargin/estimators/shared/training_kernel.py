@@ -1,0 +1,122 @@
+"""The kernel of the training rows: its matrix where it must be seen whole, and its definiteness."""
+
+from typing import Any
+
+from multimargin.estimators.shared.problem import Matrix
+from multimargin.kernels import (
+    Kernel,
+    check_precomputed,
+    is_indefinite,
+    is_indefinite_on_a_sample,
+    nearest_positive_semidefinite,
+)
+from multimargin.kernels.definiteness import NearestKernel
+
+
+class TrainingKernel:
+    """The kernel of the training rows as a solver takes it.
+
+    The matrix is stored where it is given, where a function computes it, where the kernel may be
+    indefinite and the matrix fits, and where a solver needs it. A kernel that may be indefinite but
+    whose matrix does not fit is judged by a sample of the rows.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Training rows; the kernel matrix for ``kernel="precomputed"``.
+    kernel : Kernel
+        The kernel.
+    cache_size : float
+        Megabytes for the matrix.
+    threads : int
+        Number of threads.
+    needed : bool, default=False
+        Whether the solver takes a matrix alone.
+    matrix : ndarray of shape (n, n) or None, default=None
+        The matrix, where it is known and not that of `kernel` on `X`.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n) or None
+        The matrix, where it is stored.
+    indefinite : bool
+        Whether the kernel is seen to be indefinite: on all rows, or on as many as fit.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        kernel: Kernel,
+        *,
+        cache_size: float,
+        threads: int,
+        needed: bool = False,
+        matrix: Matrix | None = None,
+    ) -> None:
+        self._X = X
+        self._kernel = kernel
+        self._nearest: NearestKernel | None = None
+        self.matrix = matrix
+        if matrix is None and kernel.function is None and kernel.name == "precomputed":
+            check_precomputed(X)
+            self.matrix = X
+        fits = 8.0 * X.shape[0] ** 2 <= 1e6 * cache_size
+        if self.matrix is None and (
+            kernel.function is not None or needed or (self._doubt and fits)
+        ):
+            self.matrix = kernel.matrix(X, threads=threads)
+            if kernel.function is not None:
+                check_precomputed(self.matrix)
+        if self._definite:
+            self.indefinite = False
+        elif self.matrix is not None:
+            self.indefinite = is_indefinite(self.matrix)
+        else:
+            self.indefinite = self._doubt and is_indefinite_on_a_sample(
+                kernel, X, most_bytes=int(1e6 * cache_size), threads=threads
+            )
+
+    @property
+    def _definite(self) -> bool:
+        """Whether every matrix of the kernel is positive semidefinite."""
+        return self._kernel.function is None and self._kernel.name in ("linear", "rbf")
+
+    @property
+    def _doubt(self) -> bool:
+        """Whether a kernel of that name and these parameters may be indefinite."""
+        name = self._kernel.name
+        return name == "sigmoid" or (name == "poly" and self._kernel.coef0 < 0.0)
+
+    @property
+    def certain(self) -> bool:
+        """Whether a kernel that is not seen to be indefinite is none."""
+        return self.matrix is not None or not self._doubt
+
+    @property
+    def solved_nearest(self) -> bool:
+        """Whether the nearest positive semidefinite matrix has taken the place of the matrix."""
+        return self._nearest is not None
+
+    @property
+    def features(self) -> Any:
+        """What the solver computes the kernel from: the rows, or the matrix where it is stored."""
+        return self._X if self.matrix is None else self.matrix
+
+    @property
+    def of_features(self) -> Kernel:
+        """The kernel of `features`."""
+        return self._kernel if self.matrix is None else Kernel("precomputed")
+
+    def make_definite(self) -> None:
+        """Let the nearest positive semidefinite matrix take the place of one that is not."""
+        if self.matrix is None or self._definite:
+            return
+        self._nearest = nearest_positive_semidefinite(self.matrix)
+        if self._nearest is not None:
+            self.matrix = self._nearest.matrix
+
+    def expansion(self, coefficients: Matrix) -> Matrix:
+        """Return the expansion over the kernel itself from the one that a solver found."""
+        if self._nearest is None:
+            return coefficients
+        return self._nearest.original_expansion(coefficients)

@@ -1,0 +1,101 @@
+"""One child process a flip: it runs the tests and says by its exit code what they noticed."""
+
+import importlib.util
+import os
+import resource
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from python_code import PythonFlip
+from rust_code import Extension, RustFlip
+from targets import ROOT, Group
+
+# Processor seconds of a child: a flip may make a loop endless.
+_MOST_SECONDS = 300
+_SURVIVED, _CAUGHT, _UNTESTED = 0, 1, 3
+
+
+def run_all(
+    flips: Sequence[PythonFlip | RustFlip], group: Group, extension: Extension | None, jobs: int
+) -> Iterator[tuple[PythonFlip | RustFlip, str]]:
+    """Yield each flip with "caught", "survived" or "not compiled"."""
+    # What all children need: a child begins where its parent is.
+    import numpy  # noqa: F401
+    import pytest  # noqa: F401
+    import scipy.sparse  # noqa: F401
+    import sklearn.utils.estimator_checks  # noqa: F401
+
+    _, status = os.waitpid(_start(None, group.tests), 0)
+    if _outcome(status) != "survived":
+        raise RuntimeError(f"without any flip a test fails: pytest -m 'not slow' {group.tests}")
+    if extension is not None:
+        for flip in flips:
+            assert isinstance(flip, RustFlip)
+            yield flip, _outcome_of_rust(flip, group, extension)
+        return
+    running: dict[int, PythonFlip | RustFlip] = {}
+    waiting = list(flips)
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            flip = waiting.pop(0)
+            running[_start(flip, group.tests)] = flip
+        child, status = os.wait()
+        yield running.pop(child), _outcome(status)
+
+
+def _outcome_of_rust(flip: RustFlip, group: Group, extension: Extension) -> str:
+    try:
+        if not extension.build(flip):
+            return "not compiled"
+        _, status = os.waitpid(_start(flip, group.tests, extension.library), 0)
+        outcome = _outcome(status)
+        if outcome == "survived" and not extension.unit_tests_pass(group.unit_tests):
+            return "caught"
+        return outcome
+    finally:
+        extension.restore(flip)
+
+
+def _outcome(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    if code == _UNTESTED:
+        raise RuntimeError("the tests of a group do not run; see what pytest says of them")
+    return "survived" if code == _SURVIVED else "caught"
+
+
+def _start(
+    flip: PythonFlip | RustFlip | None, tests: Sequence[str], library: Path | None = None
+) -> int:
+    child = os.fork()
+    if child:
+        return child
+    code = _CAUGHT
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        code = _run(flip, tests, library)
+    finally:
+        os._exit(code)
+
+
+def _run(flip: PythonFlip | RustFlip | None, tests: Sequence[str], library: Path | None) -> int:
+    import pytest
+
+    if library is not None:
+        name = "multimargin._rust"
+        spec = importlib.util.spec_from_file_location(name, library)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    elif isinstance(flip, PythonFlip):
+        flip.install()
+    os.chdir(ROOT)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
+    answer = pytest.main([*options, *tests])
+    if answer in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return _UNTESTED
+    return _SURVIVED if answer == pytest.ExitCode.OK else _CAUGHT
