@@ -48,7 +48,8 @@ def test_writes_json_and_says_how_to_go_on(capsys, tmp_path):
     assert report["n_rows"] == 1797
     values = [one["average_precision"] for one in report["tried"]]
     assert report["best"]["average_precision"] == max(values)
-    assert str(path.name) in " ".join(printed.split())
+    # The name may be cut in two, as the folder before it is long.
+    assert "bestofit.json" in "".join(printed.split())
     command = " ".join(printed[printed.index("multimargin fit") :].split())
     assert shlex.split(command)[1:] == [
         *("fit", "digits", "--method", "mlodm", "--C", "8.0", "--gamma", "0.25"),

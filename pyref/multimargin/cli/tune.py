@@ -98,7 +98,7 @@ def command(
     )
     from multimargin.cli.output import console, print_json
     from multimargin.files.writing import path_to_write
-    from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
+    from multimargin.tuning.last_step import LastStepSearch
 
     method, estimator = make_named_method(method_name, context.args)
     score, scorer, sign = _scorer(score)
@@ -117,29 +117,20 @@ def command(
         raise WrongUsage(
             f"--cv is {folds}; expected at most {rows.size}, the number of rows of {split}"
         )
-    pipeline = make_pipeline(estimator, scale, X)
-    prefix = f"{pipeline.steps[-1][0]}__"
-    arguments: dict[str, Any] = {
-        "scoring": scorer,
-        "cv": MultilabelStratifiedKFold(folds),
-        "n_jobs": jobs,
-        "refit": False,
-        "error_score": "raise",
-    }
-    named = {prefix + name: values for name, values in wanted.items()}
-    if lazy:
-        search: Any = LazySearchCV(pipeline, named, n_rounds=rounds, **arguments)
-    else:
-        from sklearn.model_selection import GridSearchCV
-
-        search = GridSearchCV(pipeline, named, **arguments)
+    tuned = LastStepSearch(
+        make_pipeline(estimator, scale, X),
+        wanted,
+        scoring=scorer,
+        n_folds=folds,
+        n_rounds=rounds if lazy else None,
+        n_jobs=jobs,
+    )
     errors = console(stderr=True)
-    n_candidates = sum(map(len, wanted.values())) if lazy else _product(wanted)
-    title = f"tuning {method.title}: up to {n_candidates * (rounds if lazy else 1)} combinations"
+    title = f"tuning {method.title}: up to {tuned.n_candidates} combinations"
     shown = errors.status(title) if errors.is_terminal else nullcontext()
     start = perf_counter()
     with shown, redirect_stdout(sys.stderr):
-        search.fit(X, Y)
+        tuned.search.fit(X, Y)
     found = {
         "data": data.name,
         "split": split,
@@ -150,24 +141,19 @@ def command(
         "folds": folds,
         "score": score,
         "best": {
-            "parameters": _plain_names(search.best_params_, prefix),
-            score: sign * float(search.best_score_),
+            "parameters": tuned.best_parameters,
+            score: sign * float(tuned.search.best_score_),
         },
         "seconds": perf_counter() - start,
         "tried": [
-            {"parameters": _plain_names(parameters, prefix), score: sign * value, "std": std}
-            for parameters, value, std in zip(
-                search.cv_results_["params"],
-                search.cv_results_["mean_test_score"].tolist(),
-                search.cv_results_["std_test_score"].tolist(),
-                strict=True,
-            )
+            {"parameters": parameters, score: sign * mean, "std": deviation}
+            for parameters, mean, deviation in tuned.tried()
         ],
     }
     if output is not None:
         _write(found, output)
     if plot is not None:
-        _draw(search, f"{method.title} on {data.name}, {folds} folds", named, plot)
+        _draw(tuned, f"{method.title} on {data.name}, {folds} folds", plot)
     if as_json:
         print_json(found)
     else:
@@ -219,16 +205,6 @@ def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, l
     return grid
 
 
-def _product(grid: dict[str, list[Any]]) -> int:
-    from math import prod
-
-    return prod(len(values) for values in grid.values())
-
-
-def _plain_names(parameters: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): value for name, value in parameters.items()}
-
-
 def _write(found: dict[str, Any], path: str) -> None:
     import json
 
@@ -237,7 +213,7 @@ def _write(found: dict[str, Any], path: str) -> None:
     write_text(path, json.dumps(found, indent=2) + "\n", streams=True)
 
 
-def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> None:
+def _draw(tuned: Any, title: str, path: str) -> None:
     """Write the picture of what was tuned, without touching the figures of the caller."""
     from pathlib import Path
 
@@ -247,11 +223,11 @@ def _draw(search: Any, title: str, named: dict[str, list[Any]], path: str) -> No
     from multimargin.files.writing import replacing
     from multimargin.plots import ParameterCurveDisplay
 
-    several = [name for name, values in named.items() if len(values) > 1]
+    several = [name for name, values in tuned.grid.items() if len(values) > 1]
     figure = Figure(layout="constrained")
     FigureCanvasAgg(figure)
     display = ParameterCurveDisplay.from_estimator(
-        search, parameters=(several or list(named))[:2], ax=figure.subplots()
+        tuned.search, parameters=(several or list(tuned.grid))[:2], ax=figure.subplots()
     )
     display.ax_.set_title(title)
     with replacing(path, "wb") as stream:

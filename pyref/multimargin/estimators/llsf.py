@@ -21,7 +21,9 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_targets
-from multimargin.estimators.llsf_problem import (
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.llsf_problem import (
     Convexity,
     Eigenbasis,
     Matrix,
@@ -35,8 +37,6 @@ from multimargin.estimators.llsf_problem import (
     smallest_feature_eigenvalue,
     solve,
 )
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
-from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Report, history_of
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.thresholds import (

@@ -32,6 +32,7 @@ from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import (
     KERNELS,
     Kernel,
@@ -165,33 +166,15 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_as_many_rows(targets.indicator, X)
         check_pairs(targets.indicator)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        threads = thread_count(self.n_jobs)
         exact = self.solver == "exact"
         training = self._training_kernel(
             X, kernel, needed=exact and kernel.name not in ("linear", "rbf")
         )
-        indefinite = training.indefinite
-        if exact or (indefinite and self._needs_definite_kernel()):
+        if exact or (training.indefinite and self._needs_definite_kernel()):
             training.make_definite()
 
-        start = self._start(X.shape[0], targets) if self.warm_start else None
         progress = Progress(self, self.max_iter, self.verbose)
-        problem = Problem(
-            X=training.features,
-            features=X,
-            indicator=targets.indicator,
-            kernel=training.of_features,
-            C=float(self.C),
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            cache_bytes=int(1e6 * self.cache_size),
-            start=start,
-            start_bias=None if start is None else self.intercept_,
-            seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
-            threads=threads,
-            callback=progress.epoch_callback(),
-        )
-        fit = self._solve(problem)
+        fit = self._solve(self._problem(X, targets, training, progress))
         interrupted = fit.status == "interrupted" and not progress.stop_requested
         if interrupted and fit.n_iter == 0:
             # Nothing was reached yet: a model fitted before stays as it is.
@@ -200,11 +183,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             expansion = fit.dual if fit.expansion is None else fit.expansion
             fit = replace(fit, expansion=training.expansion(expansion))
         self._store(X, targets, kernel, fit)
-        if indefinite and fit.status != "interrupted":
-            fit = replace(fit, status="indefinite_kernel")
-        elif fit.status == "indefinite_kernel" and training.certain:
-            # The kernel is known to be definite: what the loop saw was rounding.
-            fit = replace(fit, status="stalled")
+        fit = replace(fit, status=_status(fit, training))
         fit = self._certified(X, targets.indicator, fit)
         self._store_report(fit)
         if training.solved_nearest:
@@ -219,20 +198,43 @@ class PairwiseClassifier(KernelExpansionClassifier):
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt
-        if indefinite or fit.status == "indefinite_kernel":
+        self._warn_of_the_end(fit, training)
+        return self
+
+    def _problem(
+        self, X: Any, targets: Targets, training: TrainingKernel, progress: Progress
+    ) -> Problem:
+        start = self._start(X.shape[0], targets) if self.warm_start else None
+        return Problem(
+            X=training.features,
+            features=X,
+            indicator=targets.indicator,
+            kernel=training.of_features,
+            C=float(self.C),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            cache_bytes=int(1e6 * self.cache_size),
+            start=start,
+            start_bias=None if start is None else self.intercept_,
+            seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
+            threads=thread_count(self.n_jobs),
+            callback=progress.epoch_callback(),
+        )
+
+    def _warn_of_the_end(self, fit: Fit, training: TrainingKernel) -> None:
+        if training.indefinite or fit.status == "indefinite_kernel":
             self.status_ = "indefinite_kernel"
-            self._warn_of_indefinite_kernel(solved_nearest=training.solved_nearest, stacklevel=3)
+            self._warn_of_indefinite_kernel(solved_nearest=training.solved_nearest, stacklevel=4)
         elif fit.status == "inexact":
-            self._warn_of_inexact_scores(stacklevel=3)
+            self._warn_of_inexact_scores(stacklevel=4)
         elif fit.status not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="
                 f"{self.max_iter} epochs with a relative duality gap of {fit.gap:.3g}, above tol="
                 f"{self.tol:g}. Increase max_iter or tol, decrease C, or scale the features.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return self
 
     def _needs_definite_kernel(self) -> bool:
         # Only the dual variables of the hinge are bounded: the other losses have no dual solution.
@@ -315,3 +317,13 @@ class PairwiseClassifier(KernelExpansionClassifier):
     def _threshold_unit(self, fit: Fit) -> float:
         """Return the scale of the scores: a threshold is learned where their margins are near 1."""
         return 1.0
+
+
+def _status(fit: Fit, training: TrainingKernel) -> str:
+    """Return how the solver ended, with what is known of the kernel."""
+    if training.indefinite and fit.status != "interrupted":
+        return "indefinite_kernel"
+    if fit.status == "indefinite_kernel" and training.certain:
+        # The kernel is known to be definite: what the loop saw was rounding.
+        return "stalled"
+    return fit.status
