@@ -1,4 +1,4 @@
-# make demo | make test | make test-all | make mutations | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make mutations | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,12 @@ SEED ?= 0
 GROUPS ?=
 EACH ?= 3
 
-.PHONY: demo test test-all mutations verify fuzz lint format bench docs clean
+# numpy 1.26 has no wheel for Python 3.13 and later.
+OLDEST_PYTHON ?= python3.11
+OLDEST := .venv-oldest
+WHEEL := .venv-wheel
+
+.PHONY: demo test test-all mutations test-oldest wheels verify fuzz lint format bench docs clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
@@ -28,6 +33,19 @@ test-all: $(VENV)/.package $(VENV)/.dev
 # make mutations GROUPS="measures readers" EACH=10
 mutations: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python tests/mutations $(GROUPS) --each $(EACH) --seed $(SEED)
+
+# The same with the lowest versions that pyproject.toml allows, in an environment of its own.
+test-oldest: $(OLDEST)/.package
+	$(OLDEST)/bin/python -m multimargin --version
+	$(OLDEST)/bin/python -m pytest -n auto -m "not slow"
+
+# A wheel for this machine and the sdist, each checked in a fresh environment without any extra.
+wheels: $(VENV)/.created
+	rm -rf dist
+	env -u CONDA_PREFIX $(BIN)/maturin build --release --locked --sdist --out dist
+	rm -rf $(WHEEL) && $(PYTHON) -m venv $(WHEEL)
+	$(WHEEL)/bin/python -m pip install --quiet dist/*.whl
+	$(WHEEL)/bin/python tools/check_wheel.py dist
 
 # Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
 verify: $(VENV)/.package
@@ -58,7 +76,7 @@ docs: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) target docs/_build
+	rm -rf $(VENV) $(OLDEST) $(WHEEL) target dist docs/_build
 
 $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
@@ -71,4 +89,13 @@ $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+$(OLDEST)/.package: pyproject.toml $(RUST_SOURCES)
+	$(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet uv maturin
+	$(OLDEST)/bin/uv pip compile --quiet pyproject.toml --all-extras --group test --resolution lowest-direct \
+		--python $(OLDEST)/bin/python --output-file $(OLDEST)/requirements.txt
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --requirement $(OLDEST)/requirements.txt
+	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(OLDEST)) $(OLDEST)/bin/maturin develop --release
 	touch $@

@@ -72,3 +72,17 @@ def test_the_recipe_needs_what_the_package_needs() -> None:
     for text in [*PROJECT["dependencies"], *extras["cli"]]:
         needed = Requirement(text)
         assert recipe[needed.name] == needed.specifier, needed.name
+
+
+def test_the_page_of_supported_versions() -> None:
+    page = read(ROOT / "docs" / "support.md")
+    lowest = dict(re.findall(r"^\| ([\w-]+)[^|]*\| (\d[\d.]*) \|", page, re.MULTILINE))
+    for text in PROJECT["dependencies"]:
+        needed = Requirement(text)
+        if needed.name in lowest:
+            assert str(needed.specifier) == f">={lowest[needed.name]}"
+    assert set(lowest) == {"Python", "numpy", "scipy", "scikit-learn", "Rust"}
+    assert PROJECT["requires-python"] == f">={lowest['Python']}"
+    assert CARGO["rust-version"] == lowest["Rust"]
+    named = set(re.findall(r"3\.\d\d", " ".join(PROJECT["classifiers"])))
+    assert named == set(re.findall(r"3\.\d\d", page.split("| Python |")[1].splitlines()[0]))
