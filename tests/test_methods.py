@@ -12,6 +12,7 @@ from multimargin.methods import METHODS, find_method, make_method, parse
 
 NAMES = [
     "rank-svm",
+    "rank-svmz",
     "rank-cvm",
     "rank-lsvm",
     "mlodm",

@@ -80,6 +80,7 @@ def solve_pairwise(
     callback: Callable[[int, float, float, float, int], bool] | None,
     start_bias: _Matrix | None = None,
     metric: _Matrix | None = None,
+    pair_weights: _Matrix | None = None,
 ) -> PairwiseSolution: ...
 
 @final

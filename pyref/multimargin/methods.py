@@ -20,6 +20,7 @@ from multimargin.estimators import (
     RankHLapSVM,
     RankLSVM,
     RankSVM,
+    RankSVMz,
 )
 
 Grid = Mapping[str, tuple[Any, ...]]
@@ -264,6 +265,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 RankSVM,
                 _REPEATABLE,
                 _XU_2013,
+            ),
+            Method(
+                "rank-svmz",
+                "Rank-SVMz",
+                "hinge between every label and a zero label, which is the threshold",
+                RankSVMz,
+                _REPEATABLE,
+                _MLODM_PAPER,
             ),
             Method(
                 "rank-cvm",

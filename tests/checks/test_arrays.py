@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
@@ -22,6 +22,7 @@ ESTIMATORS = [
     RankCVM(solver="frank-wolfe"),
     MLODM(),
     RankHLapSVM(),
+    RankSVMz(),
     MLRL(),
     LLSF(),
 ]

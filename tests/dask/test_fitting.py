@@ -12,7 +12,7 @@ from dask import delayed
 from scipy import sparse
 
 import multimargin.dask
-from multimargin import MLODM, RankCVM, RankLSVM, RankSVM
+from multimargin import MLODM, RankCVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.thresholds import ScoresThreshold
 
 ESTIMATORS = {
@@ -137,6 +137,7 @@ def test_sparse_svmlight_parts(client: Any, data: Any, tmp_path: Path) -> None:
         (RankSVM(), "X", "Y", ValueError, "Nystroem"),
         (RankSVM(kernel="linear", solver="dcd"), "X", "Y", ValueError, "solver is 'dcd'"),
         (object(), "X", "Y", TypeError, "estimator is object"),
+        (RankSVMz(kernel="linear"), "X", "Y", TypeError, "estimator is RankSVMz"),
         (RankSVM(kernel="linear", C=-1), "X", "Y", ValueError, "C is -1"),
         (RankSVM(kernel="linear"), "array", "Y", TypeError, "X is ndarray"),
         (RankSVM(kernel="linear"), "X", "other chunks", ValueError, "same parts"),

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.estimators.rank_hlapsvm import Laplacian
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 from tests.support.subsets import first_fast
@@ -27,6 +27,8 @@ PAIRWISE = [
     RankHLapSVM(),
     RankHLapSVM(lam=0.0),
     RankHLapSVM(solver="dcd"),
+    *(RankSVMz(bias=bias) for bias in ("free", "penalized", "none")),
+    RankSVMz(solver="dcd"),
 ]
 KERNELS = {
     "linear": {"kernel": "linear"},
@@ -53,6 +55,8 @@ def fitted(estimator, X, Y, **parameters):
     model = clone(estimator).set_params(**parameters)
     if isinstance(model, RankHLapSVM | RankSVM | RankLSVM | RankCVM | MLODM):
         model.set_params(threshold=0.0, random_state=0, max_iter=300)
+    if isinstance(model, RankSVMz):
+        model.set_params(random_state=0, max_iter=300)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, Y)
@@ -60,6 +64,8 @@ def fitted(estimator, X, Y, **parameters):
 
 def pair_losses(model, scores, Y):
     """Sum over rows of C/(p r) times the losses of all pairs, one after another."""
+    if isinstance(model, RankSVMz):
+        return model.C / Y.shape[1] * np.maximum(0.0, 1.0 - (2 * Y - 1) * scores).sum()
 
     def loss(z):
         if isinstance(model, RankLSVM | RankCVM):
@@ -81,12 +87,29 @@ def pair_losses(model, scores, Y):
 
 def squared_norm(model, scores):
     """The squared norm of the weights, and of the bias where it is penalized."""
+    if isinstance(model, RankSVMz):
+        return squared_norm_with_zero_label(model, scores)
     if hasattr(model, "coef_"):
         square = np.sum(model.coef_**2)
     else:
         square = np.sum(model.dual_coef_ * (scores[model.support_] - model.intercept_))
     if getattr(model, "bias", "penalized") == "penalized":
         square += np.sum(model.intercept_**2)
+    return square
+
+
+def squared_norm_with_zero_label(model, scores):
+    """The same for weights of which only the differences from the zero label's are there."""
+    q = scores.shape[1]
+    # All q + 1 weights and biases sum to 0.
+    apart = np.eye(q + 1, q) - 1.0 / (q + 1)
+    if hasattr(model, "coef_"):
+        square = np.sum((apart @ model.coef_) ** 2)
+    else:
+        products = (scores[model.support_] - model.intercept_) @ apart.T
+        square = np.sum((model.dual_coef_ @ apart.T) * products)
+    if model.bias == "penalized":
+        square += np.sum((apart @ model.intercept_) ** 2)
     return square
 
 

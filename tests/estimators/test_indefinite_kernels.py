@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.kernels import kernel_matrix, nearest_positive_semidefinite
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
@@ -20,6 +20,7 @@ PAIRWISE = [
     MLODM(),
     RankHLapSVM(),
     RankHLapSVM(lam=0.0),
+    RankSVMz(),
 ]
 RELATIONSHIPS = [MLRL(), MLRL(fixed_covariance=np.eye(4) / 4), SSMLRL()]
 SOLVERS = {

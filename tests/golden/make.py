@@ -1,7 +1,7 @@
-"""Writes the golden model files of this version: python tests/golden/make.py.
+"""Writes the golden model files of this version: python tests/golden/make.py [METHOD].
 
 Later versions must read them and compute the same scores. Never replace an archive: add one for a
-version whose files differ.
+version whose files differ, or for a method that came later.
 """
 
 import json
@@ -44,11 +44,14 @@ def main() -> None:
     Y = (X @ random.standard_normal((D, Q)) > 0.2).astype(int)
     X_test = random.random((5, D)).round(3)
     expected: dict[str, Any] = {"X": X_test.tolist(), "scores": {}}
-    archive = Path(__file__).with_name(f"models-{__version__}.zip")
+    added = sys.argv[1:2]
+    archive = Path(__file__).with_name("-".join(["models", __version__, *added]) + ".zip")
     if archive.exists():
         sys.exit(f"{archive} exists already")
     with TemporaryDirectory() as folder, ZipFile(archive, "w", ZIP_DEFLATED) as kept:
         for name, estimator, scaling, is_sparse in models():
+            if added not in ([], [name]):
+                continue
             rows, test = (sparse.csr_array(part) if is_sparse else part for part in (X, X_test))
             model = with_scaler(estimator, scaling, sparse=is_sparse).fit(rows, Y)
             names = [tuple(f"x{k}" for k in range(D)), tuple(f"y{k}" for k in range(Q))]

@@ -19,6 +19,7 @@ from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.rounds import Settings, Solution, solve
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
+from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress
@@ -154,7 +155,9 @@ def fit(
 
 
 def _checked_estimator(estimator: Any) -> PairwiseClassifier:
-    if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
+    if not isinstance(estimator, PairwiseClassifier) or isinstance(
+        estimator, RankHLapSVM | RankSVMz
+    ):
         raise TypeError(
             f"estimator is {type(estimator).__name__}; expected RankSVM, RankLSVM, RankCVM or "
             "MLODM."

@@ -12,6 +12,7 @@ from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
+from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.ssmlrl import SSMLRL
 from multimargin.thresholds.classifier import ThresholdedClassifier
 
@@ -27,6 +28,7 @@ __all__ = [
     "RankHLapSVM",
     "RankLSVM",
     "RankSVM",
+    "RankSVMz",
     "ThresholdedClassifier",
     "beta_max",
     "llsf_path",

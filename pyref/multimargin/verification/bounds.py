@@ -7,8 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM
-from multimargin.reference import exact, llsf, mlodm, mlrl, rank_hlapsvm, rank_lsvm, rank_svm
+from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
+from multimargin.reference import (
+    exact,
+    llsf,
+    mlodm,
+    mlrl,
+    rank_hlapsvm,
+    rank_lsvm,
+    rank_svm,
+    rank_svmz,
+)
 from multimargin.reference.exact import Array
 from multimargin.verification.tasks import Task
 
@@ -71,6 +80,10 @@ def optimum(task: Task) -> Interval:
     if task.estimator in (MLRL, SSMLRL):
         return _relationship_optimum(task)
     K, Y, C, bias = _kernel_of(task), task.Y, task.parameters["C"], _bias(task)
+    if task.estimator is RankSVMz:
+        zero = rank_svmz.dual(K, Y, C, bias)  # type: ignore[arg-type]
+        upper = rank_svmz.primal_objective(K, Y, C, zero.B, zero.b, bias)  # type: ignore[arg-type]
+        return Interval(zero.objective, upper, C * len(Y))
     weight = float(exact.pair_weights(exact.pairs(Y), C).sum())
     if task.estimator is MLODM:
         theta, mu = task.parameters["theta"], task.parameters["mu"]
@@ -112,6 +125,8 @@ def returned(task: Task, model: Any) -> Value:
     b = model.intercept_
     if task.estimator in (MLRL, SSMLRL):
         return _relationship_value(task, A, F)
+    if task.estimator is RankSVMz:
+        A, F, b = (_with_zero_label(differences) for differences in (A, F, b))
     if task.estimator is RankCVM:
         A, F, b = A / model.rho_, F / model.rho_, b / model.rho_
     squares = float(np.sum(A * (task.K @ A)))
@@ -129,13 +144,13 @@ def returned(task: Task, model: Any) -> Value:
 
 def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     """Return the loss of scores, and how much it moves where they move by their rounding."""
-    pairs = exact.pairs(task.Y)
+    pairs = _pairs(task)
     c = exact.pair_weights(pairs, task.parameters["C"])
     z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
     moved = 2.0 * EPS * (len(A) * (np.abs(task.K) + 1.0) @ np.abs(A) + np.abs(F)).max(axis=1)
 
     def values(z: Array) -> Array:
-        if task.estimator in (RankSVM, RankHLapSVM):
+        if task.estimator in (RankSVM, RankSVMz, RankHLapSVM):
             return np.maximum(0.0, 1.0 - z)
         if task.estimator is MLODM:
             theta, mu = task.parameters["theta"], task.parameters["mu"]
@@ -148,8 +163,23 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     return float(c @ here), float(c @ apart)
 
 
+def _pairs(task: Task) -> exact.Pairs:
+    if task.estimator is not RankSVMz:
+        return exact.pairs(task.Y)
+    n, q = task.Y.shape
+    i, k = np.divmod(np.arange(n * q), q)
+    relevant = task.Y.ravel() == 1
+    return exact.Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
+
+
+def _with_zero_label(differences: Array) -> Array:
+    """Add the zero label's column to columns less it; all together sum to 0."""
+    zero = -differences.sum(axis=-1, keepdims=True) / (differences.shape[-1] + 1)
+    return np.concatenate([differences + zero, zero], axis=-1)
+
+
 def _bias(task: Task) -> str:
-    if task.estimator is RankSVM:
+    if task.estimator in (RankSVM, RankSVMz):
         return str(task.parameters["bias"])
     return "none" if task.estimator in (MLODM, RankHLapSVM) else "penalized"
 

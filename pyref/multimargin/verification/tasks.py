@@ -10,12 +10,23 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+)
 from multimargin.reference.exact import Array
 from multimargin.verification.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
 
 SOLVERS: dict[type, tuple[str, ...]] = {
     RankSVM: ("bcd", "bcd", "bcd", "dcd", "frank-wolfe", "exact"),
+    RankSVMz: ("bcd", "bcd", "dcd", "exact"),
     RankLSVM: ("bcd", "bcd", "dcd", "exact"),
     RankCVM: ("bcd", "bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"),
     MLODM: ("bcd", "bcd", "dcd", "exact"),
@@ -25,7 +36,10 @@ SOLVERS: dict[type, tuple[str, ...]] = {
     LLSF: ("cd", "admm", "apg"),
 }
 # How often each method is drawn.
-METHODS = (RankSVM, RankSVM, RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, MLRL, SSMLRL, LLSF)
+METHODS = (
+    *(RankSVM, RankSVM, RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM, RankHLapSVM),
+    *(MLRL, SSMLRL, LLSF),
+)
 
 # The largest lam that RankHLapSVM takes.
 MOST_LAM = 1e12
@@ -167,8 +181,10 @@ def draw_task(
             "max_iter": 2_000 if published else 20_000,
             "random_state": 0,
         }
-        if estimator is RankSVM:
+        if estimator in (RankSVM, RankSVMz):
             parameters["bias"] = problem.bias
+        if estimator is RankSVMz:
+            del parameters["threshold"]
         if estimator is MLODM:
             parameters |= {"theta": random.uniform(0.0, 0.9), "mu": random.uniform(0.05, 1.0)}
         if estimator is RankHLapSVM:

@@ -3,7 +3,10 @@
 use crate::arguments::value_error;
 use crate::boundary::guarded;
 use multimargin_solvers::error::SolverError;
-use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::pairwise::loss::{
+    Hinge, Loss, OptimalMargin, SquaredHinge, ZeroLabelHinge,
+};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -13,6 +16,7 @@ pub enum AnyLoss {
     Hinge(Hinge),
     SquaredHinge(SquaredHinge),
     OptimalMargin(OptimalMargin),
+    ZeroLabelHinge(ZeroLabelHinge),
 }
 
 impl AnyLoss {
@@ -22,21 +26,52 @@ impl AnyLoss {
             "hinge" => Ok(Self::Hinge(Hinge)),
             "squared_hinge" => Ok(Self::SquaredHinge(SquaredHinge)),
             "optimal_margin" => Ok(Self::OptimalMargin(OptimalMargin::new(theta, mu)?)),
+            "zero_label_hinge" => Ok(Self::ZeroLabelHinge(ZeroLabelHinge)),
             other => Err(SolverError::Argument {
                 name: "loss",
                 found: format!("{other:?}"),
-                expected: "'hinge', 'squared_hinge' or 'optimal_margin'",
+                expected: "'hinge', 'squared_hinge', 'optimal_margin' or 'zero_label_hinge'",
             }),
+        }
+    }
+
+    /// Whether the loss has a zero label.
+    pub fn has_zero_label(self) -> bool {
+        matches!(self, Self::ZeroLabelHinge(_))
+    }
+
+    /// The labels that the loss is of: those of an `n x q` indicator matrix, with the zero label if it has one. The
+    /// weight of each pair is `c` over the number of pairs of its instance, unless `weights` gives it by instance.
+    pub fn labels(
+        self,
+        indicator: &[u8],
+        q: usize,
+        c: f64,
+        weights: Option<&[f64]>,
+    ) -> Result<Labels, SolverError> {
+        if self.has_zero_label() {
+            return Labels::new(indicator, q, c)?.with_zero_label(c, weights);
+        }
+        match weights {
+            Some(weights) => Labels::weighted(indicator, q, weights),
+            None => Labels::new(indicator, q, c),
         }
     }
 }
 
-fn check(scores: &[f64], relevant: usize) -> Result<(), SolverError> {
-    if relevant == 0 || relevant >= scores.len() || scores.iter().any(|s| !s.is_finite()) {
+fn check(loss: AnyLoss, scores: &[f64], relevant: usize) -> Result<(), SolverError> {
+    let expected = if loss.has_zero_label() {
+        "finite scores with the zero label's last, and at least one more"
+    } else {
+        "finite scores with at least one relevant and one irrelevant label"
+    };
+    let one_side = !loss.has_zero_label() && relevant == 0;
+    let no_pair = one_side || relevant >= scores.len() || scores.len() < 2;
+    if no_pair || scores.iter().any(|s| !s.is_finite()) {
         return Err(SolverError::Argument {
             name: "relevant",
             found: format!("{relevant} of {} labels", scores.len()),
-            expected: "finite scores with at least one relevant and one irrelevant label",
+            expected,
         });
     }
     Ok(())
@@ -75,7 +110,8 @@ pub fn loss_prox<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     guarded(py, || {
         let centre = centre.as_slice()?;
-        check(centre, relevant).map_err(value_error)?;
+        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
+        check(loss, centre, relevant).map_err(value_error)?;
         if !(lam > 0.0 && lam.is_finite()) {
             return Err(value_error(SolverError::Argument {
                 name: "lam",
@@ -83,16 +119,17 @@ pub fn loss_prox<'py>(
                 expected: "a positive number",
             }));
         }
-        let displacement = match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
+        let displacement = match loss {
             AnyLoss::Hinge(loss) => prox(&loss, centre, relevant, lam),
             AnyLoss::SquaredHinge(loss) => prox(&loss, centre, relevant, lam),
             AnyLoss::OptimalMargin(loss) => prox(&loss, centre, relevant, lam),
+            AnyLoss::ZeroLabelHinge(loss) => prox(&loss, centre, relevant, lam),
         };
         Ok(PyArray1::from_vec(py, displacement))
     })
 }
 
-/// The sum over all pairs of one instance's loss.
+/// The sum over all pairs of one instance's loss; a zero label's score is the last one.
 #[pyfunction]
 #[pyo3(signature = (scores, relevant, *, loss, theta=0.0, mu=1.0))]
 pub fn loss_value(
@@ -105,11 +142,13 @@ pub fn loss_value(
 ) -> PyResult<f64> {
     guarded(py, || {
         let scores = scores.as_slice()?;
-        check(scores, relevant).map_err(value_error)?;
-        Ok(match AnyLoss::new(loss, theta, mu).map_err(value_error)? {
+        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
+        check(loss, scores, relevant).map_err(value_error)?;
+        Ok(match loss {
             AnyLoss::Hinge(loss) => value(&loss, scores, relevant),
             AnyLoss::SquaredHinge(loss) => value(&loss, scores, relevant),
             AnyLoss::OptimalMargin(loss) => value(&loss, scores, relevant),
+            AnyLoss::ZeroLabelHinge(loss) => value(&loss, scores, relevant),
         })
     })
 }

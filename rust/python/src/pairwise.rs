@@ -31,7 +31,7 @@ use pyo3::prelude::*;
 /// The answer of a pairwise solver.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
 pub struct PairwiseSolution {
-    /// Dual matrix B, shape (n, q).
+    /// Dual matrix B, shape (n, q), here and below with a further column for the zero label of a loss that has one.
     dual: Py<PyArray2<f64>>,
     /// Bias b, shape (q,).
     bias: Py<PyArray1<f64>>,
@@ -78,6 +78,7 @@ impl Request<'_> {
             AnyLoss::Hinge(loss) => self.solve_by_blocks(loss, scores, monitor),
             AnyLoss::SquaredHinge(loss) => self.solve_by_blocks(loss, scores, monitor),
             AnyLoss::OptimalMargin(loss) => self.solve_by_blocks(loss, scores, monitor),
+            AnyLoss::ZeroLabelHinge(loss) => self.solve_by_blocks(loss, scores, monitor),
         }
     }
 
@@ -177,7 +178,8 @@ impl Outcome {
 #[pyfunction]
 #[pyo3(signature = (
     indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
-    max_epochs, seed, shuffle, shrinking, acceleration, block_size, chains, cache_bytes, threads, callback, start_bias=None, metric=None
+    max_epochs, seed, shuffle, shrinking, acceleration, block_size, chains, cache_bytes, threads, callback, start_bias=None, metric=None,
+    pair_weights=None
 ))]
 #[expect(
     clippy::too_many_arguments,
@@ -211,10 +213,20 @@ pub fn solve_pairwise<'py>(
     callback: Option<Py<PyAny>>,
     start_bias: Option<PyReadonlyArray1<'py, f64>>,
     metric: Option<PyReadonlyArray2<'py, f64>>,
+    pair_weights: Option<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<PairwiseSolution> {
     guarded(py, || {
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
+        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
+        let pair_weights = pair_weights
+            .as_ref()
+            .map(PyReadonlyArray1::as_slice)
+            .transpose()?;
+        let labels = loss
+            .labels(row_major("Y", &indicator)?, q, c, pair_weights)
+            .map_err(value_error)?;
+        // With the zero label.
+        let q = labels.count();
         let arrays = features.features_of_rows(n)?;
         let start = optional_matrix("start", start.as_ref(), [n, q])?
             .map(|start| memory::copied(start, Purpose::RowsByLabels));
@@ -227,7 +239,7 @@ pub fn solve_pairwise<'py>(
         }
         let request = Request {
             labels,
-            loss: AnyLoss::new(loss, theta, mu).map_err(value_error)?,
+            loss,
             bias: parse_bias(bias).map_err(value_error)?,
             solver,
             start,

@@ -63,6 +63,7 @@ impl Request<'_> {
             AnyLoss::Hinge(loss) => self.improve_by(scores, loss, monitor),
             AnyLoss::SquaredHinge(loss) => self.improve_by(scores, loss, monitor),
             AnyLoss::OptimalMargin(loss) => self.improve_by(scores, loss, monitor),
+            AnyLoss::ZeroLabelHinge(loss) => self.improve_by(scores, loss, monitor),
         }
     }
 
@@ -122,8 +123,13 @@ pub fn improve_part<'py>(
 ) -> PyResult<PartAnswer> {
     guarded(py, || {
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let labels = Labels::weighted(row_major("Y", &indicator)?, q, pair_weights.as_slice()?)
+        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
+        let indicator = row_major("Y", &indicator)?;
+        let labels = loss
+            .labels(indicator, q, 1.0, Some(pair_weights.as_slice()?))
             .map_err(value_error)?;
+        // With the zero label.
+        let q = labels.count();
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
         check_finite("dual", row_major("dual", &dual)?)?;
@@ -135,7 +141,6 @@ pub fn improve_part<'py>(
             "sigma, growth, tolerated or rho",
             &[sigma, growth, tolerated, rho],
         )?;
-        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
         let request = Request {
             labels,
             common: Common {

@@ -4,9 +4,13 @@ use crate::error::SolverError;
 use crate::memory::{self, Purpose};
 
 /// The label sets of `n` instances over `q` labels, and the weight of each instance's pairs.
+///
+/// The pairs of an instance are all of a relevant and an irrelevant label; or, with a zero label, which comes last, all
+/// of a relevant label and the zero label, and of the zero label and an irrelevant one.
 #[derive(Clone, Debug)]
 pub struct Labels {
     count: usize,
+    zero: bool,
     starts: Vec<usize>,
     relevant: Vec<u32>,
     weights: Vec<f64>,
@@ -35,6 +39,7 @@ impl Labels {
         }
         let mut labels = Self {
             count: q,
+            zero: false,
             starts: vec![0],
             relevant: Vec::new(),
             weights: memory::room(indicator.len() / q, Purpose::Rows),
@@ -61,35 +66,46 @@ impl Labels {
     /// When the matrix is not `n x q` for `n` weights, or a weight is negative or not finite.
     pub fn weighted(indicator: &[u8], q: usize, weights: &[f64]) -> Result<Self, SolverError> {
         let mut labels = Self::new(indicator, q, 1.0)?;
-        if weights.len() != labels.instances() {
-            return Err(SolverError::Argument {
-                name: "pair weights",
-                found: format!("{} numbers", weights.len()),
-                expected: "one for each row of Y",
-            });
-        }
-        if let Some(weight) = weights.iter().find(|w| !(**w >= 0.0 && w.is_finite())) {
-            return Err(SolverError::Argument {
-                name: "pair weights",
-                found: weight.to_string(),
-                expected: "finite numbers that are not negative",
-            });
-        }
+        check_weights(weights, labels.instances())?;
         for (own, &weight) in labels.weights.iter_mut().zip(weights) {
             *own = if *own > 0.0 { weight } else { 0.0 };
         }
         Ok(labels)
     }
 
-    /// The same instances seen through a subset of the labels, with the weights of the whole: the pairs inside the
-    /// subset keep their weight, instances without pairs inside it get weight 0.
+    /// The same label sets with a zero label as label `q` (Xu 2012). Every instance has `q` pairs then; their weight is
+    /// `weights`, or `C / q` for all.
+    ///
+    /// # Errors
+    /// When the weights are not one for each instance, or one is negative or not finite.
+    pub fn with_zero_label(mut self, c: f64, weights: Option<&[f64]>) -> Result<Self, SolverError> {
+        let each = c / self.count as f64;
+        self.weights.fill(each);
+        if let Some(weights) = weights {
+            check_weights(weights, self.instances())?;
+            self.weights.copy_from_slice(weights);
+        }
+        self.count += 1;
+        self.zero = true;
+        Ok(self)
+    }
+
+    /// Whether the last label is a zero label.
+    pub fn has_zero_label(&self) -> bool {
+        self.zero
+    }
+
+    /// The same instances seen through a subset of the labels (ascending), with the weights of the whole: the pairs
+    /// inside the subset keep their weight, instances without pairs inside it get weight 0.
     pub fn restricted(&self, subset: &[usize]) -> Self {
+        let zero = self.zero && subset.last() == Some(&(self.count - 1));
         let mut position = vec![u32::MAX; self.count];
         for (new, &old) in subset.iter().enumerate() {
             position[old] = new as u32;
         }
         let mut restricted = Self {
             count: subset.len(),
+            zero,
             starts: vec![0],
             relevant: Vec::new(),
             weights: memory::room(self.instances(), Purpose::Rows),
@@ -109,11 +125,10 @@ impl Labels {
                 restricted.relevant.len(),
                 Purpose::Rows,
             );
-            restricted.weights.push(if p == 0 || p == subset.len() {
-                0.0
-            } else {
-                self.weights[i]
-            });
+            let pairs = pairs_of(p, subset.len(), zero) * usize::from(zero == self.zero);
+            restricted
+                .weights
+                .push(if pairs == 0 { 0.0 } else { self.weights[i] });
         }
         restricted
     }
@@ -143,10 +158,20 @@ impl Labels {
         self.weights[i] > 0.0
     }
 
-    /// Number of pairs `p_i r_i` of instance `i`.
+    /// Number of pairs of instance `i`: `p_i r_i`, or one a label with a zero label.
     pub fn pairs(&self, i: usize) -> usize {
-        let p = self.relevant(i).len();
-        p * (self.count - p)
+        pairs_of(self.relevant(i).len(), self.count, self.zero)
+    }
+
+    /// The sum of the dual variables of all pairs of instance `i`, whose block `beta_i` is `row`.
+    pub(crate) fn sum_of_pairs(&self, i: usize, row: &[f64]) -> f64 {
+        let preferred: f64 = self.relevant(i).iter().map(|&m| row[m as usize]).sum();
+        if self.zero {
+            // What the relevant labels receive from the zero label, and what it receives from the others.
+            2.0 * preferred + row[self.count - 1]
+        } else {
+            preferred
+        }
     }
 
     /// The first relevant and the first irrelevant label of instance `i`; label 0 stands for a missing one.
@@ -205,9 +230,53 @@ impl Labels {
     }
 }
 
+/// Number of pairs of an instance with `p` relevant of `count` labels.
+fn pairs_of(p: usize, count: usize, zero: bool) -> usize {
+    if zero { count - 1 } else { p * (count - p) }
+}
+
+fn check_weights(weights: &[f64], instances: usize) -> Result<(), SolverError> {
+    if weights.len() != instances {
+        return Err(SolverError::Argument {
+            name: "pair weights",
+            found: format!("{} numbers", weights.len()),
+            expected: "one for each row of Y",
+        });
+    }
+    if let Some(weight) = weights.iter().find(|w| !(**w >= 0.0 && w.is_finite())) {
+        return Err(SolverError::Argument {
+            name: "pair weights",
+            found: weight.to_string(),
+            expected: "finite numbers that are not negative",
+        });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zero_label_gives_every_instance_a_pair_a_label() {
+        let labels = Labels::new(&[0, 1, 0, 0, 0, 0, 1, 1, 1], 3, 6.0)
+            .and_then(|labels| labels.with_zero_label(6.0, None))
+            .unwrap();
+        assert_eq!(labels.count(), 4);
+        for i in 0..3 {
+            assert_eq!(
+                (labels.has_pairs(i), labels.pairs(i), labels.weight(i)),
+                (true, 3, 2.0)
+            );
+            let mut gathered = [0.0; 4];
+            labels.gather(i, &[0.0, 1.0, 2.0, 9.0], &mut gathered);
+            assert_eq!(gathered[3], 9.0);
+        }
+        let with = labels.restricted(&[0, 3]);
+        assert!(with.has_zero_label() && (0..3).all(|i| with.pairs(i) == 1 && with.has_pairs(i)));
+        let without = labels.restricted(&[0, 1]);
+        assert!(!without.has_zero_label() && !(0..3).any(|i| without.has_pairs(i)));
+    }
 
     #[test]
     fn gather_and_scatter_are_inverse() {

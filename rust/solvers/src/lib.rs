@@ -3,6 +3,7 @@
 //! | method | loss | scores | loop |
 //! |---|---|---|---|
 //! | Rank-SVM (Elisseeff & Weston 2001) | [`pairwise::loss::Hinge`] | any of [`pairwise::scores`], bias free, penalized or none | [`pairwise::bcd`], [`pairwise::dcd`], [`pairwise::frank_wolfe`] |
+//! | Rank-SVMz (after Xu 2012) | [`pairwise::loss::ZeroLabelHinge`] | any, bias free, penalized or none | [`pairwise::bcd`], [`pairwise::dcd`] |
 //! | Rank-LSVM (Xu 2016) | [`pairwise::loss::SquaredHinge`] | any, bias penalized | [`pairwise::bcd`], [`pairwise::dcd`] |
 //! | Rank-CVM (Xu 2013) | [`pairwise::loss::SquaredHinge`], the solution divided by its sum | any, bias penalized | [`pairwise::bcd`]; as published: [`rank_cvm`] |
 //! | mlODM (Tan et al. 2019) | [`pairwise::loss::OptimalMargin`] | any, no bias | [`pairwise::bcd`], [`pairwise::dcd`] |

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
-from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVMz
 from multimargin.measures import SCORERS
 from tests.support.problems import noisy_linear_problem
 from tests.support.scikit_learn_checks import checks_of
@@ -22,6 +22,7 @@ VARIANTS = [
     RankCVM(solver="frank-wolfe", tol=0.05),
     RankCVM(solver="pairwise-frank-wolfe"),
     RankHLapSVM(kernel="rbf"),
+    RankSVMz(),
 ]
 ESTIMATORS = CLASSES + VARIANTS
 
@@ -43,6 +44,12 @@ def problem():
     X, Y = noisy_linear_problem(0, 40, 5, 4, noise=0.5)
     Y[3], Y[7] = 0, 1
     return X, Y
+
+
+def with_threshold(estimator, threshold):
+    """A clone with that threshold, where it learns one."""
+    model = clone(estimator)
+    return model.set_params(threshold=threshold) if "threshold" in model.get_params() else model
 
 
 def scores(estimator, X, Y, X_test=None, **parameters):
@@ -76,12 +83,14 @@ def test_sparse_features_give_the_same_model(estimator, problem):
 def test_callable_and_precomputed_kernels_give_the_same_model(estimator, problem):
     X, Y = problem
     gamma = 0.2
-    threshold = {"threshold": "scores"}
+    estimator, parameters = with_threshold(estimator, "scores"), {}
     if isinstance(estimator, RankHLapSVM):
-        threshold["nu"] = 0.0  # the hyperedges' distances would be those of the kernel
-    named = scores(estimator, X, Y, kernel="rbf", gamma=gamma, **threshold)
-    called = scores(estimator, X, Y, kernel=lambda a, b: rbf_kernel(a, b, gamma=gamma), **threshold)
-    computed = scores(estimator, rbf_kernel(X, gamma=gamma), Y, kernel="precomputed", **threshold)
+        parameters["nu"] = 0.0  # the hyperedges' distances would be those of the kernel
+    named = scores(estimator, X, Y, kernel="rbf", gamma=gamma, **parameters)
+    called = scores(
+        estimator, X, Y, kernel=lambda a, b: rbf_kernel(a, b, gamma=gamma), **parameters
+    )
+    computed = scores(estimator, rbf_kernel(X, gamma=gamma), Y, kernel="precomputed", **parameters)
     assert_allclose(called, named, atol=2e-3 * np.abs(named).max())
     assert_allclose(computed, named, atol=2e-3 * np.abs(named).max())
 
@@ -137,7 +146,7 @@ def test_nothing_passed_in_is_changed(estimator, problem, kernel, form, threshol
     before = [array.copy() for array in held]
     for array in (*held, Y):
         array.flags.writeable = False
-    model = clone(estimator).set_params(kernel=kernel, threshold=threshold, tol=0.05)
+    model = with_threshold(estimator, threshold).set_params(kernel=kernel, tol=0.05)
     model.fit(X, Y)
     model.predict(X)
     model.label_scores(X)
@@ -156,7 +165,7 @@ def test_number_of_threads_does_not_change_a_bit(estimator, kernel, form):
     X[np.abs(X) < 0.7] = 0.0
     Y = (X @ rng.normal(size=(80, 4)) + rng.normal(size=(600, 4)) > 0.3).astype(int)
     model = clone(estimator).set_params(kernel=kernel, C=0.1, tol=0.1, random_state=0)
-    model.set_params(threshold="scores")
+    model = with_threshold(model, "scores")
     one = clone(model).fit(form(X), Y)
     for n_jobs in (2, 4):
         other = clone(model).set_params(n_jobs=n_jobs).fit(form(X), Y)
@@ -209,7 +218,7 @@ def test_callbacks_are_told_of_each_epoch_and_may_end_the_fit(estimator, problem
 @every_estimator
 def test_grid_search_with_every_scorer_over_two_labels(estimator, problem):
     X, Y = problem[0], problem[1][:, :2]
-    model = clone(estimator).set_params(threshold="scores")
+    model = with_threshold(estimator, "scores")
     search = GridSearchCV(model, {"C": [0.1, 1.0]}, scoring=SCORERS, refit=False, cv=3)
     results = search.fit(X, Y).cv_results_
     for scorer in SCORERS:

@@ -7,7 +7,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel
-from multimargin.reference import mlodm, rank_lsvm, rank_svm
+from multimargin.reference import mlodm, rank_lsvm, rank_svm, rank_svmz
 from multimargin.reference.exact import pair_weights, pairs, relative_gap
 
 
@@ -39,12 +39,16 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
     began = time.perf_counter()
     K, Y, C = kernel_matrix(problem), problem.indicator, problem.C
     # Each dual model returns its value at a feasible point, which bounds the optimum from below.
-    solution: rank_svm.Solution
+    solution: rank_svm.Solution | rank_svmz.Solution
     weight = float(pair_weights(pairs(Y), C).sum())
     if model.loss == "hinge":
         solution = rank_svm.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
         primal = rank_svm.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
         loss_at_zero = weight
+    elif model.loss == "zero_label_hinge":
+        solution = rank_svmz.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
+        primal = rank_svmz.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
+        loss_at_zero = C * len(Y)
     elif model.loss == "squared_hinge":
         solution = rank_lsvm.dual(K, Y, C)
         primal = rank_lsvm.primal_objective(K, Y, C, solution.B)

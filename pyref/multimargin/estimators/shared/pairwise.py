@@ -120,12 +120,18 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
         check_choice("solver", self.solver, self._solvers)
+        self._check_threshold()
+
+    def _check_threshold(self) -> None:
         threshold = make_threshold(self.threshold)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
                 "threshold is 'features', but kernel='precomputed' shows no features; expected "
                 "'scores', 'labels', 'count' or a number."
             )
+
+    def _check_pairs(self, indicator: NDArray[np.uint8]) -> None:
+        check_pairs(indicator)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, Y: Any) -> Self:
@@ -164,7 +170,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         X = self._checked_features(X, reset=True)
         targets = check_targets(Y)
         check_as_many_rows(targets.indicator, X)
-        check_pairs(targets.indicator)
+        self._check_pairs(targets.indicator)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
         exact = self.solver == "exact"
         training = self._training_kernel(
@@ -237,8 +243,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
             )
 
     def _needs_definite_kernel(self) -> bool:
-        # Only the dual variables of the hinge are bounded: the other losses have no dual solution.
-        return self._model().loss != "hinge"
+        # Only the dual variables of a hinge are bounded: the other losses have no dual solution.
+        return self._model().loss not in ("hinge", "zero_label_hinge")
 
     def _certified(self, X: Any, indicator: NDArray[np.uint8], fit: Fit) -> Fit:
         """Return the fit with the certificate of the model that is stored."""

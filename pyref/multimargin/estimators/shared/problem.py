@@ -127,8 +127,8 @@ class Model:
 
     Parameters
     ----------
-    loss : {"hinge", "squared_hinge", "optimal_margin"}
-        Loss of the margin of a label pair.
+    loss : {"hinge", "squared_hinge", "optimal_margin", "zero_label_hinge"}
+        Loss of the margin of a label pair. With a zero label, its column is the last of a `Fit`.
     bias : {"free", "penalized", "none"}
         Treatment of the bias.
     theta, mu : float

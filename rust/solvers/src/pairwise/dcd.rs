@@ -15,7 +15,9 @@ use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 use crate::pairwise::bcd::{Block, Step};
-use crate::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
+use crate::pairwise::loss::{
+    Hinge, Loss, OptimalMargin, SquaredHinge, ZeroLabelHinge, for_each_pair,
+};
 
 /// A loss whose dual is known pair by pair.
 pub trait PairLoss: Loss {
@@ -34,6 +36,16 @@ impl PairLoss for Hinge {
             return c * self.negative_slope(z);
         }
         (alpha - (z - 1.0) / (2.0 * kappa)).clamp(0.0, c)
+    }
+
+    fn pair_dual(&self, alpha: f64, _c: f64) -> f64 {
+        alpha
+    }
+}
+
+impl PairLoss for ZeroLabelHinge {
+    fn pair_step(&self, alpha: f64, z: f64, kappa: f64, c: f64) -> f64 {
+        Hinge.pair_step(alpha, z, kappa, c)
     }
 
     fn pair_dual(&self, alpha: f64, _c: f64) -> f64 {
@@ -121,21 +133,18 @@ impl<L: PairLoss> OnePair<L> {
     fn pass(&mut self, block: &Block<'_>) -> (f64, f64) {
         let alpha = &mut self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
         let (mut pair, mut largest_change, mut largest) = (0, 0.0_f64, 0.0_f64);
-        for m in 0..block.relevant {
-            for n in block.relevant..self.scores.len() {
-                let z = self.scores[m] - self.scores[n];
-                let new = self
-                    .loss
-                    .pair_step(alpha[pair], z, block.kappa, block.weight);
-                let change = new - alpha[pair];
-                self.scores[m] += block.kappa * change;
-                self.scores[n] -= block.kappa * change;
-                alpha[pair] = new;
-                largest_change = largest_change.max(change.abs());
-                largest = largest.max(new.abs());
-                pair += 1;
-            }
-        }
+        let (loss, scores) = (&self.loss, &mut self.scores);
+        for_each_pair::<L>(block.relevant, block.dual.len(), |m, n| {
+            let z = scores[m] - scores[n];
+            let new = loss.pair_step(alpha[pair], z, block.kappa, block.weight);
+            let change = new - alpha[pair];
+            scores[m] += block.kappa * change;
+            scores[n] -= block.kappa * change;
+            alpha[pair] = new;
+            largest_change = largest_change.max(change.abs());
+            largest = largest.max(new.abs());
+            pair += 1;
+        });
         (largest_change, largest)
     }
 
@@ -184,14 +193,12 @@ impl<L: PairLoss> Step for OnePair<L> {
         dual.fill(0.0);
         let alpha = &self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
         let (mut total, mut pair) = (0.0, 0);
-        for m in 0..block.relevant {
-            for n in block.relevant..dual.len() {
-                dual[m] += alpha[pair];
-                dual[n] -= alpha[pair];
-                total += self.loss.pair_dual(alpha[pair], block.weight);
-                pair += 1;
-            }
-        }
+        for_each_pair::<L>(block.relevant, dual.len(), |m, n| {
+            dual[m] += alpha[pair];
+            dual[n] -= alpha[pair];
+            total += self.loss.pair_dual(alpha[pair], block.weight);
+            pair += 1;
+        });
         total
     }
 }

@@ -14,7 +14,8 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
-use super::bias::{Bias, centred, feasible, hinge_sum};
+use super::bias::{Bias, centred, feasible, sum_of_losses};
+use super::loss::Hinge;
 use super::scores::Scores;
 use super::setup::{Setup, prepare};
 use crate::error::SolverError;
@@ -222,7 +223,7 @@ pub fn solve<S: Scores>(
         let vertex = oracle.minimise(&point.image, monitor)?;
         let quadratic = dot(&point.dual, &point.image);
         let objective = point.total - 0.5 * quadratic;
-        let primal = 0.5 * quadratic + hinge_sum(labels, &point.image, &vertex.bias);
+        let primal = 0.5 * quadratic + sum_of_losses(&Hinge, labels, &point.image, &vertex.bias);
         let intercept = match bias {
             Bias::Penalized => row_sum(&point.dual, labels.count()),
             _ => vertex.bias,

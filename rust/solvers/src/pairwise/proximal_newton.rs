@@ -311,7 +311,11 @@ impl<L: Loss> Subproblem<'_, L> {
                         *displacement /= self.rho;
                     }
                     labels.scatter(i, &displacement, image);
-                    find_ties(&mut centre, relevant, &mut order);
+                    if L::ZERO_LABEL {
+                        find_ties_with_zero_label(&mut centre, relevant);
+                    } else {
+                        find_ties(&mut centre, relevant, &mut order);
+                    }
                     labels.scatter(i, &centre, &mut shifted);
                     for (group, &number) in groups.iter_mut().zip(&shifted) {
                         *group = number as u32;
@@ -335,6 +339,10 @@ impl<L: Loss> Subproblem<'_, L> {
                 centre.iter_mut().for_each(|beta| *beta = -*beta);
                 // With the margin taken out, the proximal map of the hinge projects (Moreau).
                 centre[..relevant].iter_mut().for_each(|beta| *beta += 1.0);
+                if L::ZERO_LABEL {
+                    let irrelevant = relevant..q - 1;
+                    centre[irrelevant].iter_mut().for_each(|beta| *beta -= 1.0);
+                }
                 self.loss.prox(
                     &centre,
                     &centre,
@@ -354,8 +362,7 @@ impl<L: Loss> Subproblem<'_, L> {
         let mut total = -0.5 * dot(dual, product);
         for (i, row) in dual.chunks_exact(q).enumerate() {
             if self.labels.has_pairs(i) {
-                let relevant = self.labels.relevant(i);
-                total += relevant.iter().map(|&m| row[m as usize]).sum::<f64>();
+                total += self.labels.sum_of_pairs(i, row);
                 total -= dot(self.offset, row);
             }
         }
@@ -398,6 +405,23 @@ fn find_ties(scores: &mut [f64], relevant: usize, order: &mut Vec<usize>) {
         }
         first = end;
     }
+}
+
+/// The same with a zero label, whose group is the only one.
+fn find_ties_with_zero_label(scores: &mut [f64], relevant: usize) {
+    let zero = scores.len() - 1;
+    let t = scores[zero];
+    let largest = scores
+        .iter()
+        .fold(1.0, |largest: f64, s| largest.max(s.abs()));
+    let mut any = false;
+    for (k, score) in scores[..zero].iter_mut().enumerate() {
+        let margin = if k < relevant { *score - t } else { t - *score };
+        let tied = (margin - 1.0).abs() <= TIE * largest;
+        any |= tied;
+        *score = f64::from(u8::from(tied));
+    }
+    scores[zero] = f64::from(u8::from(any));
 }
 
 /// `Q matrix`: subtracts the mean of each group, and sets labels without a group to 0.

@@ -2,6 +2,7 @@
 
 use super::bcd::{Engine, Step};
 use super::bias::{self, Bias, Fixed};
+use super::loss::check_pairs;
 use super::outer;
 use super::scores::Scores;
 use super::setup::{Setup, prepare};
@@ -22,6 +23,7 @@ pub fn solve<S: Scores, T: Step>(
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
+    check_pairs::<T::Loss>(labels)?;
     if setup.bias == Bias::Free {
         return bias::solve_free(labels, scores, step, setup, monitor);
     }

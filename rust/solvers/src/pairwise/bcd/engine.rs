@@ -82,7 +82,7 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
     let terms = dual
         .chunks_exact(labels.count())
         .enumerate()
-        .map(|(i, row)| labels.relevant(i).iter().map(|&m| row[m as usize]).sum());
+        .map(|(i, row)| labels.sum_of_pairs(i, row));
     memory::collected(terms, Purpose::Rows)
 }
 
@@ -90,10 +90,7 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
 fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
     let of_one_pair = loss.value(&[0.0, 0.0], 1, &mut L::Workspace::default());
     (0..labels.instances())
-        .map(|i| {
-            let p = labels.relevant(i).len();
-            labels.weight(i) * (p * (labels.count() - p)) as f64 * of_one_pair
-        })
+        .map(|i| labels.weight(i) * labels.pairs(i) as f64 * of_one_pair)
         .sum()
 }
 

@@ -1,6 +1,6 @@
 //! What is done to one instance's block of the dual.
 
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Loss, for_each_pair};
 
 /// One instance's block of the dual, with the relevant labels first.
 #[derive(Clone, Copy, Debug)]
@@ -65,13 +65,11 @@ impl<L: Loss> Proximal<L> {
 /// The dual block of scores that the block cannot move (`kappa = 0`): a negative subgradient of `phi_i`.
 pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut [f64]) {
     dual.fill(0.0);
-    for m in 0..block.relevant {
-        for n in block.relevant..dual.len() {
-            let alpha = block.weight * loss.negative_slope(block.scores[m] - block.scores[n]);
-            dual[m] += alpha;
-            dual[n] -= alpha;
-        }
-    }
+    for_each_pair::<L>(block.relevant, dual.len(), |m, n| {
+        let alpha = block.weight * loss.negative_slope(block.scores[m] - block.scores[n]);
+        dual[m] += alpha;
+        dual[n] -= alpha;
+    });
 }
 
 impl<L: Loss> Step for Proximal<L> {

@@ -4,7 +4,7 @@
 //! is a problem of its own, and the pairs across cost nothing once the components are lifted apart by their biases.
 
 use super::free::Free;
-use super::repair::{capacities, centred, hinge_sum};
+use super::repair::{capacities, centred, sum_of_losses};
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::dot;
@@ -130,6 +130,8 @@ impl Whole<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Solution, SolverError> {
         let subsets = self.subsets();
+        // Of no labels, for the loss alone.
+        let loss = step(&self.labels.restricted(&[]))?.loss().clone();
         for (index, subset) in subsets.iter().enumerate() {
             // Each later component is left one epoch at least.
             let others = subsets.len() - 1 - index;
@@ -145,7 +147,7 @@ impl Whole<'_> {
                 break;
             }
         }
-        Ok(self.finish(scores, work, monitor))
+        Ok(self.finish(&loss, scores, work, monitor))
     }
 
     /// The components' labels. Those of one label are left out, and their dual variables set to 0, as no circulation
@@ -242,8 +244,9 @@ impl Whole<'_> {
     }
 
     /// Lifts the components apart, and certifies the whole.
-    fn finish<S: Scores>(
+    fn finish<S: Scores, L: Loss>(
         mut self,
+        loss: &L,
         scores: &mut S,
         (settings, threads): Work<'_>,
         monitor: &mut dyn Monitor,
@@ -259,7 +262,7 @@ impl Whole<'_> {
             &mut self.bias,
         );
         let quadratic: f64 = dot(&self.dual, &self.image);
-        let primal = 0.5 * quadratic + hinge_sum(self.labels, &self.image, &self.bias);
+        let primal = 0.5 * quadratic + sum_of_losses(loss, self.labels, &self.image, &self.bias);
         let report = &mut self.report;
         report.primal = primal;
         if report.status != Status::Interrupted && report.status != Status::IndefiniteKernel {

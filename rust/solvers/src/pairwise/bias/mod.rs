@@ -19,7 +19,7 @@ mod repair;
 pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;
 pub use repair::routing_of;
-pub(crate) use repair::{centred, feasible, hinge_sum};
+pub(crate) use repair::{centred, feasible, sum_of_losses};
 
 /// The bias of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

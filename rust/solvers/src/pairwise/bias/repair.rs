@@ -10,7 +10,7 @@ use crate::labels::Labels;
 use crate::linalg::vector::axpy;
 use crate::memory::{self, Purpose};
 use crate::network::routing::{Routing, largest_routing};
-use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss};
+use crate::pairwise::loss::Loss;
 use crate::report::Monitor;
 
 /// A start may leave the feasible set by this share of an instance's weights: rounding.
@@ -27,6 +27,9 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
         memory::filled(0_i64, q.saturating_mul(q), Purpose::LabelsByLabels),
         memory::matrix(q, q, Purpose::LabelsByLabels),
     );
+    if labels.has_zero_label() {
+        return capacities_with_zero_label(labels);
+    }
     let (mut count, mut weight) = (vec![0_i64; q], vec![0.0; q]);
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         for &m in labels.relevant(i) {
@@ -46,6 +49,22 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
             } else {
                 0.0
             };
+        }
+    }
+    weights
+}
+
+/// The capacities of a star: all pairs are with the zero label.
+fn capacities_with_zero_label(labels: &Labels) -> Vec<f64> {
+    let q = labels.count();
+    let zero = q - 1;
+    let mut weights = memory::matrix(q, q, Purpose::LabelsByLabels);
+    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        for &m in labels.relevant(i) {
+            weights[m as usize * q + zero] += labels.weight(i);
+        }
+        for n in labels.irrelevant(i).filter(|&n| n != zero) {
+            weights[zero * q + n] += labels.weight(i);
         }
     }
     weights
@@ -71,7 +90,9 @@ fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mu
         relevant
             .iter()
             .for_each(|&m| is_relevant[m as usize] = true);
-        for &m in relevant {
+        // The zero label, which is never relevant, has arcs to the irrelevant labels.
+        let zero = labels.has_zero_label().then_some(q as u32 - 1);
+        for &m in relevant.iter().chain(&zero) {
             for &(l, share) in &arcs[m as usize] {
                 if !is_relevant[l] {
                     row[m as usize] += share * labels.weight(i);
@@ -173,17 +194,21 @@ pub(crate) fn centred(mut bias: Vec<f64>) -> Vec<f64> {
 }
 
 /// `sum_i phi_i(s_i + b)`
-pub(crate) fn hinge_sum(labels: &Labels, scores: &[f64], bias: &[f64]) -> f64 {
+pub(crate) fn sum_of_losses<L: Loss>(
+    loss: &L,
+    labels: &Labels,
+    scores: &[f64],
+    bias: &[f64],
+) -> f64 {
     let q = labels.count();
     let (mut row, mut gathered) = (vec![0.0; q], vec![0.0; q]);
-    let mut workspace = HingeWorkspace::default();
+    let mut workspace = L::Workspace::default();
     let mut total = 0.0;
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         row.copy_from_slice(&scores[i * q..(i + 1) * q]);
         axpy(1.0, bias, &mut row);
         labels.gather(i, &row, &mut gathered);
-        total +=
-            labels.weight(i) * Hinge.value(&gathered, labels.relevant(i).len(), &mut workspace);
+        total += labels.weight(i) * loss.value(&gathered, labels.relevant(i).len(), &mut workspace);
     }
     total
 }

@@ -8,18 +8,23 @@
 //!
 //! and the engine ([`crate::pairwise::bcd`]) needs two things of a loss: the value of that sum, and its proximal map. Scores
 //! of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
-//! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted.
+//! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label ([`Loss::ZERO_LABEL`]) has
+//! other pairs: the zero label's score is the last one.
 
 mod hinge;
 mod newton;
 mod optimal_margin;
 mod squared_hinge;
+mod zero_label;
 
 pub use hinge::{Hinge, HingeWorkspace};
 pub use newton::NewtonWorkspace;
 pub use optimal_margin::{OptimalMargin, OptimalMarginError};
 pub use squared_hinge::{SquaredHinge, SquaredHingeWorkspace};
+pub use zero_label::ZeroLabelHinge;
 
+use crate::error::SolverError;
+use crate::labels::Labels;
 use crate::linalg::vector::dot;
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
@@ -29,6 +34,10 @@ pub trait Loss: Clone + Send + Sync {
 
     /// Whether the dual variables of the pairs fill the box `[0, c_i]` and their sum is the dual term (the hinge).
     const BOX: bool = false;
+
+    /// Whether the last label is a zero label: the pairs are those of a relevant label and the zero label, and of the
+    /// zero label and an irrelevant one. The labels then come from [`crate::labels::Labels::with_zero_label`].
+    const ZERO_LABEL: bool = false;
 
     /// `sum over pairs of loss(s_m - s_n)`, without the weight `c_i`, in `O(q log q)`.
     fn value(&self, scores: &[f64], relevant: usize, workspace: &mut Self::Workspace) -> f64;
@@ -68,4 +77,34 @@ pub trait Loss: Clone + Send + Sync {
     /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient
     /// where the loss has a kink).
     fn negative_slope(&self, margin: f64) -> f64;
+}
+
+/// Checks that the labels have the pairs of the loss.
+pub(crate) fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
+    if L::ZERO_LABEL == labels.has_zero_label() {
+        return Ok(());
+    }
+    Err(SolverError::Unsupported(
+        "labels with a zero label belong to a loss with a zero label, and no others do",
+    ))
+}
+
+/// Calls `visit(m, n)` for the positions of the pairs of one instance with `relevant` of `labels` labels, the preferred
+/// label first.
+pub(crate) fn for_each_pair<L: Loss>(
+    relevant: usize,
+    labels: usize,
+    mut visit: impl FnMut(usize, usize),
+) {
+    if L::ZERO_LABEL {
+        let zero = labels - 1;
+        (0..relevant).for_each(|m| visit(m, zero));
+        (relevant..zero).for_each(|n| visit(zero, n));
+        return;
+    }
+    for m in 0..relevant {
+        for n in relevant..labels {
+            visit(m, n);
+        }
+    }
 }

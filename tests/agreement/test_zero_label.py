@@ -1,0 +1,218 @@
+"""The compiled loss with a zero label: its proximal map and its problems against exact solvers."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from multimargin import _rust
+from multimargin.kernels import rust_features
+from multimargin.reference import rank_svmz
+from multimargin.reference.exact import solve_qp
+from multimargin.verification.random_problems import random_problems
+
+PROBLEMS = list(random_problems(40, seed=30))
+LOSS = "zero_label_hinge"
+
+
+def solve(X, Y, **options):
+    settings = {
+        "c": 1.0,
+        "loss": LOSS,
+        "theta": 0.0,
+        "mu": 1.0,
+        "kernel_name": "precomputed",
+        "gamma": 1.0,
+        "degree": 3,
+        "coef0": 0.0,
+        "bias": "free",
+        "solver": "bcd",
+        "start": None,
+        "tolerance": 1e-8,
+        "max_epochs": 100_000,
+        "seed": 0,
+        "shuffle": True,
+        "shrinking": True,
+        "acceleration": True,
+        "block_size": 0,
+        "chains": 0,
+        "cache_bytes": 10**9,
+        "threads": 1,
+        "callback": None,
+    }
+    indicator = np.ascontiguousarray(Y, dtype=np.uint8)
+    return _rust.solve_pairwise(indicator, rust_features(X), **(settings | options))
+
+
+def kernel_of(problem):
+    kernel = {"gamma": problem.gamma, "coef0": problem.coef0, "degree": 3}
+    K = pairwise_kernels(problem.X, metric=problem.kernel, filter_params=True, **kernel)
+    return (K + K.T) / 2.0
+
+
+def labels(random, n, q):
+    """Labels of any frequency, with rows without any and rows with all of them."""
+    Y = (random.random((n, q)) < random.choice([0.2, 0.5, 0.8])).astype(np.uint8)
+    Y[: random.integers(0, 3)] = 0
+    Y[n - random.integers(0, 3) :] = 1
+    return Y
+
+
+# -------------------------------------------------------------------------------------------------
+# One instance
+# -------------------------------------------------------------------------------------------------
+def signed(relevant, q):
+    return np.where(np.arange(q) < relevant, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("decades", [(-6, -3), (-3, 0), (0, 3)])
+def test_proximal_map_of_random_blocks(decades):
+    random = np.random.default_rng(decades[0] + 10)
+    for _ in range(60):
+        q = int(random.integers(1, 9))
+        relevant = int(random.integers(0, q + 1))
+        lam = 10.0 ** random.uniform(*decades)
+        centre = random.choice([0.3, 1.0, 4.0]) * random.normal(size=q + 1)
+        if random.random() < 0.5:
+            centre = np.round(2 * centre) / 2
+        # With d = lam u the pairs' terms are lam^2 max(0, lack / lam - y (u_k - u_0)).
+        y, unit = signed(relevant, q), min(lam, 1.0)
+        lack = (1.0 - y * (centre[:q] - centre[q])) / unit
+        # |u_k - u_0| <= q + 1: terms further than that from the kink can be brought closer.
+        lack = np.clip(lack, -q - 2.0, q + 2.0) if lam < 1 else lack
+        u = cp.Variable(q + 1)
+        loss = cp.sum(cp.pos(lack - cp.multiply(y, u[:q] - u[q])))
+        solve_qp(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + max(lam, 1.0) * loss)))
+        found = _rust.loss_prox(centre, relevant, lam, loss=LOSS)
+        # At a tie the interior point is as accurate as the root of its objective.
+        np.testing.assert_allclose(found / unit, u.value, atol=2e-5 * (1.0 + np.abs(centre).max()))
+        assert abs(found.sum()) <= 1e-14 * (1.0 + np.abs(found).sum())
+
+        def value(d, centre=centre, y=y, lam=lam, relevant=relevant):
+            return 0.5 * d @ d + lam * _rust.loss_value(centre + d, relevant, loss=LOSS)
+
+        best = value(unit * u.value)
+        assert value(found) <= best + 1e-9 * (1.0 + best)
+
+
+def test_value_is_the_sum_over_labels():
+    random = np.random.default_rng(3)
+    for _ in range(100):
+        q = int(random.integers(1, 9))
+        relevant = int(random.integers(0, q + 1))
+        scores = random.normal(size=q + 1)
+        margins = signed(relevant, q) * (scores[:q] - scores[q])
+        expected = np.maximum(0.0, 1.0 - margins).sum()
+        assert _rust.loss_value(scores, relevant, loss=LOSS) == pytest.approx(expected, rel=1e-14)
+
+
+def test_scores_without_a_zero_label_are_refused():
+    with pytest.raises(ValueError, match="expected finite scores with the zero label's last"):
+        _rust.loss_value(np.zeros(1), 0, loss=LOSS)
+    with pytest.raises(ValueError, match="relevant is 3 of 3 labels"):
+        _rust.loss_prox(np.zeros(3), 3, 1.0, loss=LOSS)
+
+
+# -------------------------------------------------------------------------------------------------
+# Whole problems
+# -------------------------------------------------------------------------------------------------
+def check(solution, K, Y, C, bias, optimum):
+    """Objectives are those of the exact solution, and of the plain formulas at the point found."""
+    tolerance = 1e-6 * optimum + 1e-9 * C
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(optimum, rel=0, abs=tolerance)
+    assert solution.dual_objective == pytest.approx(optimum, rel=0, abs=tolerance)
+    B, b = solution.dual, solution.bias
+    primal = rank_svmz.primal_objective(K, Y, C, B, b, bias)
+    # Where a huge C or kernel meets a small optimum, sums of larger terms lose digits.
+    slack = 1e-9 * primal + 1e-12 * np.abs(B).sum()
+    assert solution.primal == pytest.approx(primal, abs=slack)
+    dual = rank_svmz.dual_objective(K, B, bias)
+    assert solution.dual_objective == pytest.approx(dual, abs=slack)
+    assert rank_svmz.dual_infeasibility(Y, C, B, bias) <= 1e-9 * C
+
+
+@pytest.mark.parametrize("index", range(len(PROBLEMS)))
+def test_block_steps_find_the_optimum(index):
+    problem = PROBLEMS[index]
+    K, C, bias = kernel_of(problem), problem.C, problem.bias
+    Y = labels(np.random.default_rng(index), *problem.Y.shape)
+    optimum = rank_svmz.dual(K, Y, C, bias).objective
+    check(solve(K, Y, c=C, bias=bias), K, Y, C, bias, optimum)
+    plain = {"shrinking": False, "acceleration": False, "tolerance": 5e-7}
+    check(solve(K, Y, c=C, bias=bias, **plain), K, Y, C, bias, optimum)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("seed", range(5))
+def test_single_pairs_find_the_optimum(seed, bias):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(20, 3))
+    Y = labels(random, 20, 4)
+    K, C = X @ X.T, 10.0 ** random.uniform(-1, 1)
+    optimum = rank_svmz.dual(K, Y, C, bias).objective
+    check(solve(K, Y, c=C, bias=bias, solver="dcd"), K, Y, C, bias, optimum)
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_slow_problems_take_proximal_newton_steps(bias):
+    """A narrow range of kernel values and a large C: coordinate steps alone need far longer."""
+    random = np.random.default_rng(8)
+    X = random.normal(size=(60, 3))
+    Y = (X @ random.normal(size=(3, 5)) + random.normal(size=(60, 5)) > 0).astype(np.uint8)
+    K = np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2))
+    optimum = rank_svmz.dual(K, Y, 1000.0, bias).objective
+    with_steps = solve(K, Y, c=1000.0, bias=bias, tolerance=1e-7)
+    check(with_steps, K, Y, 1000.0, bias, optimum)
+    plain = {"acceleration": False, "max_epochs": 4 * with_steps.epochs}
+    without = solve(K, Y, c=1000.0, bias=bias, **plain)
+    assert without.status == "max_iterations"
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized"])
+def test_labels_of_one_class_have_no_support_with_a_free_bias(bias):
+    random = np.random.default_rng(9)
+    X = random.normal(size=(20, 3))
+    Y = (random.random((20, 4)) < 0.5).astype(np.uint8)
+    Y[:, 1], Y[:, 3] = 1, 0
+    K = X @ X.T
+    solution = solve(K, Y, bias=bias)
+    check(solution, K, Y, 1.0, bias, rank_svmz.dual(K, Y, 1.0, bias).objective)
+    assert solution.dual[:, [1, 3]].any() == (bias == "penalized")
+    scores = solution.scores + solution.bias
+    if bias == "free":
+        assert (scores[:, 1] - scores[:, 4]).min() >= 1.0 - 1e-9
+        assert (scores[:, 3] - scores[:, 4]).max() <= -1.0 + 1e-9
+
+
+def test_no_label_of_two_classes():
+    Y = np.array([[1, 0], [1, 0], [1, 0]], dtype=np.uint8)
+    solution = solve(np.eye(3), Y)
+    assert (solution.primal, solution.dual_objective) == (0.0, 0.0)
+    assert not solution.dual.any()
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+def test_bits_do_not_depend_on_threads(bias):
+    random = np.random.default_rng(10)
+    X = random.normal(size=(300, 20))
+    Y = (random.random((300, 6)) < 0.3).astype(np.uint8)
+    for kernel in ("linear", "rbf"):
+        first, second = (
+            solve(X, Y, kernel_name=kernel, gamma=0.05, bias=bias, threads=threads, tolerance=1e-4)
+            for threads in (1, 3)
+        )
+        assert np.array_equal(first.dual, second.dual)
+        assert np.array_equal(first.bias, second.bias)
+
+
+def test_pair_weights_of_rows():
+    """A row of weight 2 counts as two rows."""
+    random = np.random.default_rng(11)
+    X = random.normal(size=(12, 3))
+    Y = labels(random, 12, 3)
+    counts = random.integers(1, 4, size=12)
+    rows = np.repeat(np.arange(12), counts)
+    twice = solve(X[rows] @ X[rows].T, Y[rows], c=2.0)
+    weighted = solve(X @ X.T, Y, c=1.0, pair_weights=counts * 2.0 / 3.0)
+    assert weighted.primal == pytest.approx(twice.primal, rel=1e-7)
