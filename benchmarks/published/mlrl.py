@@ -14,7 +14,6 @@ so both are shown.
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import MinMaxScaler
 
@@ -61,11 +60,6 @@ CORRELATIONS = np.array(
 )
 
 
-def gamma_of(X: Any) -> float:
-    """Return gamma of the kernel exp(-||x - y||^2 / (2 width^2))."""
-    return float(1.0 / (2.0 * pdist(X).mean() ** 2))
-
-
 def supervised(name: str, *, summed: bool) -> tuple[Row, list[Any]]:
     """Run the ten folds, with the loss summed or averaged over the rows."""
     X, Y = whole(name)
@@ -74,7 +68,7 @@ def supervised(name: str, *, summed: bool) -> tuple[Row, list[Any]]:
     for train, test in KFold(10, shuffle=True, random_state=0).split(X):
         unit = len(train) if summed else 1
         search = GridSearchCV(
-            MLRL(gamma=gamma_of(X[train])),
+            MLRL(gamma="mean_distance"),
             {"lam": [weight / unit for weight in WEIGHTS]},
             scoring=get_scorer("neg_ranking_loss"),
             cv=3,
@@ -103,7 +97,7 @@ def semi_supervised(name: str) -> list[Row]:
         ]
         scoring = get_scorer("neg_ranking_loss")
         semi = LazySearchCV(
-            SSMLRL(gamma=gamma_of(X)),
+            SSMLRL(gamma="mean_distance"),
             {"lam1": weights, "lam2": weights},
             start={"lam1": weights[1], "lam2": weights[1]},
             scoring=scoring,
@@ -111,7 +105,7 @@ def semi_supervised(name: str) -> list[Row]:
         ).fit(X, hidden)
         runs["SSMLRL"].append(values(COLUMNS, semi, X[others], Y[others]))
         plain = GridSearchCV(
-            MLRL(gamma=gamma_of(X[labelled])), {"lam": weights}, scoring=scoring, cv=3
+            MLRL(gamma="mean_distance"), {"lam": weights}, scoring=scoring, cv=3
         ).fit(X[labelled], Y[labelled])
         runs["MLRL"].append(values(COLUMNS, plain, X[others], Y[others]))
     return [

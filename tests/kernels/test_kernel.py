@@ -3,11 +3,19 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
-from multimargin import _rust
-from multimargin.kernels import Kernel, is_indefinite, kernel_matrix, make_kernel, rust_features
+from multimargin import MLRL, SSMLRL, RankHLapSVM, RankSVM, RankSVMz, _rust
+from multimargin.baselines import MLLGC
+from multimargin.kernels import (
+    Kernel,
+    is_indefinite,
+    kernel_matrix,
+    make_kernel,
+    mean_distance,
+    rust_features,
+)
 from tests.support.subsets import first_fast
 
 KERNELS = [
@@ -281,3 +289,42 @@ def test_rbf_of_rows_that_are_close_for_their_norms(form, scale):
     # Whichever rows are computed together: all, some, in a product.
     np.testing.assert_allclose(kernel.matrix(rows[5:9], rows), K[5:9], rtol=0, atol=1e-9)
     np.testing.assert_allclose(kernel.product(rows, rows, np.eye(300)), K, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 3, 255, 256, 257, 600])
+def test_mean_distance_is_that_of_all_pairs_of_rows(n):
+    X = features(n, 7, n)
+    for offset in (0.0, 1e5):
+        moved = X + offset
+        expected = pdist(moved).mean()
+        for form in (np.array, sparse.csr_array):
+            assert mean_distance(form(moved)) == pytest.approx(expected, rel=1e-7)
+
+
+def test_mean_distance_of_one_row_and_of_equal_rows():
+    for X in (np.ones((1, 3)), np.ones((5, 3)), sparse.csr_array((5, 3))):
+        assert mean_distance(X) == 0.0
+        assert make_kernel("rbf", X, gamma="mean_distance").gamma == 1.0
+
+
+def test_gamma_by_the_mean_distance():
+    X = features(40, 3, 5)
+    gamma = 1.0 / (2.0 * pdist(X).mean() ** 2)
+    expected = rbf_kernel(X, gamma=gamma)
+    np.testing.assert_allclose(kernel_matrix(X, gamma="mean_distance"), expected, rtol=1e-10)
+    assert make_kernel("linear", X, gamma="mean_distance").gamma == 1.0
+    Y = (X[:, :2] > 0).astype(int)
+    for estimator in (RankSVM(), RankSVMz(), RankHLapSVM(kernel="rbf"), MLRL()):
+        model = estimator.set_params(gamma="mean_distance").fit(X, Y)
+        assert model._kernel.gamma == pytest.approx(gamma, rel=1e-12)
+    by_name, by_number = (MLLGC(gamma=g).fit(X, Y) for g in ("mean_distance", gamma))
+    np.testing.assert_allclose(by_name.label_scores(X[:5]), by_number.label_scores(X[:5]))
+
+
+def test_unlabelled_rows_count_for_the_mean_distance():
+    X = features(30, 3, 6)
+    Y = (X[:, :2] > 0).astype(int)
+    Y[20:] = -1
+    gamma = 1.0 / (2.0 * pdist(X).mean() ** 2)
+    model = SSMLRL(gamma="mean_distance").fit(X, Y)
+    assert model._kernel.gamma == pytest.approx(gamma, rel=1e-12)

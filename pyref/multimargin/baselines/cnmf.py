@@ -39,9 +39,9 @@ class CNMF(TransductiveClassifier):
     ----------
     n_neighbors : int, default=10
         Neighbours from which a row that was not given at fit takes its scores.
-    gamma : {"scale", "auto"} or float, default="scale"
-        The similarity of rows is exp(-gamma ||x_i - x_j||^2); "scale" and "auto" as in
-        `sklearn.svm.SVC`.
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
+        The similarity of rows is exp(-gamma ||x_i - x_j||^2); the names are as in
+        `multimargin.RankSVM`.
     tol : float, default=1e-5
         Where to stop: the relative decrease of the objective in an iteration, positive.
     max_iter : int, default=1000

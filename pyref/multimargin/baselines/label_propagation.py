@@ -62,9 +62,9 @@ class MLGRF(_LabelPropagation):
         rho, at least 0: weight of the graph of the labels. With 0 the labels are separate.
     n_neighbors : int, default=10
         Neighbours of a row in the graph, and of a row outside of it.
-    gamma : {"scale", "auto"} or float, default="scale"
-        The weight of an edge is exp(-gamma ||x_i - x_j||^2); "scale" and "auto" as in
-        `sklearn.svm.SVC`.
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
+        The weight of an edge is exp(-gamma ||x_i - x_j||^2); the names are as in
+        `multimargin.RankSVM`.
 
     Attributes
     ----------
@@ -128,9 +128,9 @@ class MLLGC(_LabelPropagation):
         rho, at least 0: weight of the graph of the labels. With 0 the labels are separate.
     n_neighbors : int, default=10
         Neighbours of a row in the graph, and of a row outside of it.
-    gamma : {"scale", "auto"} or float, default="scale"
-        The weight of an edge is exp(-gamma ||x_i - x_j||^2); "scale" and "auto" as in
-        `sklearn.svm.SVC`.
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
+        The weight of an edge is exp(-gamma ||x_i - x_j||^2); the names are as in
+        `multimargin.RankSVM`.
 
     Attributes
     ----------

@@ -22,7 +22,12 @@ KernelFunction: TypeAlias = Callable[[Any, Any], Any]
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
+GAMMAS = ("scale", "auto", "mean_distance")
+
 _LARGEST_DEGREE = 2**31 - 1
+
+# Rows whose distances from all others are held at a time.
+_BLOCK = 256
 
 # Features are centred for an rbf kernel when the squares of their means exceed the mean variance,
 # and their own variance, this many times: so many digits squared distances would lose to the means.
@@ -147,9 +152,11 @@ def make_kernel(
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable
         Name of the kernel, or a function of two feature matrices that returns their kernel matrix.
     X : ndarray or CSR matrix of shape (n, d)
-        Training features, which "scale" and "auto" refer to.
-    gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is 1 / (d Var(X)), "auto" is 1 / d.
+        Training features, which the names of `gamma` refer to.
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
+        "scale" is 1 / (d Var(X)), "auto" is 1 / d, and "mean_distance" is 1 / (2 m^2) with the
+        `mean_distance` m of the rows: exp(-||x - y||^2 / (2 m^2)) is as wide as that. It takes
+        n^2 / 2 distances.
     degree : int, default=3
         Degree of "poly".
     coef0 : float, default=0.0
@@ -172,15 +179,15 @@ def make_kernel(
     if not isinstance(gamma, str):
         gamma = check_real("gamma", gamma, above=0.0)
     else:
-        check_choice("gamma", gamma, ("scale", "auto"))
+        check_choice("gamma", gamma, GAMMAS)
     if callable(kernel):
         return Kernel("precomputed", function=kernel)
     name = check_choice("kernel", kernel, KERNELS)
     if isinstance(gamma, str) and name in ("linear", "precomputed"):
         gamma = 1.0
     if isinstance(gamma, str):
-        spread = _variance(X) if gamma == "scale" else 1.0
-        gamma = 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
+        spread = _spread(X, gamma)
+        gamma = 1.0 / spread if spread > 0.0 else 1.0
     offset = offset_of(X) if name == "rbf" else None
     return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
 
@@ -205,7 +212,7 @@ def kernel_matrix(
         Other features; `X` when None.
     kernel : {"linear", "rbf", "poly", "sigmoid"} or callable, default="rbf"
         The kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
         As in `make_kernel`.
     degree : int, default=3
         Degree of "poly".
@@ -339,6 +346,45 @@ def _canonical(X: Any) -> Any:
     X = X.copy()
     X.sum_duplicates()
     return X
+
+
+def mean_distance(X: Any) -> float:
+    """Return the mean Euclidean distance between two different rows.
+
+    The kernel width of Zhang & Yeung 2013 (section 6): the mean over the n (n - 1) / 2 pairs of
+    rows of ||x_i - x_j||.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Float64 features.
+
+    Returns
+    -------
+    float
+        The mean; 0 for a single row.
+    """
+    n = X.shape[0]
+    if n < 2:
+        return 0.0
+    # Sums of squares less products lose what the rows have in common.
+    X = less_offset(X, offset_of(X)) if sparse.issparse(X) else X - X.mean(axis=0)
+    products = Kernel("linear")
+    squares = np.asarray((X.multiply(X) if sparse.issparse(X) else X * X).sum(axis=1)).ravel()
+    total = 0.0
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, min(start + _BLOCK, n))
+        squared = squares[rows, None] + squares[start:]
+        squared -= 2.0 * products.matrix(X[rows], X[start:])
+        total += float(np.triu(np.sqrt(np.maximum(squared, 0.0)), k=1).sum())
+    return float(total / (n * (n - 1) / 2))
+
+
+def _spread(X: Any, gamma: str) -> float:
+    """Return 1 / gamma by its name."""
+    if gamma == "mean_distance":
+        return 2.0 * mean_distance(X) ** 2
+    return float(X.shape[1] * (_variance(X) if gamma == "scale" else 1.0))
 
 
 def _variance(X: Any) -> float:

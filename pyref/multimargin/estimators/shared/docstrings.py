@@ -6,8 +6,10 @@ Estimator = TypeVar("Estimator", bound=type)
 
 _SHARED = {
     "kernel_parameters": """
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d.
+    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
+        Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d,
+        "mean_distance" is 1 / (2 m^2) with the mean Euclidean distance m of two training rows, the
+        width of Zhang & Yeung 2013.
     degree : int, default=3
         Degree of "poly", at least 0.
     coef0 : float, default=0.0
