@@ -78,3 +78,15 @@ def test_history_brackets_the_optimum(problem, solver):
     model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=1e-6).fit(X, Y)
     assert (model.history_["primal"] >= optimum * (1 - 1e-8)).all()
     assert (model.history_["dual"] <= optimum * (1 + 1e-8)).all()
+
+
+def test_at_b_0_the_model_at_a_margin_of_1_is_0():
+    X, Y = np.eye(6), np.tile(np.eye(2, dtype=int), (3, 1))
+    model = RankCVM(kernel="linear", threshold=0.0, warm_start=True).fit(X, Y)
+    # Where a kernel makes the loop fall back on B = 0, this is what it leaves.
+    model.rho_ = 0.0
+    indicator = Y.astype(np.uint8)
+    of_zero = RankLSVM()._margin_loss(indicator, np.zeros((6, 2)))
+    assert model._margin_loss(indicator, np.zeros((6, 2))) == of_zero
+    assert model._at_margin_1(3.0, power=2) == 0.0
+    assert model.fit(X, Y).status_ == "converged"

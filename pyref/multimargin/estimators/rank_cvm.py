@@ -191,8 +191,15 @@ class RankCVM(PairwiseClassifier):
             solution, weights=safe_sparse_dot(problem.X.T, solution.dual) if linear else None
         )
 
+    def _at_margin_1(self, values: Any, power: int = 1) -> Any:
+        """Return values that grow with a power of the model as those of the model at a margin of 1.
+
+        Where the loop fell back on B = 0, rho is 0, and that model is 0 as well.
+        """
+        return values / self.rho_**power if self.rho_ > 0.0 else 0.0 * values
+
     def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
-        return super()._margin_loss(indicator, scores / self.rho_) if self.rho_ > 0.0 else np.inf
+        return super()._margin_loss(indicator, self._at_margin_1(scores))
 
     def _change_of_objective(self, change: float, fit: Fit) -> float:
         # The objective at a margin of 1 is 1/(4 objective) at the optimum.
@@ -200,10 +207,8 @@ class RankCVM(PairwiseClassifier):
 
     def _own_bounds(self, indicator: NDArray[np.uint8], own: Matrix, fit: Fit) -> Bounds:
         norm = self._squared_norm(own)
-        if not self.rho_ > 0.0:
-            # B = 0, where the loop fell back: there is no model at a margin of 1 to bound anything.
-            return fit.primal, fit.dual_objective
-        at_margin_1 = 0.5 * norm / self.rho_**2 + self._margin_loss(indicator, own)
+        loss = self._margin_loss(indicator, own)
+        at_margin_1 = self._at_margin_1(0.5 * norm, power=2) + loss
         said = fit.scores + fit.bias
         change = float(np.sum(self.dual_coef_ * (own - said)[self.support_]))
         _, bound = _simplex_bounds(at_margin_1, 0.0)
@@ -217,7 +222,7 @@ class RankCVM(PairwiseClassifier):
 
     def _start(self, n: int, targets: Any) -> Matrix | None:
         start = super()._start(n, targets)
-        return start / self.rho_ if start is not None and self.rho_ > 0.0 else None
+        return None if start is None else self._at_margin_1(start)
 
     def _support_among(self, indicator: NDArray[np.uint8]) -> _Support | None:
         """Return the previous Frank-Wolfe support, as far as its pairs are pairs still."""

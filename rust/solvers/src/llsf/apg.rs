@@ -192,18 +192,18 @@ pub fn solve(
             if printed {
                 break (next, next_gradient);
             }
-            let (mut bend, mut length) = (0.0, 0.0);
+            let (mut curvature, mut length) = (0.0, 0.0);
             for k in 0..next.len() {
                 let step = next[k] - search[k];
-                bend += step * (next_gradient[k] - search_gradient[k]);
+                curvature += step * (next_gradient[k] - search_gradient[k]);
                 length += step * step;
             }
             // Near the optimum the step is rounding, and so is its curvature.
             let noise = 1e-12 * dot(&next, &next);
-            if bend <= lipschitz * length || length <= noise {
+            if curvature <= lipschitz * length || length <= noise {
                 break (next, next_gradient);
             }
-            lipschitz = MARGIN * bend / length;
+            lipschitz = MARGIN * curvature / length;
         };
         let uphill = !printed
             && (0..next.len())

@@ -78,9 +78,9 @@ impl Sums {
         } else {
             1.0
         };
-        let bend = anchor - 2.0 * self.fit + self.curvature;
-        let best = if bend > 0.0 {
-            (anchor - self.fit) / bend
+        let curvature = anchor - 2.0 * self.fit + self.curvature;
+        let best = if curvature > 0.0 {
+            (anchor - self.fit) / curvature
         } else {
             limit
         };

@@ -36,7 +36,7 @@ use crate::error::SolverError;
 use crate::linalg::features::Features;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
-use crate::report::{Report, Settings, Status, Trace, relative_gap};
+use crate::report::{Report, Settings, Status, Trace, verdict};
 use certificate::Certificate;
 use quadratic::Quadratic;
 
@@ -176,8 +176,12 @@ impl<'a> Problem<'a> {
 
     /// Whether gap and KKT residual are within the tolerance.
     fn certified(&self, certificate: &Certificate, settings: &Settings) -> bool {
+        // A form that was made convex has no negative curvature but by rounding.
+        let (quadratic, rounding) = (0.0, || f64::INFINITY);
+        let Certificate { primal, dual, .. } = *certificate;
+        let found = verdict(primal, dual, quadratic, settings.tolerance, rounding);
         self.convex
-            && relative_gap(certificate.primal, certificate.dual) <= settings.tolerance
+            && found == Some(Status::Converged)
             && certificate.kkt_residual <= settings.tolerance * self.scale()
     }
 

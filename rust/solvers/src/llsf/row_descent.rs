@@ -315,16 +315,16 @@ impl Form<'_> {
                 entries.iter().map(|&at| product[at]),
                 Purpose::FeaturesByLabels,
             );
-            let bend = dot(&direction, &product);
+            let of_direction = dot(&direction, &product);
             let flat = ROUNDING * self.largest_curvature() * dot(&direction, &direction);
-            if !(bend > flat && strength > 0.0) {
+            if !(of_direction > flat && strength > 0.0) {
                 break;
             }
-            let length = strength / bend;
+            let length = strength / of_direction;
             axpy(length, &direction, &mut solution);
             axpy(-length, &product, &mut residual);
             // Conjugate steps add up their curvatures.
-            curvature += length * length * bend;
+            curvature += length * length * of_direction;
             if dot(&residual, &residual).sqrt() <= goal {
                 break;
             }

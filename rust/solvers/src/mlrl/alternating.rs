@@ -11,11 +11,11 @@
 //! The alternation solves (10) and sets `Omega = (W^T W)^{1/2} / tr`, (11), in turn. It stalls above the joint optimum:
 //! an eigenvalue of Omega that is near 0 multiplies what could make it grow. That is why [`super::splitting`] exists.
 
-use super::certificate::{joint_bound, loss_and_bias};
+use super::certificate::{joint_bound, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_one};
 use super::splitting::{Regulariser, split};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
-use super::{Problem, Settings, Solution, StopRule};
+use super::{Problem, Settings, Solution, StopRule, Values};
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::{axpy, dot};
@@ -75,8 +75,7 @@ struct State {
 
 /// The value of a sub-problem at the current point.
 struct Value {
-    primal: f64,
-    dual: f64,
+    objectives: Values,
     bias: Vec<f64>,
     /// `K Z Omega / lambda`
     scores: Vec<f64>,
@@ -84,7 +83,7 @@ struct Value {
 
 impl Value {
     fn gap(&self) -> f64 {
-        relative_gap(self.primal, self.dual)
+        relative_gap(self.objectives.primal, self.objectives.dual)
     }
 }
 
@@ -313,8 +312,11 @@ impl State {
         }
         let (loss, bias) = loss_and_bias(problem, &scores);
         Value {
-            primal: loss + 0.5 * quadratic,
-            dual: sum - 0.5 * quadratic,
+            objectives: Values {
+                primal: loss + 0.5 * quadratic,
+                dual: sum - 0.5 * quadratic,
+                quadratic,
+            },
             bias,
             scores,
         }
@@ -343,7 +345,7 @@ pub fn fixed(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    let (n, q) = (problem.instances(), problem.labels());
+    let q = problem.labels();
     let StopRule::Gap(tolerance) = settings.stop else {
         return Err(SolverError::Unsupported(
             "a fixed covariance does not change, expected a tolerance of the gap",
@@ -367,32 +369,26 @@ pub fn fixed(
         if (last || value.gap() <= tolerance) && state.recompute(problem, threads, monitor) {
             value = state.value(problem, covariance);
         }
-        trace.record(rounds, value.primal, value.dual, n, monitor);
+        let Values { primal, dual, .. } = value.objectives;
+        trace.record(rounds, primal, dual, problem.instances(), monitor);
+        let largest = covariance.iter().fold(0.0, |a: f64, b| a.max(b.abs())) / problem.lambda;
+        let floor = || rounding(problem, &duals(&state.columns), largest);
+        let found = settings
+            .stop
+            .ending(&value.objectives, f64::INFINITY, floor);
         if !finished {
             break (Status::Interrupted, value);
         }
-        if value.gap() < -1e-9 {
-            break (Status::IndefiniteKernel, value);
-        }
-        if value.gap() <= tolerance {
-            break (Status::Converged, value);
-        }
-        if last {
-            break (Status::MaxIterations, value);
+        if let Some(status) = found.or(last.then_some(Status::MaxIterations)) {
+            break (status, value);
         }
         if rounds == PATIENCE {
-            return go_on_by_splitting(
-                problem,
-                covariance,
-                settings,
-                threads,
-                monitor,
-                state.steps,
-                trace,
-            );
+            let before = (state.steps, trace);
+            return go_on_by_splitting(problem, covariance, settings, threads, monitor, before);
         }
         state.prepare(problem, covariance, value.gap());
     };
+    let Values { primal, dual, .. } = value.objectives;
     Ok(Solution {
         expansion: state.expansion(problem, covariance),
         bias: value.bias,
@@ -403,8 +399,8 @@ pub fn fixed(
         report: Report {
             status,
             epochs: rounds,
-            primal: value.primal,
-            dual: value.dual,
+            primal,
+            dual,
             history: trace.history,
         },
     })
@@ -417,8 +413,7 @@ fn go_on_by_splitting(
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
-    steps: usize,
-    mut trace: Trace,
+    (steps, mut trace): (usize, Trace),
 ) -> Result<Solution, SolverError> {
     let regulariser = Regulariser::fixed(covariance, problem.labels())?;
     let settings = Settings {
@@ -488,7 +483,7 @@ pub fn alternating(
             expected: "a number between 0 and 1",
         });
     }
-    let (n, q) = (problem.instances(), problem.labels());
+    let q = problem.labels();
     let sub_tolerance = match settings.stop {
         StopRule::Gap(tolerance) => SHARE * tolerance,
         StopRule::Covariance(_) => SUB_GAP,
@@ -501,45 +496,27 @@ pub fn alternating(
     let mut rounds = 0;
     loop {
         rounds += 1;
-        let outcome = state.solve(
-            problem,
-            &omega,
-            sub_tolerance,
-            settings.shrinking,
-            threads,
-            monitor,
-        );
+        let shrinking = settings.shrinking;
+        let outcome = state.solve(problem, &omega, sub_tolerance, shrinking, threads, monitor);
         let value = state.value(problem, &omega);
-        let expansion = state.expansion(problem, &omega);
-        let (covariance, trace_norm) =
-            covariance_step(&Eigen::new(&gram(&expansion, &value.scores, n), q)?);
-        let loss = loss_and_bias(problem, &value.scores).0;
-        let primal = loss + 0.5 * problem.lambda * trace_norm * trace_norm;
-        let dual = duals(&state.columns);
-        let (bound, t) = joint_bound(problem, &dual, &state.products)?;
-        if bound > best_bound.0 {
-            best_bound = (
-                bound,
-                memory::collected(dual.iter().map(|z| t * z), Purpose::RowsByLabels),
-            );
+        let point = joint_point(problem, &state, &omega, &value)?;
+        if point.bound > best_bound.0 {
+            best_bound = (point.bound, point.dual);
         }
-        let bound = best_bound.0;
-        trace.record(rounds, primal, bound, n, monitor);
-        let next: Vec<f64> = covariance
+        let objectives = Values {
+            primal: point.primal,
+            dual: best_bound.0,
+            quadratic: value.objectives.quadratic,
+        };
+        let Values { primal, dual, .. } = objectives;
+        trace.record(rounds, primal, dual, problem.instances(), monitor);
+        let next: Vec<f64> = point
+            .covariance
             .iter()
             .zip(independent(q))
             .map(|(o, i)| (1.0 - ridge) * o + ridge * i)
             .collect();
-        let change = next
-            .iter()
-            .zip(&omega)
-            .map(|(a, b)| (a - b) * (a - b))
-            .sum::<f64>();
-        let gap = relative_gap(primal, bound);
-        let enough = match settings.stop {
-            StopRule::Gap(tolerance) => gap <= tolerance,
-            StopRule::Covariance(tolerance) => change.sqrt() <= tolerance,
-        };
+        let change: f64 = next.iter().zip(&omega).map(|(a, b)| (a - b).powi(2)).sum();
         let lower = primal < lowest;
         still = if lower || outcome == Outcome::Solved {
             0
@@ -547,12 +524,12 @@ pub fn alternating(
             still + 1
         };
         lowest = lowest.min(primal);
+        let floor = || rounding(problem, &duals(&state.columns), 1.0 / problem.lambda);
+        let found = settings.stop.ending(&objectives, change.sqrt(), floor);
         let status = if outcome == Outcome::Interrupted {
             Status::Interrupted
-        } else if gap < -1e-9 {
-            Status::IndefiniteKernel
-        } else if enough {
-            Status::Converged
+        } else if let Some(status) = found {
+            status
         } else if still == STILL_ROUNDS || state.steps >= most_steps(problem) {
             Status::Stalled
         } else if rounds == settings.rounds {
@@ -562,19 +539,51 @@ pub fn alternating(
             continue;
         };
         return Ok(Solution {
-            expansion,
+            expansion: point.expansion,
             bias: value.bias,
             dual: best_bound.1,
-            covariance,
+            covariance: point.covariance,
             scores: value.scores,
             steps: state.steps,
             report: Report {
                 status,
                 epochs: rounds,
                 primal,
-                dual: bound,
+                dual,
                 history: trace.history,
             },
         });
     }
+}
+
+/// What a sub-problem's solution is for the joint problem.
+struct JointPoint {
+    expansion: Vec<f64>,
+    covariance: Vec<f64>,
+    primal: f64,
+    /// The lower bound, and the dual point that gives it.
+    bound: f64,
+    dual: Vec<f64>,
+}
+
+fn joint_point(
+    problem: &Problem<'_>,
+    state: &State,
+    omega: &[f64],
+    value: &Value,
+) -> Result<JointPoint, SolverError> {
+    let (n, q) = (problem.instances(), problem.labels());
+    let expansion = state.expansion(problem, omega);
+    let eigen = Eigen::new(&gram(&expansion, &value.scores, n), q)?;
+    let (covariance, trace_norm) = covariance_step(&eigen);
+    let loss = loss_and_bias(problem, &value.scores).0;
+    let dual = duals(&state.columns);
+    let (bound, t) = joint_bound(problem, &dual, &state.products)?;
+    Ok(JointPoint {
+        expansion,
+        covariance,
+        primal: loss + 0.5 * problem.lambda * trace_norm * trace_norm,
+        bound,
+        dual: memory::collected(dual.iter().map(|z| t * z), Purpose::RowsByLabels),
+    })
 }

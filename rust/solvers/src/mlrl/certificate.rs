@@ -37,6 +37,21 @@ pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<
     (loss / n as f64, biases)
 }
 
+/// Units in the last place that the sums of a quadratic form may lose.
+const ROUNDING_UNITS: f64 = 16.0;
+
+/// The rounding of a quadratic form of `Z^T K Z` with coefficients of at most `largest`: a few units in the last place of
+/// what it sums up.
+pub(super) fn rounding(problem: &Problem<'_>, dual: &[f64], largest: f64) -> f64 {
+    let diagonal = problem.kernel.diagonal();
+    let of_label = |column: &[f64]| -> f64 {
+        let terms = column.iter().zip(diagonal);
+        terms.map(|(z, k)| z.abs() * k.abs().sqrt()).sum()
+    };
+    let total: f64 = dual.chunks_exact(problem.instances()).map(of_label).sum();
+    ROUNDING_UNITS * f64::EPSILON * largest.abs() * total * total
+}
+
 /// The lower bound `max over 0 <= t <= 1 of  t sum alpha - t^2/(2 lambda) lambda_max(Z^T K Z)` of the joint problem, and
 /// its `t`: with `Z` every `t Z` is feasible. `products` are `K Z`.
 pub(super) fn joint_bound(

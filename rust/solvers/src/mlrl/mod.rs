@@ -25,7 +25,7 @@ pub use splitting::splitting;
 
 use crate::error::SolverError;
 use crate::kernel::rows::KernelRows;
-use crate::report::Report;
+use crate::report::{Report, Status, verdict};
 
 /// Largest number of pair steps of one label in one round: this many and so many for each instance, within a limit.
 const STEPS: usize = 100_000;
@@ -132,6 +132,34 @@ pub enum StopRule {
     Gap(f64),
     /// The Frobenius norm of the change of Omega in one round is at most this.
     Covariance(f64),
+}
+
+impl StopRule {
+    /// The status with which the rounds end at a point; `None` when they go on. `change` is that of Omega in the last
+    /// round, and `rounding` that of the quadratic form.
+    fn ending(self, point: &Values, change: f64, rounding: impl FnOnce() -> f64) -> Option<Status> {
+        let (tolerance, settled) = match self {
+            Self::Gap(tolerance) => (tolerance, false),
+            Self::Covariance(tolerance) => (f64::NEG_INFINITY, change <= tolerance),
+        };
+        verdict(
+            point.primal,
+            point.dual,
+            point.quadratic,
+            tolerance,
+            rounding,
+        )
+        .or(settled.then_some(Status::Converged))
+    }
+}
+
+/// The objectives at a point.
+#[derive(Clone, Copy, Debug)]
+struct Values {
+    primal: f64,
+    dual: f64,
+    /// The quadratic form of the dual, negative for indefinite kernels only.
+    quadratic: f64,
 }
 
 /// When to stop and which heuristics to use.

@@ -21,10 +21,10 @@
 //!
 //! This replaces the published alternation ([`super::alternating`]), which stalls above the joint optimum.
 
-use super::certificate::{best_multiple, loss_and_bias};
+use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_all};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
-use super::{Problem, Settings, Solution, StopRule};
+use super::{Problem, Settings, Solution, StopRule, Values};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
@@ -125,151 +125,217 @@ pub(super) fn split(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    let (n, q) = (problem.instances(), problem.labels());
     let mut trace = Trace::default();
-    let mut rho = FIRST_PENALTY * problem.lambda * q as f64;
-    let mut columns = (0..q).map(|_| Column::zero(n)).collect::<Vec<_>>();
-    let mut products = memory::matrix(n, q, Purpose::RowsByLabels);
-    let (mut v, mut u) = (Weights::zero(n * q), Weights::zero(n * q));
-    let mut covariance = independent(q);
-    let mut accuracy = FIRST_ACCURACY;
-
-    let mut best = Best {
-        primal: loss_and_bias(problem, &v.scores).0,
-        expansion: memory::copied(&v.expansion, Purpose::RowsByLabels),
-        bound: 0.0,
-        dual: memory::matrix(n, q, Purpose::RowsByLabels),
-    };
-    let (mut rounds, mut steps, mut gap) = (0, 0, 1.0);
-    let (mut exhausted, mut earlier) = (0, f64::INFINITY);
-    let mut status;
-    let mut certified;
-    loop {
+    let mut state = State::new(problem);
+    let (mut rounds, mut steps, mut exhausted, mut earlier) = (0, 0, 0, f64::INFINITY);
+    let (status, certified) = loop {
         rounds += 1;
-        let offset = Weights::combine([&v, &u], |[v, u]| v - u);
-        for (label, column) in columns.iter_mut().enumerate() {
-            let range = label * n..(label + 1) * n;
-            let parts = products[range.clone()].iter().zip(&offset.scores[range]);
-            for ((f, (g, d)), y) in column
-                .gradient
-                .iter_mut()
-                .zip(parts)
-                .zip(problem.sign(label))
-            {
-                *f = g / rho + d - y;
-            }
-        }
-        // Margins are wrong by the tolerance, so the loss of each label is, and the gap is one of their sum.
-        let loss = (best.primal / q as f64).min(1.0);
-        let tolerance = (accuracy * gap * loss).clamp(TIGHTEST, LOOSEST);
-        let rule = (tolerance, settings.shrinking);
-        let solved = solve_all(problem, 1.0 / rho, rule, &mut columns, threads, monitor);
-        let dual = duals(&columns);
-        for (label, column) in columns.iter().enumerate() {
-            let range = label * n..(label + 1) * n;
-            let parts = products[range.clone()]
-                .iter_mut()
-                .zip(&offset.scores[range]);
-            for (((g, d), f), y) in parts.zip(&column.gradient).zip(problem.sign(label)) {
-                *g = rho * (f - d + y);
-            }
-        }
-        let (bound, t) = regulariser.bound(problem, &dual, &products)?;
-        if bound > best.bound {
-            best.bound = bound;
-            best.dual = memory::collected(dual.iter().map(|z| t * z), Purpose::RowsByLabels);
-        }
-        let pushed = Weights {
-            expansion: dual,
-            scores: memory::copied(&products, Purpose::RowsByLabels),
-        };
-        let w = Weights::combine([&offset, &pushed], |[d, z]| d + z / rho);
-        let sum = Weights::combine([&w, &v, &u], |[w, v, u]| {
-            RELAXATION * w + (1.0 - RELAXATION) * v + u
-        });
-        let shrunk = regulariser.shrink(&sum.gram(n), q, problem.lambda / rho)?;
-        let next = sum.mixed(&shrunk.mixing, n);
-        u = Weights::combine([&sum, &next], |[sum, v]| sum - v);
-        let moved = Weights::combine([&next, &v], |[new, old]| new - old).norm();
-        let apart = Weights::combine([&w, &next], |[w, v]| w - v).norm();
-        v = next;
-        let primal = loss_and_bias(problem, &v.scores).0 + 0.5 * problem.lambda * shrunk.penalty;
-        if primal < best.primal {
-            best.primal = primal;
-            best.expansion.clone_from(&v.expansion);
-        }
-        gap = relative_gap(best.primal, best.bound);
-        let change = distance(&covariance, &shrunk.covariance);
-        covariance = shrunk.covariance;
-
-        trace.record(rounds, best.primal, best.bound, n, monitor);
+        let solved = state.solve_labels(problem, settings.shrinking, threads, monitor);
+        let round = state.follow(problem, regulariser)?;
+        let objectives = state.best.objectives();
+        let Values { primal, dual, .. } = objectives;
+        trace.record(rounds, primal, dual, problem.instances(), monitor);
         let Some(made) = solved else {
-            status = Status::Interrupted;
-            certified = None;
-            break;
+            break (Status::Interrupted, None);
         };
         steps += made;
         if made == 0 {
-            accuracy *= 0.3;
+            state.accuracy *= 0.3;
         }
-        let enough = match settings.stop {
-            StopRule::Gap(tolerance) => gap <= tolerance,
-            StopRule::Covariance(tolerance) => rounds > 1 && change <= tolerance,
+        let change = if rounds > 1 {
+            round.change
+        } else {
+            f64::INFINITY
         };
-        exhausted += usize::from(columns.iter().any(|column| column.exhausted));
-        let mut stalled = exhausted >= MOST_EXHAUSTED || !gap.is_finite();
+        let floor = || rounding(problem, &state.best.dual, 1.0 / problem.lambda);
+        let found = settings.stop.ending(&objectives, change, floor);
+        let used_up = state.columns.iter().any(|column| column.exhausted);
+        exhausted += usize::from(used_up);
+        let mut stalled = exhausted >= MOST_EXHAUSTED;
         if rounds % STILL_ROUNDS == 0 && matches!(settings.stop, StopRule::Gap(_)) {
-            let apart = best.primal - best.bound;
+            let apart = primal - dual;
             stalled |= apart > STILL_SHARE * earlier;
             earlier = apart;
         }
-        if enough || stalled || rounds == settings.rounds || gap < -1e-9 {
-            certified = best.certify(problem, regulariser, threads, monitor)?;
-            status = match (&certified, settings.stop) {
-                (None, _) => Status::Interrupted,
-                (Some(point), _) if point.gap() < -1e-9 => Status::IndefiniteKernel,
-                (Some(point), StopRule::Gap(tolerance)) if point.gap() <= tolerance => {
-                    Status::Converged
-                }
-                (Some(_), StopRule::Covariance(_)) if enough => Status::Converged,
-                _ if stalled => Status::Stalled,
-                _ => Status::MaxIterations,
+        let last = rounds == settings.rounds;
+        if found.is_some() || stalled || last {
+            let Some(point) = state.best.certify(problem, regulariser, threads, monitor)? else {
+                break (Status::Interrupted, None);
             };
-            if status != Status::MaxIterations || rounds == settings.rounds {
-                break;
+            let found = settings.stop.ending(&point.objectives, change, floor);
+            if let Some(status) = found.or(stalled.then_some(Status::Stalled)) {
+                break (status, Some(point));
+            }
+            if last {
+                break (Status::MaxIterations, Some(point));
             }
         }
-        let settling = rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0;
-        if settling && rounds <= PENALTY_SETTLES {
-            let factor = balance(apart, moved, &v, &u);
-            rho *= factor;
-            u = Weights::combine([&u], |[u]| u / factor);
+        if rounds <= PENALTY_SETTLES && (rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0) {
+            state.rebalance(&round);
         }
-    }
+    };
     let point = match certified {
         Some(point) => point,
-        None => best
+        None => state
+            .best
             .certify(problem, regulariser, threads, &mut ())?
             .ok_or(SolverError::Unsupported("the certificate was interrupted"))?,
     };
-    if let Some(last) = trace.history.last_mut() {
-        (last.primal, last.dual) = (point.primal, point.bound);
-    }
+    let Values { primal, dual, .. } = point.objectives;
+    trace.amend(primal, dual);
     Ok(Solution {
-        expansion: best.expansion,
+        expansion: state.best.expansion,
         bias: point.bias,
-        dual: best.dual,
+        dual: state.best.dual,
         covariance: point.covariance,
         scores: point.scores,
         steps,
         report: Report {
             status,
             epochs: rounds,
-            primal: point.primal,
-            dual: point.bound,
+            primal,
+            dual,
             history: trace.history,
         },
     })
+}
+
+/// The iterates; matrices by label.
+struct State {
+    rho: f64,
+    columns: Vec<Column>,
+    /// `K Z`
+    products: Vec<f64>,
+    v: Weights,
+    u: Weights,
+    /// `V - U` of this round.
+    offset: Weights,
+    covariance: Vec<f64>,
+    /// Of the labels' problems, relative to the gap.
+    accuracy: f64,
+    gap: f64,
+    best: Best,
+}
+
+/// What a round moved.
+struct Round {
+    /// `||V - V_before||` and `||W - V||`
+    moved: f64,
+    apart: f64,
+    /// Of Omega.
+    change: f64,
+}
+
+impl State {
+    fn new(problem: &Problem<'_>) -> Self {
+        let (n, q) = (problem.instances(), problem.labels());
+        let zero = Weights::zero(n * q);
+        Self {
+            rho: FIRST_PENALTY * problem.lambda * q as f64,
+            columns: (0..q).map(|_| Column::zero(n)).collect(),
+            products: memory::matrix(n, q, Purpose::RowsByLabels),
+            covariance: independent(q),
+            accuracy: FIRST_ACCURACY,
+            gap: 1.0,
+            best: Best {
+                primal: loss_and_bias(problem, &zero.scores).0,
+                expansion: memory::copied(&zero.expansion, Purpose::RowsByLabels),
+                bound: 0.0,
+                dual: memory::matrix(n, q, Purpose::RowsByLabels),
+            },
+            v: zero.clone(),
+            offset: zero.clone(),
+            u: zero,
+        }
+    }
+
+    /// `W`, as `q` support vector machines with the offsets `V - U`: the pair steps made, `None` when interrupted.
+    fn solve_labels(
+        &mut self,
+        problem: &Problem<'_>,
+        shrinking: bool,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<usize> {
+        let n = problem.instances();
+        let rho = self.rho;
+        self.offset = Weights::combine([&self.v, &self.u], |[v, u]| v - u);
+        for (label, column) in self.columns.iter_mut().enumerate() {
+            let range = label * n..(label + 1) * n;
+            let parts = self.products[range.clone()].iter();
+            let parts = parts.zip(&self.offset.scores[range]);
+            let gradient = column.gradient.iter_mut().zip(parts);
+            for ((f, (g, d)), y) in gradient.zip(problem.sign(label)) {
+                *f = g / rho + d - y;
+            }
+        }
+        // Margins are wrong by the tolerance, so the loss of each label is, and the gap is one of their sum.
+        let loss = (self.best.primal / problem.labels() as f64).min(1.0);
+        let tolerance = (self.accuracy * self.gap * loss).clamp(TIGHTEST, LOOSEST);
+        let rule = (tolerance, shrinking);
+        let columns = &mut self.columns;
+        let solved = solve_all(problem, 1.0 / rho, rule, columns, threads, monitor);
+        for (label, column) in self.columns.iter().enumerate() {
+            let range = label * n..(label + 1) * n;
+            let parts = self.products[range.clone()].iter_mut();
+            let parts = parts.zip(&self.offset.scores[range]);
+            for (((g, d), f), y) in parts.zip(&column.gradient).zip(problem.sign(label)) {
+                *g = rho * (f - d + y);
+            }
+        }
+        solved
+    }
+
+    /// `V` and `U` after the labels' problems, and the best points so far.
+    fn follow(
+        &mut self,
+        problem: &Problem<'_>,
+        regulariser: &Regulariser,
+    ) -> Result<Round, SolverError> {
+        let (n, q, rho) = (problem.instances(), problem.labels(), self.rho);
+        let dual = duals(&self.columns);
+        let (bound, t) = regulariser.bound(problem, &dual, &self.products)?;
+        if bound > self.best.bound {
+            self.best.bound = bound;
+            let multiple = dual.iter().map(|z| t * z);
+            self.best.dual = memory::collected(multiple, Purpose::RowsByLabels);
+        }
+        let pushed = Weights {
+            expansion: dual,
+            scores: memory::copied(&self.products, Purpose::RowsByLabels),
+        };
+        let w = Weights::combine([&self.offset, &pushed], |[d, z]| d + z / rho);
+        let sum = Weights::combine([&w, &self.v, &self.u], |[w, v, u]| {
+            RELAXATION * w + (1.0 - RELAXATION) * v + u
+        });
+        let shrunk = regulariser.shrink(&sum.gram(n), q, problem.lambda / rho)?;
+        let next = sum.mixed(&shrunk.mixing, n);
+        self.u = Weights::combine([&sum, &next], |[sum, v]| sum - v);
+        let moved = Weights::combine([&next, &self.v], |[new, old]| new - old).norm();
+        let apart = Weights::combine([&w, &next], |[w, v]| w - v).norm();
+        self.v = next;
+        let loss = loss_and_bias(problem, &self.v.scores).0;
+        let primal = loss + 0.5 * problem.lambda * shrunk.penalty;
+        if primal < self.best.primal {
+            self.best.primal = primal;
+            self.best.expansion.clone_from(&self.v.expansion);
+        }
+        self.gap = relative_gap(self.best.primal, self.best.bound);
+        let change = distance(&self.covariance, &shrunk.covariance);
+        self.covariance = shrunk.covariance;
+        Ok(Round {
+            moved,
+            apart,
+            change,
+        })
+    }
+
+    /// Changes the penalty where one residual outweighs the other.
+    fn rebalance(&mut self, round: &Round) {
+        let factor = balance(round.apart, round.moved, &self.v, &self.u);
+        self.rho *= factor;
+        self.u = Weights::combine([&self.u], |[u]| u / factor);
+    }
 }
 
 /// The factor that brings the penalty nearer to balance.
@@ -429,20 +495,23 @@ struct Best {
 
 /// The certificate of a model and a dual point, from their expansions alone.
 struct Point {
-    primal: f64,
-    bound: f64,
+    objectives: Values,
     bias: Vec<f64>,
     covariance: Vec<f64>,
     scores: Vec<f64>,
 }
 
-impl Point {
-    fn gap(&self) -> f64 {
-        relative_gap(self.primal, self.bound)
-    }
-}
-
 impl Best {
+    /// The objectives as the rounds found them.
+    fn objectives(&self) -> Values {
+        Values {
+            primal: self.primal,
+            dual: self.bound,
+            quadratic: 0.0,
+        }
+    }
+
+    /// What the best points are worth, computed anew; `None` when interrupted.
     fn certify(
         &self,
         problem: &Problem<'_>,
@@ -461,8 +530,11 @@ impl Best {
         let (penalty, covariance) = regulariser.evaluate(&self.expansion, &scores, n)?;
         let (loss, bias) = loss_and_bias(problem, &scores);
         Ok(Some(Point {
-            primal: loss + 0.5 * problem.lambda * penalty,
-            bound: regulariser.bound(problem, &self.dual, &products)?.0,
+            objectives: Values {
+                primal: loss + 0.5 * problem.lambda * penalty,
+                dual: regulariser.bound(problem, &self.dual, &products)?.0,
+                quadratic: dot(&self.dual, &products) / problem.lambda,
+            },
             bias,
             covariance,
             scores,

@@ -305,3 +305,50 @@ fn malformed_problems_are_refused() {
     assert!(fixed(&problem, &[0.5; 4], &settings, &threads, &mut ()).is_err());
     assert!(alternating(&problem, 1.5, &settings, &threads, &mut ()).is_err());
 }
+
+#[test]
+fn an_indefinite_kernel_is_noticed_by_every_loop() {
+    for seed in 0..20 {
+        let mut data = data(seed);
+        let n = data.n;
+        (0..n).for_each(|i| data.kernel[i * n + i] -= 5.0);
+        data.lambda = 0.01;
+        let kernel = KernelRows::stored(&data.kernel, n).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let threads = Threads::default();
+        let settings = gap_settings(1e-6, 300);
+        let omega = symmetric::independent(data.q);
+        let by_covariance = Settings {
+            stop: StopRule::Covariance(1e-9),
+            ..settings
+        };
+        for solution in [
+            splitting(&problem, &settings, &threads, &mut ()).unwrap(),
+            splitting(&problem, &by_covariance, &threads, &mut ()).unwrap(),
+            alternating(&problem, 1e-3, &settings, &threads, &mut ()).unwrap(),
+            alternating(&problem, 1e-3, &by_covariance, &threads, &mut ()).unwrap(),
+            fixed(&problem, &omega, &settings, &threads, &mut ()).unwrap(),
+        ] {
+            assert_eq!(solution.report.status, Status::IndefiniteKernel, "{seed}");
+        }
+    }
+}
+
+#[test]
+fn what_rounding_explains_is_no_indefinite_kernel() {
+    let signs = [1.0, -1.0];
+    let kernel = KernelRows::stored(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
+    let problem = Problem::new(&kernel, &signs, 0.1).unwrap();
+    let floor = certificate::rounding(&problem, &[0.5, -0.5], 10.0);
+    assert!(floor > 0.0 && floor < 1e-13);
+    let point = |quadratic: f64| Values {
+        primal: 1.0,
+        dual: 0.5,
+        quadratic,
+    };
+    let stop = StopRule::Gap(1e-3);
+    let ending = |quadratic: f64| stop.ending(&point(quadratic), f64::INFINITY, || 1e-8);
+    assert_eq!(ending(-1e-10), None);
+    assert_eq!(ending(-5e-9), Some(Status::Stalled));
+    assert_eq!(ending(-2e-8), Some(Status::IndefiniteKernel));
+}

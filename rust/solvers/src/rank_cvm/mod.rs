@@ -35,7 +35,7 @@ use crate::error::SolverError;
 use crate::kernel::rows::KernelRows;
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
-use crate::report::{Monitor, Report, Settings, Status, Trace, relative_gap};
+use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
 use state::State;
 
 mod bounds;
@@ -117,8 +117,11 @@ impl StopRule {
     fn satisfied(self, slope: f64, objective: f64) -> bool {
         match self {
             Self::Absolute(eps) => slope.abs() < eps,
-            // The gap as the report gives it, bit by bit.
-            Self::Relative(tol) => relative_gap(objective, objective + slope) <= tol,
+            Self::Relative(tol) => {
+                // The objective is the quadratic form, and positive unless the kernel is indefinite.
+                let found = verdict(objective, objective + slope, 0.0, tol, || f64::INFINITY);
+                found == Some(Status::Converged)
+            }
         }
     }
 }

@@ -28,6 +28,17 @@ pub(super) struct Surroundings<'a, S> {
     pub passes: usize,
 }
 
+impl<S> Surroundings<'_, S> {
+    /// An instance's row of the proximal centre, and the weight of the proximal term.
+    fn proximal_point(&self, i: usize) -> (&[f64], f64) {
+        let q = self.labels.count();
+        match self.centre {
+            Some(centre) => (&centre.point[i * q..(i + 1) * q], centre.rho),
+            None => (&self.dual[i * q..(i + 1) * q], 0.0),
+        }
+    }
+}
+
 /// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
 /// product with the kernel reaches all instances.
 const LEAST_GAIN: f64 = 0.35;
@@ -248,7 +259,8 @@ impl<T: Step> Chain<T> {
         total
     }
 
-    /// Solves the `k`-th instance. Returns by how much the dual objective grows; `None` when the block stands still.
+    /// Solves the `k`-th instance. Returns by how much the dual objective grows, where there are
+    /// several passes; `None` when the block stands still.
     fn visit<S: Scores>(
         &mut self,
         around: &Surroundings<'_, S>,
@@ -262,10 +274,7 @@ impl<T: Step> Chain<T> {
         let row = &mut buffers.dual[k * q..(k + 1) * q];
         buffers.scores.read(k, current);
         axpy(1.0, &buffers.shift, current);
-        let (point, rho) = match around.centre {
-            Some(centre) => (&centre.point[i * q..(i + 1) * q], centre.rho),
-            None => (&around.dual[i * q..(i + 1) * q], 0.0),
-        };
+        let (point, rho) = around.proximal_point(i);
         if rho > 0.0 {
             for ((score, beta), a) in current.iter_mut().zip(&*row).zip(point) {
                 *score += rho * (beta - a);
@@ -293,25 +302,47 @@ impl<T: Step> Chain<T> {
         for (change, new) in change.iter_mut().zip(&*row) {
             *change = new - *change;
         }
-        let square = dot(change, change);
-        let gain = term - old_term - dot(change, current) - 0.5 * kappa * square;
-        if around.joint && k.is_multiple_of(PROBED) {
-            let opened = &buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
-            let from_centre: f64 = change
-                .iter()
-                .zip(around.dual[i * q..(i + 1) * q].iter().zip(point))
-                .map(|(delta, (beta, a))| delta * (beta - a))
-                .sum();
-            let product = dot(opened, change);
-            let linear = product + dot(around.shift, change) + rho * from_centre;
-            self.probes.instances.push(instances[k]);
-            self.probes.changes.extend_from_slice(change);
-            self.probes.slope += term - old_term - linear;
-            self.probes.secured += 0.5 * kappa * square;
-            self.probes.curvature += rho * square - product;
-        }
+        // Nobody asks what a single pass gains.
+        let gain = if around.passes > 1 {
+            term - old_term - dot(change, current) - 0.5 * kappa * dot(change, change)
+        } else {
+            0.0
+        };
         axpy(around.sigma, change, &mut buffers.shift);
+        if around.joint && k.is_multiple_of(PROBED) {
+            self.probe(around, instances[k], k, (term - old_term, kappa));
+        }
         Some(gain)
+    }
+
+    /// Notes the move of the `k`-th instance as a probe.
+    fn probe<S>(
+        &mut self,
+        around: &Surroundings<'_, S>,
+        instance: u32,
+        k: usize,
+        (gained, kappa): (f64, f64),
+    ) {
+        let q = around.labels.count();
+        let i = instance as usize;
+        let old = &around.dual[i * q..(i + 1) * q];
+        let (point, rho) = around.proximal_point(i);
+        let change = &self.buffers.change;
+        let opened = &self.buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
+        let square = dot(change, change);
+        let from_centre: f64 = change
+            .iter()
+            .zip(old.iter().zip(point))
+            .map(|(delta, (beta, a))| delta * (beta - a))
+            .sum();
+        let product = dot(opened, change);
+        let linear = product + dot(around.shift, change) + rho * from_centre;
+        let probes = &mut self.probes;
+        probes.instances.push(instance);
+        probes.changes.extend_from_slice(change);
+        probes.slope += gained - linear;
+        probes.secured += 0.5 * kappa * square;
+        probes.curvature += rho * square - product;
     }
 
     /// Collects the instances whose rows are not what they were.
