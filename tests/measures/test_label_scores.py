@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from multimargin import RankSVM
 from multimargin.measures.label_scores import response_of, scores_by
@@ -65,6 +65,10 @@ def test_pipelines_and_searches_hand_label_scores_on(data):
         np.testing.assert_allclose(scores_by(fitted, "label_scores", X), expected)
         decision = scores_by(fitted, "decision_function", X)
         assert np.abs(decision - expected).max() > 1e-3
+    steps = make_pipeline(MinMaxScaler(), Normalizer(), model).fit(X, Y)
+    np.testing.assert_array_equal(
+        scores_by(steps, "label_scores", X), steps[2].label_scores(steps[:2].transform(X))
+    )
     other = make_pipeline(StandardScaler(), KNeighborsClassifier()).fit(X, Y)
     assert response_of(other, RESPONSES) == "predict_proba"
 

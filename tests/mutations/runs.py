@@ -39,7 +39,7 @@ def run_all(
     while waiting or running:
         while waiting and len(running) < jobs:
             flip = waiting.pop(0)
-            running[_start(flip, group.tests)] = flip
+            running[_start(flip, group.tests_of(flip.file))] = flip
         child, status = os.wait()
         yield running.pop(child), _outcome(status)
 

@@ -25,6 +25,14 @@ class Group:
         """Whether the files are those of the crate."""
         return self.root == CRATE
 
+    def tests_of(self, file: Path) -> tuple[str, ...]:
+        """The tests of a file: those of its name first, as they are the likeliest to notice."""
+        name = f"test_{file.stem.removeprefix('_')}.py"
+        own = ROOT / "tests" / file.parent.relative_to(self.root) / name
+        if self.rust or not own.exists():
+            return self.tests
+        return (own.relative_to(ROOT).as_posix(), *self.tests)
+
     def files(self) -> list[Path]:
         """The files, without tests."""
         found = {file for pattern in self.patterns for file in self.root.glob(pattern)}
