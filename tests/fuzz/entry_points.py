@@ -223,7 +223,7 @@ def kernel_product(draw: Drawer) -> Call:
 
 def _loss(draw: Drawer) -> dict[str, Any]:
     return {
-        "loss": draw.choice("hinge", "squared_hinge", "optimal_margin"),
+        "loss": draw.choice("hinge", "squared_hinge", "optimal_margin", "zero_label_hinge"),
         "theta": draw.number(0.0, 0.3, 0.9),
         "mu": draw.number(0.5, 1.0),
     }
