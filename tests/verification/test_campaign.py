@@ -157,3 +157,8 @@ def test_rounds_that_bring_nothing_end_a_fit():
         model.fit(task.X[:6], Y)
     assert model.n_iter_ <= 2000 < model.max_outer
     assert model.dual_gap_ > model.tol
+
+
+@pytest.mark.parametrize("index", [2243, 2846, 3763, 6338, 6908, 7460])
+def test_no_miss_where_there_was_one(index):
+    assert not judge(draw_task(21, index)).misses

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multimargin.checks.parameters import check_choice, check_real
@@ -312,24 +313,46 @@ class Laplacian:
         return total
 
     def gram(self, X: Any) -> Matrix:
-        """Return the upper triangle of X^T Lap X, d x d, of a dense or a CSR matrix X."""
+        """Return the upper triangle of X^T Lap X, d x d, of X that ends with the feature 1.
+
+        That feature, and whatever else is constant where hyperedges meet, lies in the null space of
+        the Laplacian: it is taken out first, since the difference of the two terms of Lap keeps no
+        digit of it.
+        """
         roots = np.sqrt(self.degrees)[:, None]
         if sparse.issparse(X):
             gram = Kernel("linear").matrix(sparse.csr_array(X.multiply(roots).T)).T
+            sums = X.T @ self.Y
         else:
-            gram = _gram_of_chunks(roots, X)
-        sums = np.asfortranarray((X.T @ self.Y) * np.sqrt(self.weights))
-        return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=gram, overwrite_c=1))
+            gram, sums = self._gram_of_chunks(roots, X)
+        sums = np.asfortranarray(sums * np.sqrt(self.weights))
+        gram = np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=gram, overwrite_c=1))
+        gram[:, -1] = 0.0
+        return gram
 
+    def _gram_of_chunks(self, roots: Matrix, X: Matrix) -> tuple[Matrix, Matrix]:
+        """Return both terms of X^T Lap X, centred by components, in O(n d^2) operations."""
+        d = X.shape[1]
+        gram, sums = np.zeros((d, d), order="F"), np.zeros((d, self.Y.shape[1]))
+        component, means = self._means(X)
+        for start in range(0, X.shape[0], _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            centred = X[rows] - means[component[rows]]
+            sums += centred.T @ self.Y[rows]
+            centred *= roots[rows]
+            linalg.blas.dsyrk(1.0, centred.T, beta=1.0, c=gram, overwrite_c=1)
+        return gram, sums
 
-def _gram_of_chunks(roots: Matrix, X: Matrix) -> Matrix:
-    """Return the upper triangle of X^T diag(roots)^2 X, in O(n d^2) operations."""
-    d = X.shape[1]
-    gram = np.zeros((d, d), order="F")
-    for start in range(0, X.shape[0], _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        linalg.blas.dsyrk(1.0, (roots[rows] * X[rows]).T, beta=1.0, c=gram, overwrite_c=1)
-    return gram
+    def _means(self, X: Matrix) -> tuple[NDArray[np.intp], Matrix]:
+        """Return the connected component of each row, and the mean row of each component."""
+        touching = sparse.csr_array(self.Y.T @ self.Y)
+        count, of_label = connected_components(touching, directed=False)
+        component = of_label[self.Y.argmax(axis=1)]
+        rows = np.flatnonzero(self.Y.any(axis=1))
+        ones = np.ones(rows.size)
+        members = sparse.csr_array((ones, (component[rows], rows)), shape=(count, X.shape[0]))
+        sizes = np.maximum(members.sum(axis=1), 1.0)
+        return component, np.asarray(members @ X) / sizes[:, None]
 
 
 def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:

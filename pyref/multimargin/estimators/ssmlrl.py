@@ -229,11 +229,13 @@ def _reduced_by_factor(
     eigenvalues, U = linalg.eigh(K, check_finite=False)
     G = U * np.sqrt(np.maximum(eigenvalues, 0.0))
     H = G[unlabelled] / np.sqrt(c)
-    # I + H^T H has no eigenvalue below 1.
-    weights, V = linalg.eigh(H.T @ H, check_finite=False)
-    half = (G[labelled] @ V) / np.sqrt(1.0 + np.maximum(weights, 0.0))
-    P, s, Qt = linalg.svd(H, full_matrices=False, check_finite=False)
-    influence = -((P * (s / (1.0 + s * s))) @ (Qt @ G[labelled].T)) / np.sqrt(c)
+    # Of H itself: the small eigenvalues of H^T H are lost beside large ones.
+    P, s, Vt = linalg.svd(H, check_finite=False)
+    damping = np.ones(len(Vt))
+    damping[: len(s)] += s * s
+    half = (G[labelled] @ Vt.T) / np.sqrt(damping)
+    r = len(s)
+    influence = -((P[:, :r] * (s / damping[:r])) @ (Vt[:r] @ G[labelled].T)) / np.sqrt(c)
     return half @ half.T, influence
 
 

@@ -193,10 +193,6 @@ def _hyperedge_weights(task: Task) -> Array:
     )
 
 
-def _laplacian(task: Task) -> Array:
-    return rank_hlapsvm.laplacian(task.Y, _hyperedge_weights(task))
-
-
 def _roughness(task: Task, F: Array) -> float:
     """Return trace(F^T Lap F) from differences of scores: F^T (D_c - W_c) F cancels."""
     W_c = (task.Y * _hyperedge_weights(task)) @ task.Y.T
@@ -207,14 +203,20 @@ def _roughness(task: Task, F: Array) -> float:
 def _kernel_of(task: Task) -> Array:
     if task.estimator is not RankHLapSVM:
         return task.K
-    G = exact.factor(exact.kernel_matrix(task.K, "penalized"))
-    return _damped(G, task.parameters["lam"] * G.T @ _laplacian(task) @ G)
+    # Factors of the terms, not of their sums: beside K at 1e13 nothing would be left of the 1.
+    G = np.c_[exact.factor(task.K), np.ones(len(task.K))]
+    W_c = (task.Y * _hyperedge_weights(task)) @ task.Y.T
+    i, j = np.triu_indices(len(W_c), k=1)
+    roots = np.sqrt(task.parameters["lam"] * W_c[i, j])
+    return _damped(G, roots[:, None] * (G[i] - G[j]))
 
 
-def _damped(G: Array, inner: Array) -> Array:
-    """Return G (I + inner)^-1 G^T, positive semi-definite whatever the size of inner."""
-    weights, V = np.linalg.eigh((inner + inner.T) / 2.0)
-    half = (G @ V) / np.sqrt(1.0 + np.maximum(weights, 0.0))
+def _damped(G: Array, F: Array) -> Array:
+    """Return G (I + F^T F)^-1 G^T by singular values of F: those of F^T F have half the digits."""
+    _, values, Vt = np.linalg.svd(F, full_matrices=F.shape[0] < F.shape[1])
+    damping = np.ones(len(Vt))
+    damping[: len(values)] += values**2
+    half = (G @ Vt.T) / np.sqrt(damping)
     return np.asarray(half @ half.T)
 
 
@@ -263,7 +265,7 @@ def _relationship_optimum(task: Task) -> Interval:
         order = np.r_[np.flatnonzero(labelled), np.flatnonzero(~labelled)]
         # (22) without its difference: K = G G^T.
         G = exact.factor(K[order][:, order])
-        K = _damped(G[: len(Y)], lam2 / lam1 * G[len(Y) :].T @ G[len(Y) :])
+        K = _damped(G[: len(Y)], np.sqrt(lam2 / lam1) * G[len(Y) :])
     if Omega is None:
         joint = mlrl.joint(K, Y, lam1)
         upper = mlrl.joint_objective(K, Y, lam1, joint.A, joint.b)
@@ -276,19 +278,24 @@ def _relationship_optimum(task: Task) -> Interval:
 def _relationship_value(task: Task, A: Array, F: Array) -> Value:
     K, Y, labelled, learned, lam1, lam2, Omega = _relationship(task)
     A, F = A[:, learned], F[:, learned]
-    M = lam1 * A.T @ K @ A
-    if not labelled.all():
-        f = (K @ A)[~labelled]
-        M = M + lam2 * f.T @ f
+    f = (K @ A)[~labelled]
+    M = lam1 * A.T @ K @ A + lam2 * f.T @ f
     loss = mlrl.hinge(F[labelled], 2.0 * Y - 1.0)
+    # Rounding of the unlabelled rows' scores, of which lam2 makes something.
+    rounding = float(np.linalg.norm(EPS * len(A) * (np.abs(K) @ np.abs(A))[~labelled]))
     if Omega is None:
         roots = np.sqrt(np.maximum(np.linalg.eigvalsh((M + M.T) / 2.0), 0.0))
         regulariser = 0.5 * float(roots.sum()) ** 2
+        more = np.sqrt(lam2 * len(learned)) * rounding
+        noise = more * (float(roots.sum()) + 0.5 * more)
     else:
-        regulariser = 0.5 * float(np.sum(np.linalg.pinv(Omega, rcond=1e-10) * M))
+        inverse = np.linalg.pinv(Omega, rcond=1e-10)
+        regulariser = 0.5 * float(np.sum(inverse * M))
+        more = lam2 * rounding * (float(np.linalg.norm(f)) + 0.5 * rounding)
+        noise = float(np.linalg.norm(inverse, 2)) * more
     moved = EPS * len(A) * (np.abs(K) @ np.abs(A)).max(initial=0.0) * len(learned)
     if Omega is not None:
         # A singular covariance is so up to rounding, which scores of the size K / lam show.
         moved += EPS * float(np.abs(K).max() * np.abs(Omega).max(initial=0.0)) / lam1
     # The root of an eigenvalue of rounding is the root of EPS.
-    return Value(loss + regulariser, 10.0 * moved + 1e-7 * regulariser)
+    return Value(loss + regulariser, 10.0 * moved + 1e-7 * regulariser + noise)

@@ -185,6 +185,9 @@ pub fn solve(
     let (status, rho) = loop {
         let best = state.best();
         let slope = best.gradient - 2.0 * objective;
+        if !slope.is_finite() {
+            break (Status::Stalled, best.gradient);
+        }
         if iteration >= next_record {
             trace.record(iteration, objective, objective + slope, n, monitor);
             next_record = iteration + iteration.min(n);

@@ -143,9 +143,14 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// The smallest gradient entry, and the first instance that has it.
+    /// The smallest gradient entry, and the first instance that has it; NaN where scores have overflowed.
     pub(super) fn smallest_entry(&mut self, support: &Support<'_>) -> (f64, usize) {
         search(self, support)
+    }
+
+    /// Whether an instance has pairs: the last lanes may be of no instance.
+    fn has_pairs(&self, i: usize) -> bool {
+        i < self.labels.instances() && self.labels.has_pairs(i)
     }
 
     /// Takes a block's bounds anew from the scores of all labels.
@@ -244,7 +249,7 @@ fn follow(scores: &mut Scores<'_>, kernel: &[f64], m: usize, n: usize, weight: f
     scores.largest = -lowest_lane(lowest);
 }
 
-/// The smallest gradient entry, and the first instance that has it.
+/// The smallest gradient entry, and the first instance that has it; NaN where scores have overflowed.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512bw+avx512vl+avx2+fma",
     "x86_64+avx2+fma"
@@ -265,7 +270,15 @@ fn search(scores: &mut Scores<'_>, support: &Support<'_>) -> (f64, usize) {
             break;
         }
     }
+    if !scores.has_pairs(found) {
+        // No bound is below infinity, which the lanes without pairs hold.
+        let first = (0..scores.labels.instances()).find(|&i| scores.has_pairs(i));
+        return (f64::NAN, first.unwrap_or(0));
+    }
     let mut best = scores.look(found, support);
+    if !(best + margin).is_finite() {
+        return (f64::NAN, found);
+    }
     for block in 0..scores.bounds.len() {
         if at_most(&scores.bounds[block].entries(), best + margin) == 0 {
             continue;
