@@ -22,7 +22,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from multimargin import ThresholdedClassifier, __version__
+from multimargin import RankSVM, ThresholdedClassifier, __version__
 from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.methods import METHODS
@@ -353,3 +353,29 @@ def test_files_of_earlier_versions_are_read(tmp_path: Path, archive: Path, name:
 def test_there_are_golden_models_of_every_method() -> None:
     found = {parameter.values[1] for parameter in golden_models()}
     assert {f"{name}.model" for name in METHODS} <= found
+
+
+def test_a_dtype_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:
+    """Another loader would call whatever the file says with arguments of its own."""
+    from sklearn.impute import SimpleImputer
+
+    X, Y = np.array([[1.0], [np.nan], [0.0]]), np.array([[1, 0], [0, 1], [0, 1]])
+    model = make_pipeline(SimpleImputer(), RankSVM()).fit(X, Y)
+    file = tmp_path / "a.model"
+    info = ModelInfo("rank-svm", ("x",), ("a", "b"), False, "few", "all", __version__)
+    save_model(model, info, file)
+    loaded, _ = load_model(file)
+    assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+    header, _, content = file.read_bytes().partition(b"PK\x03\x04")
+    forged = BytesIO()
+    with ZipFile(BytesIO(b"PK\x03\x04" + content)) as old, ZipFile(forged, "w") as new:
+        for entry in old.infolist():
+            part = old.read(entry)
+            if entry.filename == "schema.json":
+                assert b'"DTypeNode"' in part
+                part = part.replace(b'"DTypeNode"', b'"ObjectNode"')
+            new.writestr(entry.filename, part)
+    file.write_bytes(header + forged.getvalue())
+    with pytest.raises(ValueError, match=r"types that are not trusted: numpy\.dtype"):
+        load_model(file)

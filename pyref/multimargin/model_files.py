@@ -3,14 +3,14 @@
 import json
 import os
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import joblib
 import numpy as np
@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator
 
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
-from multimargin.datasets import MultilabelData
 from multimargin.estimators import MajorityClass
 from multimargin.files.paths import existing_file
 from multimargin.files.writing import path_to_write, replacing
@@ -47,6 +46,9 @@ _REFUSED_TYPES = frozenset(
 _PACKAGE = "multimargin"
 _OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass)
 _STORAGES = ("skops", "pickle")
+# Types that are safe only as skops itself stores them: a dtype as that of an empty array, which
+# NumPy reads without a pickle. A forged file could name another way to make one.
+_LOADERS = {"numpy.dtype": "DTypeNode"}
 _SPARSE_TYPES = frozenset({"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"})
 # A header of more is none of ours; one line for each of a million names would fit.
 _MAX_HEADER = 2**28
@@ -68,6 +70,9 @@ class ModelInfo:
         What it was fitted to.
     version : str
         Version of multimargin that wrote the file.
+    table : mapping of str to object or None, default=None
+        Of a model that takes the columns of a table: "kinds", what each feature is ("number",
+        "nominal" or "text"), "tags_column" and "separator", how the labels were listed.
     """
 
     method: str
@@ -77,14 +82,16 @@ class ModelInfo:
     data_name: str
     split: str
     version: str
+    table: Mapping[str, Any] | None = None
 
-    def features_of(self, data: MultilabelData) -> Any:
+    def features_of(self, data: Any) -> Any:
         """Return the features of a data set in the order and storage of the model.
 
         Parameters
         ----------
-        data : MultilabelData
-            Data with the model's features among its own, in any order.
+        data : MultilabelData or multimargin.datasets.tables.Table
+            Data with the model's features among its own, in any order; a table for a model that
+            was fitted to one.
 
         Returns
         -------
@@ -94,12 +101,19 @@ class ModelInfo:
         Raises
         ------
         ValueError
-            If a feature is missing.
+            If a feature is missing, or the model takes a table and the data are none.
         """
+        if (self.table is not None) != hasattr(data, "kinds"):
+            found, expected = ("another kind of file", "a table, as the model was fitted to one")
+            if self.table is None:
+                found, expected = ("a table", "the kind of file that the model was fitted to")
+            raise ValueError(f"{data.name} is {found}, expected {expected}")
+        if self.table is not None:
+            return data.X[list(self.feature_names)]
         columns = _places("features", self.feature_names, data.feature_names, data.name)
         return self.stored(data.X if columns is None else data.X[:, columns])
 
-    def labels_of(self, data: MultilabelData) -> Any:
+    def labels_of(self, data: Any) -> Any:
         """Return the labels of a data set in the order of the model.
 
         Parameters
@@ -308,9 +322,13 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
     untrusted = {
         name
         for name in found
-        if not (name in _SPARSE_TYPES or name in trusted or _is_known_type(name))
+        if not (
+            name in _SPARSE_TYPES or name in trusted or name in _LOADERS or _is_known_type(name)
+        )
     }
-    untrusted |= _REFUSED_TYPES & _type_names(content) - set(trusted)
+    nodes = _nodes(content)
+    untrusted |= _REFUSED_TYPES & {name for name, _ in nodes} - set(trusted)
+    untrusted |= {name for name, loader in nodes if _LOADERS.get(name, loader) != loader}
     if untrusted:
         raise _UntrustedError(", ".join(sorted(untrusted)))
     model = skops.loads(content, trusted=found)
@@ -318,16 +336,18 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
     return model
 
 
-def _type_names(content: bytes) -> set[str]:
-    """Return the full names of all types in a file, those that skops trusts among them."""
-    names = set()
+def _nodes(content: bytes) -> set[tuple[str, str]]:
+    """Return the full names of all types in a file, trusted ones too, and skops's loaders."""
+    nodes = set()
 
     def note(node: dict[str, Any]) -> None:
-        names.add(f"{node.get('__module__')}.{node.get('__class__')}")
+        nodes.add(
+            (f"{node.get('__module__')}.{node.get('__class__')}", str(node.get("__loader__")))
+        )
 
     with ZipFile(BytesIO(content)) as archive:
         json.loads(archive.read("schema.json"), object_hook=note)
-    return names
+    return nodes
 
 
 def _check_sparse_matrices(model: Any) -> None:
@@ -380,7 +400,9 @@ def _with_public_names(content: bytes) -> bytes:
             part = old.read(entry)
             if entry.filename == "schema.json":
                 part = json.dumps(json.loads(part, object_hook=_with_public_module)).encode()
-            new.writestr(entry.filename, part)
+            # The words of a vocabulary make it long; the arrays are kept as they are.
+            kind = ZIP_DEFLATED if entry.filename == "schema.json" else ZIP_STORED
+            new.writestr(entry.filename, part, compress_type=kind)
     return written.getvalue()
 
 
@@ -430,12 +452,24 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
 
 
 def _info(header: dict[str, Any]) -> ModelInfo:
-    values: dict[str, Any] = {field.name: header[field.name] for field in fields(ModelInfo)}
+    values: dict[str, Any] = {
+        field.name: header[field.name] for field in fields(ModelInfo) if field.name != "table"
+    }
+    values["table"] = _table(header.get("table"))
     for kind in ("feature_names", "label_names"):
         if not isinstance(values[kind], list):
             raise TypeError(f"{kind} is no list")
         values[kind] = tuple(values[kind])
     return ModelInfo(**values)
+
+
+def _table(found: Any) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    kinds = found["kinds"]
+    if not (isinstance(kinds, dict) and set(kinds.values()) <= {"number", "nominal", "text"}):
+        raise TypeError("kinds are none of tables")
+    return dict(found)
 
 
 def _places(

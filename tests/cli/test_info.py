@@ -50,4 +50,4 @@ def test_labels_by_number(command, folder: Path) -> None:
     assert (found["n_labels"], found["n_features"]) == (2, 37)
     answer = command("info", folder / "small-test.arff", "--labels", "99")
     assert answer.code == 1
-    assert answer.err.startswith("multimargin info: labels: found 99 of 39 attributes")
+    assert answer.err.startswith("multimargin info: --labels: found 99 of 39 attributes")

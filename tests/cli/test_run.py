@@ -71,10 +71,10 @@ def test_errors_are_one_line_on_standard_error(
 
 
 def test_errors_of_our_own_are_told_apart(command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise AttributeError("it\nbroke")
 
-    monkeypatch.setattr("multimargin.cli.options.load_data", fail)
+    monkeypatch.setattr("multimargin.datasets.load", fail)
     answer = command("info", "digits")
     assert answer.code == 1
     assert answer.err == (
@@ -84,10 +84,10 @@ def test_errors_of_our_own_are_told_apart(command, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_interrupt_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("multimargin.cli.options.load_data", interrupt)
+    monkeypatch.setattr("multimargin.datasets.load", interrupt)
     answer = command("info", "digits")
     assert (answer.code, answer.out) == (130, "")
     # Older versions of typer first end the line in which the terminal shows ^C.

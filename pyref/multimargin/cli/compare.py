@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.options import Json, Labels, Scale, WrongUsage
+from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
     from multimargin.compare import Result
@@ -120,6 +121,10 @@ def command(
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
     labels: Labels = None,
+    tags_column: TagsColumn = None,
+    separator: Separator = None,
+    drop: Drop = None,
+    text: Text = None,
     as_json: Json = False,
 ) -> None:
     """Compare methods on data sets: means, ranks, significance.
@@ -134,7 +139,7 @@ def command(
       multimargin compare digits --methods rank-svm:C=1,rank-svm:C=10,knn -j 2
     """
     from multimargin.cli import FAILED
-    from multimargin.cli.options import load_data
+    from multimargin.cli.table_options import load_encoded, table_columns
     from multimargin.compare import run_experiment
 
     estimators = _estimators(methods)
@@ -142,7 +147,8 @@ def command(
     shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
     outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
     _check_outputs(outputs)
-    data = [load_data(source, labels) for source in sources]
+    columns = table_columns(labels, tags_column, separator, drop, text)
+    data = [load_encoded(source, columns) for source in sources]
 
     with _cluster(dask), _told_how_to_go_on(results_file):
         results = run_experiment(

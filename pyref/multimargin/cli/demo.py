@@ -25,7 +25,7 @@ def command(
     ] = -1,
     as_json: Json = False,
 ) -> None:
-    """Rank and choose the tags of software: label ranking beside one-vs-rest.
+    """Rank and choose tags of software, beside one-vs-rest.
 
     Tunes two methods of this package and one-vs-rest SVMs over the same values of C on the same
     folds of 2335 programs of Debian, shows who wins what, the tags of some programs, and the

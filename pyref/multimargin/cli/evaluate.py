@@ -32,17 +32,17 @@ def command(
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
-    from multimargin.cli.options import check_complete, choose_split, load_data
+    from multimargin.cli.options import check_complete, choose_split
     from multimargin.cli.output import console, counted, plain_table, print_json
-    from multimargin.cli.predict import svmlight_options
+    from multimargin.cli.table_options import load_for_model, rows_of
     from multimargin.measures import MEASURES, all_measures
     from multimargin.model_files import load_model
 
     model, info = load_model(model_file, allow_pickle=allow_pickle)
-    data = load_data(source, labels, **svmlight_options(info))
+    data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
-    X, Y = info.features_of(data)[rows], info.labels_of(data)[rows]
-    check_complete(data, X)
+    X, Y = rows_of(info.features_of(data), rows), info.labels_of(data)[rows]
+    check_complete(data, rows)
     scores = model.decision_function(X)
     measures = all_measures(Y, (scores > 0).astype(int), scores)
     seen = (data.name, split) == (info.data_name, info.split)

@@ -6,9 +6,10 @@ import typer
 
 from multimargin.cli import INTERRUPTED
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
-    from multimargin.datasets import MultilabelData
+    pass
 
 
 def command(
@@ -31,6 +32,10 @@ def command(
         ),
     ] = None,
     labels: Labels = None,
+    tags_column: TagsColumn = None,
+    separator: Separator = None,
+    drop: Drop = None,
+    text: Text = None,
     as_json: Json = False,
 ) -> None:
     """Fit a method, show how far it is from the optimum.
@@ -53,23 +58,24 @@ def command(
     from multimargin.cli.options import (
         check_complete,
         choose_split,
-        load_data,
         make_named_method,
         make_pipeline,
     )
     from multimargin.cli.output import console
     from multimargin.cli.progress import new_progress, shown_fit
+    from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
     from multimargin.files.writing import path_to_write
     from multimargin.model_files import save_model
 
     method, estimator = make_named_method(method_name, context.args)
     if output is not None:
         path_to_write(output, "--output")
-    data = load_data(source, labels)
+    columns = table_columns(labels, tags_column, separator, drop, text)
+    data = load_table_or_data(source, columns)
     split, rows = choose_split(data, split, "train")
-    X, Y = data.X[rows], data.Y[rows]
-    check_complete(data, X)
-    pipeline = make_pipeline(estimator, scale, X)
+    X, Y = rows_of(data.X, rows), data.Y[rows]
+    check_complete(data, rows)
+    pipeline = make_pipeline(estimator, scale, data)
     errors = console(stderr=True)
     title = f"fitting {method.title}"
     with new_progress(errors, transient=True) as progress, shown_fit(progress, title, estimator):
@@ -79,7 +85,7 @@ def command(
             interrupted = _fit(pipeline, X, Y)
         seconds = perf_counter() - start
     if output is not None:
-        save_model(pipeline, _info(method.name, data, split, X), output)
+        save_model(pipeline, _info(method.name, data, split, columns), output)
     _report(method, pipeline, data, split, rows.size, scale, seconds, output, as_json)
     if interrupted:
         if output is not None:
@@ -103,28 +109,30 @@ def _fit(pipeline: Any, X: Any, Y: Any) -> bool:
     return False
 
 
-def _info(method: str, data: "MultilabelData", split: str, X: Any) -> Any:
+def _info(method: str, data: Any, split: str, columns: Any) -> Any:
     from importlib.metadata import version
 
     from scipy import sparse
 
+    from multimargin.cli.table_options import table_of_model
     from multimargin.model_files import ModelInfo
 
     return ModelInfo(
         method=method,
         feature_names=tuple(data.feature_names),
         label_names=tuple(data.label_names),
-        sparse=sparse.issparse(X),
+        sparse=sparse.issparse(data.X),
         data_name=data.name,
         split=split,
         version=version("multimargin"),
+        table=table_of_model(data, columns),
     )
 
 
 def _report(
     method: Any,
     pipeline: Any,
-    data: "MultilabelData",
+    data: Any,
     split: str,
     n_rows: int,
     scale: str,

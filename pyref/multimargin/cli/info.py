@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from multimargin.cli.options import Data, Json, Labels
+from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
 _MAX_NAMES = 8
 
 
-def command(source: Data, labels: Labels = None, as_json: Json = False) -> None:
+def command(
+    source: Data,
+    labels: Labels = None,
+    tags_column: TagsColumn = None,
+    separator: Separator = None,
+    drop: Drop = None,
+    text: Text = None,
+    as_json: Json = False,
+) -> None:
     """Describe a data set: sizes, labels, signs of damage.
 
     Warns when the label columns of train and test do not seem to be the same.
@@ -24,11 +33,12 @@ def command(source: Data, labels: Labels = None, as_json: Json = False) -> None:
       multimargin info emotions/
       multimargin info my.arff --labels my.xml
     """
-    from multimargin.cli.options import load_data
     from multimargin.cli.output import console, print_json
+    from multimargin.cli.table_options import load_encoded, table_columns
     from multimargin.datasets import describe
 
-    description = describe(load_data(source, labels))
+    columns = table_columns(labels, tags_column, separator, drop, text)
+    description = describe(load_encoded(source, columns, impute=False))
     if as_json:
         print_json(description)
         return

@@ -20,7 +20,8 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (.arff, .mat, .npz, .svm, .svmlight, .libsvm), a folder with NAME-train and "
+        help="A file (.csv, .tsv, .parquet, .arff, .mat, .npz, .svm, .svmlight, .libsvm), a folder "
+        "with NAME-train and "
         "NAME-test files, or a name: debian-tags, digits (need no file), emotions, yeast, ... "
         "(from the folder in MULTIMARGIN_DATA, else by download).",
         show_default=False,
@@ -30,9 +31,10 @@ Labels = Annotated[
     str | None,
     typer.Option(
         "--labels",
-        metavar="FILE|N",
-        help="Which attributes of an ARFF file are labels: the XML file that names them, N for the "
-        "first N, or -N for the last N. Not needed where the XML file is beside the ARFF file.",
+        metavar="COLUMN,...|FILE|N",
+        help="Which columns of a table are labels: names, patterns ('tag:*'), first:N or last:N. "
+        "Which attributes of an ARFF file are: the XML file that names them, N for the first N, or "
+        "-N for the last N; not needed where the XML file is beside the ARFF file.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -168,7 +170,7 @@ def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelDat
     return load(source, labels=chosen, **options)
 
 
-def choose_split(data: "MultilabelData", wanted: str | None, default: str) -> "tuple[str, Any]":
+def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any]":
     """Return the rows of a split.
 
     Parameters
@@ -208,7 +210,7 @@ def choose_split(data: "MultilabelData", wanted: str | None, default: str) -> "t
     return wanted, rows
 
 
-def make_pipeline(estimator: Any, scale: str, X: Any) -> Any:
+def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
     """Put the scaler of a command line before an estimator.
 
     Parameters
@@ -217,8 +219,8 @@ def make_pipeline(estimator: Any, scale: str, X: Any) -> Any:
         The unfitted estimator.
     scale : str
         Value of the option ``--scale``.
-    X : {ndarray, csr_array} of shape (n, d)
-        Features, of which only the storage matters.
+    data : MultilabelData or Table
+        The data. A table gets an encoder of its columns before the estimator.
 
     Returns
     -------
@@ -232,23 +234,28 @@ def make_pipeline(estimator: Any, scale: str, X: Any) -> Any:
     """
     from scipy import sparse
 
+    from multimargin.datasets.table_encoder import with_encoder
     from multimargin.scaling import with_scaler
 
     try:
-        return with_scaler(estimator, scale, sparse=sparse.issparse(X))
+        if hasattr(data, "kinds"):
+            return with_encoder(estimator, data.kinds, scale, n_rows=data.n_samples)
+        return with_scaler(estimator, scale, sparse=sparse.issparse(data.X))
     except ValueError as error:
         raise WrongUsage(f"--{error}") from error
 
 
-def check_complete(data: "MultilabelData", X: Any) -> None:
+def check_complete(data: Any, rows: Any) -> None:
     """Refuse missing values before a method does, which has neither rows nor names to report.
+
+    Those of a table are filled in; it is said how.
 
     Parameters
     ----------
-    data : MultilabelData
-        The data that X is taken from.
-    X : {ndarray, csr_array} of shape (n, d)
-        Features.
+    data : MultilabelData or Table
+        The data.
+    rows : ndarray of int
+        The rows that are used.
 
     Raises
     ------
@@ -258,6 +265,12 @@ def check_complete(data: "MultilabelData", X: Any) -> None:
     import numpy as np
     from scipy import sparse
 
+    if hasattr(data, "kinds"):
+        from multimargin.cli.table_options import say_what_is_missing
+
+        say_what_is_missing(data, rows)
+        return
+    X = data.X[rows]
     missing = np.isnan(X.data if sparse.issparse(X) else X)
     if not missing.any():
         return

@@ -1,6 +1,6 @@
 """``multimargin predict``."""
 
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,6 +39,30 @@ def command(
         str | None,
         typer.Option("--split", metavar="NAME", help="Rows to predict: train, test or all."),
     ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="all|labels|tags",
+            help="What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
+            "or the names of the predicted labels, the best first, and their scores.",
+        ),
+    ] = "all",
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            metavar="K",
+            help="Give the K best labels of each row, predicted or not (implies --format tags).",
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            "--keep", metavar="COLUMN,...", help="Columns of a table to copy, such as an id."
+        ),
+    ] = None,
     allow_pickle: AllowPickle = False,
     as_json: Json = False,
 ) -> None:
@@ -47,32 +71,38 @@ def command(
     Writes CSV. The first column is the row of DATA, counted from 0. Then one column a label, 0 or
     1, and one column "score: LABEL": the larger, the likelier; positive where the label is
     predicted. Features are found by their names; labels in DATA are not looked at, and an ARFF file
-    needs none. By default all rows of a file are predicted, of data with parts the test part.
+    or a table needs none. By default all rows of a file are predicted, of data with parts the test
+    part.
 
     \b
     Examples:
       multimargin predict emotions.model emotions/ -o out.csv
       multimargin predict emotions.model new.arff
+      multimargin predict tags.model new.csv --top 5 --keep id
     """
+    from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import console, counted, print_json
+    from multimargin.cli.predictions import FORMATS, Predictions
     from multimargin.files.writing import path_to_write, replacing
     from multimargin.model_files import load_model
 
+    if form not in FORMATS:
+        raise WrongUsage(f"--format is {form!r}; expected one of {', '.join(FORMATS)}")
     if output is not None:
         path_to_write(output, "--output", streams=True)
     model, info = load_model(model_file, allow_pickle=allow_pickle)
-    rows, X = _rows_and_features(info, source, split)
+    rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
-    predicted = (scores > 0).astype(int)
+    found = Predictions(info.label_names, rows, scores, kept, "tags" if top else form, top)
     if as_json:
-        content = _as_json(info, rows, predicted, scores)
+        content = found.as_json()
         if output is None:
             print_json(content)
             return
     if output is None:
         import sys
 
-        _write_csv(info, rows, predicted, scores, sys.stdout)
+        found.write_csv(sys.stdout)
         return
     if as_json:
         import json
@@ -82,9 +112,9 @@ def command(
         print_json({"output": output, "n_rows": len(rows)})
         return
     with replacing(output, streams=True, newline="") as stream:
-        _write_csv(info, rows, predicted, scores, stream)
+        found.write_csv(stream)
     console().print(
-        f"{counted(len(rows), 'row')}, {predicted.sum(axis=1).mean():.2f} labels per row, "
+        f"{counted(len(rows), 'row')}, {(scores > 0).sum(axis=1).mean():.2f} labels per row, "
         f"written to {output}",
         markup=False,
         soft_wrap=True,
@@ -112,15 +142,30 @@ def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
     return counts | bases
 
 
-def _rows_and_features(info: "ModelInfo", source: str, split: str | None) -> tuple[Any, Any]:
+def _rows_and_features(
+    info: "ModelInfo", source: str, split: str | None, keep: str | None
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Return row numbers, features, and the columns to copy."""
     from pathlib import Path
 
     import numpy as np
 
-    from multimargin.cli.options import EVERYTHING, check_complete, choose_split, load_data
+    from multimargin.cli.options import (
+        EVERYTHING,
+        WrongUsage,
+        check_complete,
+        choose_split,
+        load_data,
+    )
+    from multimargin.cli.table_options import rows_of
     from multimargin.datasets import MultilabelData, load_arff_features
 
-    if Path(source).is_file() and Path(source).suffix.lower() == ".arff":
+    kept: dict[str, Any] = {}
+    if info.table is not None:
+        data, kept = _unlabelled_table(info, source, keep)
+    elif keep is not None:
+        raise WrongUsage("--keep is for models that were fitted to a table")
+    elif Path(source).is_file() and Path(source).suffix.lower() == ".arff":
         X = load_arff_features(source, info.feature_names)
         # The labels are made up: they may be missing in the file.
         nothing = np.zeros((X.shape[0], 1), dtype=np.uint8)
@@ -128,32 +173,33 @@ def _rows_and_features(info: "ModelInfo", source: str, split: str | None) -> tup
     else:
         data = load_data(source, None, **svmlight_options(info))
     _, rows = choose_split(data, split, "test" if "test" in data.splits else EVERYTHING)
-    X = info.features_of(data)[rows]
-    check_complete(data, X)
-    return rows, X
+    check_complete(data, rows)
+    chosen = {column: [values[row] for row in rows] for column, values in kept.items()}
+    return rows, rows_of(info.features_of(data), rows), chosen
 
 
-def _as_json(info: "ModelInfo", rows: Any, predicted: Any, scores: Any) -> dict[str, Any]:
-    return {
-        "labels": list(info.label_names),
-        "rows": [
-            {
-                "row": int(row),
-                "labels": [n for n, y in zip(info.label_names, labels, strict=True) if y],
-                "scores": dict(zip(info.label_names, values.tolist(), strict=True)),
-            }
-            for row, labels, values in zip(rows, predicted, scores, strict=True)
-        ],
-    }
+def _unlabelled_table(
+    info: "ModelInfo", source: str, keep: str | None
+) -> tuple[Any, dict[str, Any]]:
+    """Read the features of a table, which may have no labels, and the columns to copy."""
+    from pathlib import Path
 
+    import numpy as np
 
-def _write_csv(info: "ModelInfo", rows: Any, predicted: Any, scores: Any, stream: IO[str]) -> None:
-    import csv
+    from multimargin.datasets.table_columns import chosen_columns
+    from multimargin.datasets.tables import Table, features_of, read_parts, table_files
 
-    from multimargin.files.spreadsheets import as_cell
-
-    writer = csv.writer(stream, lineterminator="\n")
-    heads = [*info.label_names, *(f"score: {name}" for name in info.label_names)]
-    writer.writerow(["row", *map(as_cell, heads)])
-    for row, labels, values in zip(rows, predicted, scores, strict=True):
-        writer.writerow([int(row), *labels.tolist(), *values.tolist()])
+    parts = table_files(source)
+    if parts is None:
+        if not Path(source).exists():
+            raise FileNotFoundError(f"there is no file or folder {source!r}")
+        raise ValueError(f"{source} is no table, expected one, as the model was fitted to one")
+    assert info.table is not None
+    kinds = info.table["kinds"]
+    frame, splits = read_parts(parts)
+    # The labels are made up: they may be missing in the file.
+    nothing = np.zeros((len(frame), 1), dtype=np.int64)
+    X = features_of(frame, kinds, Path(source).name)
+    names = chosen_columns(frame, keep, "keep")
+    kept = {name: frame[name].fillna("").tolist() for name in names}
+    return Table(X, nothing, ("",), kinds, Path(source).name, splits), kept

@@ -13,6 +13,16 @@ import typer
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
 
+# Arguments of functions that have options of the same meaning.
+_OPTIONS = {
+    "labels": "--labels",
+    "tags_column": "--tags-column",
+    "separator": "--separator",
+    "drop": "--drop",
+    "text": "--text",
+    "keep": "--keep",
+}
+
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command.
@@ -78,6 +88,9 @@ def _show_error(error: Exception, command: str) -> int:
         message = f"unexpected {type(error).__name__}: {message} (multimargin --debug shows more)"
     # The argument of a function, which the user of a command does not see.
     message = message.removeprefix("path: ")
+    for argument, option in _OPTIONS.items():
+        if message.startswith(f"{argument}: "):
+            message = f"{option}: {message.removeprefix(f'{argument}: ')}"
     hint = f" (see {command} --help)" if wrong_usage else ""
     _print(f"{command}: {message}{hint}", "red")
     return USAGE if wrong_usage else FAILED

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 
 def command(
@@ -69,6 +70,10 @@ def command(
         int, typer.Option("--jobs", "-j", help="Fits at the same time; -1 for one a processor.")
     ] = 1,
     labels: Labels = None,
+    tags_column: TagsColumn = None,
+    separator: Separator = None,
+    drop: Drop = None,
+    text: Text = None,
     as_json: Json = False,
 ) -> None:
     """Choose the parameters of a method by cross-validation.
@@ -92,11 +97,11 @@ def command(
         check_complete,
         check_picture,
         choose_split,
-        load_data,
         make_named_method,
         make_pipeline,
     )
     from multimargin.cli.output import console, print_json
+    from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
     from multimargin.files.writing import path_to_write
     from multimargin.tuning.last_step import LastStepSearch
 
@@ -109,16 +114,17 @@ def command(
         check_picture(plot, "--plot")
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
-    data = load_data(source, labels)
+    columns = table_columns(labels, tags_column, separator, drop, text)
+    data = load_table_or_data(source, columns)
     split, rows = choose_split(data, split, "train")
-    X, Y = data.X[rows], data.Y[rows]
-    check_complete(data, X)
+    X, Y = rows_of(data.X, rows), data.Y[rows]
+    check_complete(data, rows)
     if folds > rows.size:
         raise WrongUsage(
             f"--cv is {folds}; expected at most {rows.size}, the number of rows of {split}"
         )
     tuned = LastStepSearch(
-        make_pipeline(estimator, scale, X),
+        make_pipeline(estimator, scale, data),
         wanted,
         scoring=scorer,
         n_folds=folds,
@@ -157,7 +163,9 @@ def command(
     if as_json:
         print_json(found)
     else:
-        _report(found, method, source, context.args, labels, output)
+        options = {"labels": labels, "tags-column": tags_column, "separator": separator}
+        options |= {"drop": drop, "text": text}
+        _report(found, method, source, context.args, options, output)
 
 
 def _scorer(name: str) -> tuple[str, Any, int]:
@@ -239,7 +247,7 @@ def _report(
     method: Any,
     source: str,
     options: list[str],
-    labels: str | None,
+    columns: dict[str, str | None],
     output: str | None,
 ) -> None:
     import shlex
@@ -266,13 +274,14 @@ def _report(
     chosen = [f"--{short.get(k, k)} {v!r}".replace("'", "") for k, v in best["parameters"].items()]
     fit = ["multimargin fit", shlex.quote(source), f"--method {found['method']}", *chosen]
     fit += [shlex.quote(option) for option in options]
-    fit += [f"--labels {shlex.quote(labels)}"] if labels is not None else []
+    fit += [f"--{key} {shlex.quote(value)}" for key, value in columns.items() if value is not None]
     fit += [f"--scale {found['scale']}"] if found["scale"] != "minmax" else []
     fit += [f"--split {found['split']}"] if found["split"] != "train" else []
     out.print()
-    out.print(pairs_table([("written to", output)] if output else [("fit it with", " ".join(fit))]))
     if output:
-        out.print(pairs_table([("fit it with", " ".join(fit))]))
+        out.print(pairs_table([("written to", output)]))
+    # On one line, however long: it is there to be copied.
+    out.print(f"fit it with  {' '.join(fit)}", markup=False, soft_wrap=True)
 
 
 def _value(value: Any) -> str:

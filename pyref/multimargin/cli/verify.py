@@ -6,6 +6,7 @@ import typer
 
 from multimargin.cli import FAILED
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 
 def command(
@@ -39,6 +40,10 @@ def command(
         typer.Option("--split", metavar="NAME", help="Where the rows are drawn from: train, ..."),
     ] = None,
     labels: Labels = None,
+    tags_column: TagsColumn = None,
+    separator: Separator = None,
+    drop: Drop = None,
+    text: Text = None,
     as_json: Json = False,
 ) -> None:
     """Check a method against an exact solver.
@@ -57,20 +62,20 @@ def command(
     from multimargin.cli.options import (
         check_complete,
         choose_split,
-        load_data,
         make_named_method,
         make_pipeline,
     )
     from multimargin.cli.output import console, counted, pairs_table, print_json
+    from multimargin.cli.table_options import load_encoded, table_columns
     from multimargin.verification import draw_rows, verify
 
     method, estimator = make_named_method(method_name, context.args)
-    data = load_data(source, labels)
+    data = load_encoded(source, table_columns(labels, tags_column, separator, drop, text))
     split, chosen = choose_split(data, split, "train")
     drawn = chosen[draw_rows(data.Y[chosen], rows, random_state=seed)]
     X, Y = data.X[drawn], data.Y[drawn]
-    check_complete(data, X)
-    scaler = make_pipeline(estimator, scale, X)[:-1]
+    check_complete(data, drawn)
+    scaler = make_pipeline(estimator, scale, data)[:-1]
     if len(scaler):
         X = scaler.fit_transform(X)
     errors = console(stderr=True)

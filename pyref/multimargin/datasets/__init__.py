@@ -15,6 +15,7 @@ from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.public import available, fetch
 from multimargin.datasets.svmlight import dump_svmlight, load_svmlight
+from multimargin.datasets.tables import load_table
 
 __all__ = [
     "Description",
@@ -32,4 +33,5 @@ __all__ = [
     "load_mat",
     "load_npz",
     "load_svmlight",
+    "load_table",
 ]

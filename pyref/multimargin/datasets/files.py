@@ -10,6 +10,7 @@ from multimargin.datasets.mat import load_mat
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
+from multimargin.datasets.tables import TABLE_KINDS, load_table
 
 Labels = str | os.PathLike[str] | int | None
 
@@ -31,14 +32,14 @@ def load_file(
     file : pathlib.Path
         The file.
     labels : str, path-like, int or None, default=None
-        Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
-        beside it, see `load`.
+        Which attributes of an ARFF file are labels, see `load_arff`; None looks for an XML file
+        beside it, see `load`. Which columns of a table are, see `load_table`.
     test : pathlib.Path or None, default=None
         The file of the test part, of the same kind; for ARFF and svmlight.
     name : str or None, default=None
         Name of the data set; None takes the file's name.
     **options
-        Further arguments of `load_svmlight`, without influence on other kinds.
+        Further arguments of `load_svmlight` or `load_table`, without influence on other kinds.
 
     Returns
     -------
@@ -59,12 +60,16 @@ def load_file(
     for argument, read in (("path", file), ("test", test)):
         if read is not None and read.stat().st_size == 0:
             raise ValueError(f"{argument}: the file {str(read)!r} is empty")
-    if labels is not None and kind != ".arff":
-        raise ValueError(f"labels: found {labels!r} for {file}, expected it for ARFF files only")
+    if labels is not None and kind not in (".arff", *TABLE_KINDS):
+        raise ValueError(
+            f"labels: found {labels!r} for {file}, expected it for ARFF files and tables only"
+        )
     return _READERS[kind](file, labels, test, name, options)
 
 
-def load_folder(folder: Path, *, labels: Labels = None, name: str | None = None) -> MultilabelData:
+def load_folder(
+    folder: Path, *, labels: Labels = None, name: str | None = None, **options: Any
+) -> MultilabelData:
     """Load the data set in a folder.
 
     Parameters
@@ -76,6 +81,8 @@ def load_folder(folder: Path, *, labels: Labels = None, name: str | None = None)
         As in `load_file`.
     name : str or None, default=None
         Name of the data set; None takes the folder's name.
+    **options
+        As in `load_file`.
 
     Returns
     -------
@@ -92,7 +99,7 @@ def load_folder(folder: Path, *, labels: Labels = None, name: str | None = None)
     parts = {part: [file for file in files if file.stem.lower().endswith(part)] for part in _PARTS}
     if all(len(found) == 1 for found in parts.values()):
         train, test = (parts[part][0] for part in _PARTS)
-        return load_file(train, labels=labels, test=test, name=name)
+        return load_file(train, labels=labels, test=test, name=name, **options)
     candidates = [file for file in files if file.stem == folder.resolve().name] or files
     if len(candidates) != 1:
         found = ", ".join(file.name for file in candidates) if candidates else "no such file"
@@ -100,7 +107,7 @@ def load_folder(folder: Path, *, labels: Labels = None, name: str | None = None)
             f"path: expected the folder {folder} to hold NAME-train and NAME-test, or one file, "
             f"that end in {', '.join(_READERS)}; found {found}"
         )
-    return load_file(candidates[0], labels=labels, name=name)
+    return load_file(candidates[0], labels=labels, name=name, **options)
 
 
 def label_file(file: Path) -> Path | None:
@@ -137,6 +144,13 @@ def _read_arff(
     return load_arff(file, found, test=test, name=name)
 
 
+def _read_table(
+    file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
+) -> MultilabelData:
+    chosen: Any = labels
+    return load_table(file, labels=chosen, test=test, name=name, **options)
+
+
 def _read_svmlight(
     file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
 ) -> MultilabelData:
@@ -171,4 +185,5 @@ _READERS: dict[str, Callable[..., MultilabelData]] = {
     ".svm": _read_svmlight,
     ".svmlight": _read_svmlight,
     ".libsvm": _read_svmlight,
+    **dict.fromkeys(TABLE_KINDS, _read_table),
 }

@@ -27,19 +27,20 @@ def load(
     Parameters
     ----------
     source : str or path-like
-        A file that ends in .arff, .mat, .npz, .svm, .svmlight or .libsvm; a folder, see Notes;
+        A file that ends in .arff, .mat, .npz, .svm, .svmlight, .libsvm, .csv, .tsv or .parquet; a
+        folder, see Notes;
         "debian-tags" or "digits", which need no file; or a name that `fetch` knows.
     labels : str, path-like, int or None, default=None
         Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the
-        file (MEKA); the only XML file there is.
+        file (MEKA); the only XML file there is. Which columns of a table are, see `load_table`.
     test : str, path-like or None, default=None
         The file of the test part, of the same kind. The result then has the splits "train" and
         "test".
     name : str or None, default=None
         Name of the data set; None takes that of the file, the folder or the source.
     **options
-        Further arguments of `load_svmlight`; other kinds of files do not need them.
+        Further arguments of `load_svmlight` or `load_table`; other kinds of files do not need them.
 
     Returns
     -------
@@ -78,12 +79,14 @@ def load(
     if test is not None:
         raise ValueError(f"test: found {str(test)!r} for {str(source)!r}, expected it for a file")
     if path.is_dir():
-        return load_folder(path, labels=labels, name=name)
+        return load_folder(path, labels=labels, name=name, **options)
     text = str(source).strip()
     own = _OWN.get(text.lower().replace("_", "-"))
     known = own is not None or text.lower() in {name.lower() for name in available()}
     if known and labels is not None:
-        raise ValueError(f"labels: found {labels!r} for {text!r}, expected it for ARFF files only")
+        raise ValueError(
+            f"labels: found {labels!r} for {text!r}, expected it for ARFF files and tables only"
+        )
     if own is not None:
         return own()
     if known:

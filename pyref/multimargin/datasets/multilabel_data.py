@@ -1,7 +1,7 @@
 """The container every reader of this package returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Self, TypeAlias
 
@@ -156,6 +156,72 @@ class MultilabelData:
         X_train, Y_train = self.split("train")
         X_test, Y_test = self.split("test")
         return X_train, X_test, Y_train, Y_test
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        labels: str | Sequence[str] | None = None,
+        *,
+        tags_column: str | None = None,
+        separator: str = ",",
+        drop: str | Sequence[str] = (),
+        text: str | Sequence[str] = (),
+        name: str = "",
+    ) -> "MultilabelData":
+        """Make a data set of a data frame.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, polars.DataFrame or mapping of str to sequence
+            The table, one row an instance.
+        labels : str, sequence of str or None, default=None
+            Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
+            ``"last:6"``; a text holds several, with commas between them.
+        tags_column : str or None, default=None
+            A column that lists the labels of each row instead, as text or as a list.
+        separator : str, default=","
+            What stands between the tags of that column.
+        drop, text : str or sequence of str, default=()
+            Columns to leave out, and columns of text; named as `labels` are.
+        name : str, default=""
+            Name of the data set.
+
+        Returns
+        -------
+        MultilabelData
+            Numbers as they are, with NaN where they are missing; a column of 0 and 1 for each name
+            of a nominal column; tf-idf weights of the words of text. A named index gives the
+            `sample_names`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        TypeError
+            If `frame` is no data frame.
+        ValueError
+            If it is not clear which columns are labels, or a column is not what it should be.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from multimargin.datasets import MultilabelData
+        >>> frame = pd.DataFrame(
+        ...     {"pages": [12, 340, 95], "kind": ["web", "book", "book"],
+        ...      "tags": ["art", "art, history", "history"]})
+        >>> data = MultilabelData.from_frame(frame, tags_column="tags")
+        >>> data.feature_names, data.label_names
+        (('pages', 'kind_book', 'kind_web'), ('art', 'history'))
+        """
+        from multimargin.datasets.tables import TableColumns, table_of, to_pandas
+
+        table = to_pandas(frame)
+        columns = TableColumns(labels, tags_column, separator, drop, text)
+        data = table_of(table, columns, name=name).encoded()
+        if table.index.name is not None:
+            data = replace(data, sample_names=tuple(map(str, table.index)))
+        return data
 
     @classmethod
     def concatenate(cls, parts: Mapping[str, "MultilabelData"], name: str = "") -> Self:

@@ -1,0 +1,98 @@
+"""Predicted labels as tables and as JSON."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.files.spreadsheets import as_cell
+
+FORMATS = ("all", "labels", "tags")
+"""What a row can have: labels and scores, labels, or names of labels."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The labels of n rows.
+
+    Parameters
+    ----------
+    label_names : sequence of str
+        Names of the q labels.
+    rows : ndarray of shape (n,)
+        Numbers of the rows.
+    scores : ndarray of shape (n, q)
+        Scores; positive where the label is predicted.
+    kept : mapping of str to sequence
+        Further columns, copied from the data.
+    form : {"all", "labels", "tags"}
+        See `FORMATS`.
+    top : int or None
+        For "tags" the number of labels a row; None takes those that are predicted.
+    """
+
+    label_names: Sequence[str]
+    rows: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    kept: Mapping[str, Sequence[Any]]
+    form: str
+    top: int | None
+
+    def write_csv(self, stream: IO[str]) -> None:
+        """Write a line for each row.
+
+        Parameters
+        ----------
+        stream : text stream
+            Where to.
+        """
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["row", *map(as_cell, [*self.kept, *self._heads()])])
+        for number, row in enumerate(self.rows):
+            copied = [values[number] for values in self.kept.values()]
+            copied = [as_cell(value) if isinstance(value, str) else value for value in copied]
+            writer.writerow([int(row), *copied, *self._cells(number)])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the labels of all rows by name.
+
+        Returns
+        -------
+        dict of str to object
+            "labels", the names of all, and "rows".
+        """
+        rows = []
+        for number, row in enumerate(self.rows):
+            scores = dict(zip(self.label_names, self.scores[number].tolist(), strict=True))
+            if self.form == "tags":
+                best = self._best(number)
+                labels = [self.label_names[k] for k in best]
+                scores = {name: scores[name] for name in labels}
+            else:
+                labels = [name for name, score in scores.items() if score > 0]
+            copied = {name: values[number] for name, values in self.kept.items()}
+            rows.append({"row": int(row), **copied, "labels": labels, "scores": scores})
+        return {"labels": list(self.label_names), "rows": rows}
+
+    def _heads(self) -> list[str]:
+        if self.form == "tags":
+            return ["tags", "scores"]
+        scores = [f"score: {name}" for name in self.label_names] if self.form == "all" else []
+        return [*self.label_names, *scores]
+
+    def _cells(self, number: int) -> list[Any]:
+        scores = self.scores[number]
+        if self.form == "tags":
+            best = self._best(number)
+            tags = as_cell(", ".join(self.label_names[k] for k in best))
+            return [tags, ", ".join(f"{scores[k]:.4f}" for k in best)]
+        labels = (scores > 0).astype(int).tolist()
+        return [*labels, *(scores.tolist() if self.form == "all" else ())]
+
+    def _best(self, number: int) -> NDArray[np.intp]:
+        scores = self.scores[number]
+        ranked = np.argsort(-scores, kind="stable")
+        return ranked[scores[ranked] > 0] if self.top is None else ranked[: self.top]

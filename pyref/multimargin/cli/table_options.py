@@ -1,0 +1,292 @@
+"""Options that say which columns of a table are what, and the data they lead to."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multimargin.cli.options import WrongUsage
+
+if TYPE_CHECKING:
+    from multimargin.datasets import MultilabelData
+    from multimargin.datasets.tables import Table, TableColumns
+    from multimargin.model_files import ModelInfo
+
+TagsColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--tags-column",
+        metavar="COLUMN",
+        help="Of a table: the column that lists the labels of each row, instead of --labels.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="TEXT",
+        help="What stands between the tags of that column; a comma by default.",
+        show_default=False,
+    ),
+]
+Drop = Annotated[
+    str | None,
+    typer.Option(
+        "--drop",
+        metavar="COLUMN,...",
+        help="Of a table: columns that are neither features nor labels, such as an id.",
+    ),
+]
+Text = Annotated[
+    str | None,
+    typer.Option(
+        "--text",
+        metavar="COLUMN,...",
+        help="Of a table: columns of text, whose words become features (tf-idf).",
+    ),
+]
+
+
+def table_columns(
+    labels: str | None,
+    tags_column: str | None,
+    separator: str | None,
+    drop: str | None,
+    text: str | None,
+) -> "TableColumns":
+    """Put the options of a command line together.
+
+    Parameters
+    ----------
+    labels, tags_column, separator, drop, text : str or None
+        Values of the options.
+
+    Returns
+    -------
+    TableColumns
+        Which columns are what.
+
+    Raises
+    ------
+    WrongUsage
+        If the options contradict each other.
+    """
+    from multimargin.datasets.tables import TableColumns
+
+    if labels is not None and tags_column is not None:
+        raise WrongUsage("--labels and --tags-column are both given; expected one of them")
+    if separator is not None and tags_column is None:
+        raise WrongUsage("--separator is given without --tags-column, whose tags it separates")
+    chosen: Any = labels
+    if labels is not None and labels.lstrip("+-").isdigit():
+        chosen = int(labels)
+    return TableColumns(
+        chosen,
+        tags_column,
+        "," if separator is None else separator.replace("\\t", "\t"),
+        () if drop is None else drop,
+        () if text is None else text,
+    )
+
+
+def load_table_or_data(source: str, columns: "TableColumns") -> "MultilabelData | Table":
+    """Load the data set of a command line; a table keeps its columns.
+
+    Parameters
+    ----------
+    source : str
+        The argument DATA.
+    columns : TableColumns
+        Which columns are what, if it is a table.
+
+    Returns
+    -------
+    MultilabelData or Table
+        The data.
+
+    Raises
+    ------
+    WrongUsage
+        If options for tables are given for other data, or it is not clear which columns are labels.
+    """
+    from pathlib import Path
+
+    from multimargin.datasets import load
+    from multimargin.datasets.tables import read_table, table_files, warn_of_row_numbers
+
+    parts = table_files(source)
+    if parts is None:
+        for option, value in (
+            ("--tags-column", columns.tags_column),
+            ("--drop", columns.drop),
+            ("--text", columns.text),
+        ):
+            if value:
+                raise WrongUsage(f"{option} is for tables (.csv, .tsv, .parquet), not for {source}")
+        labels: Any = columns.labels
+        return load(source, labels=labels)
+    if columns.labels is None and columns.tags_column is None:
+        _ask_for_labels(parts)
+    table = read_table(parts, columns, name=Path(source).resolve().stem)
+    warn_of_row_numbers(table.kinds, table.X)
+    return table
+
+
+def load_encoded(source: str, columns: "TableColumns", *, impute: bool = True) -> "MultilabelData":
+    """Load the data set of a command line; a table as numbers.
+
+    Parameters
+    ----------
+    source : str
+        The argument DATA.
+    columns : TableColumns
+        Which columns are what, if it is a table.
+    impute : bool, default=True
+        Whether missing numbers of a table are filled in, which is said on standard error.
+
+    Returns
+    -------
+    MultilabelData
+        The data.
+    """
+    import numpy as np
+
+    data: Any = load_table_or_data(source, columns)
+    if not is_table(data):
+        return data  # type: ignore[no-any-return]
+    if impute:
+        say_what_is_missing(data, np.arange(data.n_samples))
+    return data.encoded(impute=impute)  # type: ignore[no-any-return]
+
+
+def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "MultilabelData | Table":
+    """Load data with labels as the data that a model was fitted to.
+
+    Parameters
+    ----------
+    source : str
+        The argument DATA.
+    info : ModelInfo
+        The model.
+    labels : str or None
+        Value of the option ``--labels``.
+
+    Returns
+    -------
+    MultilabelData or Table
+        The data; a table with the features and labels of the model, in its order.
+    """
+    from pathlib import Path
+
+    from multimargin.cli.options import load_data
+    from multimargin.cli.predict import svmlight_options
+    from multimargin.datasets.tables import TableColumns, read_table, table_files
+
+    parts = table_files(source)
+    if parts is None or info.table is None:
+        return load_data(source, labels, **svmlight_options(info))
+    tags_column = info.table.get("tags_column")
+    columns = TableColumns(
+        labels=None if tags_column else list(info.label_names),
+        tags_column=tags_column,
+        separator=info.table.get("separator", ","),
+    )
+    return read_table(
+        parts,
+        columns,
+        name=Path(source).resolve().stem,
+        kinds=info.table["kinds"],
+        known_labels=info.label_names,
+    )
+
+
+def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
+    """Return what a model file keeps of the table that its model was fitted to.
+
+    Parameters
+    ----------
+    data : MultilabelData or Table
+        The data.
+    columns : TableColumns
+        Which columns are what.
+
+    Returns
+    -------
+    dict of str to object, or None
+        The kinds of the features, and how tags are listed; None for other data.
+    """
+    if not is_table(data):
+        return None
+    return {
+        "kinds": dict(data.kinds),
+        "tags_column": columns.tags_column,
+        "separator": columns.separator,
+    }
+
+
+def is_table(data: Any) -> bool:
+    """Return whether data are a table whose columns are no numbers yet.
+
+    Parameters
+    ----------
+    data : MultilabelData or Table
+        The data.
+
+    Returns
+    -------
+    bool
+        Whether they are.
+    """
+    return hasattr(data, "kinds")
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Return rows of features.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array, pandas.DataFrame} of shape (n, d)
+        The features.
+    rows : ndarray of int
+        Row numbers.
+
+    Returns
+    -------
+    {ndarray, csr_array, pandas.DataFrame}
+        These rows.
+    """
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def say_what_is_missing(table: "Table", rows: Any) -> None:
+    """Say on standard error which missing values are filled in, and how.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    rows : ndarray of int
+        The rows that are used.
+    """
+    from multimargin.cli.output import console, counted
+
+    ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}
+    for column, count in table.missing(rows).items():
+        console(stderr=True).print(
+            f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _ask_for_labels(parts: Any) -> None:
+    """Refuse a table without a word about its labels, and say what it has."""
+    from multimargin.datasets.table_columns import chosen_columns
+    from multimargin.datasets.tables import read_frame
+
+    try:
+        chosen_columns(read_frame(next(iter(parts.values()))), None, "labels")
+    except ValueError as error:
+        message = str(error).removeprefix("labels: not given, ")
+        message = message.replace("(labels last:", "(--labels last:")
+        message = message.replace("or tags_column,", "or --tags-column,")
+        raise WrongUsage(f"--labels is not given, {message}") from error

@@ -1,0 +1,311 @@
+"""Columns of a table: which of them are labels, and what the others hold."""
+
+from collections.abc import Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
+# A column of names with more different ones than this is more likely text, or one name a row.
+_MANY_NAMES = 50
+_SHOWN = 8
+
+
+def chosen_columns(
+    frame: Any, wanted: str | int | Sequence[str] | None, argument: str
+) -> list[str]:
+    """Return the columns that names, patterns and places stand for.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    wanted : str, int, sequence of str or None
+        Names, patterns such as "tag:*", "first:N" or "last:N"; a text holds several, with commas
+        between them. A number N stands for the first N, -N for the last N.
+    argument : str
+        Name of the argument in messages: "labels", "drop" or "text".
+
+    Returns
+    -------
+    list of str
+        Their names, in the order of the table.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, or None is given for labels.
+    """
+    columns = list(frame.columns)
+    if wanted is None:
+        if argument != "labels":
+            return []
+        raise ValueError(
+            "labels: not given, expected names of columns (NAME,NAME,...), a pattern such as "
+            "'tag:*', or last:N; or tags_column, the column that lists the tags of each row. The "
+            f"columns are {listed(columns)}{_guess(frame)}"
+        )
+    if isinstance(wanted, int):
+        wanted = f"first:{wanted}" if wanted >= 0 else f"last:{-wanted}"
+    if isinstance(wanted, str):
+        items = [wanted] if wanted in columns else [part.strip() for part in wanted.split(",")]
+    else:
+        items = [str(item) for item in wanted]
+    found: set[str] = set()
+    for item in items:
+        found |= set(_columns_of(item, columns, argument))
+    return [column for column in columns if column in found]
+
+
+def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
+    if item in columns:
+        return [item]
+    place, colon, count = item.partition(":")
+    if colon and place in ("first", "last") and count.isdigit():
+        if not 0 < int(count) <= len(columns):
+            raise ValueError(f"{argument}: found {item!r}, but there are {len(columns)} columns")
+        return columns[: int(count)] if place == "first" else columns[-int(count) :]
+    matching = [column for column in columns if fnmatchcase(column, item)]
+    if not matching:
+        raise ValueError(
+            f"{argument}: there is no column {item!r}{_nearest(item, columns)}; the columns are "
+            f"{listed(columns)}"
+        )
+    return matching
+
+
+def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return the label indicator of columns of 0 and 1.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    names : sequence of str
+        The columns: 0 and 1, truth values, or the words true, false, yes and no.
+
+    Returns
+    -------
+    ndarray of shape (n, q)
+        The indicator.
+
+    Raises
+    ------
+    ValueError
+        If a column holds something else.
+    """
+    if len(names) < 2:
+        raise ValueError(
+            f"labels: found one column, {names[0]!r}; expected at least two, or tags_column for a "
+            "column that lists the tags of each row"
+        )
+    Y = np.zeros((len(frame), len(names)), dtype=np.int64)
+    for k, name in enumerate(names):
+        values = frame[name]
+        absent = values.isna().to_numpy()
+        if absent.any():
+            raise ValueError(
+                f"labels: the column {name!r} has {int(absent.sum())} missing values, the first in "
+                f"row {int(np.flatnonzero(absent)[0])}; expected 0 or 1 everywhere"
+            )
+        words = values.astype(str).str.strip().str.lower()
+        relevant = words.isin(_TRUE).to_numpy()
+        wrong = ~(relevant | words.isin(_FALSE).to_numpy())
+        if wrong.any():
+            first = int(np.flatnonzero(wrong)[0])
+            raise ValueError(
+                f"labels: the column {name!r} has {values.iloc[first]!r} in row {first}; expected "
+                "0 or 1 (a column that lists tags is the tags_column)"
+            )
+        Y[:, k] = relevant
+    return Y
+
+
+def indicator_of_tags(
+    column: Any, separator: str, known: Collection[str] | None = None
+) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the label indicator of a column that lists tags.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Texts of tags with the separator between them, or lists of tags; a missing value has none.
+    separator : str
+        The separator.
+    known : collection of str, optional
+        The only tags to take; by default all that occur.
+
+    Returns
+    -------
+    names : list of str
+        The tags, sorted; those of `known` in their order.
+    Y : ndarray of shape (n, q)
+        The indicator.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two tags, or the separator is empty.
+    """
+    if not separator:
+        raise ValueError("separator: found an empty text, expected what stands between two tags")
+    sets = [_tags(cell, separator) for cell in column]
+    names = sorted(set().union(*sets)) if known is None else list(known)
+    if len(names) < 2:
+        raise ValueError(
+            f"tags_column: the column {column.name!r} has {len(names)} different tag(s) with the "
+            f"separator {separator!r}; expected at least two"
+        )
+    place = {name: k for k, name in enumerate(names)}
+    Y = np.zeros((len(sets), len(names)), dtype=np.int64)
+    for row, tags in enumerate(sets):
+        Y[row, [place[tag] for tag in tags if tag in place]] = 1
+    return names, Y
+
+
+def _tags(cell: Any, separator: str) -> set[str]:
+    if isinstance(cell, list | tuple | set | np.ndarray):
+        items: Iterable[Any] = cell
+    elif cell is None or cell != cell:
+        items = ()
+    else:
+        items = str(cell).split(separator)
+    return {tag for tag in (str(item).strip() for item in items) if tag}
+
+
+def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
+    """Find out what the columns of features hold.
+
+    Parameters
+    ----------
+    features : pandas.DataFrame
+        The columns.
+    text : sequence of str
+        Those that hold text.
+
+    Returns
+    -------
+    dict of str to str
+        "number", "nominal" or "text" for each.
+
+    Raises
+    ------
+    ValueError
+        If a column holds dates, or so many different names that it must be something else.
+    """
+    kinds = {}
+    for column in features.columns:
+        values = features[column]
+        kind = values.dtype.kind
+        if column in text:
+            kinds[column] = "text"
+        elif kind in "buif":
+            kinds[column] = "number"
+        elif kind in "mM":
+            raise ValueError(
+                f"the column {column!r} holds dates; expected numbers, names or text: convert it, "
+                f"or drop it (--drop {column})"
+            )
+        else:
+            n_names = values.dropna().astype(str).nunique()
+            if n_names > _MANY_NAMES and 2 * n_names > len(values):
+                raise ValueError(
+                    f"the column {column!r} has {n_names} different values in {len(values)} rows, "
+                    f"such as {str(values.dropna().iloc[0])[:40]!r}; say what it is: text "
+                    f"(--text {column}), or nothing to learn from (--drop {column})"
+                )
+            kinds[column] = "nominal"
+    return kinds
+
+
+def typed(values: Any, kind: str) -> Any:
+    """Return a column of numbers as float64, one of names as objects.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        The column.
+    kind : {"number", "nominal"}
+        What it holds.
+
+    Returns
+    -------
+    pandas.Series or ndarray
+        The column; missing values are NaN.
+
+    Raises
+    ------
+    ValueError
+        If a number is none, or is infinite.
+    """
+    if kind == "nominal":
+        return values.astype(object).where(values.notna(), np.nan).map(_name, na_action="ignore")
+    try:
+        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the column {values.name!r} has something else than numbers: {error}"
+        ) from error
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise ValueError(
+            f"the column {values.name!r} is infinite in row {int(np.flatnonzero(infinite)[0])}; "
+            "expected finite numbers, or nothing where a value is missing"
+        )
+    return numbers
+
+
+def as_text(values: Any) -> Any:
+    """Return a column of text; what is missing is empty.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        The column.
+
+    Returns
+    -------
+    pandas.Series
+        Texts.
+    """
+    return values.astype(object).where(values.notna(), "").map(str).astype(object)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names for a message.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names.
+
+    Returns
+    -------
+    str
+        The first of them.
+    """
+    return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _name(value: Any) -> str:
+    return str(value)
+
+
+def _guess(frame: Any) -> str:
+    """Say which columns at the end look like labels."""
+    count = 0
+    for column in reversed(frame.columns):
+        values = frame[column].dropna()
+        if not len(values) or not set(values.astype(str).str.lower()) <= _TRUE | _FALSE:
+            break
+        count += 1
+    return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
+
+
+def _nearest(name: str, columns: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, columns, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

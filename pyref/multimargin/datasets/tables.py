@@ -1,0 +1,492 @@
+"""Tables: columns of numbers, names and text, and columns or lists of labels."""
+
+import os
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.datasets._reading import reading
+from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.datasets.table_columns import (
+    as_text,
+    chosen_columns,
+    feature_kinds,
+    indicator_of_columns,
+    indicator_of_tags,
+    listed,
+    typed,
+)
+from multimargin.datasets.table_encoder import make_encoder
+
+TABLE_KINDS = (".csv", ".tsv", ".parquet")
+"""What files with tables end in."""
+_PARTS = ("train", "test")
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of a table are what.
+
+    Parameters
+    ----------
+    labels : str, sequence of str or None, default=None
+        Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
+        ``"last:6"``; a text holds several with commas between them.
+    tags_column : str or None, default=None
+        A column that lists the labels of each row instead, as text or as a list.
+    separator : str, default=","
+        What stands between the tags of that column.
+    drop : str or sequence of str, default=()
+        Columns that are neither features nor labels; names and patterns, as for `labels`.
+    text : str or sequence of str, default=()
+        Columns of text, whose words become features.
+    """
+
+    labels: str | Sequence[str] | None = None
+    tags_column: str | None = None
+    separator: str = ","
+    drop: str | Sequence[str] = ()
+    text: str | Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of n rows, its columns sorted into features and labels.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame of shape (n, d)
+        The features as they are in the table: numbers as float64, names and text as objects.
+    Y : ndarray of shape (n, q)
+        Label indicator.
+    label_names : sequence of str
+        Names of the labels.
+    kinds : mapping of str to str
+        For each feature "number", "nominal" or "text".
+    name : str, default=""
+        Name of the data set.
+    splits : mapping of str to ndarray of int, default={}
+        Row numbers of named subsets.
+    """
+
+    X: Any
+    Y: NDArray[np.int64]
+    label_names: Sequence[str]
+    kinds: Mapping[str, str]
+    name: str = ""
+    splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows n."""
+        return int(self.Y.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns d that are features."""
+        return len(self.kinds)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels q."""
+        return int(self.Y.shape[1])
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns that are features."""
+        return tuple(self.kinds)
+
+    def missing(self, rows: NDArray[np.intp]) -> dict[str, int]:
+        """Count the missing values of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The rows.
+
+        Returns
+        -------
+        dict of str to int
+            How many, for the columns of numbers and names that have some.
+        """
+        counts = self.X.iloc[rows].isna().sum()
+        return {name: int(count) for name, count in counts.items() if count}
+
+    def encoded(self, *, impute: bool = False) -> MultilabelData:
+        """Return the data as numbers, by an encoder that is fitted to the training part.
+
+        Parameters
+        ----------
+        impute : bool, default=False
+            Whether missing numbers are filled in by the median of their column.
+
+        Returns
+        -------
+        MultilabelData
+            Numbers as they are, with NaN where they are missing unless filled in; a column of 0 and
+            1 for each name of a nominal column; tf-idf weights of the words of text.
+        """
+        encoder = make_encoder(self.kinds, scaling="none", impute=impute, n_rows=self.n_samples)
+        train = self.splits.get("train", np.arange(self.n_samples))
+        encoder.fit(self.X.iloc[train])
+        return MultilabelData(
+            encoder.transform(self.X),
+            self.Y,
+            feature_names=encoder.get_feature_names_out(),
+            label_names=self.label_names,
+            name=self.name,
+            splits=self.splits,
+        )
+
+
+def load_table(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | Sequence[str] | None = None,
+    tags_column: str | None = None,
+    separator: str = ",",
+    drop: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
+    test: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+) -> MultilabelData:
+    """Load a multi-label data set from a CSV, TSV or Parquet file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its first row names the columns.
+    labels, tags_column, separator, drop, text
+        Which columns are what, see `MultilabelData.from_frame`.
+    test : str, path-like or None, default=None
+        The file of the test part, with the same columns.
+    name : str or None, default=None
+        Name of the data set; None takes the file's name.
+
+    Returns
+    -------
+    MultilabelData
+        The data as numbers, see `MultilabelData.from_frame`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file does not exist.
+    ImportError
+        If pandas, or pyarrow for a Parquet file, is not installed.
+    ValueError
+        If it is malformed, or it is not clear which columns are labels.
+    """
+    columns = TableColumns(labels, tags_column, separator, drop, text)
+    parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
+    return read_table(parts, columns, name=name).encoded()
+
+
+def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
+    """Return the tables that a path stands for.
+
+    Parameters
+    ----------
+    source : str or path-like
+        A file, or a folder with two files whose names end in "train" and "test", or with one file.
+
+    Returns
+    -------
+    dict of str to pathlib.Path or None
+        The files by part, "train" for a single one; None if these are no tables.
+    """
+    path = Path(source)
+    if path.is_file():
+        return {"train": path} if path.suffix.lower() in TABLE_KINDS else None
+    if not path.is_dir():
+        return None
+    files = sorted(file for file in path.iterdir() if file.suffix.lower() in TABLE_KINDS)
+    parts = {part: [f for f in files if f.stem.lower().endswith(part)] for part in _PARTS}
+    if all(len(found) == 1 for found in parts.values()):
+        return {part: found[0] for part, found in parts.items()}
+    return {"train": files[0]} if len(files) == 1 else None
+
+
+def read_table(
+    parts: Mapping[str, Path],
+    columns: TableColumns,
+    *,
+    name: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    known_labels: Collection[str] | None = None,
+) -> Table:
+    """Read tables and sort their columns.
+
+    Parameters
+    ----------
+    parts : mapping of str to pathlib.Path
+        The files; the result has splits of these names if there are several.
+    columns : TableColumns
+        Which columns are what.
+    name : str or None, default=None
+        Name of the data set; None takes that of the first file.
+    kinds, known_labels
+        As in `table_of`.
+
+    Returns
+    -------
+    Table
+        The table.
+
+    Raises
+    ------
+    ValueError
+        If a file is malformed, the parts have different columns, or it is not clear which columns
+        are labels.
+    """
+    first = next(iter(parts.values()))
+    frame, splits = read_parts(parts)
+    title = first.stem if name is None else name
+    table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
+    return replace(table, splits=splits)
+
+
+def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+    """Read tables with the same columns into one.
+
+    Parameters
+    ----------
+    parts : mapping of str to pathlib.Path
+        The files.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        Their rows.
+    splits : dict of str to ndarray of int
+        The rows of each part, if there are several.
+
+    Raises
+    ------
+    ValueError
+        If a file is malformed, or the parts have different columns.
+    """
+    return _stacked({part: read_frame(file) for part, file in parts.items()})
+
+
+def read_frame(file: Path) -> Any:
+    """Read a CSV, TSV or Parquet file.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its columns, with names that are texts.
+    """
+    pandas = _pandas(f"tables such as {file.name}")
+    with reading(file, "path"):
+        if file.suffix.lower() == ".parquet":
+            frame = pandas.read_parquet(file)
+        else:
+            separator = _separator(file)
+            frame = pandas.read_csv(file, sep=separator, encoding="utf-8-sig", low_memory=False)
+        if frame.shape[0] == 0:
+            raise ValueError(f"path: {file} has no rows below the names of its columns")
+    frame.columns = [str(column) for column in frame.columns]
+    unnamed = [column for column in frame.columns if column.startswith("Unnamed: ")]
+    for column in unnamed:
+        if np.array_equal(frame[column], np.arange(len(frame))):
+            # The index, which pandas writes unless told not to.
+            frame = frame.drop(columns=column)
+    return frame
+
+
+def table_of(
+    frame: Any,
+    columns: TableColumns,
+    *,
+    name: str = "",
+    kinds: Mapping[str, str] | None = None,
+    known_labels: Collection[str] | None = None,
+) -> Table:
+    """Sort the columns of a data frame into features and labels.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    columns : TableColumns
+        Which columns are what.
+    name : str, default=""
+        Name of the data set.
+    kinds : mapping of str to str, optional
+        The features and their kinds; found out by default.
+    known_labels : collection of str, optional
+        The only tags of `columns.tags_column` to take; by default all that occur.
+
+    Returns
+    -------
+    Table
+        The table.
+
+    Raises
+    ------
+    ValueError
+        If it is not clear which columns are labels, or a column is not what it should be.
+    """
+    dropped = set(chosen_columns(frame, columns.drop, "drop"))
+    if columns.tags_column is not None:
+        chosen_columns(frame, [columns.tags_column], "tags_column")
+        names, Y = indicator_of_tags(frame[columns.tags_column], columns.separator, known_labels)
+        taken = {columns.tags_column}
+        if columns.labels is not None:
+            raise ValueError("labels and tags_column are both given; expected one of them")
+    else:
+        names = chosen_columns(frame, columns.labels, "labels")
+        Y = indicator_of_columns(frame, names)
+        taken = set(names)
+    if kinds is None:
+        text = chosen_columns(frame, columns.text, "text")
+        features = frame[[c for c in frame.columns if c not in dropped | taken]]
+        if features.shape[1] == 0:
+            raise ValueError("no column is left for the features; expected at least one")
+        kinds = feature_kinds(features, text)
+    return Table(features_of(frame, kinds, name), Y, tuple(names), dict(kinds), name)
+
+
+def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
+    """Return the features of a table in the types of their kinds.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table, whose columns may stand in any order.
+    kinds : mapping of str to str
+        The features and their kinds.
+    name : str
+        What to call the table in a message.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Its columns in the order of `kinds`.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or is not of its kind.
+    """
+    missing = [column for column in kinds if column not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"{name} lacks {len(missing)} of the {len(kinds)} columns of features: "
+            f"{listed(missing)}; it has {listed(list(frame.columns))}"
+        )
+    pandas = _pandas("tables")
+    typed_columns = {
+        column: as_text(frame[column]) if kind == "text" else typed(frame[column], kind)
+        for column, kind in kinds.items()
+    }
+    return pandas.DataFrame(typed_columns, index=frame.index)
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a data frame as one of pandas.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, polars.DataFrame or mapping
+        The frame.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The frame itself if it is one; its column names as texts.
+
+    Raises
+    ------
+    TypeError
+        If it is no data frame.
+    """
+    pandas = _pandas("data frames")
+    if isinstance(frame, pandas.DataFrame):
+        result = frame.copy(deep=False)
+    elif hasattr(frame, "columns") and hasattr(frame, "get_column"):
+        # polars, by lists: its own conversion needs pyarrow.
+        result = pandas.DataFrame({c: frame.get_column(c).to_list() for c in frame.columns})
+    elif isinstance(frame, Mapping):
+        result = pandas.DataFrame(dict(frame))
+    else:
+        raise TypeError(
+            f"frame: found {type(frame).__name__}, expected a data frame of pandas or polars"
+        )
+    result.columns = [str(column) for column in result.columns]
+    return result
+
+
+def _pandas(what: str) -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            f"{what} need pandas, which is not installed: pip install 'multimargin[tables]'"
+        ) from error
+    return pandas
+
+
+def _separator(file: Path) -> str:
+    if file.suffix.lower() == ".tsv":
+        return "\t"
+    with file.open(encoding="utf-8-sig") as stream:
+        head = stream.readline()
+    # As spreadsheets write where the comma is the decimal mark.
+    return ";" if ";" in head and "," not in head else ","
+
+
+def _stacked(frames: Mapping[str, Any]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
+    (first_part, first), *others = frames.items()
+    if not others:
+        return first, {}
+    for part, frame in others:
+        if set(frame.columns) != set(first.columns):
+            differing = sorted(set(frame.columns) ^ set(first.columns))
+            raise ValueError(
+                f"{first_part} and {part} have different columns: {listed(differing)} "
+                "only in one of them"
+            )
+    stacked = _pandas("tables").concat(frames.values(), ignore_index=True)
+    splits, start = {}, 0
+    for part, frame in frames.items():
+        splits[part] = np.arange(start, start + len(frame))
+        start += len(frame)
+    return stacked, splits
+
+
+def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
+    """Warn of a column that numbers the rows, which says nothing of other rows.
+
+    Parameters
+    ----------
+    kinds : mapping of str to str
+        The features and their kinds.
+    X : pandas.DataFrame
+        The features.
+
+    Warns
+    -----
+    UserWarning
+        If there is one.
+    """
+    for column, kind in kinds.items():
+        values = X[column]
+        if kind == "number" and len(values) > 2 and bool((values.diff().iloc[1:] == 1.0).all()):
+            warnings.warn(
+                f"the column {column!r} numbers the rows and is taken for a feature; drop it "
+                f"(--drop {column}) if it is none",
+                UserWarning,
+                stacklevel=2,
+            )

@@ -1,0 +1,157 @@
+"""Tables in, names out."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from multimargin.datasets import load_debian_tags
+from multimargin.model_files import load_model
+
+pd = pytest.importorskip("pandas")
+
+TAGS = ("interface::commandline", "interface::x11", "works-with::text")
+COLUMNS = ("--tags-column", "tags", "--separator", "|", "--drop", "package", "--text", "about")
+FIT = ("-m", "mlodm", "--kernel", "linear", "--C", "4")
+
+
+@pytest.fixture(scope="module")
+def frame() -> "pd.DataFrame":
+    """150 programs, with what a table may have: a name, text, a category, numbers, tags."""
+    data = load_debian_tags()
+    words = np.array(data.feature_names)
+    rows = data.splits["train"][:150]
+    places = [data.label_names.index(tag) for tag in TAGS]
+    return pd.DataFrame(
+        {
+            "package": [data.sample_names[row] for row in rows],
+            "about": [" ".join(words[data.X[[row]].indices]) for row in rows],
+            "letter": [data.sample_names[row][0] for row in rows],
+            "length": [
+                len(data.X[[row]].indices) if number % 9 else None
+                for number, row in enumerate(rows)
+            ],
+            "tags": [
+                "|".join(tag for tag, k in zip(TAGS, places, strict=True) if data.Y[row, k])
+                for row in rows
+            ],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def files(frame: "pd.DataFrame", tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tables")
+    frame[:100].to_csv(folder / "old.csv", index=False)
+    frame[100:].to_csv(folder / "new.tsv", index=False, sep="\t")
+    frame[100:].drop(columns="tags")[::-1].to_csv(folder / "bare.csv", index=False)
+    return folder
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -> None:
+    model = tmp_path / "tags.model"
+    fitted = command("fit", files / "old.csv", *COLUMNS, *FIT, "-o", model)
+    assert fitted.code == 0, fitted.err
+    assert "length: 12 missing values, filled in by the median of the column" in fitted.err
+    evaluated = command("evaluate", model, files / "new.tsv", "--json").json
+    assert evaluated["n_rows"] == 50
+    assert evaluated["measures"]["ranking_loss"] < 0.3
+
+    found = rows(
+        command("predict", model, files / "bare.csv", "--top", "2", "--keep", "package").out
+    )
+    assert [row["package"] for row in found] == frame["package"][100:].tolist()[::-1]
+    for row in found:
+        tags, scores = row["tags"].split(", "), [float(s) for s in row["scores"].split(", ")]
+        assert len(tags) == len(scores) == 2
+        assert set(tags) < set(TAGS)
+        assert scores == sorted(scores, reverse=True)
+
+    # The file holds the whole pipeline: the raw table is enough.
+    loaded, info = load_model(model)
+    raw = frame[100:].drop(columns="tags")[::-1].assign(package="ignored")
+    expected = loaded.decision_function(raw[list(info.feature_names)])
+    labels = rows(command("predict", model, files / "bare.csv").out)
+    for row, scores in zip(labels, expected, strict=True):
+        assert [float(row[f"score: {tag}"]) for tag in TAGS] == pytest.approx(scores.tolist())
+        assert [int(row[tag]) for tag in TAGS] == (scores > 0).astype(int).tolist()
+    chosen = rows(command("predict", model, files / "bare.csv", "--format", "tags").out)
+    for row, scores in zip(chosen, expected, strict=True):
+        tags = {tag for tag in row["tags"].split(", ") if tag}
+        assert tags == {tag for tag, s in zip(TAGS, scores, strict=True) if s > 0}
+    only = rows(command("predict", model, files / "bare.csv", "--format", "labels").out)
+    assert list(only[0]) == ["row", *TAGS]
+
+
+def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> None:
+    found = command("info", files / "old.csv", *COLUMNS, "--json").json
+    assert (found["n_samples"], found["n_labels"], found["n_missing_values"]) == (100, 3, 12)
+    grid = ("-m", "mlodm", "--kernel", "linear", "--grid", "C=1,4")
+    tuned = command("tune", files / "old.csv", *COLUMNS, *grid)
+    assert tuned.code == 0, tuned.err
+    # One line, with all that leads to the same table.
+    line = next(line for line in tuned.out.splitlines() if line.startswith("fit it with"))
+    assert "--tags-column tags --separator '|' --drop package --text about" in line
+    some = ("--tags-column", "tags", "--separator", "|", "--drop", "package,about,letter")
+    results = ("--results", tmp_path / "r.jsonl", "-m", "rank-lsvm", "--cv", "2", "--json")
+    compared = command("compare", files / "old.csv", *some, *results)
+    assert compared.code == 0, compared.err
+    assert "length: 12 missing values" in compared.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("fit", "old.csv"), 2, "--labels is not given, expected names of columns"),
+        (("fit", "old.csv", "--labels", "a", "--tags-column", "tags"), 2, "are both given"),
+        (("fit", "old.csv", "--separator", ";"), 2, "--separator is given without --tags-column"),
+        (("fit", "old.csv", "--tags-column", "tag"), 1, "--tags-column: there is no column 'tag'"),
+        (("fit", "old.csv", "--tags-column", "tags"), 1, "'package' has 100 different values"),
+        (("info", "digits", "--drop", "x"), 2, "--drop is for tables"),
+    ],
+)
+def test_messages(
+    command,
+    files: Path,
+    arguments: tuple[str, ...],
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(files)
+    answer = command(*arguments)
+    assert answer.code == code
+    assert message in answer.err
+
+
+def test_a_model_of_a_table_says_what_it_takes(command, files: Path, tmp_path: Path) -> None:
+    model = tmp_path / "tags.model"
+    assert command("fit", files / "old.csv", *COLUMNS, *FIT, "-o", model).code == 0
+    for source, message in (
+        ("digits", "there is no file or folder 'digits'"),
+        (files / "none.csv", "there is no file or folder"),
+        (model, "is no table, expected one, as the model was fitted to one"),
+    ):
+        answer = command("predict", model, source)
+        assert answer.code == 1
+        assert message in answer.err
+    short = tmp_path / "short.csv"
+    short.write_text("about,letter\nx,y\n")
+    assert "short.csv lacks 1 of the 3 columns of features: 'length'" in (
+        command("predict", model, short).err
+    )
+    short.write_text("about,letter,length\nx,y,long\n")
+    assert "the column 'length' has something else than numbers" in (
+        command("predict", model, short).err
+    )
+    other = tmp_path / "digits.model"
+    assert command("fit", "digits", "-m", "rank-lsvm", "-o", other).code == 0
+    answer = command("predict", other, files / "bare.csv", "--keep", "package")
+    assert answer.code == 2
+    assert "--keep is for models that were fitted to a table" in answer.err

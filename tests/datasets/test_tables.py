@@ -1,0 +1,214 @@
+"""Tables: which columns are labels, what the others hold, and what becomes of them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from multimargin.datasets import MultilabelData, load, load_table
+from multimargin.datasets.table_encoder import make_encoder
+from multimargin.datasets.tables import TableColumns, read_frame, table_of, to_pandas
+
+pd = pytest.importorskip("pandas")
+
+FRAME = pd.DataFrame(
+    {
+        "id": [7, 3, 9, 4],
+        "size": [1.0, None, 3.0, 8.0],
+        "kind": ["a", "b", None, "a"],
+        "about": ["red fox", "blue fox", None, "red hen"],
+        "tag:x": [1, 0, 1, 0],
+        "tag:y": [True, True, False, False],
+        "z": ["yes", "no", "no", "yes"],
+    }
+)
+Y = np.array([[1, 1, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ("tag:x,tag:y", ("tag:x", "tag:y")),
+        ("tag:*", ("tag:x", "tag:y")),
+        ("z, tag:*", ("tag:x", "tag:y", "z")),
+        (["z", "tag:x"], ("tag:x", "z")),
+        ("last:3", ("tag:x", "tag:y", "z")),
+        (-3, ("tag:x", "tag:y", "z")),
+    ],
+)
+def test_labels_by_names_patterns_and_places(labels: Any, names: tuple[str, ...]) -> None:
+    columns = TableColumns(labels, drop="id", text="about")
+    table = table_of(FRAME, columns)
+    assert table.label_names == names
+    places = [("tag:x", "tag:y", "z").index(name) for name in names]
+    assert_array_equal(table.Y, Y[:, places])
+    assert not set(names) & set(table.feature_names)
+
+
+def test_first_columns() -> None:
+    frame = FRAME[["tag:x", "tag:y", "size"]]
+    assert table_of(frame, TableColumns("first:2")).feature_names == ("size",)
+
+
+def test_a_frame_becomes_numbers_with_names() -> None:
+    data = MultilabelData.from_frame(FRAME.set_index("id"), "last:3", text="about", name="few")
+    assert data.label_names == ("tag:x", "tag:y", "z")
+    assert data.sample_names == ("7", "3", "9", "4")
+    dense = data.X.toarray() if sparse.issparse(data.X) else data.X
+    column = {name: dense[:, k] for k, name in enumerate(data.feature_names)}
+    assert_array_equal(column["numbers__size"], [1.0, np.nan, 3.0, 8.0])
+    assert_array_equal(column["names__kind_a"], [1, 0, 0, 1])
+    assert_array_equal(column["names__kind_(missing)"], [0, 0, 1, 0])
+    assert (column["text: about__hen"] > 0).tolist() == [False, False, False, True]
+    # No word, no weight: the missing text.
+    assert not any(values[2] for name, values in column.items() if name.startswith("text"))
+
+
+def test_missing_numbers_are_filled_in_by_the_median_of_the_fitted_rows_and_scaled() -> None:
+    kinds = {"size": "number"}
+    encoder = make_encoder(kinds, scaling="minmax", n_rows=4)
+    train = pd.DataFrame({"size": [1.0, 2.0, 5.0]})
+    encoder.fit(train)
+    new = pd.DataFrame({"size": [np.nan, 5.0]})
+    assert_allclose(encoder.transform(new).ravel(), [(2 - 1) / 4, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "names", "indicator"),
+    [
+        (["a, b", "b", "", None], ",", ["a", "b"], [[1, 1], [0, 1], [0, 0], [0, 0]]),
+        (["a|b c", "b c"], "|", ["a", "b c"], [[1, 1], [0, 1]]),
+        ([["b", "a"], np.array(["a"]), []], ",", ["a", "b"], [[1, 1], [1, 0], [0, 0]]),
+    ],
+)
+def test_a_column_of_tags(cells: Any, separator: str, names: list[str], indicator: Any) -> None:
+    frame = pd.DataFrame({"n": np.arange(len(cells)) ** 2.0, "tags": cells})
+    data = MultilabelData.from_frame(frame, tags_column="tags", separator=separator)
+    assert list(data.label_names) == names
+    assert_array_equal(data.Y, indicator)
+
+
+def test_only_known_tags_are_taken() -> None:
+    frame = pd.DataFrame({"n": [0.0, 1.0], "tags": ["new,b", "a"]})
+    table = table_of(frame, TableColumns(tags_column="tags"), known_labels=("b", "a", "c"))
+    assert_array_equal(table.Y, [[1, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, r"labels: not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
+        ({"labels": "tag:x"}, "labels: found one column, 'tag:x'; expected at least two"),
+        ({"labels": "tagx,z"}, r"labels: there is no column 'tagx' \(did you mean 'tag:x'\?\)"),
+        (
+            {"labels": "kind,z"},
+            "labels: the column 'kind' has 1 missing values, the first in row 2",
+        ),
+        ({"labels": "id,z"}, "labels: the column 'id' has .*7.* in row 0; expected 0 or 1"),
+        ({"labels": "last:9"}, "labels: found 'last:9', but there are 7 columns"),
+        ({"labels": "*"}, "labels: the column 'id'"),
+        ({"labels": "tag:*", "drop": "nothing"}, "drop: there is no column 'nothing'"),
+        ({"labels": "tag:*", "drop": "id,size,kind,about,z"}, "no column is left"),
+        ({"labels": "tag:*", "tags_column": "kind"}, "labels and tags_column are both given"),
+        ({"tags_column": "kind", "separator": ""}, "separator: found an empty text"),
+        ({"tags_column": "z", "separator": "e"}, None),
+    ],
+)
+def test_messages(arguments: dict[str, Any], message: str | None) -> None:
+    if message is None:
+        assert MultilabelData.from_frame(FRAME, text="about", **arguments).n_labels == 3
+        return
+    with pytest.raises(ValueError, match=message):
+        MultilabelData.from_frame(FRAME, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pd.date_range("2020-01-01", periods=60), r"'c' holds dates.*--drop c"),
+        ([f"name {k}" for k in range(60)], r"'c' has 60 different values in 60 rows.*--text c"),
+        ([np.inf] + [0.0] * 59, "'c' is infinite in row 0"),
+    ],
+)
+def test_columns_that_are_no_features(column: Any, message: str) -> None:
+    frame = pd.DataFrame({"c": column, "x": [0, 1] * 30, "y": [1, 0] * 30})
+    with pytest.raises(ValueError, match=message):
+        MultilabelData.from_frame(frame, "x,y")
+
+
+def test_what_is_passed_in_is_not_modified() -> None:
+    before = FRAME.copy(deep=True)
+    MultilabelData.from_frame(FRAME, "last:3", drop="id", text="about")
+    pd.testing.assert_frame_equal(FRAME, before)
+    with pytest.raises(TypeError, match="frame: found list, expected a data frame"):
+        MultilabelData.from_frame([[1]], "last:3")
+
+
+class _Polars:
+    """What is used of a polars frame."""
+
+    columns = ("n", "x", "y")
+
+    def get_column(self, name: str) -> Any:
+        return pd.Series({"n": [1.5, None], "x": [0, 1], "y": [1, 1]}[name])
+
+
+def test_a_frame_of_another_library() -> None:
+    assert to_pandas(_Polars())["n"].isna().tolist() == [False, True]
+    assert MultilabelData.from_frame(_Polars(), "x,y").Y.tolist() == [[0, 1], [1, 1]]
+    assert MultilabelData.from_frame({"n": [1], "x": [0], "y": [1]}, "x,y").n_samples == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "csv2"])
+def test_files(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / f"few.{kind[:7] if kind != 'csv2' else 'csv'}"
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+        FRAME.to_parquet(file)
+    else:
+        FRAME.to_csv(file, sep={"csv": ",", "tsv": "\t", "csv2": ";"}[kind], index=kind != "csv2")
+    data = load(file, labels="last:3", drop="id", text="about")
+    assert (data.name, data.n_samples, data.label_names) == ("few", 4, ("tag:x", "tag:y", "z"))
+    assert_array_equal(data.Y, Y)
+
+
+def test_train_and_test_parts(tmp_path: Path) -> None:
+    FRAME[:3].to_csv(tmp_path / "few-train.csv", index=False)
+    FRAME[["z", *FRAME.columns[:-1]]][3:].to_csv(tmp_path / "few-test.csv", index=False)
+    data = load(tmp_path, labels="tag:*,z", drop="id", text="about")
+    assert {name: rows.tolist() for name, rows in data.splits.items()} == {
+        "train": [0, 1, 2],
+        "test": [3],
+    }
+    # The words of the test part are not learned.
+    assert "text: about__hen" not in data.feature_names
+    FRAME.rename(columns={"z": "zz"}).to_csv(tmp_path / "few-test.csv", index=False)
+    with pytest.raises(ValueError, match="train and test have different columns: 'z', 'zz'"):
+        load(tmp_path, labels="tag:*")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "has no rows"),
+        (b"a,b\n1,2,3\n4,5,6,7,8\n", "few.csv"),
+        (b"a,b\n\xff\xfe,1\n", "few.csv"),
+    ],
+)
+def test_damaged_files(content: bytes, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "few.csv"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        load(file, labels="a,b")
+    with pytest.raises(FileNotFoundError):
+        load_table(tmp_path / "none.csv", labels="a,b")
+
+
+def test_an_index_that_pandas_wrote_is_no_feature(tmp_path: Path) -> None:
+    file = tmp_path / "few.csv"
+    FRAME.to_csv(file)
+    assert list(read_frame(file).columns) == list(FRAME.columns)
