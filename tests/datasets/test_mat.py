@@ -201,3 +201,10 @@ def test_files_of_big_endian_machines(file: Path) -> None:
     file.write_bytes(b"MATLAB 5".ljust(124) + b"\x01\x00MI" + element(14, body))
     assert_array_equal(loadmat(file)["b"], [[7, 300]])
     assert_array_equal(read_matlab(file)["b"], [[7, 300]])
+
+
+def test_an_element_that_is_cut_says_how_much_there_is(file: Path) -> None:
+    header = b"MATLAB 5".ljust(124) + b"\x00\x01IM"
+    file.write_bytes(header + struct.pack("<2I", 14, 1000) + b"12345")
+    with pytest.raises(ValueError, match="an element has 1,000 bytes, 5 are left"):
+        read_matlab(file)

@@ -11,8 +11,9 @@ from python_code import PythonFlip
 from rust_code import Extension, RustFlip
 from targets import ROOT, Group
 
-# Processor seconds of a child: a flip may make a loop endless.
-_MOST_SECONDS = 300
+# A flip may make a loop endless: processor seconds of a child, as a multiple of those without any
+# flip, and beside them.
+_MOST_TIMES, _MORE_SECONDS = 2, 30
 _SURVIVED, _CAUGHT, _UNTESTED = 0, 1, 3
 
 
@@ -26,29 +27,31 @@ def run_all(
     import scipy.sparse  # noqa: F401
     import sklearn.utils.estimator_checks  # noqa: F401
 
-    _, status = os.waitpid(_start(None, group.tests), 0)
+    _, status, used = os.wait4(_start(None, group.tests, seconds=3600), 0)
+    seconds = int(_MOST_TIMES * (used.ru_utime + used.ru_stime)) + _MORE_SECONDS
     if _outcome(status) != "survived":
         raise RuntimeError(f"without any flip a test fails: pytest -m 'not slow' {group.tests}")
     if extension is not None:
         for flip in flips:
             assert isinstance(flip, RustFlip)
-            yield flip, _outcome_of_rust(flip, group, extension)
+            yield flip, _outcome_of_rust(flip, group, extension, seconds)
         return
     running: dict[int, PythonFlip | RustFlip] = {}
     waiting = list(flips)
     while waiting or running:
         while waiting and len(running) < jobs:
             flip = waiting.pop(0)
-            running[_start(flip, group.tests_of(flip.file))] = flip
+            running[_start(flip, group.tests_of(flip.file), seconds=seconds)] = flip
         child, status = os.wait()
         yield running.pop(child), _outcome(status)
 
 
-def _outcome_of_rust(flip: RustFlip, group: Group, extension: Extension) -> str:
+def _outcome_of_rust(flip: RustFlip, group: Group, extension: Extension, seconds: int) -> str:
     try:
         if not extension.build(flip):
             return "not compiled"
-        _, status = os.waitpid(_start(flip, group.tests, extension.library), 0)
+        child = _start(flip, group.tests, seconds=seconds, library=extension.library)
+        _, status = os.waitpid(child, 0)
         outcome = _outcome(status)
         if outcome == "survived" and not extension.unit_tests_pass(group.unit_tests):
             return "caught"
@@ -65,14 +68,18 @@ def _outcome(status: int) -> str:
 
 
 def _start(
-    flip: PythonFlip | RustFlip | None, tests: Sequence[str], library: Path | None = None
+    flip: PythonFlip | RustFlip | None,
+    tests: Sequence[str],
+    *,
+    seconds: int,
+    library: Path | None = None,
 ) -> int:
     child = os.fork()
     if child:
         return child
     code = _CAUGHT
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)
