@@ -27,7 +27,7 @@ def test_others_are_unequal(other):
 
 def test_equal_names_are_equal():
     assert numbered == WRITTEN
-    assert WRITTEN == numbered
+    assert numbered == WRITTEN
     assert numbered == NumberedNames("f", 3, 4)
     # Of no names the prefix does not matter; of one it does.
     assert NumberedNames("f", 0, 0) == NumberedNames("g", 5, 0) == ()
