@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -173,8 +172,8 @@ class TestProcess:
                 # Its lines of progress tell that the fit has begun.
                 stream = child.stderr if extra else child.stdout
                 assert stream is not None
-                assert "epoch" in stream.readline()
-                time.sleep(0.2)
+                for _ in range(2):
+                    assert "epoch" in stream.readline()
                 child.send_signal(signal.SIGINT)
                 out, err = child.communicate(timeout=300)
             finally:

@@ -60,6 +60,7 @@ def test_sparse_with_names_and_splits(tmp_path: Path) -> None:
         ({"X": X, "Y": Y + 1}, "expected 0 or 1"),
         ({"X": X, "Y": Y[:1]}, "found 1 rows, expected 2"),
         ({"X": X, "Y": Y, "test_idx": [7]}, "found indices 7..7"),
+        ({"X": X[0], "Y": Y}, r"found 1 dimension\(s\), expected 2"),
         ({"X": np.array([["a"], ["b"]]), "Y": Y}, r"tiny\.npz: "),
         (
             {"data": [1.0], "indices": [9], "indptr": [0, 1, 1], "shape": [2, 3], "Y": Y},
