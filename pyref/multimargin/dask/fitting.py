@@ -169,6 +169,8 @@ def _checked_estimator(estimator: Any) -> PairwiseClassifier:
             "linear model travel. For other kernels map the parts first, by "
             "sklearn.kernel_approximation.Nystroem or RBFSampler."
         )
+    if estimator.pair_weights != "balanced":
+        raise ValueError(f"pair_weights is {estimator.pair_weights!r}; expected 'balanced'.")
     if estimator.solver != "bcd":
         raise ValueError(f"solver is {estimator.solver!r}; expected 'bcd'.")
     return estimator

@@ -33,6 +33,7 @@ class MLODM(PairwiseClassifier):
     <threshold>
     <stopping>
     <run_parameters>
+    <pair_weights>
 
     Attributes
     ----------
@@ -79,6 +80,7 @@ class MLODM(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        pair_weights: str = "balanced",
     ) -> None:
         self._keep(locals())
 

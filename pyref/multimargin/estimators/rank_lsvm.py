@@ -23,6 +23,7 @@ class RankLSVM(PairwiseClassifier):
     <threshold>
     <stopping>
     <run_parameters>
+    <pair_weights>
 
     Attributes
     ----------

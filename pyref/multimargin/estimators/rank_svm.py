@@ -42,6 +42,7 @@ class RankSVM(PairwiseClassifier):
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances) or Frank-Wolfe iterations.
     <run_parameters>
+    <pair_weights>
 
     Attributes
     ----------
@@ -88,6 +89,7 @@ class RankSVM(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        pair_weights: str = "balanced",
     ) -> None:
         self._keep(locals())
 

@@ -11,7 +11,7 @@ Dictionary::
     pairs     3 x L   (i, m, n): m relevant and n irrelevant for instance i, in the     (16)
                       order of i, then m, then n; a row of zeros or of ones has none
     c         L       weight C_i = C / (p_i r_i) of each pair of instance i with        (19)
-                      p_i relevant and r_i irrelevant labels; C > 0
+                      p_i relevant and r_i irrelevant labels; C > 0, a number or n of them
     alpha     L       dual variables, 0 <= alpha <= c for the hinge                     (19)
     H         q x L   [H_1, ..., H_n]: +1 in row m, -1 in row n of each pair's column  (20), (22)
     blkdiag_H nq x L  blkdiag(H_1, ..., H_n), row i q + k for instance i and label k:
@@ -41,6 +41,7 @@ from scipy.sparse.csgraph import connected_components
 
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int_]
+Weight = float | Array
 Bias = Literal["free", "penalized", "none"]
 Solver = Literal["clarabel", "scs"]
 
@@ -77,12 +78,22 @@ def pairs(Y: ArrayLike) -> Pairs:
     return Pairs(*np.array(triples, dtype=np.intp).reshape(-1, 3).T)
 
 
-def pair_weights(pairs: Pairs, C: float) -> Array:
-    """Weight C_i = C / (p_i r_i) of every pair, (19)."""
-    if not (np.isfinite(C) and C > 0):
+def pair_weights(pairs: Pairs, C: Weight) -> Array:
+    """Weight C_i = C / (p_i r_i) of every pair, (19); C may be one number for each instance."""
+    if not (np.isfinite(C).all() and np.all(np.asarray(C) > 0)):
         raise ValueError(f"C is {C}, expected a positive finite number")
     pairs_of_instance = np.bincount(pairs.i)  # l_i = p_i r_i
-    return np.asarray(C / pairs_of_instance[pairs.i], dtype=np.float64)
+    C_of_pair = np.asarray(C, dtype=np.float64)[pairs.i] if np.ndim(C) else C
+    return np.asarray(C_of_pair / pairs_of_instance[pairs.i], dtype=np.float64)
+
+
+def uniform(Y: ArrayLike, C: float) -> Array:
+    """C for each instance such that every pair weighs C / n: Zhang & Yeung 2013, eq. (13)."""
+    # Its primal problem sums over both (j, k) and (k, j), hence C = 2 / lambda.
+    Y = label_matrix(Y)
+    pairs_of_instance = Y.sum(axis=1) * (1 - Y).sum(axis=1)
+    # An instance without pairs has no use for its number.
+    return np.asarray(C / len(Y) * np.maximum(pairs_of_instance, 1), dtype=np.float64)
 
 
 def pair_matrix(pairs: Pairs, q: int) -> sp.csc_array:

@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multimargin.reference import exact
-from multimargin.reference.exact import Array, Labels, Pairs, Solver
+from multimargin.reference.exact import Array, Labels, Pairs, Solver, Weight
 from multimargin.reference.rank_svm import Solution, expansion, no_pairs, problem_data
 
 
@@ -54,7 +54,7 @@ from multimargin.reference.rank_svm import Solution, expansion, no_pairs, proble
 def primal(
     K: ArrayLike,
     Y: ArrayLike,
-    C: float = 1.0,
+    C: Weight = 1.0,
     theta: float = 0.2,
     mu: float = 0.5,
     solver: Solver = "clarabel",
@@ -88,7 +88,7 @@ def primal(
 def dual(
     K: ArrayLike,
     Y: ArrayLike,
-    C: float = 1.0,
+    C: Weight = 1.0,
     theta: float = 0.2,
     mu: float = 0.5,
     solver: Solver = "clarabel",
@@ -129,7 +129,7 @@ def dual(
     return best
 
 
-def recover(K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, t: Array) -> Solution:
+def recover(K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float, t: Array) -> Solution:
     """Build the model that belongs to dual variables: (16), (20)."""
     Kt, Y, pairs, _ = checked_data(K, Y, C, theta, mu)
     n, q = Y.shape
@@ -144,7 +144,7 @@ def recover(K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, t: Ar
 def block_coordinate_descent(
     K: ArrayLike,
     Y: ArrayLike,
-    C: float = 1.0,
+    C: Weight = 1.0,
     theta: float = 0.2,
     mu: float = 0.5,
     max_epochs: int = 100,
@@ -214,7 +214,7 @@ def multiplicative_updates(
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
 def primal_objective(
-    K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, B: Array
+    K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float, B: Array
 ) -> float:
     """Primal value of the model with expansion coefficients B: (15)."""
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
@@ -223,7 +223,7 @@ def primal_objective(
 
 
 def dual_objective(
-    K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float, t: Array
+    K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float, t: Array
 ) -> float:
     """Minus (18) at alpha = max(t, 0), beta = max(-t, 0): a lower bound of the optimum."""
     Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
@@ -242,7 +242,7 @@ def optimal_margin_loss(F: Array, pairs: Pairs, c: Array, theta: float, mu: floa
 
 
 def checked_data(
-    K: ArrayLike, Y: ArrayLike, C: float, theta: float, mu: float
+    K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float
 ) -> tuple[Array, Labels, Pairs, Array]:
     """Check the arguments and build K, Y, the pairs and their weights c."""
     if not 0.0 <= theta < 1.0:

@@ -42,14 +42,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multimargin.reference import exact
-from multimargin.reference.exact import Array, Pairs, Solver
+from multimargin.reference.exact import Array, Pairs, Solver, Weight
 from multimargin.reference.rank_svm import Solution, expansion, no_pairs, problem_data
 
 
 # -------------------------------------------------------------------------------------------------
 # Primal and dual problem
 # -------------------------------------------------------------------------------------------------
-def primal(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
+def primal(K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, solver: Solver = "clarabel") -> Solution:
     """Solve the primal problem; the value is recomputed with the minimal slacks."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     n, q = Y.shape
@@ -72,7 +72,7 @@ def primal(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabe
     return Solution(value, alpha, B, B.sum(axis=0), F, pairs)
 
 
-def dual(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
+def dual(K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, solver: Solver = "clarabel") -> Solution:
     """Solve the dual problem and recover the model."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     n, q = Y.shape
@@ -102,7 +102,7 @@ def dual(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel"
     return best
 
 
-def recover(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
+def recover(K: ArrayLike, Y: ArrayLike, C: Weight, alpha: Array) -> Solution:
     """Build the model that belongs to dual variables: (32), (33)."""
     Kt, Y, pairs, _ = problem_data(K, Y, C, "penalized")
     B = expansion(alpha, pairs, *Y.shape)
@@ -115,7 +115,7 @@ def recover(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
 def dual_coordinate_descent(
     K: ArrayLike,
     Y: ArrayLike,
-    C: float = 1.0,
+    C: Weight = 1.0,
     max_epochs: int = 1000,
     tol: float = 1e-9,
     orders: Sequence[ArrayLike] | None = None,
@@ -149,19 +149,19 @@ def dual_coordinate_descent(
 # -------------------------------------------------------------------------------------------------
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
-def primal_objective(K: ArrayLike, Y: ArrayLike, C: float, B: Array) -> float:
+def primal_objective(K: ArrayLike, Y: ArrayLike, C: Weight, B: Array) -> float:
     """Primal value of the model with expansion coefficients B and the bias sum_i B_i."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     F = Kt @ B
     return 0.5 * float(np.sum(B * F)) + squared_hinge_loss(F, pairs, c)
 
 
-def dual_objective(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> float:
+def dual_objective(K: ArrayLike, Y: ArrayLike, C: Weight, alpha: Array) -> float:
     """Dual value -W(alpha), a lower bound of the optimum for every alpha >= 0."""
     return float(alpha.sum()) - 0.5 * theta_quadratic(K, Y, C, alpha)
 
 
-def theta_quadratic(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> float:
+def theta_quadratic(K: ArrayLike, Y: ArrayLike, C: Weight, alpha: Array) -> float:
     """alpha^T Theta alpha with Theta of (38)."""
     Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
     B = expansion(alpha, pairs, *Y.shape)

@@ -48,7 +48,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from multimargin.reference import exact
-from multimargin.reference.exact import Array, Bias, Labels, Pairs, Solver
+from multimargin.reference.exact import Array, Bias, Labels, Pairs, Solver, Weight
 
 
 class Solution(NamedTuple):
@@ -66,7 +66,7 @@ class Solution(NamedTuple):
 # Primal problem: Xu 2013, eq. (18); Chen et al. 2009, eq. (9)
 # -------------------------------------------------------------------------------------------------
 def primal(
-    K: ArrayLike, Y: ArrayLike, C: float = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
+    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
 ) -> Solution:
     """Solve the primal problem; alpha and B come from the multipliers of the margins."""
     Kt, Y, pairs, c = problem_data(K, Y, C, bias)
@@ -106,7 +106,7 @@ def primal(
 # Dual problem: Xu 2013, eq. (19), (24), (26); Chen et al. 2009, eq. (17)
 # -------------------------------------------------------------------------------------------------
 def dual(
-    K: ArrayLike, Y: ArrayLike, C: float = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
+    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
 ) -> Solution:
     """Solve the dual problem, (24), and recover the model."""
     Kt, Y, pairs, c = problem_data(K, Y, C, bias)
@@ -180,7 +180,7 @@ class FrankWolfe(NamedTuple):
 def frank_wolfe(
     K: ArrayLike,
     Y: ArrayLike,
-    C: float = 1.0,
+    C: Weight = 1.0,
     bias: Bias = "free",
     tol: float = 1e-3,
     max_iter: int = 50,
@@ -262,7 +262,7 @@ class CoordinateDescent(NamedTuple):
 def dual_coordinate_descent(
     K: ArrayLike,
     Y: ArrayLike,
-    C: float = 1.0,
+    C: Weight = 1.0,
     bias: Bias = "penalized",
     tol: float = 1e-6,
     max_epochs: int = 1000,
@@ -322,7 +322,9 @@ def dual_coordinate_descent(
 # -------------------------------------------------------------------------------------------------
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
-def primal_objective(K: ArrayLike, Y: ArrayLike, C: float, B: Array, b: Array, bias: Bias) -> float:
+def primal_objective(
+    K: ArrayLike, Y: ArrayLike, C: Weight, B: Array, b: Array, bias: Bias
+) -> float:
     """Primal value of the model f_k(x) = sum_i B[i, k] k(x, x_i) + b_k: (18), minimal slacks."""
     if bias == "none" and np.any(b != 0):
         raise ValueError("b is not 0, expected zeros with bias 'none'")
@@ -346,7 +348,7 @@ def dual_objective(K: ArrayLike, Y: ArrayLike, B: Array, bias: Bias) -> float:
     return float(np.sum(B[np.asarray(Y) == 1]) - 0.5 * np.sum(B * (Kt @ B)))
 
 
-def dual_infeasibility(Y: ArrayLike, C: float, B: Array, bias: Bias) -> float:
+def dual_infeasibility(Y: ArrayLike, C: Weight, B: Array, bias: Bias) -> float:
     """Largest violation of the dual constraints by B; 0 if B belongs to a feasible alpha."""
     # alpha_i is a flow from the relevant labels, with supplies beta_im, to the irrelevant ones,
     # with demands -beta_in, and capacity C_i on every pair. It exists if supplies and demands are
@@ -354,6 +356,7 @@ def dual_infeasibility(Y: ArrayLike, C: float, B: Array, bias: Bias) -> float:
     # supplies are at most the sum of the t smallest demands and of the capacity C_i s (r_i - t)
     # between the s labels and the others. An instance without pairs has beta_i = 0.
     Y = exact.label_matrix(Y)
+    C = np.broadcast_to(C, len(Y))
     violation = 0.0
     for i in range(Y.shape[0]):
         supply = np.sort(B[i, Y[i] == 1])[::-1]
@@ -362,7 +365,7 @@ def dual_infeasibility(Y: ArrayLike, C: float, B: Array, bias: Bias) -> float:
         if p_i == 0 or r_i == 0:
             violation = max(violation, float(np.abs(B[i]).max(initial=0.0)))
             continue
-        C_i = C / (p_i * r_i)
+        C_i = C[i] / (p_i * r_i)
         violation = max(violation, -supply.min(), -demand.min(), abs(B[i].sum()))
         for s in range(p_i + 1):
             for t in range(r_i + 1):
@@ -373,12 +376,14 @@ def dual_infeasibility(Y: ArrayLike, C: float, B: Array, bias: Bias) -> float:
     return float(violation)
 
 
-def duality_gap(K: ArrayLike, Y: ArrayLike, C: float, B: Array, b: Array, bias: Bias) -> float:
+def duality_gap(K: ArrayLike, Y: ArrayLike, C: Weight, B: Array, b: Array, bias: Bias) -> float:
     """Primal value of the model minus dual value of B; bounds the distance of both to optimum."""
     return primal_objective(K, Y, C, B, b, bias) - dual_objective(K, Y, B, bias)
 
 
-def kkt_residual(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array, b: Array, bias: Bias) -> float:
+def kkt_residual(
+    K: ArrayLike, Y: ArrayLike, C: Weight, alpha: Array, b: Array, bias: Bias
+) -> float:
     """Largest violation of the optimality conditions, Chen et al. 2009, eq. (21)."""
     # max |alpha - clip(alpha - g, 0, C_i)|, unlike the projected gradient (22) continuous at the
     # ends of the box; with a free bias also max |H alpha|.
@@ -397,7 +402,7 @@ def kkt_residual(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array, b: Array, b
 # Shared pieces
 # -------------------------------------------------------------------------------------------------
 def problem_data(
-    K: ArrayLike, Y: ArrayLike, C: float, bias: Bias
+    K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias
 ) -> tuple[Array, Labels, Pairs, Array]:
     """Check the arguments and build Kt, Y, the pairs and their weights c."""
     Kt = exact.kernel_matrix(K, bias)

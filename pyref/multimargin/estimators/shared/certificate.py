@@ -73,15 +73,17 @@ def with_own_certificate(
     return replace(report, primal=primal, dual_objective=dual, gap=gap, status=status)
 
 
-def pairwise_loss(model: Model, C: float, indicator: NDArray[np.uint8], scores: Matrix) -> float:
-    """Return the sum over rows of C/(p_i r_i) times the losses of the row's pairs.
+def pairwise_loss(
+    model: Model, weights: Matrix, indicator: NDArray[np.uint8], scores: Matrix
+) -> float:
+    """Return the weighted sum over rows of the losses of the row's pairs.
 
     Parameters
     ----------
     model : Model
         The loss.
-    C : float
-        Its weight.
+    weights : ndarray of shape (n,)
+        Weight of each pair, by row.
     indicator : ndarray of shape (n, q)
         Label indicator.
     scores : ndarray of shape (n, q)
@@ -98,10 +100,10 @@ def pairwise_loss(model: Model, C: float, indicator: NDArray[np.uint8], scores: 
     q = indicator.shape[1]
     order = np.argsort(1 - indicator, axis=1, kind="stable")
     relevant = indicator.sum(axis=1, dtype=np.intp)
-    for row, order_of_row, p in zip(scores, order, relevant, strict=True):
+    for row, order_of_row, p, weight in zip(scores, order, relevant, weights, strict=True):
         if 0 < p < q:
             value = _rust.loss_value(
                 row[order_of_row], int(p), loss=model.loss, theta=model.theta, mu=model.mu
             )
-            total += value / float(p * (q - p))
-    return C * total
+            total += float(weight) * value
+    return total

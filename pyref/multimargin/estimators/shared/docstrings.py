@@ -35,6 +35,12 @@ _SHARED = {
         Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
         of increasing C then need fewer epochs.
 """,
+    "pair_weights": """
+    pair_weights : {"balanced", "uniform"}, default="balanced"
+        "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the
+        same; "uniform" gives every pair C/n, as Zhang & Yeung 2013, eq. (13), do with
+        C = 2/lambda.
+""",
     "threshold": """
     threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
         How the threshold is learned: from the scores (linear least squares), from the features

@@ -71,6 +71,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         callback=problem.callback,
         start_bias=problem.start_bias,
         metric=problem.metric,
+        pair_weights=problem.pair_weights,
     )
     return fit_of(solution, solution.weights)
 

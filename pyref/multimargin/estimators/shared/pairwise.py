@@ -30,6 +30,7 @@ from multimargin.estimators.shared.certificate import (
 from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.shared.pair_weights import PAIR_WEIGHTS, weights_of_pairs
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.training_kernel import TrainingKernel
@@ -71,8 +72,12 @@ class PairwiseClassifier(KernelExpansionClassifier):
     random_state: int | np.random.RandomState | None
     verbose: int
     warm_start: bool
+    # Of methods that weigh their pairs in one way.
+    pair_weights: str = "balanced"
     # The shape of the dual matrix that a warm start may take up, if any.
     _fit_shape: tuple[int, ...] | None
+    # Rows of the fit, which the certificate counts.
+    _training_rows: int
 
     def __init__(
         self,
@@ -90,6 +95,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        pair_weights: str = "balanced",
     ) -> None:
         self._keep(locals())
 
@@ -120,6 +126,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
         check_choice("solver", self.solver, self._solvers)
+        check_choice("pair_weights", self.pair_weights, PAIR_WEIGHTS)
         self._check_threshold()
 
     def _check_threshold(self) -> None:
@@ -225,6 +232,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
             seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
+            pair_weights=None
+            if self.pair_weights == "balanced"
+            else weights_of_pairs(targets.indicator, self.C, self.pair_weights, X.shape[0]),
         )
 
     def _warn_of_the_end(self, fit: Fit, training: TrainingKernel) -> None:
@@ -262,7 +272,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
     def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
         """Return the weighted loss of scores with the bias, brought to a margin of 1."""
-        return pairwise_loss(self._model(), self.C, indicator, scores)
+        n = self._training_rows
+        weights = weights_of_pairs(indicator, self.C, self.pair_weights, n)
+        return pairwise_loss(self._model(), weights, indicator, scores)
 
     def _change_of_objective(self, change: float, fit: Fit) -> float:
         """Return by how much the objective changes with the loss."""
@@ -289,6 +301,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
         shape = (n, targets.indicator.shape[1])
         if dual is None or getattr(self, "_fit_shape", None) != shape:
             return None
+        if getattr(self, "_fit_pair_weights", "balanced") != self.pair_weights:
+            return None
         start = np.zeros(shape)
         start[self.support_] = dual * self._start_scale()
         return start
@@ -305,6 +319,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
         self._store_expansion(X, kernel, expansion, fit.weights)
         self._fit_shape = fit.dual.shape
         self._fit_C = self.C
+        self._fit_pair_weights = self.pair_weights
+        self._training_rows = X.shape[0]
 
     def _fit_threshold(self, X: Any, targets: Targets, fit: Fit, interrupted: bool) -> None:
         if not targets.multilabel or interrupted:

@@ -103,6 +103,8 @@ class Problem:
     metric : ndarray of shape (d, d), default=None
         Symmetric positive definite M of the inner products x^T M x' that take the place of x^T x',
         for sparse `X` and the linear kernel.
+    pair_weights : ndarray of shape (n,), default=None
+        Weight of each pair, by row; None is `C` over the number of the row's pairs.
     """
 
     X: Any
@@ -119,6 +121,7 @@ class Problem:
     threads: int
     callback: EpochCallback | None
     metric: Matrix | None = None
+    pair_weights: Matrix | None = None
 
 
 @dataclass(frozen=True)
