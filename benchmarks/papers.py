@@ -1,6 +1,6 @@
-"""Every table of the five papers that the data allow: published values, ours, the differences.
+"""Tables of the five papers on public data: published values, ours, the differences.
 
-    python benchmarks/papers.py [--data DIR] [rank-cvm mlrl rank-hlapsvm mlodm llsf]
+    python benchmarks/papers.py [--data DIR] [--runs FILE] [rank-cvm mlrl rank-hlapsvm mlodm llsf]
 
 Each file in `benchmarks/published/` states the protocol of its paper; docs/reproduction.md says
 where we differ, and why.
@@ -23,12 +23,15 @@ def main() -> None:
         "papers", nargs="*", metavar="PAPER", help=f"some of {', '.join(PAPERS)}; default: all"
     )
     parser.add_argument("--data", help="folder of the MULAN data sets; default: MULTIMARGIN_DATA")
+    parser.add_argument("--runs", help="file that keeps finished runs, to go on from there")
     arguments = parser.parse_args()
     unknown = set(arguments.papers) - set(PAPERS)
     if unknown:
         parser.error(f"no paper {', '.join(sorted(unknown))}; expected some of {', '.join(PAPERS)}")
     if arguments.data is not None:
         os.environ["MULTIMARGIN_DATA"] = arguments.data
+    if arguments.runs is not None:
+        os.environ["MULTIMARGIN_RUNS"] = arguments.runs
     # Published parameters and ends of grids lie where solvers and folds have cause to warn.
     warnings.simplefilter("ignore")
     for paper in arguments.papers or PAPERS:
