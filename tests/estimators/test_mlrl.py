@@ -194,3 +194,17 @@ def test_small_lambda_on_word_counts_converges_in_few_rounds(divisor):
     model = MLRL(1.0 / (divisor * 120), kernel="linear", max_outer=100).fit(X, Y)
     assert model.status_ == "converged"
     assert model.dual_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("lam", [1e-9, 1e-3])
+def test_rounds_that_bring_nothing_end_a_fit(lam):
+    # Features near 1e5: after some 600 rounds the gap stays where it is.
+    random = np.random.default_rng(0)
+    X = 1e5 * random.normal(size=(6, 6))
+    Y = np.array([[1, 0, 1], [0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 1, 0], [1, 0, 1]])
+    S = random.normal(size=(3, 3))
+    model = MLRL(lam, kernel="linear", fixed_covariance=S @ S.T / np.trace(S @ S.T), tol=1e-6)
+    with pytest.warns(ConvergenceWarning):
+        model.set_params(max_outer=20000).fit(X, Y)
+    assert model.n_iter_ < 10000
+    assert model.dual_gap_ > model.tol

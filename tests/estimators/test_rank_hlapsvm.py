@@ -208,3 +208,30 @@ def test_warm_start_goes_on_from_the_dual_variables(problem, n, kernel):
     # An epoch never lowers the dual objective of the start; that of 0 is 0.
     assert model.history_["dual"][0] >= reached * (1 - 1e-9)
     assert model.n_iter_ == 1
+
+
+def test_the_gram_of_the_laplacian_keeps_its_digits_beside_constants():
+    random = np.random.default_rng(0)
+    Y = (random.random((12, 3)) < 0.4).astype(float)
+    weights = np.array([1.0, 2.0, 0.5])
+    # Entries near 1e8 that vary by 1: the two terms of the Laplacian agree in 16 digits.
+    X = np.c_[1e8 + np.round(random.normal(size=(12, 4)), 3), np.ones(12)]
+    W_c = (Y * weights) @ Y.T
+    expected = np.zeros((5, 5))
+    for i in range(12):
+        for j in range(i):
+            expected += W_c[i, j] * np.outer(X[i] - X[j], X[i] - X[j])
+    gram = np.triu(Laplacian(Y, weights).gram(X))
+    np.testing.assert_allclose(gram, np.triu(expected), atol=1e-6)
+    assert not gram[:, -1].any()
+
+
+def test_a_regulariser_beside_which_features_vanish():
+    # lam Lap at 1e11, features at 1e-5 beside the appended 1, which the Laplacian does not see.
+    random = np.random.default_rng(0)
+    X = 1e-5 * random.normal(size=(29, 3))
+    Y = np.zeros((29, 2), dtype=int)
+    Y[::2, 1] = 1
+    model = RankHLapSVM(C=1e9, lam=3e10, nu=2e9, threshold=0.0, random_state=0).fit(X, Y)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= model.tol

@@ -1,5 +1,8 @@
 """SSMLRL as an estimator."""
 
+from fractions import Fraction
+from operator import mul
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import MLRL, SSMLRL
-from multimargin.estimators.ssmlrl import _reduced_by_factor
+from multimargin.estimators.ssmlrl import _reduced_by_factor, reduced_kernel
 from multimargin.reference import mlrl
 
 
@@ -157,3 +160,20 @@ def test_the_factored_form_of_the_reduced_kernel_is_its_definition(c):
     reduced, influence = _reduced_by_factor(K, labelled, unlabelled, c)
     np.testing.assert_allclose(reduced, K[:7, :7] - K[:7, 7:] @ inverse @ K[7:, :7], atol=1e-10)
     np.testing.assert_allclose(influence, -inverse @ K[7:, :7], atol=1e-10)
+
+
+def test_the_reduced_kernel_keeps_its_digits_at_any_scale():
+    # One unlabelled row, so that (22) is k_ij - k_iu k_uj / (c + k_uu), here in fractions.
+    random = np.random.default_rng(0)
+    X = np.round(1e7 * random.normal(size=(6, 4)))
+    rows = [[Fraction(int(value)) for value in row] for row in X]
+    exact = [[sum(map(mul, a, b)) for b in rows] for a in rows]
+    K = np.array(exact, dtype=float)
+    c = 0.0625
+    expected = np.zeros((5, 5))
+    for i, j in np.ndindex(5, 5):
+        expected[i, j] = exact[i][j] - exact[i][5] * exact[5][j] / (Fraction(c) + exact[5][5])
+    for reduce in (reduced_kernel, _reduced_by_factor):
+        reduced, influence = reduce(K, np.arange(5), np.array([5]), c)
+        np.testing.assert_allclose(reduced, expected, atol=1e-13 * K.max())
+        np.testing.assert_allclose(influence, -K[5:, :5] / (c + K[5, 5]), rtol=1e-12)
