@@ -9,6 +9,8 @@ import matplotlib
 import pytest
 from matplotlib import pyplot
 
+from tests.support.subsets import first_fast
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -21,7 +23,7 @@ def code_of(page: Path) -> str:
     return "\n".join(RUNNABLE.findall(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("script", first_fast(EXAMPLES, 4), ids=lambda path: path.stem)
 def test_example(
     script: Path,
     tmp_path: Path,

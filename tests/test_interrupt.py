@@ -90,6 +90,7 @@ FITS = {
 VARIANTS = {
     "bcd, blocks",
     "bcd, penalized",
+    "bcd, stored",
     "bcd, threads",
     "dcd",
     "frank-wolfe, penalized",

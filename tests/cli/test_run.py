@@ -13,6 +13,7 @@ from multimargin import __version__
 from multimargin import cli as package
 from multimargin.cli.app import app
 from multimargin.cli.options import METHOD_PARAMETERS
+from tests.support.subsets import first_fast
 
 COMMANDS = {command.name: command for command in app.registered_commands}
 
@@ -157,7 +158,7 @@ class TestProcess:
             assert child.stderr.read() == b""
             assert child.wait() == 1
 
-    @pytest.mark.parametrize("extra", [[], ["--json"]])
+    @pytest.mark.parametrize("extra", first_fast([["--json"], []], 1))
     def test_ctrl_c(self, extra: list[str], tmp_path: Path) -> None:
         model = tmp_path / "a.model"
         endless = ["--C", "1e6", "--tol", "1e-15", "--max-iter", "1000000000", "--verbose", "1"]

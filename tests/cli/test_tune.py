@@ -12,6 +12,7 @@ from multimargin.datasets import load_digit_attributes
 from multimargin.measures import get_scorer
 from multimargin.scaling import with_scaler
 from multimargin.tuning import MultilabelStratifiedKFold
+from tests.support.subsets import first_fast
 
 
 def found(capsys, *arguments):
@@ -58,7 +59,7 @@ def test_writes_json_and_says_how_to_go_on(capsys, tmp_path):
     assert run([*shlex.split(command)[1:]]) == 0
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("suffix", first_fast(["png", "svg", "pdf"], 1))
 def test_draws_what_it_tuned(capsys, tmp_path, suffix):
     path = tmp_path / f"curve.{suffix}"
     grid = ["--grid", "C=1,8", "--grid", "gamma=0.25", "--grid", "tol=1e-2,1e-3", "--cv", "2"]

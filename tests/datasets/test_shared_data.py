@@ -77,6 +77,7 @@ def test_enron_oddities(shared_data: Path) -> None:
     assert_array_equal(data.X.data, 1)
 
 
+@pytest.mark.slow
 def test_delicious_stays_lean(shared_data: Path) -> None:
     folder = shared_data / "delicious"
     if not folder.is_dir():

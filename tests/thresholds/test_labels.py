@@ -9,6 +9,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, zero_one_loss
 
 from multimargin.measures import hamming_loss, macro_f1
 from multimargin.thresholds import LabelsThreshold
+from tests.support.subsets import first_fast
 
 MEASURES = {
     "f1": lambda y, p: f1_score(y, p, zero_division=0.0),
@@ -29,11 +30,12 @@ def problem(rng, n=40, q=3, rounded=False):
     return np.round(F * 2) / 2 if rounded else F, Y
 
 
+@pytest.mark.parametrize("cases", first_fast([2, 6], 1))
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("rounded", [False, True])
-def test_best_of_all_intervals(measure, rounded):
+def test_best_of_all_intervals(measure, rounded, cases):
     rng = np.random.default_rng(0)
-    for _ in range(6):
+    for _ in range(cases):
         F, Y = problem(rng, rounded=rounded)
         found = LabelsThreshold(measure, cv=None).fit(F, Y)
         for k in range(F.shape[1]):
