@@ -3,8 +3,8 @@
     python benchmarks/rank_hlapsvm.py
 
 Rows of unit norm, C = 1, tol 1e-3, one thread, whole `fit` calls in turn, medians of five, a
-constant threshold on both sides. Floor: X^T Lap X, d^2 double numbers, and the images of the rows,
-n d single ones.
+constant threshold on both sides. Floor: X^T Lap X, d^2 numbers, and the images of the rows,
+n d numbers.
 """
 
 import tracemalloc
@@ -34,7 +34,7 @@ def main() -> None:
     fits = in_turn(*(partial(model.fit, X, Y) for model in models.values()))
     free, penalized = fits[0][0], fits[1][0]
     print_table(
-        f"bibtex, linear, C = 1, tol 1e-3; floor {8e-6 * d * d + 4e-6 * n * d:.0f} MB",
+        f"bibtex, linear, C = 1, tol 1e-3; floor {8e-6 * d * d + 8e-6 * n * d:.0f} MB",
         ("model", "s", "against free bias", "against penalized bias", "epochs", "gap"),
         [
             (

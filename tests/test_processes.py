@@ -50,9 +50,7 @@ n = X.shape[0]
 Y = np.zeros((n, 2), np.uint8)
 Y[np.arange(n), random.integers(2, size=n)] = 1
 options = dict(
-    c=1.0, loss="hinge", theta=0.0, mu=1.0, gamma=1.0, degree=3, coef0=0.0, bias="penalized",
-    solver="bcd", start=None, tolerance=1e-3, max_epochs=1, seed=0, shuffle=True, shrinking=True,
-    acceleration=True, block_size=0, chains=0, cache_bytes=0, threads=1, callback=None,
+    c=1.0, loss="hinge", bias="penalized", solver="bcd", tolerance=1e-3, max_epochs=1
 )
 small = rust_features(X[:3, :{columns}].copy())
 _rust.solve_pairwise(Y[:3], small, kernel_name="{kernel}", **options)

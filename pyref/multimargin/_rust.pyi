@@ -1,7 +1,7 @@
 """Types of the compiled loops. Private: the public interface is in the Python modules."""
 
 from collections.abc import Callable
-from typing import TypeAlias, final
+from typing import TypeAlias, TypedDict, Unpack, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ __all__ = [
 _Matrix: TypeAlias = NDArray[np.float64]
 _Sparse: TypeAlias = tuple[_Matrix, NDArray[np.int32], NDArray[np.int32], int]
 _Features: TypeAlias = _Matrix | _Sparse
+_Callback: TypeAlias = Callable[[int, float, float, float, int], bool]
 _Pairs: TypeAlias = tuple[NDArray[np.uint32], _Matrix]
 
 @final
@@ -52,35 +53,37 @@ class PairwiseSolution:
     @property
     def history(self) -> _Matrix: ...
 
+class _PairwiseDefaults(TypedDict, total=False):
+    theta: float
+    mu: float
+    gamma: float
+    degree: int
+    coef0: float
+    metric: _Matrix | None
+    pair_weights: _Matrix | None
+    start: _Matrix | None
+    start_bias: _Matrix | None
+    seed: int
+    shuffle: bool
+    shrinking: bool
+    acceleration: bool
+    block_size: int
+    chains: int
+    cache_bytes: int
+    threads: int
+    callback: _Callback | None
+
+class _PairwiseRequest(_PairwiseDefaults):
+    c: float
+    loss: str
+    kernel_name: str
+    bias: str
+    solver: str
+    tolerance: float
+    max_epochs: int
+
 def solve_pairwise(
-    indicator: NDArray[np.uint8],
-    features: _Features,
-    *,
-    c: float,
-    loss: str,
-    theta: float,
-    mu: float,
-    kernel_name: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
-    bias: str,
-    solver: str,
-    start: _Matrix | None,
-    tolerance: float,
-    max_epochs: int,
-    seed: int,
-    shuffle: bool,
-    shrinking: bool,
-    acceleration: bool,
-    block_size: int,
-    chains: int,
-    cache_bytes: int,
-    threads: int,
-    callback: Callable[[int, float, float, float, int], bool] | None,
-    start_bias: _Matrix | None = None,
-    metric: _Matrix | None = None,
-    pair_weights: _Matrix | None = None,
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_PairwiseRequest]
 ) -> PairwiseSolution: ...
 
 @final
@@ -100,26 +103,28 @@ class PartAnswer:
     @property
     def active(self) -> int: ...
 
+class _PartDefaults(TypedDict, total=False):
+    threads: int
+    centre: _Matrix | None
+    rho: float
+
+class _PartRequest(_PartDefaults):
+    pair_weights: _Matrix
+    dual: _Matrix
+    dual_terms: _Matrix
+    weights: _Matrix
+    offset: _Matrix
+    loss: str
+    theta: float
+    mu: float
+    sigma: float
+    growth: float
+    tolerated: float
+    epochs: int
+    seed: int
+
 def improve_part(
-    indicator: NDArray[np.uint8],
-    features: _Features,
-    pair_weights: _Matrix,
-    dual: _Matrix,
-    dual_terms: _Matrix,
-    weights: _Matrix,
-    offset: _Matrix,
-    *,
-    loss: str,
-    theta: float,
-    mu: float,
-    sigma: float,
-    growth: float,
-    tolerated: float,
-    epochs: int,
-    seed: int,
-    threads: int,
-    centre: _Matrix | None = None,
-    rho: float = 0.0,
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_PartRequest]
 ) -> PartAnswer: ...
 def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
 
@@ -150,23 +155,25 @@ class SimplexSolution:
     @property
     def history(self) -> _Matrix: ...
 
+class _SimplexDefaults(TypedDict, total=False):
+    recorded_steps: int
+    start: _Pairs | None
+    callback: _Callback | None
+
+class _SimplexRequest(_SimplexDefaults):
+    c: float
+    kernel_name: str
+    gamma: float
+    degree: int
+    coef0: float
+    pairwise: bool
+    absolute: bool
+    tolerance: float
+    max_epochs: int
+    cache_bytes: int
+
 def solve_simplex(
-    indicator: NDArray[np.uint8],
-    features: _Features,
-    *,
-    c: float,
-    kernel_name: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
-    pairwise: bool,
-    absolute: bool,
-    tolerance: float,
-    max_epochs: int,
-    recorded_steps: int,
-    start: _Pairs | None,
-    cache_bytes: int,
-    callback: Callable[[int, float, float, float, int], bool] | None,
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_SimplexRequest]
 ) -> SimplexSolution: ...
 
 @final
@@ -196,25 +203,27 @@ class RelationshipSolution:
     @property
     def history(self) -> _Matrix: ...
 
+class _RelationshipDefaults(TypedDict, total=False):
+    covariance: _Matrix | None
+    shrinking: bool
+    threads: int
+    callback: _Callback | None
+
+class _RelationshipRequest(_RelationshipDefaults):
+    lam: float
+    kernel_name: str
+    gamma: float
+    degree: int
+    coef0: float
+    solver: str
+    ridge: float
+    stop: str
+    tolerance: float
+    max_rounds: int
+    cache_bytes: int
+
 def solve_mlrl(
-    indicator: NDArray[np.uint8],
-    features: _Features,
-    *,
-    lam: float,
-    kernel_name: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
-    solver: str,
-    covariance: _Matrix | None,
-    ridge: float,
-    stop: str,
-    tolerance: float,
-    max_rounds: int,
-    shrinking: bool,
-    cache_bytes: int,
-    threads: int,
-    callback: Callable[[int, float, float, float, int], bool] | None,
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_RelationshipRequest]
 ) -> RelationshipSolution: ...
 def kernel_matrix(
     left: _Features,
@@ -271,21 +280,23 @@ class LabelFeaturesSolution:
     @property
     def history(self) -> _Matrix: ...
 
+class _LabelFeaturesDefaults(TypedDict, total=False):
+    coupling: _Matrix | None
+    anchor: float | None
+    basis: tuple[_Matrix, _Matrix] | None
+    coupling_basis: tuple[_Matrix, _Matrix] | None
+    start: _Matrix | None
+    threads: int
+    callback: _Callback | None
+
+class _LabelFeaturesRequest(_LabelFeaturesDefaults):
+    beta: float
+    convex: bool
+    solver: str
+    lipschitz: float
+    tolerance: float
+    max_epochs: int
+
 def solve_label_features(
-    indicator: NDArray[np.uint8],
-    features: _Features,
-    *,
-    coupling: _Matrix | None,
-    beta: float,
-    anchor: float | None,
-    convex: bool,
-    solver: str,
-    lipschitz: float,
-    basis: tuple[_Matrix, _Matrix] | None,
-    coupling_basis: tuple[_Matrix, _Matrix] | None,
-    start: _Matrix | None,
-    tolerance: float,
-    max_epochs: int,
-    threads: int,
-    callback: Callable[[int, float, float, float, int], bool] | None,
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_LabelFeaturesRequest]
 ) -> LabelFeaturesSolution: ...

@@ -23,19 +23,11 @@ def run(K, Y, **options):
         np.ascontiguousarray(Y, dtype=np.uint8),
         np.ascontiguousarray(K),
         kernel_name="precomputed",
-        gamma=1.0,
-        degree=3,
-        coef0=0.0,
-        start=None,
         tolerance=1e-15,
-        seed=0,
         shuffle=False,
         shrinking=False,
         acceleration=False,
-        cache_bytes=0,
-        threads=1,
-        callback=None,
-        **{"theta": 0.0, "mu": 1.0, "block_size": 0, "chains": 1} | options,
+        **{"chains": 1} | options,
     )
 
 

@@ -22,26 +22,12 @@ def solve(X, Y, **options):
     settings = {
         "c": 1.0,
         "loss": "hinge",
-        "theta": 0.0,
-        "mu": 1.0,
         "kernel_name": "precomputed",
-        "gamma": 1.0,
-        "degree": 3,
-        "coef0": 0.0,
         "bias": "free",
         "solver": "bcd",
-        "start": None,
         "tolerance": 1e-7,
         "max_epochs": 100_000,
-        "seed": 0,
-        "shuffle": True,
-        "shrinking": True,
-        "acceleration": True,
-        "block_size": 0,
-        "chains": 0,
         "cache_bytes": 10**9,
-        "threads": 1,
-        "callback": None,
     }
     indicator = np.ascontiguousarray(Y, dtype=np.uint8)
     return _rust.solve_pairwise(indicator, rust_features(X), **(settings | options))

@@ -3,16 +3,18 @@
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
+use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::llsf::apg::{self, Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::{Eigenbasis, Eigenpairs};
-use multimargin_solvers::llsf::{Problem, admm, descent};
+use multimargin_solvers::llsf::{Problem, Solution, admm, descent};
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// The answer of an LLSF solver.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
@@ -47,101 +49,126 @@ fn eigenpairs<'a>(arrays: &'a EigenArrays<'_>) -> PyResult<Eigenpairs<'a>> {
     })
 }
 
-/// Solves an LLSF problem. See `multimargin.estimators.llsf` for the meaning of the arguments.
+keywords! {
+/// A problem of LLSF and how to solve it, but for labels and features. See `multimargin.estimators.llsf` for the meaning.
+struct LabelFeaturesRequest<'py> {
+    #[pyo3(default)]
+    coupling: Option<PyReadonlyArray2<'py, f64>>,
+    beta: f64,
+    #[pyo3(default)]
+    anchor: Option<f64>,
+    convex: bool,
+    solver: String,
+    lipschitz: f64,
+    #[pyo3(default)]
+    basis: Option<EigenArrays<'py>>,
+    #[pyo3(default)]
+    coupling_basis: Option<EigenArrays<'py>>,
+    #[pyo3(default)]
+    start: Option<PyReadonlyArray2<'py, f64>>,
+    tolerance: f64,
+    max_epochs: usize,
+    #[pyo3(default = 1)]
+    threads: usize,
+    #[pyo3(default)]
+    callback: Option<Py<PyAny>>,
+}
+}
+
+impl LabelFeaturesRequest<'_> {
+    fn loop_of(&self) -> PyResult<Loop> {
+        let lipschitz = self.lipschitz;
+        match self.solver.as_str() {
+            "cd" => Ok(Loop::Descent),
+            "admm" => Ok(Loop::Directions),
+            "apg" => Ok(Loop::Gradient(Variant::Restarting {
+                coupling_eigenvalue: lipschitz,
+            })),
+            "published" => Ok(Loop::Gradient(Variant::Printed(Published { lipschitz }))),
+            other => Err(value_error(SolverError::Argument {
+                name: "solver",
+                found: format!("{other:?}"),
+                expected: "'cd', 'admm', 'apg' or 'published'",
+            })),
+        }
+    }
+}
+
+/// The loop that is asked for.
+#[derive(Clone, Copy)]
+enum Loop {
+    Descent,
+    Directions,
+    Gradient(Variant),
+}
+
+impl Loop {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the signature that the loops share"
+    )]
+    fn run(
+        self,
+        problem: &Problem<'_>,
+        labels: &[u8],
+        basis: Option<Eigenbasis<'_>>,
+        start: Option<Vec<f64>>,
+        settings: &Settings,
+        threads: &Threads,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Solution, SolverError> {
+        match self {
+            Self::Descent => descent::solve(problem, labels, start, settings, threads, monitor),
+            Self::Directions => {
+                let basis = basis.ok_or(SolverError::Unsupported(
+                    "the alternating direction method needs the eigenvalues of X^T X",
+                ))?;
+                admm::solve(problem, &basis, start, settings, threads, monitor)
+            }
+            Self::Gradient(variant) => {
+                let basis = basis.as_ref();
+                apg::solve(problem, variant, basis, start, settings, threads, monitor)
+            }
+        }
+    }
+}
+
+/// Solves an LLSF problem, see [`LabelFeaturesRequest`].
 #[pyfunction]
-#[pyo3(signature = (
-    indicator, features, *, coupling, beta, anchor, convex, solver, lipschitz, basis, coupling_basis, start, tolerance, max_epochs,
-    threads, callback
-))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "keyword arguments of a private Python function"
-)]
+#[pyo3(signature = (indicator, features, **request))]
 pub fn solve_label_features<'py>(
     py: Python<'py>,
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
-    coupling: Option<PyReadonlyArray2<'py, f64>>,
-    beta: f64,
-    anchor: Option<f64>,
-    convex: bool,
-    solver: &str,
-    lipschitz: f64,
-    basis: Option<EigenArrays<'py>>,
-    coupling_basis: Option<EigenArrays<'py>>,
-    start: Option<PyReadonlyArray2<'py, f64>>,
-    tolerance: f64,
-    max_epochs: usize,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
+    request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<LabelFeaturesSolution> {
     guarded(py, || {
+        let mut asked = LabelFeaturesRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let mut monitor = PythonMonitor::new(asked.callback.take());
         let q = indicator.shape()[1];
         let labels = row_major("Y", &indicator)?;
         let features = features.features_of_rows(indicator.shape()[0])?;
-        let coupling = optional_matrix("coupling", coupling.as_ref(), [q, q])?;
-        let start = optional_matrix("start", start.as_ref(), [q, features.columns()])?
+        let coupling = optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?;
+        let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?
             .map(|start| memory::copied(start, Purpose::FeaturesByLabels));
-        let basis = basis.as_ref().map(eigenpairs).transpose()?;
-        let coupling_basis = coupling_basis.as_ref().map(eigenpairs).transpose()?;
+        let basis = asked.basis.as_ref().map(eigenpairs).transpose()?;
+        let coupling_basis = asked.coupling_basis.as_ref().map(eigenpairs).transpose()?;
         let settings = Settings {
-            tolerance,
-            max_epochs,
+            tolerance: asked.tolerance,
+            max_epochs: asked.max_epochs,
             ..Settings::default()
         };
-        let threads = Threads::new(threads);
-        let mut monitor = PythonMonitor::new(callback);
+        let threads = Threads::new(asked.threads);
+        let loop_of = asked.loop_of()?;
+        let (beta, anchor, convex) = (asked.beta, asked.anchor, asked.convex);
         let solution = py
             .detach(|| {
                 let problem = Problem::new(features, labels, q, coupling, beta, anchor, convex)?;
                 let basis = basis
                     .map(|pairs| Eigenbasis::new(&problem, pairs, coupling_basis))
                     .transpose()?;
-                let variant = match solver {
-                    "cd" => {
-                        return descent::solve(
-                            &problem,
-                            labels,
-                            start,
-                            &settings,
-                            &threads,
-                            &mut monitor,
-                        );
-                    }
-                    "admm" => {
-                        let basis = basis.ok_or(SolverError::Unsupported(
-                            "the alternating direction method needs the eigenvalues of X^T X",
-                        ))?;
-                        return admm::solve(
-                            &problem,
-                            &basis,
-                            start,
-                            &settings,
-                            &threads,
-                            &mut monitor,
-                        );
-                    }
-                    "apg" => Variant::Restarting {
-                        coupling_eigenvalue: lipschitz,
-                    },
-                    "published" => Variant::Printed(Published { lipschitz }),
-                    other => {
-                        return Err(SolverError::Argument {
-                            name: "solver",
-                            found: format!("{other:?}"),
-                            expected: "'cd', 'admm', 'apg' or 'published'",
-                        });
-                    }
-                };
-                apg::solve(
-                    &problem,
-                    variant,
-                    basis.as_ref(),
-                    start,
-                    &settings,
-                    &threads,
-                    &mut monitor,
-                )
+                let monitor = &mut monitor;
+                loop_of.run(&problem, labels, basis, start, &settings, &threads, monitor)
             })
             .map_err(value_error)?;
         monitor.finish()?;

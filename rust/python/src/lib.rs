@@ -4,6 +4,7 @@ mod answers;
 mod arguments;
 mod boundary;
 mod kernels;
+mod keywords;
 mod label_features;
 mod losses;
 mod memory;

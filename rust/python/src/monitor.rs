@@ -31,11 +31,6 @@ impl PythonMonitor {
         }
     }
 
-    /// Whether a signal, and not the callback, ended the loop: the answer is needed at once.
-    pub fn hurried(&self) -> bool {
-        self.hurried
-    }
-
     /// The exception that the callback or a signal handler raised, if any.
     pub fn finish(self) -> PyResult<()> {
         self.error.map_or(Ok(()), Err)
@@ -53,6 +48,10 @@ impl PythonMonitor {
 }
 
 impl Monitor for PythonMonitor {
+    fn hurried(&self) -> bool {
+        self.hurried
+    }
+
     fn interrupted(&mut self) -> bool {
         if !self.stopped && self.asked.elapsed() >= INTERVAL {
             self.asked = Instant::now();

@@ -5,28 +5,23 @@ use crate::arguments::{
     FeatureArrays, check_finite, kernel, optional_matrix, row_major, value_error,
 };
 use crate::boundary::guarded;
+use crate::keywords::keywords;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
-use multimargin_solvers::kernel::gram::Gram;
-use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::pairwise::bcd::Proximal;
+use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::dcd::{OnePair, PairLoss};
-use multimargin_solvers::pairwise::frank_wolfe;
-use multimargin_solvers::pairwise::scores::{
-    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
-};
-use multimargin_solvers::pairwise::{self, Setup};
+use multimargin_solvers::pairwise::request::{Answer, Geometry, Request, Solver};
 use multimargin_solvers::parallel::threads::Threads;
-use multimargin_solvers::report::{Settings, Solution};
+use multimargin_solvers::report::{Monitor, Settings};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// The answer of a pairwise solver.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
@@ -53,294 +48,192 @@ pub struct PairwiseSolution {
     history: Py<PyArray2<f64>>,
 }
 
-/// What the caller asked for, apart from the features.
-struct Request<'a> {
-    labels: Labels,
-    loss: AnyLoss,
-    bias: Bias,
-    solver: &'a str,
-    start: Option<Vec<f64>>,
-    start_bias: Option<Vec<f64>>,
-    settings: Settings,
-    threads: Threads,
+keywords! {
+/// A pairwise problem and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
+struct PairwiseRequest<'py> {
+    c: f64,
+    loss: String,
+    #[pyo3(default = 0.0)]
+    theta: f64,
+    #[pyo3(default = 1.0)]
+    mu: f64,
+    kernel_name: String,
+    #[pyo3(default = 1.0)]
+    gamma: f64,
+    #[pyo3(default = 3)]
+    degree: u32,
+    #[pyo3(default = 0.0)]
+    coef0: f64,
+    #[pyo3(default)]
+    metric: Option<PyReadonlyArray2<'py, f64>>,
+    #[pyo3(default)]
+    pair_weights: Option<PyReadonlyArray1<'py, f64>>,
+    bias: String,
+    solver: String,
+    #[pyo3(default)]
+    start: Option<PyReadonlyArray2<'py, f64>>,
+    #[pyo3(default)]
+    start_bias: Option<PyReadonlyArray1<'py, f64>>,
+    tolerance: f64,
+    max_epochs: usize,
+    #[pyo3(default = 0)]
+    seed: u64,
+    #[pyo3(default = true)]
+    shuffle: bool,
+    #[pyo3(default = true)]
+    shrinking: bool,
+    #[pyo3(default = true)]
+    acceleration: bool,
+    #[pyo3(default = 0)]
+    block_size: usize,
+    #[pyo3(default = 0)]
+    chains: usize,
+    #[pyo3(default = 0)]
+    cache_bytes: usize,
+    #[pyo3(default = 1)]
+    threads: usize,
+    #[pyo3(default)]
+    callback: Option<Py<PyAny>>,
+}
 }
 
-impl Request<'_> {
-    fn solve<S: Scores>(
-        &self,
-        scores: &mut S,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Solution, SolverError> {
-        match self.loss {
-            AnyLoss::Hinge(_) if self.solver == "frank-wolfe" => {
-                frank_wolfe::solve(&self.labels, scores, self.setup(), monitor)
-            }
-            AnyLoss::Hinge(loss) => self.solve_by_blocks(loss, scores, monitor),
-            AnyLoss::SquaredHinge(loss) => self.solve_by_blocks(loss, scores, monitor),
-            AnyLoss::OptimalMargin(loss) => self.solve_by_blocks(loss, scores, monitor),
-            AnyLoss::ZeroLabelHinge(loss) => self.solve_by_blocks(loss, scores, monitor),
+impl PairwiseRequest<'_> {
+    fn loss(&self) -> PyResult<AnyLoss> {
+        AnyLoss::new(&self.loss, self.theta, self.mu).map_err(value_error)
+    }
+
+    fn bias(&self) -> PyResult<Bias> {
+        match self.bias.as_str() {
+            "free" => Ok(Bias::Free),
+            "penalized" => Ok(Bias::Penalized),
+            "none" => Ok(Bias::None),
+            other => Err(value_error(SolverError::Argument {
+                name: "bias",
+                found: format!("{other:?}"),
+                expected: "'free', 'penalized' or 'none'",
+            })),
         }
     }
 
-    /// Solves the problem, and adds the training scores, from which thresholds are learned; zeros after a
-    /// signal.
-    fn answer<S: Scores>(
-        &self,
-        scores: &mut S,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Outcome, SolverError> {
-        let solution = self.solve(scores, monitor)?;
-        let training = if monitor.hurried() {
-            memory::matrix(scores.instances(), scores.labels(), Purpose::RowsByLabels)
-        } else {
-            scores.all(&self.threads)
-        };
-        Ok(Outcome {
-            solution,
-            scores: training,
-            weights: None,
-        })
-    }
-
-    fn solve_by_blocks<S: Scores, L: PairLoss>(
-        &self,
-        loss: L,
-        scores: &mut S,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Solution, SolverError> {
-        match self.solver {
-            "bcd" => {
-                let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
-                pairwise::solve(&self.labels, scores, step, self.setup(), monitor)
-            }
-            "dcd" => {
-                let step = |labels: &Labels| OnePair::new(loss.clone(), labels);
-                pairwise::solve(&self.labels, scores, step, self.setup(), monitor)
-            }
-            other => Err(SolverError::Argument {
+    fn solver(&self) -> PyResult<Solver> {
+        match self.solver.as_str() {
+            "bcd" => Ok(Solver::Blocks),
+            "dcd" => Ok(Solver::Pairs),
+            "frank-wolfe" => Ok(Solver::FrankWolfe),
+            other => Err(value_error(SolverError::Argument {
                 name: "solver",
                 found: format!("{other:?}"),
                 expected: "'bcd', 'dcd' or (hinge only) 'frank-wolfe'",
-            }),
+            })),
         }
     }
 
-    fn setup(&self) -> Setup {
-        let start = self.start.as_deref();
-        Setup {
-            bias: self.bias,
+    fn geometry<'a>(&'a self, x: Features<'a>) -> PyResult<Geometry<'a>> {
+        let name = self.kernel_name.as_str();
+        let d = x.columns();
+        let metric = optional_matrix("metric", self.metric.as_ref(), [d, d])?;
+        match (name, x, metric) {
+            ("linear", Features::Sparse(x), Some(metric)) => Ok(Geometry::Metric(x, metric)),
+            (_, _, Some(_)) => Err(PyValueError::new_err(
+                "metric is given, expected sparse X and the linear kernel with it",
+            )),
+            ("precomputed", Features::Dense(x), None) => Ok(Geometry::Matrix(x.data())),
+            ("precomputed", Features::Sparse(_), None) => Err(value_error(SolverError::Argument {
+                name: "X",
+                found: "a sparse precomputed kernel".into(),
+                expected: "a dense one",
+            })),
+            (name, x, None) => {
+                let kernel = kernel(name, self.gamma, self.degree, self.coef0)?;
+                Ok(Geometry::Kernel(kernel, x))
+            }
+        }
+    }
+
+    fn setup(&self, n: usize, q: usize) -> PyResult<Setup> {
+        let start = optional_matrix("start", self.start.as_ref(), [n, q])?;
+        let start_bias = match &self.start_bias {
+            Some(bias) => {
+                check_finite("start_bias", bias.as_slice()?)?;
+                Some(bias.as_slice()?.to_vec())
+            }
+            None => None,
+        };
+        Ok(Setup {
+            bias: self.bias()?,
             start: start.map(|start| memory::copied(start, Purpose::RowsByLabels)),
-            start_bias: self.start_bias.clone(),
-            settings: self.settings.clone(),
-            threads: Threads::new(self.threads.count()),
-        }
+            start_bias,
+            settings: Settings {
+                tolerance: self.tolerance,
+                max_epochs: self.max_epochs,
+                seed: self.seed,
+                shuffle: self.shuffle,
+                shrinking: self.shrinking,
+                acceleration: self.acceleration,
+                block_size: self.block_size,
+                chains: self.chains,
+            },
+            threads: Threads::new(self.threads).into(),
+        })
     }
 }
 
-fn parse_bias(name: &str) -> Result<Bias, SolverError> {
-    match name {
-        "free" => Ok(Bias::Free),
-        "penalized" => Ok(Bias::Penalized),
-        "none" => Ok(Bias::None),
-        other => Err(SolverError::Argument {
-            name: "bias",
-            found: format!("{other:?}"),
-            expected: "'free', 'penalized' or 'none'",
-        }),
+fn solve(
+    request: Request<'_>,
+    loss: AnyLoss,
+    monitor: &mut dyn Monitor,
+) -> Result<Answer, SolverError> {
+    match loss {
+        AnyLoss::Hinge(loss) => request.solve(loss, monitor),
+        AnyLoss::SquaredHinge(loss) => request.solve(loss, monitor),
+        AnyLoss::OptimalMargin(loss) => request.solve(loss, monitor),
+        AnyLoss::ZeroLabelHinge(loss) => request.solve(loss, monitor),
     }
 }
 
-/// What a finished geometry hands back.
-struct Outcome {
-    solution: Solution,
-    scores: Vec<f64>,
-    weights: Option<Vec<f64>>,
-}
-
-impl Outcome {
-    fn interrupted(labels: &Labels) -> Self {
-        Self {
-            solution: Solution::interrupted(labels),
-            scores: memory::matrix(labels.instances(), labels.count(), Purpose::RowsByLabels),
-            weights: None,
-        }
-    }
-
-    fn with_weights(self, weights: Vec<f64>) -> Self {
-        Self {
-            weights: Some(weights),
-            ..self
-        }
-    }
-}
-
-/// Solves a pairwise problem. See `multimargin.estimators` for the meaning of the arguments.
+/// Solves a pairwise problem, see [`PairwiseRequest`].
 #[pyfunction]
-#[pyo3(signature = (
-    indicator, features, *, c, loss, theta, mu, kernel_name, gamma, degree, coef0, bias, solver, start, tolerance,
-    max_epochs, seed, shuffle, shrinking, acceleration, block_size, chains, cache_bytes, threads, callback, start_bias=None, metric=None,
-    pair_weights=None
-))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "keyword arguments of a private Python function"
-)]
+#[pyo3(signature = (indicator, features, **request))]
 pub fn solve_pairwise<'py>(
     py: Python<'py>,
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
-    c: f64,
-    loss: &str,
-    theta: f64,
-    mu: f64,
-    kernel_name: &str,
-    gamma: f64,
-    degree: u32,
-    coef0: f64,
-    bias: &str,
-    solver: &str,
-    start: Option<PyReadonlyArray2<'py, f64>>,
-    tolerance: f64,
-    max_epochs: usize,
-    seed: u64,
-    shuffle: bool,
-    shrinking: bool,
-    acceleration: bool,
-    block_size: usize,
-    chains: usize,
-    cache_bytes: usize,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
-    start_bias: Option<PyReadonlyArray1<'py, f64>>,
-    metric: Option<PyReadonlyArray2<'py, f64>>,
-    pair_weights: Option<PyReadonlyArray1<'py, f64>>,
+    request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<PairwiseSolution> {
     guarded(py, || {
+        let mut asked = PairwiseRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
-        let pair_weights = pair_weights
-            .as_ref()
-            .map(PyReadonlyArray1::as_slice)
-            .transpose()?;
+        let loss = asked.loss()?;
+        let mut monitor = PythonMonitor::new(asked.callback.take());
+        let weights = asked.pair_weights.as_ref();
+        let weights = weights.map(PyReadonlyArray1::as_slice).transpose()?;
         let labels = loss
-            .labels(row_major("Y", &indicator)?, q, c, pair_weights)
+            .labels(row_major("Y", &indicator)?, q, asked.c, weights)
             .map_err(value_error)?;
         // With the zero label.
         let q = labels.count();
         let arrays = features.features_of_rows(n)?;
-        let start = optional_matrix("start", start.as_ref(), [n, q])?
-            .map(|start| memory::copied(start, Purpose::RowsByLabels));
-        let d = arrays.columns();
-        let metric = optional_matrix("metric", metric.as_ref(), [d, d])?;
-        if metric.is_some() && (kernel_name != "linear" || matches!(arrays, Features::Dense(_))) {
-            return Err(PyValueError::new_err(
-                "metric is given, expected sparse X and the linear kernel with it",
-            ));
-        }
         let request = Request {
             labels,
-            loss,
-            bias: parse_bias(bias).map_err(value_error)?,
-            solver,
-            start,
-            start_bias: match &start_bias {
-                Some(bias) => {
-                    check_finite("start_bias", bias.as_slice()?)?;
-                    Some(bias.as_slice()?.to_vec())
-                }
-                None => None,
-            },
-            settings: Settings {
-                tolerance,
-                max_epochs,
-                seed,
-                shuffle,
-                shrinking,
-                acceleration,
-                block_size,
-                chains,
-            },
-            threads: Threads::new(threads),
+            geometry: asked.geometry(arrays)?,
+            cache_bytes: asked.cache_bytes,
+            solver: asked.solver()?,
+            setup: asked.setup(n, q)?,
         };
-        let kernel = match kernel_name {
-            "precomputed" => None,
-            name => Some(kernel(name, gamma, degree, coef0)?),
-        };
-        let mut monitor = PythonMonitor::new(callback);
-        let outcome = py
-            .detach(|| -> Result<Outcome, SolverError> {
-                match (kernel, arrays) {
-                    (None, Features::Dense(matrix)) => {
-                        request.answer(&mut StoredKernel::new(matrix.data(), n, q)?, &mut monitor)
-                    }
-                    (None, Features::Sparse(_)) => Err(SolverError::Argument {
-                        name: "X",
-                        found: "a sparse precomputed kernel".into(),
-                        expected: "a dense one",
-                    }),
-                    (
-                        Some(multimargin_solvers::kernel::gram::Kernel::Linear),
-                        Features::Dense(x),
-                    ) => {
-                        let mut scores = LinearDense::new(x, q);
-                        let outcome = request.answer(&mut scores, &mut monitor)?;
-                        Ok(outcome.with_weights(scores.into_weights()))
-                    }
-                    (
-                        Some(multimargin_solvers::kernel::gram::Kernel::Linear),
-                        Features::Sparse(x),
-                    ) if let Some(metric) = metric => {
-                        let threads = &request.threads;
-                        match Precision::for_tolerance(tolerance) {
-                            Precision::Double => {
-                                let mut scores = LinearMetric::<f64>::new(x, metric, q, threads)?;
-                                let outcome = request.answer(&mut scores, &mut monitor)?;
-                                Ok(outcome.with_weights(scores.into_weights()))
-                            }
-                            Precision::Single => {
-                                let mut scores = LinearMetric::<f32>::new(x, metric, q, threads)?;
-                                let outcome = request.answer(&mut scores, &mut monitor)?;
-                                Ok(outcome.with_weights(scores.into_weights()))
-                            }
-                        }
-                    }
-                    (
-                        Some(multimargin_solvers::kernel::gram::Kernel::Linear),
-                        Features::Sparse(x),
-                    ) => {
-                        let mut scores = LinearSparse::new(x, q);
-                        let outcome = request.answer(&mut scores, &mut monitor)?;
-                        Ok(outcome.with_weights(scores.into_weights()))
-                    }
-                    (Some(kernel), x) => {
-                        let gram = Gram::of(kernel, x);
-                        if n.saturating_mul(n).saturating_mul(8) <= cache_bytes {
-                            let Some(matrix) = gram.matrix(&request.threads, &mut monitor) else {
-                                return Ok(Outcome::interrupted(&request.labels));
-                            };
-                            request.answer(&mut StoredKernel::new(&matrix, n, q)?, &mut monitor)
-                        } else {
-                            let precision = Precision::for_tolerance(tolerance);
-                            let mut scores = KernelBlocks::new(gram, q, cache_bytes, precision);
-                            request.answer(&mut scores, &mut monitor)
-                        }
-                    }
-                }
-            })
-            .map_err(value_error)?;
-        monitor.finish()?;
-        let Outcome {
+        let Answer {
             solution,
             scores,
             weights,
-        } = outcome;
+        } = py
+            .detach(|| solve(request, loss, &mut monitor))
+            .map_err(value_error)?;
+        monitor.finish()?;
         let report = solution.report;
-        let features = arrays.columns();
         Ok(PairwiseSolution {
             dual: matrix(py, solution.dual, n, q)?,
             bias: solution.bias.into_pyarray(py).unbind(),
             weights: weights
-                .map(|weights| matrix(py, weights, features, q))
+                .map(|weights| matrix(py, weights, arrays.columns(), q))
                 .transpose()?,
             scores: matrix(py, scores, n, q)?,
             status: report.status.name(),

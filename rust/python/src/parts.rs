@@ -4,6 +4,7 @@
 use crate::answers::matrix;
 use crate::arguments::{FeatureArrays, check_finite, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
+use crate::keywords::keywords;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
@@ -21,6 +22,7 @@ use numpy::{
 };
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// What a part sends to the others.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
@@ -89,27 +91,16 @@ impl Request<'_> {
     }
 }
 
-/// Certifies a part of the rows at the common point `weights`, `offset`, and improves its dual rows by some epochs.
-/// See `multimargin_solvers::pairwise::bcd::improve_part` for the meaning of the arguments.
-#[pyfunction]
-#[pyo3(signature = (
-    indicator, features, pair_weights, dual, dual_terms, weights, offset, *, loss, theta, mu, sigma, growth, tolerated,
-    epochs, seed, threads, centre=None, rho=0.0
-))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "keyword arguments of a private Python function"
-)]
-pub fn improve_part<'py>(
-    py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
-    features: FeatureArrays<'py>,
+keywords! {
+/// A part of the rows at the common point `weights`, `offset`, and what to do, but for labels and features. See
+/// `multimargin_solvers::pairwise::bcd::improve_part` for the meaning.
+struct PartRequest<'py> {
     pair_weights: PyReadonlyArray1<'py, f64>,
     dual: PyReadonlyArray2<'py, f64>,
     dual_terms: PyReadonlyArray1<'py, f64>,
     weights: PyReadonlyArray2<'py, f64>,
     offset: PyReadonlyArray1<'py, f64>,
-    loss: &str,
+    loss: String,
     theta: f64,
     mu: f64,
     sigma: f64,
@@ -117,53 +108,79 @@ pub fn improve_part<'py>(
     tolerated: f64,
     epochs: usize,
     seed: u64,
+    #[pyo3(default = 1)]
     threads: usize,
+    #[pyo3(default)]
     centre: Option<PyReadonlyArray2<'py, f64>>,
+    #[pyo3(default = 0.0)]
     rho: f64,
+}
+}
+
+impl PartRequest<'_> {
+    fn request(&self, labels: Labels) -> PyResult<Request<'_>> {
+        let (n, q) = (labels.instances(), labels.count());
+        let dual = row_major("dual", &self.dual)?;
+        let weights = row_major("weights", &self.weights)?;
+        let (dual_terms, offset) = (self.dual_terms.as_slice()?, self.offset.as_slice()?);
+        let factors = [self.sigma, self.growth, self.tolerated, self.rho];
+        for (name, values) in [
+            ("dual", dual),
+            ("weights", weights),
+            ("dual_terms", dual_terms),
+            ("offset", offset),
+            ("sigma, growth, tolerated or rho", &factors),
+        ] {
+            check_finite(name, values)?;
+        }
+        Ok(Request {
+            labels,
+            common: Common {
+                weights,
+                offset,
+                sigma: self.sigma,
+                growth: self.growth,
+                rho: self.rho,
+            },
+            start: PartState {
+                dual: memory::copied(dual, Purpose::RowsByLabels),
+                dual_terms: memory::copied(dual_terms, Purpose::Rows),
+            },
+            centre: optional_matrix("centre", self.centre.as_ref(), [n, q])?
+                .map(|centre| memory::copied(centre, Purpose::RowsByLabels)),
+            tolerated: self.tolerated,
+            epochs: self.epochs,
+            settings: Settings {
+                seed: self.seed,
+                ..Settings::default()
+            },
+            threads: Threads::new(self.threads),
+        })
+    }
+}
+
+/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`PartRequest`].
+#[pyfunction]
+#[pyo3(signature = (indicator, features, **request))]
+pub fn improve_part<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<PartAnswer> {
     guarded(py, || {
+        let asked = PartRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
-        let indicator = row_major("Y", &indicator)?;
+        let loss = AnyLoss::new(&asked.loss, asked.theta, asked.mu).map_err(value_error)?;
+        let pair_weights = Some(asked.pair_weights.as_slice()?);
         let labels = loss
-            .labels(indicator, q, 1.0, Some(pair_weights.as_slice()?))
+            .labels(row_major("Y", &indicator)?, q, 1.0, pair_weights)
             .map_err(value_error)?;
         // With the zero label.
         let q = labels.count();
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
-        check_finite("dual", row_major("dual", &dual)?)?;
-        check_finite("weights", row_major("weights", &weights)?)?;
-        for (name, values) in [("dual_terms", &dual_terms), ("offset", &offset)] {
-            check_finite(name, values.as_slice()?)?;
-        }
-        check_finite(
-            "sigma, growth, tolerated or rho",
-            &[sigma, growth, tolerated, rho],
-        )?;
-        let request = Request {
-            labels,
-            common: Common {
-                weights: row_major("weights", &weights)?,
-                offset: offset.as_slice()?,
-                sigma,
-                growth,
-                rho,
-            },
-            start: PartState {
-                dual: memory::copied(row_major("dual", &dual)?, Purpose::RowsByLabels),
-                dual_terms: memory::copied(dual_terms.as_slice()?, Purpose::Rows),
-            },
-            centre: optional_matrix("centre", centre.as_ref(), [n, q])?
-                .map(|centre| memory::copied(centre, Purpose::RowsByLabels)),
-            tolerated,
-            epochs,
-            settings: Settings {
-                seed,
-                ..Settings::default()
-            },
-            threads: Threads::new(threads),
-        };
+        let request = asked.request(labels)?;
         let mut monitor = PythonMonitor::new(None);
         let answer = py
             .detach(|| match arrays {

@@ -3,9 +3,10 @@
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, kernel, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
+use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
-use multimargin_solvers::kernel::gram::Gram;
+use multimargin_solvers::kernel::gram::{Gram, Kernel};
 use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
@@ -14,6 +15,7 @@ use multimargin_solvers::parallel::threads::Threads;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// The answer of `solve_mlrl`.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
@@ -44,133 +46,154 @@ pub struct RelationshipSolution {
     history: Py<PyArray2<f64>>,
 }
 
-/// What the caller asked for, apart from the data.
-struct Request<'a> {
-    solver: &'a str,
-    covariance: Option<&'a [f64]>,
+keywords! {
+/// A problem of MLRL and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
+struct RelationshipRequest<'py> {
+    lam: f64,
+    kernel_name: String,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+    solver: String,
+    #[pyo3(default)]
+    covariance: Option<PyReadonlyArray2<'py, f64>>,
     ridge: f64,
-    settings: Settings,
-    threads: Threads,
+    stop: String,
+    tolerance: f64,
+    max_rounds: usize,
+    #[pyo3(default = true)]
+    shrinking: bool,
+    cache_bytes: usize,
+    #[pyo3(default = 1)]
+    threads: usize,
+    #[pyo3(default)]
+    callback: Option<Py<PyAny>>,
+}
 }
 
-impl Request<'_> {
-    fn solve(
-        &self,
-        problem: &Problem<'_>,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Solution, SolverError> {
-        let Self {
-            settings, threads, ..
-        } = self;
-        if let Some(covariance) = self.covariance {
-            return mlrl::fixed(problem, covariance, settings, threads, monitor);
-        }
-        match self.solver {
-            "splitting" => mlrl::splitting(problem, settings, threads, monitor),
-            "alternating" => mlrl::alternating(problem, self.ridge, settings, threads, monitor),
-            other => Err(SolverError::Argument {
+impl RelationshipRequest<'_> {
+    fn loop_of<'a>(&'a self, q: usize) -> PyResult<Loop<'a>> {
+        let covariance = optional_matrix("fixed_covariance", self.covariance.as_ref(), [q, q])?;
+        match (covariance, self.solver.as_str()) {
+            (Some(covariance), _) => Ok(Loop::Fixed(covariance)),
+            (None, "splitting") => Ok(Loop::Splitting),
+            (None, "alternating") => Ok(Loop::Alternating(self.ridge)),
+            (None, other) => Err(value_error(SolverError::Argument {
                 name: "solver",
                 found: format!("{other:?}"),
                 expected: "'splitting' or 'alternating'",
-            }),
+            })),
+        }
+    }
+
+    fn settings(&self) -> PyResult<Settings> {
+        let stop = match self.stop.as_str() {
+            "gap" => StopRule::Gap(self.tolerance),
+            "covariance" => StopRule::Covariance(self.tolerance),
+            other => {
+                return Err(value_error(SolverError::Argument {
+                    name: "stop",
+                    found: format!("{other:?}"),
+                    expected: "'gap' or 'covariance'",
+                }));
+            }
+        };
+        Ok(Settings {
+            stop,
+            rounds: self.max_rounds,
+            shrinking: self.shrinking,
+        })
+    }
+
+    /// The kernel, `None` for a matrix of its values.
+    fn kernel(&self, x: &Features<'_>) -> PyResult<Option<Kernel>> {
+        match (self.kernel_name.as_str(), x) {
+            ("precomputed", Features::Dense(_)) => Ok(None),
+            ("precomputed", Features::Sparse(_)) => Err(value_error(SolverError::Argument {
+                name: "X",
+                found: "a sparse precomputed kernel".into(),
+                expected: "a dense one",
+            })),
+            (name, _) => kernel(name, self.gamma, self.degree, self.coef0).map(Some),
         }
     }
 }
 
-fn stop_rule(name: &str, tolerance: f64) -> Result<StopRule, SolverError> {
-    match name {
-        "gap" => Ok(StopRule::Gap(tolerance)),
-        "covariance" => Ok(StopRule::Covariance(tolerance)),
-        other => Err(SolverError::Argument {
-            name: "stop",
-            found: format!("{other:?}"),
-            expected: "'gap' or 'covariance'",
-        }),
+/// The problem that is asked for, and its loop.
+#[derive(Clone, Copy)]
+enum Loop<'a> {
+    Fixed(&'a [f64]),
+    Splitting,
+    Alternating(f64),
+}
+
+impl Loop<'_> {
+    fn run(
+        self,
+        problem: &Problem<'_>,
+        settings: &Settings,
+        threads: &Threads,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Solution, SolverError> {
+        match self {
+            Self::Fixed(covariance) => mlrl::fixed(problem, covariance, settings, threads, monitor),
+            Self::Splitting => mlrl::splitting(problem, settings, threads, monitor),
+            Self::Alternating(ridge) => {
+                mlrl::alternating(problem, ridge, settings, threads, monitor)
+            }
+        }
     }
 }
 
-/// Solves the joint problem of MLRL, or that of a fixed covariance. See `multimargin.estimators` for the arguments.
+/// 1 and -1 for the labels, by label.
+fn signs(indicator: &[u8], q: usize) -> Vec<f64> {
+    let n = indicator.len() / q.max(1);
+    let sign = |at: usize| match indicator[at % n * q + at / n] {
+        0 => -1.0,
+        _ => 1.0,
+    };
+    memory::collected((0..n * q).map(sign), Purpose::RowsByLabels)
+}
+
+/// Solves the joint problem of MLRL, or that of a fixed covariance, see [`RelationshipRequest`].
 #[pyfunction]
-#[pyo3(signature = (
-    indicator, features, *, lam, kernel_name, gamma, degree, coef0, solver, covariance, ridge, stop, tolerance,
-    max_rounds, shrinking, cache_bytes, threads, callback
-))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "keyword arguments of a private Python function"
-)]
+#[pyo3(signature = (indicator, features, **request))]
 pub fn solve_mlrl<'py>(
     py: Python<'py>,
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
-    lam: f64,
-    kernel_name: &str,
-    gamma: f64,
-    degree: u32,
-    coef0: f64,
-    solver: &str,
-    covariance: Option<PyReadonlyArray2<'py, f64>>,
-    ridge: f64,
-    stop: &str,
-    tolerance: f64,
-    max_rounds: usize,
-    shrinking: bool,
-    cache_bytes: usize,
-    threads: usize,
-    callback: Option<Py<PyAny>>,
+    request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<RelationshipSolution> {
     guarded(py, || {
+        let mut asked = RelationshipRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let mut monitor = PythonMonitor::new(asked.callback.take());
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let labels = row_major("Y", &indicator)?;
-        let signs = (0..n * q).map(|at| match labels[at % n * q + at / n] {
-            0 => -1.0,
-            _ => 1.0,
-        });
-        let signs: Vec<f64> = memory::collected(signs, Purpose::RowsByLabels);
-        let arrays = features.features_of_rows(n)?;
-        let request = Request {
-            solver,
-            covariance: optional_matrix("fixed_covariance", covariance.as_ref(), [q, q])?,
-            ridge,
-            settings: Settings {
-                stop: stop_rule(stop, tolerance).map_err(value_error)?,
-                rounds: max_rounds,
-                shrinking,
-            },
-            threads: Threads::new(threads),
-        };
-        let kernel = match kernel_name {
-            "precomputed" => None,
-            name => Some(kernel(name, gamma, degree, coef0)?),
-        };
-        let mut monitor = PythonMonitor::new(callback);
+        let signs = signs(row_major("Y", &indicator)?, q);
+        let x = features.features_of_rows(n)?;
+        let (loop_of, settings, kernel) = (asked.loop_of(q)?, asked.settings()?, asked.kernel(&x)?);
+        let (lam, cache_bytes) = (asked.lam, asked.cache_bytes);
+        let threads = Threads::new(asked.threads);
         let solution = py
             .detach(|| -> Result<Option<Solution>, SolverError> {
                 let matrix;
-                let rows = match (kernel, arrays) {
-                    (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
-                    (None, Features::Sparse(_)) => {
-                        return Err(SolverError::Argument {
-                            name: "X",
-                            found: "a sparse precomputed kernel".into(),
-                            expected: "a dense one",
-                        });
+                let rows = match (kernel, x) {
+                    (Some(kernel), x) if !Gram::of(kernel, x).fits(cache_bytes) => {
+                        KernelRows::computed(Gram::of(kernel, x), cache_bytes)
                     }
                     (Some(kernel), x) => {
-                        let gram = Gram::of(kernel, x);
-                        if n.saturating_mul(n).saturating_mul(8) > cache_bytes {
-                            KernelRows::computed(gram, cache_bytes)
-                        } else {
-                            match gram.matrix(&request.threads, &mut monitor) {
-                                Some(values) => matrix = values,
-                                None => return Ok(None),
-                            }
-                            KernelRows::stored(&matrix, n)?
+                        match Gram::of(kernel, x).matrix(&threads, &mut monitor) {
+                            Some(values) => matrix = values,
+                            None => return Ok(None),
                         }
+                        KernelRows::stored(&matrix, n)?
                     }
+                    (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
+                    (None, Features::Sparse(_)) => return Ok(None),
                 };
                 let problem = Problem::new(&rows, &signs, lam)?;
-                request.solve(&problem, &mut monitor).map(Some)
+                loop_of
+                    .run(&problem, &settings, &threads, &mut monitor)
+                    .map(Some)
             })
             .map_err(value_error)?;
         monitor.finish()?;

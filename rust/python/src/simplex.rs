@@ -3,6 +3,7 @@
 use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
 use crate::boundary::guarded;
+use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::kernel::rows::KernelRows;
@@ -15,6 +16,7 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// Pairs as columns (instance, relevant label, irrelevant label), and their weights.
 type PairArrays = (Py<PyArray2<u32>>, Py<PyArray1<f64>>);
@@ -60,22 +62,11 @@ fn pair_arrays(py: Python<'_>, pairs: &[WeightedPair]) -> PyResult<PairArrays> {
     ))
 }
 
-/// Solves Rank-CVM by Frank-Wolfe steps. See `multimargin.estimators` for the meaning of the arguments.
-#[pyfunction]
-#[pyo3(signature = (
-    indicator, features, *, c, kernel_name, gamma, degree, coef0, pairwise, absolute, tolerance, max_epochs,
-    recorded_steps, start, cache_bytes, callback
-))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "keyword arguments of a private Python function"
-)]
-pub fn solve_simplex<'py>(
-    py: Python<'py>,
-    indicator: PyReadonlyArray2<'py, u8>,
-    features: FeatureArrays<'py>,
+keywords! {
+/// A problem of Rank-CVM and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
+struct SimplexRequest<'py> {
     c: f64,
-    kernel_name: &str,
+    kernel_name: String,
     gamma: f64,
     degree: u32,
     coef0: f64,
@@ -83,66 +74,89 @@ pub fn solve_simplex<'py>(
     absolute: bool,
     tolerance: f64,
     max_epochs: usize,
+    #[pyo3(default = 0)]
     recorded_steps: usize,
+    #[pyo3(default)]
     start: Option<(PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, f64>)>,
     cache_bytes: usize,
+    #[pyo3(default)]
     callback: Option<Py<PyAny>>,
-) -> PyResult<SimplexSolution> {
-    guarded(py, || {
-        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let labels = Labels::new(row_major("Y", &indicator)?, q, c).map_err(value_error)?;
-        let arrays = features.features_of_rows(n)?;
-        let rows = match (kernel_name, arrays) {
+}
+}
+
+impl SimplexRequest<'_> {
+    fn rows<'a>(&self, x: Features<'a>, n: usize) -> PyResult<KernelRows<'a>> {
+        match (self.kernel_name.as_str(), x) {
             ("precomputed", Features::Dense(matrix)) if matrix.data().len() == n * n => {
-                KernelRows::stored(matrix.data(), n).map_err(value_error)?
+                KernelRows::stored(matrix.data(), n).map_err(value_error)
             }
-            ("precomputed", _) => {
-                return Err(PyValueError::new_err(
-                    "X is no square dense matrix, expected one for a precomputed kernel",
-                ));
+            ("precomputed", _) => Err(PyValueError::new_err(
+                "X is no square dense matrix, expected one for a precomputed kernel",
+            )),
+            (name, x) => {
+                let kernel = kernel(name, self.gamma, self.degree, self.coef0)?;
+                Ok(KernelRows::computed(Gram::of(kernel, x), self.cache_bytes))
             }
-            (name, x) => KernelRows::computed(
-                Gram::of(kernel(name, gamma, degree, coef0)?, x),
-                cache_bytes,
-            ),
+        }
+    }
+
+    fn start(&self) -> PyResult<Vec<WeightedPair>> {
+        let Some((pairs, weights)) = &self.start else {
+            return Ok(Vec::new());
         };
-        let start = match &start {
-            None => Vec::new(),
-            Some((pairs, weights)) => {
-                let weights = weights.as_slice()?;
-                if pairs.shape() != [weights.len(), 3] {
-                    return Err(PyValueError::new_err(format!(
-                        "start has pairs of shape {:?}, expected three numbers for each of {} weights",
-                        pairs.shape(),
-                        weights.len()
-                    )));
-                }
-                check_finite("start", weights)?;
-                let pairs = row_major("start", pairs)?.chunks_exact(3).zip(weights);
-                let pairs = pairs.map(|(pair, &weight)| WeightedPair {
-                    instance: pair[0],
-                    relevant: pair[1],
-                    irrelevant: pair[2],
-                    weight,
-                });
-                memory::collected(pairs, Purpose::LabelPairs)
-            }
-        };
-        let options = Options {
-            direction: if pairwise {
+        let weights = weights.as_slice()?;
+        if pairs.shape() != [weights.len(), 3] {
+            return Err(PyValueError::new_err(format!(
+                "start has pairs of shape {:?}, expected three numbers for each of {} weights",
+                pairs.shape(),
+                weights.len()
+            )));
+        }
+        check_finite("start", weights)?;
+        let pairs = row_major("start", pairs)?.chunks_exact(3).zip(weights);
+        let pairs = pairs.map(|(pair, &weight)| WeightedPair {
+            instance: pair[0],
+            relevant: pair[1],
+            irrelevant: pair[2],
+            weight,
+        });
+        Ok(memory::collected(pairs, Purpose::LabelPairs))
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            direction: if self.pairwise {
                 Direction::Pairwise
             } else {
                 Direction::Vertex
             },
-            stop: if absolute {
-                StopRule::Absolute(tolerance)
+            stop: if self.absolute {
+                StopRule::Absolute(self.tolerance)
             } else {
-                StopRule::Relative(tolerance)
+                StopRule::Relative(self.tolerance)
             },
-            max_epochs,
-            recorded_steps,
-        };
-        let mut monitor = PythonMonitor::new(callback);
+            max_epochs: self.max_epochs,
+            recorded_steps: self.recorded_steps,
+        }
+    }
+}
+
+/// Solves Rank-CVM by Frank-Wolfe steps, see [`SimplexRequest`].
+#[pyfunction]
+#[pyo3(signature = (indicator, features, **request))]
+pub fn solve_simplex<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    request: Option<Bound<'py, PyDict>>,
+) -> PyResult<SimplexSolution> {
+    guarded(py, || {
+        let mut asked = SimplexRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+        let labels = Labels::new(row_major("Y", &indicator)?, q, asked.c).map_err(value_error)?;
+        let rows = asked.rows(features.features_of_rows(n)?, n)?;
+        let (start, options) = (asked.start()?, asked.options());
+        let mut monitor = PythonMonitor::new(asked.callback.take());
         let solution = py
             .detach(|| rank_cvm::solve(&labels, &rows, &start, &options, &mut monitor))
             .map_err(value_error)?;

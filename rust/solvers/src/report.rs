@@ -162,6 +162,10 @@ pub fn verdict(
 pub trait Monitor {
     /// Whether the loop must stop now. Called at least every few milliseconds of work.
     fn interrupted(&mut self) -> bool;
+    /// Whether what there is is needed at once: after a signal, and not a callback, has interrupted the loop.
+    fn hurried(&self) -> bool {
+        false
+    }
     /// Told of the certificate after each epoch.
     fn epoch(&mut self, record: &Record);
 }

@@ -15,7 +15,7 @@ use multimargin_solvers::pairwise::dcd::OnePair;
 use multimargin_solvers::pairwise::frank_wolfe;
 use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
 use multimargin_solvers::pairwise::scores::{
-    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Precision, Scores, StoredKernel,
+    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel,
 };
 use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::parallel::threads::Threads;
@@ -110,7 +110,7 @@ fn setup(bias: Bias, settings: &Settings, threads: usize) -> Setup {
     Setup {
         bias,
         settings: settings.clone(),
-        threads: Threads::new(threads),
+        threads: Threads::new(threads).into(),
         ..Setup::default()
     }
 }
@@ -192,15 +192,12 @@ fn all_kinds_of_scores_agree() {
             assert_agree(&stored, &by_blocks(&labels, &mut rows, bias, &s), 1e-6);
             let identity: Vec<f64> = (0..36).map(|k| f64::from(u8::from(k % 7 == 0))).collect();
             let threads = Threads::new(1);
-            let mut metric = LinearMetric::<f64>::new(sparse, &identity, 4, &threads).unwrap();
+            let mut metric = LinearMetric::new(sparse, &identity, 4, &threads).unwrap();
             assert_agree(&stored, &by_blocks(&labels, &mut metric, bias, &s), 1e-6);
-            let mut single = LinearMetric::<f32>::new(sparse, &identity, 4, &threads).unwrap();
-            let loose = by_blocks(&labels, &mut single, bias, &settings(1e-4));
-            assert_agree(&stored, &loose, 1e-4);
-            assert!(LinearMetric::<f64>::new(sparse, &identity[1..], 4, &threads).is_err());
+            assert!(LinearMetric::new(sparse, &identity[1..], 4, &threads).is_err());
             for features in [Features::Dense(problem.dense()), Features::Sparse(sparse)] {
                 let gram = Gram::of(Kernel::Linear, features);
-                let mut blocks = KernelBlocks::new(gram, 4, 0, Precision::Double);
+                let mut blocks = KernelBlocks::new(gram, 4, 0);
                 assert_agree(&stored, &by_blocks(&labels, &mut blocks, bias, &s), 1e-6);
             }
         }
@@ -221,8 +218,7 @@ fn cache_of_kernel_rows_changes_nothing_but_rounding() {
         let mut stored = StoredKernel::new(&matrix, 50, 4).unwrap();
         let expected = by_blocks(&labels, &mut stored, bias, &s);
         for rows in [0, 1, 7, 49, 50, 1000] {
-            let mut blocks =
-                KernelBlocks::new(problem.gram(kernel), 4, 8 * 50 * rows, Precision::Double);
+            let mut blocks = KernelBlocks::new(problem.gram(kernel), 4, 8 * 50 * rows);
             let found = by_blocks(&labels, &mut blocks, bias, &s);
             for (x, y) in found.dual.iter().zip(&expected.dual) {
                 assert!((x - y).abs() < 1e-9, "{rows} rows: {x} {y}");
@@ -262,8 +258,7 @@ fn threads_give_equal_bits() {
                 .gram(kernel)
                 .matrix(&Threads::new(threads), &mut ())
                 .unwrap();
-            let blocks =
-                KernelBlocks::new(problem.gram(kernel), 4, 8 * 400 * 50, Precision::Double);
+            let blocks = KernelBlocks::new(problem.gram(kernel), 4, 8 * 400 * 50);
             [
                 solve(
                     &labels,
@@ -574,46 +569,4 @@ fn an_interruption_before_the_first_epoch_reports_none() {
     let report = stopped.unwrap().report;
     assert_eq!((report.status, report.epochs), (Status::Interrupted, 0));
     assert!(report.primal.is_infinite());
-}
-
-#[test]
-fn rounded_kernel_rows_leave_the_certificate_exact() {
-    for seed in 70..76 {
-        let problem = Problem::new(seed, 50, 3, 4);
-        let labels = problem.labels(2.0);
-        let kernel = Kernel::Rbf { gamma: 1.0 };
-        let matrix = problem.kernel_matrix(kernel);
-        for bias in BIASES {
-            let s = settings(1e-5);
-            let mut blocks =
-                KernelBlocks::new(problem.gram(kernel), 4, 4 * 50 * 50, Precision::Single);
-            let rounded = by_blocks(&labels, &mut blocks, bias, &s);
-            assert_eq!(rounded.report.status, Status::Converged);
-            // The primal objective of the returned point, from the exact kernel.
-            let mut stored = StoredKernel::new(&matrix, 50, 4).unwrap();
-            assert!(stored.recompute(&rounded.dual, &Threads::new(1), &mut ()));
-            let mut scores = stored.all(&Threads::new(1));
-            let mut quadratic: f64 = scores.iter().zip(&rounded.dual).map(|(f, b)| f * b).sum();
-            if bias == Bias::Penalized {
-                quadratic += rounded.bias.iter().map(|b| b * b).sum::<f64>();
-            }
-            for row in scores.chunks_exact_mut(4) {
-                row.iter_mut().zip(&rounded.bias).for_each(|(f, b)| *f += b);
-            }
-            let mut loss = 0.0;
-            for i in 0..50 {
-                for &m in labels.relevant(i) {
-                    for l in labels.irrelevant(i) {
-                        let margin = scores[i * 4 + m as usize] - scores[i * 4 + l];
-                        loss += labels.weight(i) * (1.0 - margin).max(0.0);
-                    }
-                }
-            }
-            let expected = 0.5 * quadratic + loss;
-            assert!(
-                (rounded.report.primal - expected).abs() < 1e-11 * expected,
-                "{bias:?}"
-            );
-        }
-    }
 }

@@ -422,6 +422,12 @@ impl<'a> Gram<'a> {
         self.same && !cheap
     }
 
+    /// Whether the whole matrix takes at most so much memory.
+    pub fn fits(&self, bytes: usize) -> bool {
+        let entries = self.rows().saturating_mul(self.columns());
+        entries.saturating_mul(size_of::<f64>()) <= bytes
+    }
+
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
         let mut matrix = memory::matrix(self.rows(), self.columns(), Purpose::KernelMatrix);

@@ -2,18 +2,18 @@
 
 /// A strided view of a matrix inside a slice: element `(i, j)` is at `i * row_stride + j * column_stride`.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a, T = f64> {
+pub struct View<'a> {
     /// The slice that holds the elements.
-    pub data: &'a [T],
+    pub data: &'a [f64],
     /// Distance between two rows.
     pub row_stride: usize,
     /// Distance between two columns.
     pub column_stride: usize,
 }
 
-impl<'a, T> View<'a, T> {
+impl<'a> View<'a> {
     /// A row-major matrix whose rows are `stride` apart.
-    pub fn rows(data: &'a [T], stride: usize) -> Self {
+    pub fn rows(data: &'a [f64], stride: usize) -> Self {
         Self {
             data,
             row_stride: stride,
@@ -32,15 +32,15 @@ impl<'a, T> View<'a, T> {
 }
 
 /// `C = A B` (or `C += A B` when `accumulate`) for `A` of shape `m x k`, `B` of shape `k x n` and a row-major `C`
-/// whose rows are `stride` apart, all of `f64` or all of `f32`. Runs on the calling thread.
+/// whose rows are `stride` apart. Runs on the calling thread.
 ///
 /// # Panics
 /// When a view is too short for its shape.
-pub fn multiply<T: From<f32> + 'static>(
+pub fn multiply(
     (m, k, n): (usize, usize, usize),
-    a: View<'_, T>,
-    b: View<'_, T>,
-    c: &mut [T],
+    a: View<'_>,
+    b: View<'_>,
+    c: &mut [f64],
     stride: usize,
     accumulate: bool,
 ) {
@@ -83,8 +83,8 @@ pub fn multiply<T: From<f32> + 'static>(
             b.data.as_ptr(),
             b.column_stride as isize,
             b.row_stride as isize,
-            T::from(1.0),
-            T::from(1.0),
+            1.0,
+            1.0,
             false,
             false,
             false,

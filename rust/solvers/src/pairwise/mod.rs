@@ -1,5 +1,5 @@
 //! Losses of label pairs: a [`loss::Loss`] (value and proximal map) and [`scores::Scores`] (a kernel or linear features)
-//! make a problem, a [`Setup`] says how to solve it.
+//! make a problem, a [`Setup`] says how to solve it; a [`request::Request`] chooses among all of them.
 //!
 //! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair) with
 //! a rule for the bias ([`bias`]); slow problems get momentum (`momentum`) and proximal point steps (`proximal_newton`).
@@ -13,6 +13,7 @@ pub mod loss;
 mod momentum;
 mod outer;
 mod proximal_newton;
+pub mod request;
 pub mod scores;
 mod setup;
 mod solve;

@@ -7,6 +7,7 @@ use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
+use std::sync::Arc;
 
 /// How to solve a problem.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub struct Setup {
     /// When to stop and which heuristics to use.
     pub settings: Settings,
     /// Who does the work.
-    pub threads: Threads,
+    pub threads: Arc<Threads>,
 }
 
 /// Checks that everything fits, and brings the scores to the starting point; `None` when interrupted before it is there.

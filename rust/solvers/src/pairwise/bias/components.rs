@@ -56,7 +56,7 @@ pub(crate) fn solve<S: Scores, T: Step>(
     }
     let capacity = capacities(labels);
     let component_of = strongly_connected_components(q, &capacity);
-    let work = (&settings, &threads);
+    let work: Work<'_> = (&settings, &threads);
     if component_of.iter().all(|&component| component == 0) {
         let step = step(labels)?;
         return Ok(solve_component(

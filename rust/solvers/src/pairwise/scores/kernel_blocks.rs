@@ -7,107 +7,6 @@ use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
-/// How kept kernel rows are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// In eight bytes a number, as computed.
-    Double,
-    /// In four: twice as many rows, each number off by up to 6e-8 of itself. The loop's scores then drift by as much
-    /// until they are recomputed, which is done with exact rows. For tolerances well above that.
-    Single,
-}
-
-impl Precision {
-    /// Relative gaps that rounded rows cannot disturb.
-    const ROUNDED_TOLERANCE: f64 = 1e-5;
-
-    /// The precision that suffices for a relative gap.
-    pub fn for_tolerance(tolerance: f64) -> Self {
-        if tolerance >= Self::ROUNDED_TOLERANCE {
-            Self::Single
-        } else {
-            Self::Double
-        }
-    }
-
-    fn bytes(self) -> usize {
-        match self {
-            Self::Double => 8,
-            Self::Single => 4,
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Cache {
-    Double(Vec<f64>),
-    Single(Vec<f32>),
-}
-
-impl Cache {
-    fn new(precision: Precision) -> Self {
-        match precision {
-            Precision::Double => Self::Double(Vec::new()),
-            Precision::Single => Self::Single(Vec::new()),
-        }
-    }
-
-    fn precision(&self) -> Precision {
-        match self {
-            Self::Double(_) => Precision::Double,
-            Self::Single(_) => Precision::Single,
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Double(values) => values.len(),
-            Self::Single(values) => values.len(),
-        }
-    }
-
-    /// Computes rows of a kernel and keeps them behind the others.
-    fn append(&mut self, gram: &Gram<'_>, rows: &[u32], threads: &Threads) {
-        let (start, n) = (self.len(), gram.columns());
-        let end = start + rows.len() * n;
-        let part = |chunk: usize, length: usize| {
-            let first = chunk * CACHED_TOGETHER;
-            &rows[first..first + length / n]
-        };
-        match self {
-            Self::Double(values) => {
-                memory::resize(values, end, 0.0, Purpose::KernelRows);
-                threads.for_each_chunk(&mut values[start..], CACHED_TOGETHER * n, |chunk, out| {
-                    gram.rows_into(part(chunk, out.len()), out);
-                });
-            }
-            Self::Single(values) => {
-                memory::resize(values, end, 0.0, Purpose::KernelRows);
-                threads.for_each_chunk(&mut values[start..], CACHED_TOGETHER * n, |chunk, out| {
-                    let mut exact = memory::zeros(out.len(), Purpose::KernelRows);
-                    gram.rows_into(part(chunk, out.len()), &mut exact);
-                    for (rounded, value) in out.iter_mut().zip(exact) {
-                        *rounded = value as f32;
-                    }
-                });
-            }
-        }
-    }
-
-    /// Copies kept numbers from `start` on.
-    fn copy(&self, start: usize, out: &mut [f64]) {
-        let range = start..start + out.len();
-        match self {
-            Self::Double(values) => out.copy_from_slice(&values[range]),
-            Self::Single(values) => {
-                for (value, &rounded) in out.iter_mut().zip(&values[range]) {
-                    *value = f64::from(rounded);
-                }
-            }
-        }
-    }
-}
-
 /// A kernel computed when needed, as many of its rows as fit the cache, and `F = K B`.
 #[derive(Clone, Debug)]
 pub struct KernelBlocks<'a> {
@@ -118,7 +17,7 @@ pub struct KernelBlocks<'a> {
     panel: Vec<f64>,
     /// Kept kernel rows, and where the row of each instance is. Sweeps in random order defeat every policy of
     /// eviction, so the first rows that are asked for stay.
-    cache: Cache,
+    cache: Vec<f64>,
     cached: Vec<u32>,
     cache_rows: usize,
 }
@@ -131,15 +30,15 @@ const ABSENT: u32 = u32::MAX;
 
 impl<'a> KernelBlocks<'a> {
     /// Starts at `B = 0`. Up to `cache_bytes` bytes of kernel rows are kept.
-    pub fn new(gram: Gram<'a>, labels: usize, cache_bytes: usize, precision: Precision) -> Self {
+    pub fn new(gram: Gram<'a>, labels: usize, cache_bytes: usize) -> Self {
         let n = gram.rows();
-        let cache_rows = (cache_bytes / (precision.bytes() * n.max(1))).min(n);
+        let cache_rows = (cache_bytes / (size_of::<f64>() * n.max(1))).min(n);
         Self {
             diagonal: gram.diagonal(),
             labels,
             scores: memory::matrix(n, labels, Purpose::RowsByLabels),
             panel: Vec::new(),
-            cache: Cache::new(precision),
+            cache: Vec::new(),
             cached: memory::filled(ABSENT, n, Purpose::Rows),
             cache_rows,
             gram,
@@ -163,15 +62,30 @@ impl<'a> KernelBlocks<'a> {
         for (k, &i) in wanted.iter().enumerate() {
             self.cached[i as usize] = (kept + k) as u32;
         }
-        self.cache.append(&self.gram, &wanted, threads);
+        let start = self.cache.len();
+        memory::resize(
+            &mut self.cache,
+            start + wanted.len() * n,
+            0.0,
+            Purpose::KernelRows,
+        );
+        let gram = &self.gram;
+        threads.for_each_chunk(
+            &mut self.cache[start..],
+            CACHED_TOGETHER * n,
+            |chunk, out| {
+                let first = chunk * CACHED_TOGETHER;
+                gram.rows_into(&wanted[first..first + out.len() / n], out);
+            },
+        );
     }
 
-    /// `F += K[:, instances] changes`, with kept rows where there are and `kept_rows` admits them.
-    fn add(&mut self, moved: Moved<'_>, kept_rows: bool, threads: &Threads) {
+    /// `F += K[:, instances] changes`, with kept rows where there are.
+    fn add(&mut self, moved: Moved<'_>, threads: &Threads) {
         let (n, q) = (self.instances(), self.labels);
         // Kept rows first, so that the computed ones form one panel.
         let (mut order, fresh): (Vec<usize>, Vec<usize>) = (0..moved.instances.len())
-            .partition(|&k| kept_rows && self.cached[moved.instances[k] as usize] != ABSENT);
+            .partition(|&k| self.cached[moved.instances[k] as usize] != ABSENT);
         let kept = order.len();
         order.extend(fresh);
         let instances: Vec<u32> = order.iter().map(|&k| moved.instances[k]).collect();
@@ -188,7 +102,7 @@ impl<'a> KernelBlocks<'a> {
                 let (copied, computed) = block.split_at_mut(kept * length);
                 for (row, &i) in copied.chunks_exact_mut(length).zip(&instances) {
                     let start = cached[i as usize] as usize * n + first;
-                    cache.copy(start, row);
+                    row.copy_from_slice(&cache[start..start + length]);
                 }
                 let range = first..first + length;
                 gram.block(&instances[kept..], panel, range, computed, length);
@@ -208,9 +122,8 @@ impl<'a> KernelBlocks<'a> {
 
 impl Scores for KernelBlocks<'_> {
     fn fresh(&self, labels: usize) -> Self {
-        let precision = self.cache.precision();
-        let bytes = precision.bytes() * self.cache_rows * self.instances();
-        Self::new(self.gram.clone(), labels, bytes, precision)
+        let bytes = size_of::<f64>() * self.cache_rows * self.instances();
+        Self::new(self.gram.clone(), labels, bytes)
     }
 
     fn instances(&self) -> usize {
@@ -239,7 +152,7 @@ impl Scores for KernelBlocks<'_> {
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         self.fill_cache(moved.instances, threads);
-        self.add(moved, true, threads);
+        self.add(moved, threads);
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
@@ -272,12 +185,11 @@ impl Scores for KernelBlocks<'_> {
             for &i in instances {
                 changes.extend_from_slice(&dual[i as usize * q..(i as usize + 1) * q]);
             }
-            let exact = self.cache.precision() == Precision::Double;
             let moved = Moved {
                 instances,
                 changes: &changes,
             };
-            self.add(moved, exact, threads);
+            self.add(moved, threads);
         }
         true
     }

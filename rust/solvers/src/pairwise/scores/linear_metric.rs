@@ -2,8 +2,8 @@
 //!
 //! The images `z_i = M x_i` are dense and stored. A block is opened in time proportional to its nonzeros, and closed by
 //! one product with its images: half the work of `LinearDense` on features that were multiplied by a root of `M`, which
-//! would be dense too. The weights are double, the images may be single numbers: they lead to the next block, while
-//! what is certified is computed from `M` itself.
+//! would be dense too. What is
+//! certified is computed from `M` itself.
 
 use super::linear_dense::{LinearDense, chunk_rows};
 use super::linear_sparse::LinearSparse;
@@ -42,26 +42,8 @@ fn combine(indices: &[i32], values: &[f64], panel: &[[f64; COLUMNS]], sums: &mut
     *sums = local;
 }
 
-/// The numbers that images are made of: `f64` or `f32`.
-pub trait Number: Copy + From<f32> + Into<f64> + Send + Sync + 'static {
-    /// The nearest number.
-    fn nearest(x: f64) -> Self;
-}
-
-impl Number for f64 {
-    fn nearest(x: f64) -> Self {
-        x
-    }
-}
-
-impl Number for f32 {
-    fn nearest(x: f64) -> Self {
-        x as f32
-    }
-}
-
 /// The images `M x_i` of consecutive instances from the first one on, row-major.
-fn write_images<N: Number>(features: &Sparse<'_>, metric: &[f64], first: usize, images: &mut [N]) {
+fn write_images(features: &Sparse<'_>, metric: &[f64], first: usize, images: &mut [f64]) {
     let d = features.columns();
     let mut panel = memory::filled([0.0; COLUMNS], d, Purpose::Features);
     let mut sums = [0.0; COLUMNS];
@@ -73,37 +55,34 @@ fn write_images<N: Number>(features: &Sparse<'_>, metric: &[f64], first: usize, 
         for (image, i) in images.chunks_exact_mut(d).zip(first..) {
             let (indices, values) = features.row(i);
             combine(indices, values, &panel, &mut sums);
-            for (entry, &sum) in image[start..start + width].iter_mut().zip(&sums) {
-                *entry = N::nearest(sum);
-            }
+            image[start..start + width].copy_from_slice(&sums[..width]);
         }
     }
 }
 
 /// Inner product of an instance and the image of another one.
-fn product<N: Number>(features: &Sparse<'_>, i: usize, image: &[N]) -> f64 {
+fn product(features: &Sparse<'_>, i: usize, image: &[f64]) -> f64 {
     let (indices, values) = features.row(i);
     indices
         .iter()
         .zip(values)
-        .map(|(&f, &x)| x * image[f as usize].into())
+        .map(|(&f, &x)| x * image[f as usize])
         .sum()
 }
 
 /// Sparse features, their images `z_i = M x_i`, and the weights `W`, `d x q` row-major.
 #[derive(Clone, Debug)]
-pub struct LinearMetric<'a, N> {
+pub struct LinearMetric<'a> {
     features: Sparse<'a>,
     metric: &'a [f64],
-    images: Arc<Vec<N>>,
+    images: Arc<Vec<f64>>,
     diagonal: Vec<f64>,
     labels: usize,
     weights: Vec<f64>,
-    panel: Vec<N>,
-    changes: Vec<N>,
+    panel: Vec<f64>,
 }
 
-impl<'a, N: Number> LinearMetric<'a, N> {
+impl<'a> LinearMetric<'a> {
     /// Starts at `B = 0`, with the images under a symmetric positive definite metric `M`, `d x d`.
     ///
     /// # Errors
@@ -122,7 +101,7 @@ impl<'a, N: Number> LinearMetric<'a, N> {
                 expected: "one row and one column for each feature",
             });
         }
-        let mut images = memory::filled(N::from(0.0), n.saturating_mul(d), Purpose::Features);
+        let mut images = memory::matrix(n, d, Purpose::Features);
         threads.for_each_chunk(&mut images, CHUNK * d, |chunk, images| {
             write_images(&features, metric, chunk * CHUNK, images);
         });
@@ -137,11 +116,10 @@ impl<'a, N: Number> LinearMetric<'a, N> {
             labels,
             weights: memory::matrix(d, labels, Purpose::FeaturesByLabels),
             panel: Vec::new(),
-            changes: Vec::new(),
         })
     }
 
-    fn image(&self, i: u32) -> &[N] {
+    fn image(&self, i: u32) -> &[f64] {
         let d = self.features.columns();
         &self.images[i as usize * d..(i as usize + 1) * d]
     }
@@ -152,7 +130,7 @@ impl<'a, N: Number> LinearMetric<'a, N> {
     }
 }
 
-impl<N: Number> Scores for LinearMetric<'_, N> {
+impl Scores for LinearMetric<'_> {
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
@@ -197,26 +175,22 @@ impl<N: Number> Scores for LinearMetric<'_, N> {
         for &i in moved.instances {
             panel.extend_from_slice(self.image(i));
         }
-        self.changes.clear();
-        self.changes
-            .extend(moved.changes.iter().map(|&change| N::nearest(change)));
-        let changes = &self.changes;
         let size = chunk_rows(d, count * q, ROWS);
         threads.for_each_chunk(&mut self.weights, size * q, |chunk, weights| {
             // In pieces that stay in the cache until they are added.
-            let mut sums = vec![N::from(0.0); ROWS * q];
+            let mut sums = vec![0.0; ROWS * q];
             for (piece, weights) in weights.chunks_mut(ROWS * q).enumerate() {
                 let sums = &mut sums[..weights.len()];
                 multiply(
                     (weights.len() / q, count, q),
                     View::rows(&panel[chunk * size + piece * ROWS..], d).transposed(),
-                    View::rows(changes, q),
+                    View::rows(moved.changes, q),
                     sums,
                     q,
                     false,
                 );
                 for (weight, &sum) in weights.iter_mut().zip(sums.iter()) {
-                    *weight += sum.into();
+                    *weight += sum;
                 }
             }
         });

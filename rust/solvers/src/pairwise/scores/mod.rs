@@ -11,9 +11,9 @@ mod linear_sparse;
 mod scaled;
 mod stored_kernel;
 
-pub use kernel_blocks::{KernelBlocks, Precision};
+pub use kernel_blocks::KernelBlocks;
 pub use linear_dense::LinearDense;
-pub use linear_metric::{LinearMetric, Number};
+pub use linear_metric::LinearMetric;
 pub use linear_sparse::LinearSparse;
 pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
