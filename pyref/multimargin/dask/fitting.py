@@ -4,6 +4,7 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -100,8 +101,8 @@ def fit(
     -----
     CoCoA+ (Smith, Forte, Ma, Takac, Jordan and Jaggi, 2018) with exact block steps. All sums are in
     the order of the parts, so the result depends on the parts and on `random_state`, but not on the
-    number of workers. If workers are lost, their dual rows are meant to go back to older copies and
-    the rounds to go on from there; that is not verified, and the fit can wait indefinitely.
+    number of workers. If workers are lost, their dual rows go back to the newest copies on other
+    workers, and the rounds go on from there.
     """
     checked = _checked_estimator(estimator)
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
@@ -127,18 +128,19 @@ def fit(
         callback=progress.epoch_callback(),
         own_gap=checked._gap,
     )
-    solution = solve(cluster, shape, checked._model(), settings)
-    interrupted = solution.status == "interrupted" and not progress.stop_requested
-    if interrupted and not np.isfinite(solution.primal):
-        # Nothing was reached yet: a model fitted before stays as it is.
-        raise KeyboardInterrupt
-    try:
-        _store(checked, cluster, inputs, shape, solution, interrupted)
-    except KeyboardInterrupt:
-        # The threshold was not learned; the model has its certificate and is kept.
-        interrupted = True
-        _store(checked, cluster, inputs, shape, solution, interrupted)
-        checked.status_ = "interrupted"
+    with closing(cluster):
+        solution = solve(cluster, shape, checked._model(), settings)
+        interrupted = solution.status == "interrupted" and not progress.stop_requested
+        if interrupted and not np.isfinite(solution.primal):
+            # Nothing was reached yet: a model fitted before stays as it is.
+            raise KeyboardInterrupt
+        try:
+            _store(checked, cluster, inputs, shape, solution, interrupted)
+        except KeyboardInterrupt:
+            # The threshold was not learned; the model has its certificate and is kept.
+            interrupted = True
+            _store(checked, cluster, inputs, shape, solution, interrupted)
+            checked.status_ = "interrupted"
     progress.finish()
     if interrupted:
         raise KeyboardInterrupt

@@ -1,0 +1,203 @@
+"""One function for all parts, as tasks of a dask cluster."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from typing import Any, Protocol
+
+import numpy as np
+from distributed import Client, Future, KilledWorker, wait
+from distributed.comm import CommClosedError
+
+from multimargin.dask.parts import Common
+from multimargin.dask.rounds import PartsLost
+from multimargin.dask.store import StateMissingError
+from multimargin.dask.tasks import Held, held, unwrapped
+
+# Seconds between two looks at whether the workers are still there.
+_LOOK = 1.0
+
+# What a task ends with when its worker, or what it needs, is gone.
+_LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
+
+# Bytes from which what all parts share is handed over once, and not with each task.
+_LARGE = 10_000
+
+
+class Cluster(Protocol):
+    """What a call asks of the cluster."""
+
+    client: Client
+    data: list[Any]
+    count: int
+
+    def assigned(self) -> dict[int, str]:
+        """Return the worker of each part."""
+
+    def wait_for_workers(self) -> dict[str, int]:
+        """Return the workers and their threads as soon as there is any."""
+
+    def token(self, name: str) -> str:
+        """Return a new name for tasks."""
+
+    def count_bytes(self, size: int) -> None:
+        """Count bytes that go to a part or come from it."""
+
+
+class Call:
+    """The tasks of one function for all parts.
+
+    Each task is bound to the worker of its part. If one of these workers is gone, so is what its
+    tasks came from, and nobody would compute it again: the call ends with `PartsLost`.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The cluster.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.client = cluster.client
+        self.futures: list[Future] = []
+        self.homes = cluster.assigned()
+        self._sources: set[str] = set(self.homes.values())
+
+    def each(
+        self,
+        name: str,
+        run: Callable[..., Any],
+        function: Any,
+        arguments: Any,
+        *,
+        states: list[Any] | None = None,
+        results: list[Held] | None = None,
+        needed: tuple[int, ...] | None = None,
+    ) -> list[Future]:
+        """Run a function for each part; a list of functions has one entry a part."""
+        size = _size(arguments)
+        self.cluster.count_bytes(size * self.cluster.count)
+        shared = self._scattered(arguments) if size > _LARGE else arguments
+        token = self.cluster.token(name)
+        futures = []
+        for part, source in enumerate(self.cluster.data):
+            source, changes = unwrapped(source)
+            optional = [] if states is None else [states[part]]
+            if results is not None:
+                optional += [results[part], needed]
+            futures.append(
+                self.client.submit(
+                    run,
+                    function[part] if isinstance(function, list) else function,
+                    source,
+                    changes,
+                    shared,
+                    *optional,
+                    key=(token, part),
+                    workers=[self.homes[part]],
+                    pure=False,
+                )
+            )
+        self.futures += futures
+        return futures
+
+    def moved(self, part: int, state: Held) -> Future:
+        """Fetch the dual rows of a part that changes its worker."""
+        self._sources.add(state.home)
+        token = self.cluster.token("move-dual-rows")
+        future = self.client.submit(held, state, key=(token, part), workers=[state.home])
+        self.futures.append(future)
+        return future
+
+    def _scattered(self, arguments: Any) -> Future:
+        """Hand over what all parts share, once."""
+        try:
+            # A tuple alone would be scattered item by item.
+            (future,) = self.client.scatter(
+                [arguments], hash=False, workers=[min(self.homes.values())]
+            )
+        except (OSError, TimeoutError, *_LOST) as error:
+            raise PartsLost from error
+        self.futures.append(future)
+        return future
+
+    def combined(self, futures: list[Future], combine: Any) -> Any:
+        """Combine neighbours until one result is left, and return it."""
+        level = list(futures)
+        while len(level) > 1:
+            token = self.cluster.token("sum")
+            level = [
+                self.client.submit(combine, *level[k : k + 2], key=(token, k), pure=False)
+                if k + 1 < len(level)
+                else level[k]
+                for k in range(0, len(level), 2)
+            ]
+            self.futures += level
+        self.wait([level[0]])
+        result = self._result(level[0])
+        self.cluster.count_bytes(_size(result) * self.cluster.count)
+        return result
+
+    def wait(self, futures: list[Future]) -> None:
+        """Wait until all are there.
+
+        Parameters
+        ----------
+        futures : list of Future
+            Tasks of this call.
+
+        Raises
+        ------
+        PartsLost
+            If some cannot be computed because workers were lost.
+        """
+        while True:
+            try:
+                with self.client.as_current():
+                    wait(futures, timeout=_LOOK)
+                break
+            except TimeoutError:
+                if not self._sources <= self.cluster.wait_for_workers().keys():
+                    raise PartsLost from None
+            except _LOST as error:
+                raise PartsLost from error
+        for future in futures:
+            if future.status == "error":
+                self._raise(future.exception())
+            elif future.status != "finished":
+                raise PartsLost
+
+    def _result(self, future: Future) -> Any:
+        """Fetch a result, which may be lost on the way."""
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if not self._sources <= self.cluster.wait_for_workers().keys():
+                    raise PartsLost from None
+            except Exception as error:
+                return self._raise(error)
+
+    def _raise(self, error: Any) -> Any:
+        if isinstance(error, _LOST):
+            raise PartsLost from error
+        raise error
+
+    def cancel(self) -> None:
+        """Cancel all tasks of the call."""
+        with contextlib.suppress(Exception):
+            self.client.cancel(self.futures, force=True)
+
+
+def _size(value: Any) -> int:
+    """Return the bytes of all arrays in a value."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    if isinstance(value, tuple | list):
+        return sum(map(_size, value))
+    if isinstance(value, Common):
+        return value.weights.nbytes + value.offset.nbytes
+    return 0

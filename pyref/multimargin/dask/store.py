@@ -1,0 +1,97 @@
+"""Dual rows on the workers: each stays in the process that computed it, under a number of its own.
+
+The scheduler knows nothing of them, so it neither moves them nor tries to compute again what a lost
+worker had, from rounds that are long gone: the client knows which numbers a fit still needs, and
+what to go back to.
+"""
+
+import threading
+from collections.abc import Sequence
+
+from multimargin.dask.parts import State
+
+# Fit -> number -> dual rows. Threads of one worker share it.
+_STATES: dict[str, dict[int, State]] = {}
+_LOCK = threading.Lock()
+
+
+class StateMissingError(Exception):
+    """Dual rows are not where they were left: their worker is a new process."""
+
+
+def put(fit: str, number: int, state: State, needed: Sequence[int]) -> None:
+    """Keep dual rows, and let go of those that the fit needs no more.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+    number : int
+        Number of the dual rows, used once in a fit.
+    state : State
+        The dual rows.
+    needed : sequence of int
+        Numbers that the fit still needed, or was about to make, when the task was given out.
+    """
+    with _LOCK:
+        states = _STATES.setdefault(fit, {})
+        # Numbers grow: a task that runs late knows nothing of those above all of its own.
+        known = max(needed, default=0)
+        for old in states.keys() - set(needed):
+            if old < known:
+                del states[old]
+        states[number] = state
+
+
+def get(fit: str, number: int) -> State:
+    """Return dual rows.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+    number : int
+        Number of the dual rows.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    StateMissingError
+        If this process does not have them.
+    """
+    with _LOCK:
+        try:
+            return _STATES[fit][number]
+        except KeyError:
+            raise StateMissingError(f"dual rows {number} of the fit {fit}") from None
+
+
+def numbers(fit: str) -> list[int]:
+    """Return the numbers of the dual rows of a fit that this process has.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+
+    Returns
+    -------
+    list of int
+    """
+    with _LOCK:
+        return sorted(_STATES.get(fit, {}))
+
+
+def drop(fit: str) -> None:
+    """Let go of all dual rows of a fit.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+    """
+    with _LOCK:
+        _STATES.pop(fit, None)

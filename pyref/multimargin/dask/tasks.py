@@ -1,0 +1,140 @@
+"""What runs on the workers: functions of a part, and of the dual rows that its worker holds."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multimargin.dask import parts, store
+from multimargin.dask.inputs import FileSource
+from multimargin.dask.parts import Part, State
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A part after a change that is made whenever the part is needed."""
+
+    source: Any
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Dual rows that a worker holds.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+    number : int
+        Their number in it.
+    home : str
+        Address of the worker.
+    """
+
+    fit: str
+    number: int
+    home: str
+
+
+def of_data(function: Any, source: Any, changes: list[Any], arguments: Any) -> Any:
+    """Return a function of a part."""
+    return function(_part(source, changes), *arguments)
+
+
+def of_state(function: Any, source: Any, changes: list[Any], arguments: Any, state: Any) -> Any:
+    """Return a function of a part and its dual rows."""
+    part = _part(source, changes)
+    return function(part, _state(part, state), *arguments)
+
+
+def new_state(
+    function: Any,
+    source: Any,
+    changes: list[Any],
+    arguments: Any,
+    state: Any,
+    result: Held,
+    needed: tuple[int, ...],
+) -> Any:
+    """Keep the first result of a function of a part and its dual rows, and return the second."""
+    made, answer = of_state(function, source, changes, arguments, state)
+    store.put(result.fit, result.number, made, needed)
+    return answer
+
+
+def only_state(part: Part, state: State, function: Any, *arguments: Any) -> Any:
+    """Return what a function of a part and its dual rows makes of them, and nothing to be added."""
+    return function(part, state, *arguments), {}
+
+
+def held(state: Held) -> State:
+    """Return dual rows that this worker holds."""
+    return store.get(state.fit, state.number)
+
+
+def settled(state: Held, step: float) -> State:
+    """Return a copy of the dual rows that this worker holds, `step` along their last move."""
+    return parts.settled(held(state), step)
+
+
+def put(copy: Held, state: State, needed: tuple[int, ...]) -> None:
+    """Keep a copy of another worker's dual rows."""
+    store.put(copy.fit, copy.number, state, needed)
+
+
+def write(path: str, source: Any, changes: list[Any], step: float, state: Any) -> None:
+    """Write the dual rows of a part to a file."""
+    part = _part(source, changes)
+    state = parts.settled(_state(part, state), step)
+    dual = state.dual.toarray() if hasattr(state.dual, "toarray") else state.dual
+    rows, labels = np.nonzero(dual)
+    temporary = Path(f"{path}.{os.getpid()}.tmp.npz")
+    np.savez(
+        temporary,
+        rows=rows,
+        labels=labels,
+        values=dual[rows, labels],
+        terms=state.terms,
+        shape=dual.shape,
+    )
+    temporary.replace(path)
+
+
+def unwrapped(source: Any) -> tuple[Any, list[Any]]:
+    """Return the innermost source and the changes on it, innermost first."""
+    changes: list[Any] = []
+    while isinstance(source, Changed):
+        changes.insert(0, (source.function, source.arguments))
+        source = source.source
+    return source, changes
+
+
+def _part(source: Any, changes: list[Any]) -> Part:
+    part: Part = source.load() if isinstance(source, FileSource) else source
+    for function, arguments in changes:
+        part = function(part, *arguments)
+    return part
+
+
+def _state(part: Part, state: Any) -> State:
+    """Return dual rows that are here, came from another worker, are in a checkpoint, or fresh."""
+    if state is None:
+        return parts.fresh(part)
+    if isinstance(state, State):
+        return state
+    if isinstance(state, Held):
+        return held(state)
+    with np.load(state, allow_pickle=False) as stored:
+        if tuple(stored["shape"]) != part.indicator.shape:
+            raise ValueError(
+                f"checkpoint: {state} has dual rows of shape {tuple(stored['shape'])}, expected "
+                f"{part.indicator.shape}: it belongs to another fit."
+            )
+        dual = np.zeros(part.indicator.shape)
+        dual[stored["rows"], stored["labels"]] = stored["values"]
+        return parts.state_of(dual, stored["terms"])

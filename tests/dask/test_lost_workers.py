@@ -1,0 +1,187 @@
+"""Workers that are killed, come late or are all gone, and Ctrl-C: nothing is lost but time."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import distributed
+import numpy as np
+import pytest
+
+import multimargin.dask
+from multimargin import RankSVM
+from multimargin.dask import store
+from multimargin.dask.cluster import ClusterParts
+
+
+@pytest.fixture
+def workers() -> Iterator[Any]:
+    """Four processes; a nanny replaces each one that dies."""
+    with (
+        distributed.LocalCluster(
+            n_workers=4, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def fitted(client: Any, data: Any, **options: Any) -> RankSVM:
+    X, Y = data
+    blocks = [da.from_array(array, chunks=(6, array.shape[1])) for array in (X, Y)]
+    model = RankSVM(kernel="linear", C=10.0, tol=1e-3, random_state=0)
+    return multimargin.dask.fit(model, *blocks, client, **options)
+
+
+def at_rounds(
+    monkeypatch: pytest.MonkeyPatch, events: dict[int, Callable[[], None]]
+) -> list[ClusterParts]:
+    """Have something happen when a round begins; return the parts that take part."""
+    advance, seen, rounds = ClusterParts.advance, [], 0
+
+    def watched(self: ClusterParts, *arguments: Any) -> Any:
+        nonlocal rounds
+        rounds += 1
+        seen.append(self)
+        events.get(rounds, lambda: None)()
+        return advance(self, *arguments)
+
+    monkeypatch.setattr(ClusterParts, "advance", watched)
+    return seen
+
+
+def kill(client: Any, count: int, after: float = 0.0) -> None:
+    """Kill workers by SIGKILL, at once or when their tasks have begun."""
+    pids = sorted(client.run(os.getpid).items())[:count]
+
+    def strike() -> None:
+        for _, pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+    if after > 0.0:
+        threading.Timer(after, strike).start()
+    else:
+        strike()
+
+
+def check(model: RankSVM, data: Any) -> None:
+    alone = RankSVM(kernel="linear", C=10.0, tol=1e-3, random_state=0).fit(*data)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert abs(model.objective_ - alone.objective_) <= 1.1e-3 * alone.objective_
+    X, Y = data
+    # The objective is that of the model, from its own scores.
+    assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-9)
+
+
+def objective(model: RankSVM, X: Any, Y: Any) -> float:
+    """Sum over all pairs of all rows, as in the definition."""
+    value = 0.5 * float(np.sum(model.coef_**2))
+    if model.bias == "penalized":
+        value += 0.5 * float(np.sum(model.intercept_**2))
+    for scores, labels in zip(model.label_scores(X), Y, strict=True):
+        differences = scores[labels == 1][:, None] - scores[labels == 0]
+        if differences.size:
+            value += model.C * float(np.maximum(0.0, 1.0 - differences).mean())
+    return value
+
+
+@pytest.mark.parametrize(
+    ("when", "count", "after"),
+    [
+        pytest.param(1, 1, 0.0, marks=pytest.mark.slow),
+        (7, 1, 0.01),
+        pytest.param(8, 4, 0.0, marks=pytest.mark.slow),
+    ],
+)
+def test_killed_workers(
+    workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch, when: int, count: int, after: float
+) -> None:
+    seen = at_rounds(monkeypatch, {when: lambda: kill(workers, count, after)})
+    model = fitted(workers, data)
+    check(model, data)
+    assert len(seen) > when
+    assert seen[-1].recoveries > 0
+
+
+@pytest.mark.slow
+def test_one_death_after_another(workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_rounds(monkeypatch, {k: lambda: kill(workers, 1, 0.005) for k in (2, 6, 9, 10, 15)})
+    check(fitted(workers, data), data)
+
+
+@pytest.mark.slow
+def test_no_worker_is_left_but_a_checkpoint(
+    workers: Any, data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave() -> None:
+        workers.cluster.scale(0)
+        while workers.nthreads():
+            time.sleep(0.01)
+
+    options = {"checkpoint": tmp_path, "checkpoint_every": 2, "patience": 0.5}
+    with monkeypatch.context() as patched:
+        at_rounds(patched, {12: leave})
+        with pytest.raises(RuntimeError, match=r"No worker of the cluster .*checkpoint="):
+            fitted(workers, data, **options)
+    workers.cluster.scale(2)
+    workers.wait_for_workers(2)
+    again = fitted(workers, data, **options)
+    check(again, data)
+    fresh = fitted(workers, data)
+    assert again.history_["dual"][0] > fresh.history_["dual"][0]
+    assert again.n_iter_ < fresh.n_iter_
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_the_certified_point_and_leaves_no_task(
+    workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = at_rounds(monkeypatch, {20: lambda: os.kill(os.getpid(), signal.SIGINT)})
+    # With a free bias, only the end has a bound beyond 0.
+    model = RankSVM(kernel="linear", bias="penalized", C=10.0, tol=1e-12, random_state=0)
+    X, Y = data
+    blocks = [da.from_array(array, chunks=(6, array.shape[1])) for array in (X, Y)]
+    with pytest.raises(KeyboardInterrupt):
+        multimargin.dask.fit(model, *blocks, workers)
+    assert model.status_ == "interrupted"
+    assert 0.0 < model.dual_gap_ < 1.0
+    assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-9)
+    # What this test kept of the fit holds its data.
+    seen.clear()
+    deadline = time.monotonic() + 60.0
+    while workers.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_worker_that_comes_late_is_used(
+    workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = fitted(workers, data)
+    workers.cluster.scale(2)
+    while len(workers.nthreads()) != 2:
+        time.sleep(0.01)
+
+    def join() -> None:
+        workers.cluster.scale(3)
+        workers.wait_for_workers(3)
+
+    found: dict[str, int] = {}
+
+    def look() -> None:
+        held = workers.run(store.numbers, seen[-1]._shared.name)
+        found.update({address: len(numbers) for address, numbers in held.items()})
+
+    seen = at_rounds(monkeypatch, {3: join, 5: look})
+    model = fitted(workers, data)
+    assert len(found) == 3
+    assert all(found.values())
+    # Neither the number of workers nor a change of it is seen in the bits.
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
