@@ -145,37 +145,11 @@ pub fn solve(
     }
     .validate()?;
     let n = labels.instances();
-    let with_pairs: Vec<usize> =
-        memory::collected((0..n).filter(|&i| labels.has_pairs(i)), Purpose::Rows);
-    let pairs: usize = with_pairs.iter().map(|&i| labels.pairs(i)).sum();
-    let mut state = State::new(labels, kernel);
-    let first = with_pairs
-        .iter()
-        .copied()
-        .min_by(|&i, &j| state.diagonal(i).total_cmp(&state.diagonal(j)));
-    let Some(first) = first else {
-        return Err(SolverError::Argument {
-            name: "Y",
-            found: "without label pairs".into(),
-            expected: "a row with both a relevant and an irrelevant label",
-        });
-    };
-    let total: f64 = start.iter().map(|pair| pair.weight).sum();
-    for pair in start {
-        let Ok(i) = check_start(labels, pair, total) else {
-            return Err(SolverError::Argument {
-                name: "start",
-                found: format!("{pair:?}"),
-                expected: "pairs of a relevant and an irrelevant label with positive weights",
-            });
-        };
-        state.add_weight(i, pair.relevant, pair.irrelevant, pair.weight / total);
-    }
-    if start.is_empty() {
-        let (m, n) = labels.first_pair(first);
-        state.add_weight(first, m, n, 1.0);
-    }
-    state.rebuild();
+    let pairs: usize = (0..n)
+        .filter(|&i| labels.has_pairs(i))
+        .map(|i| labels.pairs(i))
+        .sum();
+    let mut state = begin(labels, kernel, start)?;
 
     let last = options.max_epochs.saturating_mul(pairs);
     let mut trace = Trace::default();
@@ -244,6 +218,41 @@ pub fn solve(
     Ok(solution(
         &state, objective, rho, status, iteration, steps, trace,
     ))
+}
+
+/// The state at the published start, or at a given support.
+fn begin<'a, 'k>(
+    labels: &'a Labels,
+    kernel: &'a KernelRows<'k>,
+    start: &[WeightedPair],
+) -> Result<State<'a, 'k>, SolverError> {
+    let with_pairs = (0..labels.instances()).filter(|&i| labels.has_pairs(i));
+    let mut state = State::new(labels, kernel);
+    let first = with_pairs.min_by(|&i, &j| state.diagonal(i).total_cmp(&state.diagonal(j)));
+    let Some(first) = first else {
+        return Err(SolverError::Argument {
+            name: "Y",
+            found: "without label pairs".into(),
+            expected: "a row with both a relevant and an irrelevant label",
+        });
+    };
+    let total: f64 = start.iter().map(|pair| pair.weight).sum();
+    for pair in start {
+        let Ok(i) = check_start(labels, pair, total) else {
+            return Err(SolverError::Argument {
+                name: "start",
+                found: format!("{pair:?}"),
+                expected: "pairs of a relevant and an irrelevant label with positive weights",
+            });
+        };
+        state.add_weight(i, pair.relevant, pair.irrelevant, pair.weight / total);
+    }
+    if start.is_empty() {
+        let (m, n) = labels.first_pair(first);
+        state.add_weight(first, m, n, 1.0);
+    }
+    state.rebuild();
+    Ok(state)
 }
 
 fn check_start(labels: &Labels, pair: &WeightedPair, total: f64) -> Result<usize, ()> {
