@@ -40,9 +40,10 @@ def main() -> None:
         one = type(estimator)(**estimator.get_params())
         two = type(estimator)(**estimator.get_params()).set_params(n_jobs=2)
         first, second = in_turn(partial(one.fit, *data), partial(two.fit, *data), repeats=5)
+        model = "coef_" if hasattr(one, "coef_") else "dual_coef_"
         same = all(
             np.array_equal(getattr(one, attribute), getattr(two, attribute))
-            for attribute in ("dual_coef_", "intercept_", "objective_", "dual_gap_")
+            for attribute in (model, "intercept_", "objective_", "dual_gap_")
         )
         rows.append(
             (

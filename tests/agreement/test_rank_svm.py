@@ -50,6 +50,7 @@ def fitted(problem, **parameters):
         coef0=problem.coef0,
         bias=problem.bias,
         random_state=0,
+        warm_start=True,  # keeps the dual variables of a linear model
         **parameters,
     )
     return model.fit(problem.X, problem.Y)

@@ -78,6 +78,7 @@ def test_threads_change_nothing():
     model = RankSVM(
         C=100.0, kernel="linear", bias="penalized", tol=1e-6, max_iter=5000, random_state=0
     )
+    model.set_params(warm_start=True)
     one, two = clone(model).fit(X, Y), clone(model).set_params(n_jobs=2).fit(X, Y)
     assert one.n_iter_ > 300
     assert one.n_iter_ == two.n_iter_

@@ -1,5 +1,6 @@
 import pytest
 
+from multimargin.cli.methods import parameter_meanings
 from multimargin.compare import BASELINES
 from multimargin.methods import METHODS
 
@@ -22,17 +23,43 @@ def test_one(command, name: str) -> None:
     assert answer.out.startswith(f"{ALL[name].title}: {ALL[name].summary}\n")
     for parameter in ALL[name].parameters:
         assert f"\n--{parameter} " in answer.out
-    assert answer.out.count("tuned over") == len(ALL[name].grid)
+    assert " ".join(answer.out.split()).count("Tuned over") == len(ALL[name].grid)
     found = command("methods", name, "--json").json
     assert found["parameters"].keys() == ALL[name].parameters.keys()
     assert {key: tuple(values) for key, values in found["grid"].items()} == ALL[name].grid
 
 
 def test_powers_are_written_as_they_can_be_typed(command) -> None:
-    assert "tuned over 2^-10, 2^-9, 2^-8, ..., 2^2" in command("methods", "rank-svm").out
+    words = " ".join(command("methods", "rank-svm").out.split())
+    assert "Tuned over 2^-10, 2^-9, 2^-8, ..., 2^2" in words
 
 
 def test_unknown(command) -> None:
     answer = command("methods", "llfs")
     assert answer.code == 2
     assert "did you mean 'llsf'?" in answer.err
+
+
+def test_choices_and_meanings_are_those_of_the_docstring(command) -> None:
+    words = " ".join(command("methods", "rank-svm").out.split())
+    assert "--bias free {" in words
+    assert "Relative duality gap at which to stop, positive." in words
+    # Of an estimator inside the method.
+    assert "--beta 0.1 float. Weight of the l1 norm, positive" in " ".join(
+        command("methods", "llsf-bsvm").out.split()
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_parameter_has_a_meaning(name: str) -> None:
+    method = METHODS[name]
+    found = parameter_meanings(method.make(), method.aliases)
+    assert [key for key in method.parameters if not found.get(key, ("", ""))[1]] == []
+
+
+def test_the_help_of_fit_shows_the_options_of_a_method(command) -> None:
+    helped = command("fit", "--method", "mlodm", "--help").out
+    assert helped.endswith(command("methods", "mlodm").out)
+    assert command("tune", "-m", "llsf", "-h").out.endswith(command("methods", "llsf").out)
+    # Without a name nothing is loaded.
+    assert "Options of the method" not in command("fit", "--help").out

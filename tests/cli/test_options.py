@@ -14,6 +14,7 @@ from multimargin.cli.options import (
     choose_split,
     load_data,
     method_parameters,
+    warn_of_one_value,
 )
 from multimargin.datasets import MultilabelData, dump_arff
 from multimargin.methods import METHODS
@@ -96,3 +97,15 @@ def test_numbers_of_labels(tmp_path) -> None:
     assert load_data(str(file), "-1").label_names == ("q",)
     assert load_data(str(file), str(xml)).label_names == ("p", "q")
     assert load_data(str(file), None).label_names == ("p", "q")
+
+
+def test_labels_of_one_value_are_named_once() -> None:
+    data = MultilabelData(
+        np.zeros((3, 1)), [[1, 0, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1]], (), tuple("abcd")
+    )
+    with pytest.warns(UserWarning, match="nothing is learned") as found:
+        warn_of_one_value(data, np.arange(3))
+    assert [str(warning.message) for warning in found] == [
+        "1 label applies to none of the 3 rows, and nothing is learned of them: b",
+        "1 label applies to all of the 3 rows, and nothing is learned of them: a",
+    ]

@@ -105,7 +105,7 @@ def test_a_missing_extra_is_named(
     assert stopped.value.code == 1
     assert capsys.readouterr().err == (
         "multimargin: the command line needs typer, which is not installed: "
-        "pip install multimargin[cli]\n"
+        "pip install 'multimargin[cli]'\n"
     )
     # A report can be written all the same.
     with pytest.raises(SystemExit) as stopped:

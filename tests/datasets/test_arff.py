@@ -511,7 +511,7 @@ def test_bad_sparse_argument(file: Path, xml: Path) -> None:
 
 def test_without_liac_arff(file: Path, xml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arff", None)
-    with pytest.raises(ImportError, match=r"pip install multimargin\[data\]"):
+    with pytest.raises(ImportError, match=r"pip install 'multimargin\[data\]'"):
         load_arff(file, xml)
 
 

@@ -41,6 +41,7 @@ def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem, kernel, form, solv
     X, Y = form(problem[0]), problem[1]
     threshold = "scores" if kernel == "precomputed" else "features"
     common = {"kernel": kernel, "solver": solver, "threshold": threshold, "random_state": 0}
+    common["warm_start"] = True  # keeps the dual variables of a linear model
     ours = RankHLapSVM(lam=0.0, **common).fit(X, Y)
     theirs = RankSVM(bias="penalized", **common).fit(X, Y)
     assert_array_equal(ours.label_scores(X), theirs.label_scores(X))
@@ -148,7 +149,7 @@ def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
     X = sparse.random_array((150, 40), density=0.2, rng=rng, format="csr")
     Y = (X[:, :5].toarray() + 0.3 * rng.random((150, 5)) > 0.25).astype(int)
     tol = 1e-8
-    model = RankHLapSVM(solver=solver, tol=tol, max_iter=100_000, random_state=0)
+    model = RankHLapSVM(solver=solver, tol=tol, max_iter=100_000, random_state=0, warm_start=True)
     of_sparse, of_dense = clone(model).fit(X, Y), clone(model).fit(X.toarray(), Y)
     exactly = rank_hlapsvm.dual((X @ X.T).toarray(), Y, 1.0, 0.25, _scaled_nu(X))
     for fitted in (of_sparse, of_dense):

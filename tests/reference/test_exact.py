@@ -162,5 +162,5 @@ def test_solve_qp_rejects_an_unknown_solver():
 
 def test_missing_cvxpy_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "cvxpy", None)
-    with pytest.raises(ImportError, match=r"pip install multimargin\[exact\]"):
+    with pytest.raises(ImportError, match=r"pip install 'multimargin\[exact\]'"):
         exact.import_cvxpy()

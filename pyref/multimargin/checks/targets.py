@@ -68,6 +68,7 @@ def check_targets(Y: Any) -> Targets:
     DataConversionWarning
         If classes come as a column vector.
     """
+    _refuse_label_sets(Y)
     shape = _shape(Y)
     if len(shape) != 2:
         check_readable(Y, "y")
@@ -113,6 +114,25 @@ def check_pairs(indicator: NDArray[np.uint8]) -> None:
         raise ValueError(
             f"Y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
             "expected a row with both a relevant and an irrelevant label."
+        )
+
+
+def _refuse_label_sets(Y: Any) -> None:
+    """Say what helps where the labels of each row are listed by name."""
+    if isinstance(Y, np.ndarray) and Y.dtype.kind != "O":
+        return
+    if not isinstance(Y, list | tuple | np.ndarray) and type(Y).__name__ != "Series":
+        return
+    rows = list(Y)
+    lists = [row for row in rows if isinstance(row, list | tuple | set | frozenset)]
+    # Rows of one text each are a column of classes.
+    by_name = any(isinstance(row, set | frozenset) for row in lists) or any(
+        len(row) != 1 and any(isinstance(label, str) for label in row) for row in lists
+    )
+    if by_name and len(lists) == len(rows):
+        raise TypeError(
+            "Y lists the labels of each row; expected a label indicator, which this line makes: "
+            "Y = sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)"
         )
 
 

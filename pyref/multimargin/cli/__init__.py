@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise SystemExit(0) from None
         print(
             f"multimargin: the command line needs {error.name}, which is not installed: "
-            "pip install multimargin[cli]",
+            "pip install 'multimargin[cli]'",
             file=sys.stderr,
         )
         raise SystemExit(FAILED) from None

@@ -12,7 +12,6 @@ app = typer.Typer(
     help="Large-margin multi-label learning: fit, check and use models from the command line.",
     epilog="Start with: multimargin demo. Data sets, options and exit codes of a command: "
     "multimargin COMMAND --help.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

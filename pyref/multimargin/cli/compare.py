@@ -256,7 +256,7 @@ def _cluster(address: str | None) -> Iterator[None]:
         from dask.distributed import Client
     except ImportError as error:
         raise ImportError(
-            "--dask needs dask, which is not installed: pip install multimargin[dask]"
+            "--dask needs dask, which is not installed: pip install 'multimargin[dask]'"
         ) from error
     from joblib import parallel_config
 

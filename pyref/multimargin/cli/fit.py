@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Fit a method, show how far it is from the optimum.
 
-    Parameters of the method are further options; multimargin methods METHOD lists them. Values may
-    be powers: --C 2^-3. Ctrl-C stops the fit, keeps what it has reached in the file of -o, with its
+    Parameters of the method are further options: multimargin fit -m METHOD --help. Values may be
+    powers: --C 2^-3. Ctrl-C stops the fit, keeps what it has reached in the file of -o, with its
     certificate, and ends with exit code 130.
 
     \b
@@ -60,6 +60,7 @@ def command(
         choose_split,
         make_named_method,
         make_pipeline,
+        warn_of_one_value,
     )
     from multimargin.cli.output import console
     from multimargin.cli.progress import new_progress, shown_fit
@@ -75,6 +76,7 @@ def command(
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
+    warn_of_one_value(data, rows)
     pipeline = make_pipeline(estimator, scale, data)
     errors = console(stderr=True)
     title = f"fitting {method.title}"

@@ -1,5 +1,7 @@
 """``multimargin methods``."""
 
+import re
+from collections.abc import Mapping
 from math import frexp
 from typing import Annotated, Any
 
@@ -65,12 +67,57 @@ def command(
         )
         return
     grid = {_short(method, key): values for key, values in method.grid.items()}
-    rows = [
-        (f"--{key}", str(default), f"tuned over {_span(grid[key])}" if key in grid else "")
-        for key, default in method.parameters.items()
-    ]
+    meanings = parameter_meanings(method.make(), method.aliases)
+    rows = []
+    for key, default in method.parameters.items():
+        choices, meaning = meanings.get(key, ("", ""))
+        tuned = f" Tuned over {_span(grid[key])}." if key in grid else ""
+        rows.append((f"--{key}", str(default), f"{choices}. {meaning}{tuned}".removeprefix(". ")))
     console().print(f"{method.title}: {method.summary}\n", markup=False)
-    console().print(pairs_table([("parameter", "default", ""), *rows]))
+    console().print(pairs_table([("parameter", "default", "what it takes and means"), *rows]))
+
+
+def parameter_meanings(estimator: Any, aliases: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Read what the parameters of an estimator take and mean from its docstring.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator; those inside of it are looked into for aliases.
+    aliases : mapping of str to str
+        Short names of parameters of inner estimators.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        For each parameter that is documented, its values, and the first sentence about it.
+    """
+    found = _documented(estimator)
+    inner = estimator.get_params(deep=True)
+    for alias, target in aliases.items():
+        part, _, name = target.rpartition("__")
+        if part in inner:
+            found[alias] = _documented(inner[part]).get(name, ("", ""))
+    return found
+
+
+def _documented(estimator: Any) -> dict[str, tuple[str, str]]:
+    from inspect import cleandoc
+
+    # python -OO strips docstrings.
+    text = cleandoc(type(estimator).__doc__ or "")
+    _, _, section = text.partition("\nParameters\n----------\n")
+    found = {}
+    for entry in re.split(r"\n(?=\w)", re.split(r"\n\n\w[\w ]*\n---", section)[0]):
+        head, _, body = entry.partition("\n")
+        names, colon, kind = head.partition(" : ")
+        if not colon:
+            continue
+        words = " ".join(body.split()).replace("``", "").replace("`", "")
+        sentence = re.split(r"(?<=\.)\s", words, maxsplit=1)[0].rstrip(".") + "."
+        for name in names.split(", "):
+            found[name] = (re.sub(r",? default=.*", "", kind), sentence)
+    return found
 
 
 def _short(method: Any, parameter: str) -> str:

@@ -282,6 +282,39 @@ def check_complete(data: Any, rows: Any) -> None:
     )
 
 
+def warn_of_one_value(data: Any, rows: Any) -> None:
+    """Warn once, by name, of labels that apply to all of the rows or to none.
+
+    Parameters
+    ----------
+    data : MultilabelData or Table
+        The data.
+    rows : ndarray of int
+        The rows that are fitted.
+
+    Warns
+    -----
+    UserWarning
+        If there are such labels.
+    """
+    import warnings
+
+    import numpy as np
+
+    counts = data.Y[rows].sum(axis=0)
+    for found, where in ((counts == 0, "none"), (counts == rows.size, "all")):
+        names = [data.label_names[k] for k in np.flatnonzero(found)]
+        if names:
+            shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+            many = "labels apply" if len(names) > 1 else "label applies"
+            warnings.warn(
+                f"{len(names)} {many} to {where} of the {rows.size} rows, and nothing is learned "
+                f"of them: {shown}",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
 def check_picture(path: str, option: str) -> None:
     """Refuse a picture that cannot be drawn before the fits, not after them.
 

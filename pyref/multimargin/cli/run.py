@@ -6,6 +6,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -46,9 +47,15 @@ def run(arguments: Sequence[str]) -> int:
         # Those that a library means for its developers would only puzzle here.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
+        # One for each label and fit, by number; the commands name such labels themselves.
+        warnings.filterwarnings("ignore", r"Label (not )?\S+ is present in all training examples")
         warnings.showwarning = _show_warning
         try:
             code = app(list(arguments), prog_name="multimargin", standalone_mode=False)
+            method = _method_in_help(arguments)
+            if method is not None:
+                print("\nOptions of the method:\n", flush=True)
+                app(["methods", method], prog_name="multimargin", standalone_mode=False)
             sys.stdout.flush()
         except (KeyboardInterrupt, typer.Abort):
             # The latter is what older versions of typer make of Ctrl-C.
@@ -64,6 +71,19 @@ def run(arguments: Sequence[str]) -> int:
     if code == INTERRUPTED:
         _print("multimargin: interrupted", "red")
     return code if isinstance(code, int) else 0
+
+
+def _method_in_help(arguments: Sequence[str]) -> str | None:
+    """Return the method that is named where help is asked for, if any: its options are shown."""
+    words = [argument for argument in arguments if argument != "--debug"]
+    if words[:1] not in (["fit"], ["tune"], ["verify"]) or not {"-h", "--help"} & set(words):
+        return None
+    for word, following in pairwise(words):
+        if word in ("-m", "--method") and not following.startswith("-"):
+            return following
+        if word.startswith("--method="):
+            return word.removeprefix("--method=")
+    return None
 
 
 def _command_of(arguments: Sequence[str]) -> str:

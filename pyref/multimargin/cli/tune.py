@@ -99,6 +99,7 @@ def command(
         choose_split,
         make_named_method,
         make_pipeline,
+        warn_of_one_value,
     )
     from multimargin.cli.output import console, print_json
     from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
@@ -119,6 +120,7 @@ def command(
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
+    warn_of_one_value(data, rows)
     if folds > rows.size:
         raise WrongUsage(
             f"--cv is {folds}; expected at most {rows.size}, the number of rows of {split}"

@@ -13,7 +13,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"multimargin.compare needs {error.name}, which is not installed: "
-        "pip install multimargin[stats]"
+        "pip install 'multimargin[stats]'"
     ) from error
 
 from multimargin.compare.experiment.baselines import BASELINES, make_estimator

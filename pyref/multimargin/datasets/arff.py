@@ -229,7 +229,7 @@ def import_liac_arff(caller: str) -> ModuleType:
         import arff
     except ImportError as error:
         raise ImportError(
-            f"{caller} needs liac-arff, which is not installed: pip install multimargin[data]"
+            f"{caller} needs liac-arff, which is not installed: pip install 'multimargin[data]'"
         ) from error
     module: ModuleType = arff
     return module

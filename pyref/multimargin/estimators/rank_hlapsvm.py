@@ -262,6 +262,10 @@ class RankHLapSVM(PairwiseClassifier):
         # A strong regulariser makes the margins small; their spread takes the place of the 1.
         return 1.0 if self.lam == 0.0 else spread(fit.scores)
 
+    def _forget_rows(self) -> None:
+        super()._forget_rows()
+        self._dual = None
+
     def _start(self, n: int, targets: Any) -> Matrix | None:
         start = super()._start(n, targets)
         if start is None or self._dual is None:

@@ -1,4 +1,4 @@
-"""Plots, in the style of scikit-learn's displays. They need ``pip install multimargin[plots]``.
+"""Plots, in the style of scikit-learn's displays. They need ``pip install 'multimargin[plots]'``.
 
 Each display has constructors (`from_estimator`, `from_predictions`) that compute what is shown and
 draw it, and a method `plot` that draws it again, on other axes if asked. None calls

@@ -16,7 +16,7 @@ _INCHES_PER_LINE = 0.25
 class CriticalDifferenceDisplay:
     """Average ranks of methods on an axis, with bars over those that do not differ significantly.
 
-    Rank 1 is the best. It needs scikit-posthocs: ``pip install multimargin[stats,plots]``.
+    Rank 1 is the best. It needs scikit-posthocs: ``pip install 'multimargin[stats,plots]'``.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class CriticalDifferenceDisplay:
         except ImportError as error:
             raise ImportError(
                 "critical difference diagrams need scikit-posthocs, which is not installed: "
-                "pip install multimargin[stats]"
+                "pip install 'multimargin[stats]'"
             ) from error
         names = [shortened(name) for name in self.average_ranks]
         if len(set(names)) < len(names):

@@ -74,7 +74,7 @@ def new_axes(count: int, *, width: float = 6.4, height: float = 4.8) -> Any:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
-            "plots need matplotlib, which is not installed: pip install multimargin[plots]"
+            "plots need matplotlib, which is not installed: pip install 'multimargin[plots]'"
         ) from error
     _, axes = pyplot.subplots(
         1, count, squeeze=False, figsize=(width, height), layout="constrained"

@@ -276,7 +276,7 @@ def import_cvxpy() -> Any:
         import cvxpy
     except ImportError as error:
         raise ImportError(
-            "the exact solver needs CVXPY, which is not installed: pip install multimargin[exact]"
+            "the exact solver needs CVXPY, which is not installed: pip install 'multimargin[exact]'"
         ) from error
     return cvxpy
 

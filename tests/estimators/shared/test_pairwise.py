@@ -99,7 +99,7 @@ def test_callable_and_precomputed_kernels_give_the_same_model(estimator, problem
 @every_estimator
 def test_linear_kernel_has_weights_that_give_the_scores(estimator, problem):
     X, Y = problem
-    model = clone(estimator).set_params(kernel="linear").fit(X, Y)
+    model = clone(estimator).set_params(kernel="linear", warm_start=True).fit(X, Y)
     assert model.coef_.shape == (4, 5)
     assert_allclose(model.label_scores(X), X @ model.coef_.T + model.intercept_, atol=1e-12)
     # The kernel expansion is the same model.
@@ -166,7 +166,8 @@ def test_number_of_threads_does_not_change_a_bit(estimator, kernel, form):
     X[np.abs(X) < 0.7] = 0.0
     Y = (X @ rng.normal(size=(80, 4)) + rng.normal(size=(600, 4)) > 0.3).astype(int)
     model = clone(estimator).set_params(kernel=kernel, C=0.1, tol=0.1, random_state=0)
-    model = with_threshold(model, "scores")
+    # With its dual variables, also where the kernel is linear.
+    model = with_threshold(model, "scores").set_params(warm_start=True)
     one = clone(model).fit(form(X), Y)
     for n_jobs in (2, 4):
         other = clone(model).set_params(n_jobs=n_jobs).fit(form(X), Y)
@@ -230,7 +231,8 @@ def test_grid_search_with_every_scorer_over_two_labels(estimator, problem):
 def test_a_model_does_not_change_with_the_array_it_was_fitted_on(estimator):
     # Few rows, so that every one of them supports the model.
     X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    model = clone(estimator).set_params(random_state=0).fit(X, [[1, 0], [0, 1], [1, 0]])
+    model = clone(estimator).set_params(random_state=0, warm_start=True)
+    model.fit(X, [[1, 0], [0, 1], [1, 0]])
     assert not np.shares_memory(model.support_vectors_, X)
     X_new, before = X + 0.5, model.label_scores(X + 0.5)
     X[:] = 7.0

@@ -33,7 +33,8 @@ _SHARED = {
         1 prints a line after each epoch.
     warm_start : bool, default=False
         Start from the previous solution (scaled down to a smaller C) when it fits the data. Fits
-        of increasing C then need fewer epochs.
+        of increasing C then need fewer epochs. A linear model keeps its training rows and dual
+        variables only with True.
 """,
     "pair_weights": """
     pair_weights : {"balanced", "uniform"}, default="balanced"
@@ -66,7 +67,8 @@ _SHARED = {
 """,
     "model_attributes": """
     dual_coef_ : ndarray of shape (n_support, q)
-        The nonzero rows of the coefficients of the kernel expansion.
+        The nonzero rows of the coefficients of the kernel expansion. A model with a linear kernel
+        is `coef_` and `intercept_`, and has this and the next two only with ``warm_start=True``.
     support_ : ndarray of shape (n_support,)
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)

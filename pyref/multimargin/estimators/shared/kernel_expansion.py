@@ -73,6 +73,10 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         elif hasattr(self, "coef_"):
             del self.coef_
 
+    def _forget_rows(self) -> None:
+        """Keep only the weights of a linear model: it needs no training rows to predict."""
+        del self.support_, self.dual_coef_, self.support_vectors_
+
     def _label_scores(self, X: Any) -> Matrix:
         if hasattr(self, "coef_"):
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)

@@ -208,6 +208,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
             # The model has its certificate and is kept, as when the loop is interrupted.
             interrupted, self.status_ = True, "interrupted"
             self._fit_threshold(X, targets, fit, interrupted)
+        if hasattr(self, "coef_") and not self.warm_start:
+            self._forget_rows()
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt
@@ -306,6 +308,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
         start = np.zeros(shape)
         start[self.support_] = dual * self._start_scale()
         return start
+
+    def _forget_rows(self) -> None:
+        super()._forget_rows()
+        self._fit_shape = None
 
     def _start_scale(self) -> float:
         # A larger C only loosens the constraints: the rows that keep their margin keep their duals.

@@ -1,0 +1,51 @@
+"""What a fitted model keeps of its training rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+
+ROWS = ("support_", "dual_coef_", "support_vectors_")
+METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM]
+
+
+@pytest.fixture(scope="module")
+def problem() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    return X, (X @ rng.standard_normal((4, 3)) > 0.3).astype(int)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_linear_model_is_its_weights(method: type, problem) -> None:
+    X, Y = problem
+    lean = method(kernel="linear", random_state=0).fit(X, Y)
+    kept = method(kernel="linear", random_state=0, warm_start=True).fit(X, Y)
+    assert not any(hasattr(lean, name) for name in ROWS)
+    assert all(hasattr(kept, name) for name in ROWS)
+    assert_array_equal(lean.decision_function(X), kept.decision_function(X))
+    assert (lean.objective_, lean.dual_gap_) == (kept.objective_, kept.dual_gap_)
+    # No row of X is in the file, whatever the attribute.
+    assert X[0].tobytes() not in pickle.dumps(lean)
+    assert len(pickle.dumps(lean)) < len(X.tobytes())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_with_a_kernel_needs_its_rows(method: type, problem) -> None:
+    X, Y = problem
+    model = method(kernel="rbf", random_state=0).fit(X, Y)
+    assert all(hasattr(model, name) for name in ROWS)
+    # Nothing is left of an earlier fit, in either direction.
+    assert not hasattr(model.set_params(kernel="linear").fit(X, Y), "dual_coef_")
+    assert not hasattr(model.set_params(kernel="rbf").fit(X, Y), "coef_")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_warm_start_after_a_lean_fit_starts_anew(method: type, problem) -> None:
+    X, Y = problem
+    model = method(kernel="linear", random_state=0).fit(X, Y)
+    first = model.set_params(warm_start=True).fit(X, Y).n_iter_
+    assert model.fit(X, Y).n_iter_ <= first
