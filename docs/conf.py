@@ -1,5 +1,6 @@
 """Sphinx settings: ``make docs`` builds these pages, and every warning is an error."""
 
+from importlib.metadata import distribution
 from importlib.metadata import version as installed_version
 
 project = "multimargin"
@@ -11,10 +12,12 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "inventories/README.md"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -33,6 +36,33 @@ numpydoc_validation_exclude = {
     r"^multimargin\.reference\.",
 }
 
+# The build needs no network: the names that pages link to are stored beside them.
+intersphinx_mapping = {
+    "sklearn": ("https://scikit-learn.org/stable/", "inventories/sklearn.inv"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.inv"),
+    "pandas": ("https://pandas.pydata.org/docs/", "inventories/pandas.inv"),
+}
+
+# The pages need none either: MathJax, one file that draws its letters itself, is part of the guide.
+mathjax_path = "tex-svg-full.js"
+_mathjax = distribution("sphinx-mathjax-offline").locate_file(
+    f"sphinx-mathjax-offline/static/mathjax/{mathjax_path}"
+)
+html_static_path = ["_static", str(_mathjax)]
+html_css_files = ["guide.css"]
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+
 html_theme = "furo"
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_title = "multimargin"
 html_show_copyright = False

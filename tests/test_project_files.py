@@ -86,3 +86,10 @@ def test_the_page_of_supported_versions() -> None:
     assert CARGO["rust-version"] == lowest["Rust"]
     named = set(re.findall(r"3\.\d\d", " ".join(PROJECT["classifiers"])))
     assert named == set(re.findall(r"3\.\d\d", page.split("| Python |")[1].splitlines()[0]))
+
+
+def test_the_guide_names_every_benchmark() -> None:
+    page = read(ROOT / "docs" / "benchmarks.md")
+    scripts = {path.name for path in (ROOT / "benchmarks").glob("*.py")}
+    scripts -= {"common.py", "run_all.py"}
+    assert set(re.findall(r"^\| `(\w+\.py)`", page, re.MULTILINE)) == scripts
