@@ -34,10 +34,11 @@ test-all: $(VENV)/.package $(VENV)/.dev
 mutations: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python tests/mutations $(GROUPS) --each $(EACH) --seed $(SEED)
 
-# The same with the lowest versions that pyproject.toml allows, in an environment of its own.
+# The same with the lowest versions that pyproject.toml allows, in an environment of its own. Old libraries use what
+# the newest of their own libraries call deprecated.
 test-oldest: $(OLDEST)/.package
 	$(OLDEST)/bin/python -m multimargin --version
-	$(OLDEST)/bin/python -m pytest -n auto -m "not slow"
+	$(OLDEST)/bin/python -m pytest -n auto -m "not slow" -W ignore::DeprecationWarning
 
 # A wheel for this machine and the sdist, each checked in a fresh environment without any extra.
 wheels: $(VENV)/.created
@@ -74,6 +75,7 @@ bench: $(VENV)/.package $(VENV)/.dev
 docs: $(VENV)/.package $(VENV)/.dev
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/check_guide.py docs/_build/html
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(WHEEL) target dist docs/_build

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from multimargin import RankSVM
 from multimargin.compare import BASELINES, make_estimator, run_experiment
@@ -30,7 +30,9 @@ def test_grids_are_grids_of_the_estimator(name: str) -> None:
 
 def test_parameters_are_those_of_the_inner_estimator() -> None:
     assert make_estimator("ovr-svc", C="2^3").estimator.estimator.C == 8.0
-    assert make_estimator("classifier_chain", gamma=0.5).estimator.estimator.gamma == 0.5
+    # The chain's parameter is "base_estimator" before scikit-learn 1.7.
+    chain = make_estimator("classifier_chain", gamma=0.5).estimator.get_params(deep=False)
+    assert [inner.gamma for inner in chain.values() if isinstance(inner, SVC)] == [0.5]
     assert make_estimator("KNN", n_neighbors=3).estimator.n_neighbors == 3
 
 

@@ -34,14 +34,25 @@ def _baseline(
     name: str, title: str, summary: str, estimator: Any, depth: int, grid: Grid
 ) -> Method:
     """Wrap an estimator; the parameters of what lies `depth` levels inside get short names."""
-    prefix = "estimator__" * depth
     wrapped = WithOneClassLabels(estimator)
+    prefix = _prefix(wrapped, depth)
     own = [key for key in wrapped.get_params(deep=True) if key.startswith(prefix)]
     short = {key.removeprefix(prefix): key for key in own}
     aliases = {alias: key for alias, key in short.items() if "__" not in alias}
     targets = {aliases[key]: values for key, values in grid.items()}
     defaults = {"estimator": estimator}
     return Method(name, title, summary, WithOneClassLabels, defaults, targets, aliases)
+
+
+def _prefix(estimator: Any, depth: int) -> str:
+    prefix = ""
+    for _ in range(depth):
+        parameters = estimator.get_params(deep=False)
+        # ClassifierChain has "base_estimator" before scikit-learn 1.7.
+        name = "estimator" if "estimator" in parameters else "base_estimator"
+        prefix += f"{name}__"
+        estimator = parameters[name]
+    return prefix
 
 
 _C = tuple(2.0**exponent for exponent in range(-2, 11))
