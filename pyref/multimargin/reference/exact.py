@@ -221,7 +221,7 @@ def interior_circulation(pairs: Pairs, c: Array, q: int) -> Array:
             block = np.ix_(labels, labels)
             # pi (P - I) = 0 and sum pi = 1
             system = np.vstack([P[block].T - np.eye(len(labels)), np.ones(len(labels))])
-            pi = np.linalg.lstsq(system, np.r_[np.zeros(len(labels)), 1.0])[0]
+            pi = np.linalg.lstsq(system, np.r_[np.zeros(len(labels)), 1.0], rcond=None)[0]
             flow[block] = np.maximum(pi, 0.0)[:, None] * P[block]
     # All arcs of one label get the same share of their capacities.
     share = np.where(capacity > 0.0, flow / np.where(capacity > 0.0, capacity, 1.0), 0.0)
