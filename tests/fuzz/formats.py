@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import skops.io  # noqa: F401, for the children
 from damage import damaged
 from scipy import sparse
@@ -25,6 +26,7 @@ from multimargin.datasets import (
     load_mat,
     load_npz,
     load_svmlight,
+    load_table,
 )
 from multimargin.model_files import load_model
 
@@ -172,6 +174,33 @@ def _svmlight() -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def _table(separator: str) -> bytes:
+    """Return numbers, a nominal column, texts, tags, and labels of 0 and 1, with empty cells."""
+    names = ["id", "f0", "f 1", "kind", "text", "tags", *(f"l{i}" for i in range(_Q))]
+    lines = [separator.join(names)]
+    for values, relevant in zip(X, Y, strict=True):
+        tags = "|".join(f"t{i}" for i in np.flatnonzero(relevant))
+        cells = [f"r{len(lines)}", f"{values[0]:g}", f"{values[1]:g}" if values[1] else ""]
+        cells += ["c d" if values[2] else "a", f'"a text{separator} quoted"', tags]
+        lines.append(separator.join([*cells, *map(str, relevant)]))
+    return "\n".join([*lines, ""]).encode()
+
+
+def _parquet() -> bytes:
+    stream = io.BytesIO()
+    pandas.read_csv(io.BytesIO(_table(","))).to_parquet(stream)
+    return stream.getvalue()
+
+
+def _read_table(file: Path) -> None:
+    columns = {"drop": "id,tags", "text": "text"}
+    _use(load_table(file, labels="l*", **columns))
+
+
+def _read_tags(file: Path) -> None:
+    _use(load_table(file, tags_column="tags", separator="|", drop="id,l*"))
+
+
 def _results() -> bytes:
     row = {
         "job": "0",
@@ -265,6 +294,9 @@ FORMATS = {
         lambda file: _use(load_npz(file)),
         _damaged_npz,
     ),
+    "csv": Format(".csv", (_table(","),), _read_table),
+    "tsv": Format(".tsv", (_table("\t"),), _read_tags),
+    "parquet": Format(".parquet", (_parquet(),), _read_table),
     "svmlight": Format(".svm", (_svmlight(),), lambda file: _use(load_svmlight(file))),
     "results": Format(
         ".jsonl", (_results(),), lambda file: json.dumps([vars(row) for row in read_results(file)])

@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -184,7 +185,9 @@ def load_table(
     """
     columns = TableColumns(labels, tags_column, separator, drop, text)
     parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
-    return read_table(parts, columns, name=name).encoded()
+    table = read_table(parts, columns, name=name)
+    with _naming(parts):
+        return table.encoded()
 
 
 def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
@@ -247,8 +250,18 @@ def read_table(
     first = next(iter(parts.values()))
     frame, splits = read_parts(parts)
     title = first.stem if name is None else name
-    table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
+    with _naming(parts):
+        table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
     return replace(table, splits=splits)
+
+
+@contextmanager
+def _naming(parts: Mapping[str, Path]) -> Iterator[None]:
+    """Add the files to errors about the table that was read from them."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{error} (in {' and '.join(map(str, parts.values()))})") from error
 
 
 def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
