@@ -131,6 +131,37 @@ def test_sparse_svmlight_parts(client: Any, data: Any, tmp_path: Path) -> None:
         multimargin.dask.fit(RankLSVM(kernel="linear"), paths, None, client)
 
 
+def test_parquet_parts_may_have_their_columns_in_any_order(
+    client: Any, data: Any, tmp_path: Path
+) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    X, Y = data
+    names = [*(f"x{k}" for k in range(60)), *"abcde"]
+    frame = pd.DataFrame(np.hstack([X, Y]), columns=names)
+    for k in (0, 24):
+        frame.iloc[k : k + 24][names[::-1] if k else names].to_parquet(tmp_path / f"{k}.parquet")
+    estimator = RankLSVM(kernel="linear")
+    model = multimargin.dask.fit(estimator, tmp_path, list("abcde"), client)
+    alone = RankLSVM(kernel="linear", tol=1e-5).fit(X, Y)
+    assert model.objective_ == pytest.approx(alone.objective_, rel=1.1e-3)
+    assert model.feature_names_in_.tolist() == names[:60]
+    frame.drop(columns="x7").to_parquet(tmp_path / "9.parquet")
+    with pytest.raises(ValueError, match=r"differ in the columns \['x7'\]"):
+        multimargin.dask.fit(estimator, tmp_path, list("abcde"), client)
+
+
+def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
+    callback = pytest.importorskip("sklearn.callback")
+    X, Y = data
+    estimator = RankLSVM(kernel="linear")
+    estimator.set_callbacks(callback.ProgressBar())
+    model = multimargin.dask.fit(estimator, parted(X), parted(Y), client)
+    model.set_callbacks()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
 @pytest.mark.parametrize(
     ("estimator", "X", "Y", "error", "message"),
     [

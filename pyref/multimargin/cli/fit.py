@@ -1,15 +1,24 @@
 """``multimargin fit``."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multimargin.cli import INTERRUPTED
+from multimargin.cli.many_machines import (
+    Checkpoint,
+    Dask,
+    FeatureCount,
+    LabelCount,
+    PartOptions,
+    ZeroBased,
+)
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
-    pass
+    from multimargin.datasets.tables import TableColumns
 
 
 def command(
@@ -36,6 +45,11 @@ def command(
     separator: Separator = None,
     drop: Drop = None,
     text: Text = None,
+    dask: Dask = None,
+    checkpoint: Checkpoint = None,
+    n_features: FeatureCount = None,
+    n_labels: LabelCount = None,
+    zero_based: ZeroBased = None,
     as_json: Json = False,
 ) -> None:
     """Fit a method, show how far it is from the optimum.
@@ -49,12 +63,10 @@ def command(
       multimargin fit digits --method mlodm --C 8 -o digits.model
       multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
       multimargin fit text.svm --scale unit --kernel linear --bias penalized
+      multimargin fit parts/ --dask -o parts.model
+      multimargin fit parts.svm/ --dask tcp://host:8786 --n-features 47236 --n-labels 101
 
     """
-    import sys
-    from contextlib import nullcontext, redirect_stdout
-    from time import perf_counter
-
     from multimargin.cli.options import (
         check_complete,
         choose_split,
@@ -62,53 +74,149 @@ def command(
         make_pipeline,
         warn_of_one_value,
     )
-    from multimargin.cli.output import console
-    from multimargin.cli.progress import new_progress, shown_fit
+    from multimargin.cli.output import counted
     from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
     from multimargin.files.writing import path_to_write
-    from multimargin.model_files import save_model
 
+    columns = table_columns(labels, tags_column, separator, drop, text)
+    options = PartOptions(checkpoint, n_features, n_labels, zero_based)
+    if dask is not None:
+        source_of_scale = context.get_parameter_source("scale")
+        given = source_of_scale is not None and source_of_scale.name != "DEFAULT"
+        chosen = scale if given else None
+        _fit_parts(
+            source,
+            method_name,
+            context.args,
+            dask,
+            chosen,
+            split,
+            columns,
+            options,
+            output,
+            as_json,
+        )
+        return
+    options.check_unused()
     method, estimator = make_named_method(method_name, context.args)
     if output is not None:
         path_to_write(output, "--output")
-    columns = table_columns(labels, tags_column, separator, drop, text)
     data = load_table_or_data(source, columns)
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
     warn_of_one_value(data, rows)
     pipeline = make_pipeline(estimator, scale, data)
-    errors = console(stderr=True)
-    title = f"fitting {method.title}"
-    with new_progress(errors, transient=True) as progress, shown_fit(progress, title, estimator):
-        start = perf_counter()
-        # With --json, what the method prints with --verbose 1 must not be between the braces.
-        with redirect_stdout(sys.stderr) if as_json else nullcontext():
-            interrupted = _fit(pipeline, X, Y)
-        seconds = perf_counter() - start
+    interrupted, seconds = _run(
+        pipeline, lambda: pipeline.fit(X, Y), f"fitting {method.title}", as_json
+    )
+    info = _info(method.name, data, split, columns)
+    _keep(pipeline, info, output)
+    described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
+    _report(pipeline, info, described, {"n_rows": rows.size}, scale, seconds, output, as_json)
+    _end(interrupted, output)
+
+
+def _fit_parts(
+    source: str,
+    method_name: str,
+    arguments: list[str],
+    address: str,
+    scale: str | None,
+    split: str | None,
+    columns: "TableColumns",
+    options: PartOptions,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Fit a folder of parts on a dask cluster."""
+    from multimargin.cli.many_machines import client_of, find_parts, linear_parameters
+    from multimargin.cli.options import make_named_method
+    from multimargin.cli.output import counted
+    from multimargin.dask import fit
+    from multimargin.dask.fitting import check_estimator
+    from multimargin.files.writing import path_to_write
+    from multimargin.scaling import with_scaler
+
+    arguments = linear_parameters(method_name, scale, address, arguments)
+    method, estimator = make_named_method(method_name, arguments)
     if output is not None:
-        save_model(pipeline, _info(method.name, data, split, columns), output)
-    _report(method, pipeline, data, split, rows.size, scale, seconds, output, as_json)
-    if interrupted:
-        if output is not None:
-            errors.print(
-                f"stopped; the model reached so far, with the gap above, is in {output}",
-                markup=False,
-                soft_wrap=True,
-            )
-        raise typer.Exit(INTERRUPTED)
+        path_to_write(output, "--output")
+    parts = find_parts(source, method.name, split, columns, options)
+    # Before any worker starts.
+    check_estimator(estimator)
+    pipeline = with_scaler(estimator, "none")
+    with client_of(address) as client:
+        workers = len(client.scheduler_info(n_workers=-1)["workers"])
+        where = f"{counted(parts.count, 'part')} on {counted(workers, 'worker')}"
+        interrupted, seconds = _run(
+            pipeline,
+            lambda: fit(
+                estimator,
+                parts.path,
+                parts.labels,
+                client,
+                checkpoint=options.checkpoint,
+                read_options=parts.read_options,
+            ),
+            f"fitting {method.title} to {where}",
+            as_json,
+        )
+    parts.check_names(estimator)
+    _keep(pipeline, parts.info, output)
+    size = {"n_rows": None, "n_parts": parts.count, "n_workers": workers}
+    described = f"{parts.info.data_name}: {where}"
+    _report(pipeline, parts.info, described, size, "none", seconds, output, as_json, "rounds")
+    _end(interrupted, output)
 
 
-def _fit(pipeline: Any, X: Any, Y: Any) -> bool:
-    """Fit, and return whether Ctrl-C ended it with a model that has a certificate."""
-    try:
-        pipeline.fit(X, Y)
-    except KeyboardInterrupt:
-        # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
-        if getattr(pipeline[-1], "status_", None) != "interrupted":
-            raise
-        return True
-    return False
+def _run(pipeline: Any, fit: Callable[[], Any], title: str, as_json: bool) -> tuple[bool, float]:
+    """Fit under a display; return whether Ctrl-C ended it with a certificate, and the seconds."""
+    import sys
+    from contextlib import nullcontext, redirect_stdout
+    from time import perf_counter
+
+    from multimargin.cli.output import console
+    from multimargin.cli.progress import new_progress, shown_fit
+
+    estimator = pipeline[-1]
+    with (
+        new_progress(console(stderr=True), transient=True) as progress,
+        shown_fit(progress, title, estimator),
+        # With --json, what the method prints with --verbose 1 must not be between the braces.
+        redirect_stdout(sys.stderr) if as_json else nullcontext(),
+    ):
+        start = perf_counter()
+        try:
+            fit()
+        except KeyboardInterrupt:
+            # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no
+            # model.
+            if getattr(estimator, "status_", None) != "interrupted":
+                raise
+            return True, perf_counter() - start
+        return False, perf_counter() - start
+
+
+def _keep(pipeline: Any, info: Any, output: str | None) -> None:
+    from multimargin.model_files import save_model
+
+    if output is not None:
+        save_model(pipeline, info, output)
+
+
+def _end(interrupted: bool, output: str | None) -> None:
+    from multimargin.cli.output import console
+
+    if not interrupted:
+        return
+    if output is not None:
+        console(stderr=True).print(
+            f"stopped; the model reached so far, with the gap above, is in {output}",
+            markup=False,
+            soft_wrap=True,
+        )
+    raise typer.Exit(INTERRUPTED)
 
 
 def _info(method: str, data: Any, split: str, columns: Any) -> Any:
@@ -132,30 +240,31 @@ def _info(method: str, data: Any, split: str, columns: Any) -> Any:
 
 
 def _report(
-    method: Any,
     pipeline: Any,
-    data: Any,
-    split: str,
-    n_rows: int,
+    info: Any,
+    described: str,
+    size: dict[str, Any],
     scale: str,
     seconds: float,
     output: str | None,
     as_json: bool,
+    iterations: str = "epochs",
 ) -> None:
     from multimargin.cli.certificate import certificate
     from multimargin.cli.output import console, counted, pairs_table, print_json
 
     found = certificate(pipeline)
     estimator = pipeline[-1]
+    n_features, n_labels = len(info.feature_names), len(info.label_names)
     if as_json:
         print_json(
             {
-                "data": data.name,
-                "split": split,
-                "n_rows": n_rows,
-                "n_features": data.n_features,
-                "n_labels": data.n_labels,
-                "method": method.name,
+                "data": info.data_name,
+                "split": info.split,
+                **size,
+                "n_features": n_features,
+                "n_labels": n_labels,
+                "method": info.method,
                 "parameters": {
                     key: value
                     for key, value in estimator.get_params(deep=True).items()
@@ -168,18 +277,14 @@ def _report(
             }
         )
         return
-    described = [
-        (
-            "data",
-            f"{data.name}: {counted(n_rows, 'row')} ({split}), "
-            f"{counted(data.n_features, 'feature')}, {counted(data.n_labels, 'label')}",
-        ),
+    head = [
+        ("data", f"{described}, {counted(n_features, 'feature')}, {counted(n_labels, 'label')}"),
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),
     ]
     kept = ("model", output or "not kept; give -o FILE to keep it")
     out = console()
-    out.print(pairs_table(described))
+    out.print(pairs_table(head))
     if found is None:
         out.print()
         out.print(pairs_table([("fitted in", f"{seconds:.2f} s"), kept]))
@@ -193,7 +298,7 @@ def _report(
             "no model costs less than this" if proved else "proves nothing here",
         ),
         ("gap", f"{found['dual_gap']:.2e}", f"relative; stops at tol = {found['tol']:g}"),
-        ("status", found["status"], f"after {found['n_iter']} epochs, {seconds:.2f} s"),
+        ("status", found["status"], f"after {found['n_iter']} {iterations}, {seconds:.2f} s"),
     ]
     if hasattr(estimator, "selector_"):
         out.print("\nCertificate of the feature selection (LLSF)")

@@ -13,6 +13,7 @@ import typer
 
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
+from multimargin.cli.many_machines import with_address
 
 # Arguments of functions that have options of the same meaning.
 _OPTIONS = {
@@ -38,6 +39,7 @@ def run(arguments: Sequence[str]) -> int:
     int
         The exit code: 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
     """
+    arguments = with_address(arguments)
     # Before the command, as a method may have a parameter of that name.
     debug = "--debug" in arguments[:1]
     if isinstance(sys.stdout, io.TextIOWrapper):

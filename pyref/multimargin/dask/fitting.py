@@ -23,7 +23,7 @@ from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
-from multimargin.estimators.shared.progress import Progress
+from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
 
@@ -104,7 +104,7 @@ def fit(
     number of workers. If workers are lost, their dual rows go back to the newest copies on other
     workers, and the rounds go on from there.
     """
-    checked = _checked_estimator(estimator)
+    checked = check_estimator(estimator)
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
     check_real("patience", patience, above=0.0)
     client = _client(client)
@@ -119,6 +119,15 @@ def fit(
     if options.checkpoint is not None:
         _check_checkpoint(options.checkpoint, checked, cluster, shape)
         cluster = ClusterParts(client, cluster.data, options)
+    _solve(checked, cluster, inputs, shape)
+    return estimator
+
+
+@with_callbacks  # type: ignore[untyped-decorator]
+def _solve(
+    checked: PairwiseClassifier, cluster: ClusterParts, inputs: Inputs, shape: tuple[int, int]
+) -> None:
+    """Fit; what belongs to callbacks is left in the estimator no longer than that."""
     progress = Progress(checked, int(checked.max_iter), int(checked.verbose))
     settings = Settings(
         tol=float(checked.tol),
@@ -151,12 +160,28 @@ def fit(
             f"{checked.dual_gap_:.3g}, above tol={checked.tol:g}. Increase max_iter or tol, "
             "decrease C, scale the features, or deal the rows to fewer parts.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=4,
         )
-    return estimator
 
 
-def _checked_estimator(estimator: Any) -> PairwiseClassifier:
+def check_estimator(estimator: Any) -> PairwiseClassifier:
+    """Check that an estimator is one that can be fitted to parts.
+
+    Parameters
+    ----------
+    estimator : object
+        The estimator.
+
+    Returns
+    -------
+    RankSVM, RankLSVM, RankCVM or MLODM
+        The estimator itself.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these, or one of its parameters is malformed or not possible here.
+    """
     if not isinstance(estimator, PairwiseClassifier) or isinstance(
         estimator, RankHLapSVM | RankSVMz
     ):

@@ -32,6 +32,8 @@ class FileSource:
         Further arguments of `load_svmlight`.
     C : float
         Weight of the loss.
+    features : tuple of str
+        Feature columns of a parquet file, in their order in the first part.
     """
 
     index: int
@@ -39,6 +41,7 @@ class FileSource:
     labels: tuple[str, ...] | None
     options: dict[str, Any] = field(default_factory=dict)
     C: float = 1.0
+    features: tuple[str, ...] = ()
 
     def load(self) -> Part:
         """Read and check the rows."""
@@ -57,14 +60,17 @@ class FileSource:
         import pandas as pd
 
         frame = pd.read_parquet(path)
-        missing = [name for name in self.labels or () if name not in frame.columns]
-        if missing:
+        labels, features = list(self.labels or ()), list(self.features)
+        _check_labels(labels, frame.columns, path)
+        others = frame.columns.drop(labels)
+        differing = sorted(set(others) ^ set(features))
+        if differing:
             raise ValueError(
-                f"Y names the label columns {missing}, which {path} does not have; expected columns"
-                f" of the files."
+                f"{path} and the first part differ in the columns {differing[:8]}; expected the "
+                "same features in all parts."
             )
-        labels = list(self.labels or ())
-        return frame.drop(columns=labels), frame[labels]
+        # Parts may have their columns in different orders.
+        return frame[features], frame[labels]
 
 
 @dataclass(frozen=True)
@@ -147,16 +153,15 @@ def _files(X: Any, Y: Any, C: float, options: dict[str, Any]) -> Inputs:
         folder = Path(X)
         if not folder.is_dir():
             raise FileNotFoundError(f"X is {str(X)!r}; expected a folder of parts, or their paths.")
-        paths = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES)
+        paths = part_paths(folder)
     else:
         paths = [Path(p) for p in X]
-    if not paths:
-        raise FileNotFoundError(f"X has no file that ends in {', '.join(_SUFFIXES)}.")
     for path in paths:
         if path.suffix not in _SUFFIXES:
             raise ValueError(f"X has the path {path}; expected one that ends in {_SUFFIXES}.")
     suffixes = {path.suffix for path in paths}
     labels = None
+    features: tuple[str, ...] = ()
     if ".parquet" in suffixes:
         if (
             isinstance(Y, str)
@@ -167,6 +172,10 @@ def _files(X: Any, Y: Any, C: float, options: dict[str, Any]) -> Inputs:
                 "Y is not a list of column names; expected the labels of the parquet files."
             )
         labels = tuple(Y)
+        first = next(path for path in paths if path.suffix == ".parquet")
+        columns = parquet_columns(first)
+        _check_labels(labels, columns, first)
+        features = tuple(name for name in columns if name not in labels)
     elif Y is not None:
         raise ValueError("Y is given for files that hold their labels; expected None.")
     if suffixes & set(_SVMLIGHT):
@@ -178,10 +187,65 @@ def _files(X: Any, Y: Any, C: float, options: dict[str, Any]) -> Inputs:
         # A part alone cannot tell where the numbers start.
         options = {"zero_based": False, "labels_zero_based": False, **options}
     sources = [
-        FileSource(k, str(path.absolute()), labels, options, C) for k, path in enumerate(paths)
+        FileSource(k, str(path.absolute()), labels, options, C, features)
+        for k, path in enumerate(paths)
     ]
-    names = None if labels is None else np.asarray(labels, dtype=object)
-    return Inputs(sources, None, names)
+    if labels is None:
+        return Inputs(sources)
+    # Where not all parts are tables, what is asked later may be none, too.
+    named = np.asarray(features, dtype=object) if suffixes == {".parquet"} else None
+    return Inputs(sources, named, np.asarray(labels, dtype=object))
+
+
+def part_paths(folder: Path) -> list[Path]:
+    """Return the parts in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+
+    Returns
+    -------
+    list of Path
+        The files of the kinds that parts have, by name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there are none.
+    """
+    paths = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES)
+    if not paths:
+        raise FileNotFoundError(f"{folder} has no file that ends in {', '.join(_SUFFIXES)}.")
+    return paths
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """Return the columns of a parquet file without reading its rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    list of str
+        The columns; an index is none.
+    """
+    from pyarrow import parquet
+
+    return list(parquet.read_schema(path).empty_table().to_pandas().columns)
+
+
+def _check_labels(labels: Sequence[str], columns: Any, path: Path) -> None:
+    missing = [name for name in labels if name not in columns]
+    if missing:
+        raise ValueError(
+            f"Y names the label columns {missing}, which {path} does not have; expected columns of "
+            "the files."
+        )
 
 
 def _blocks(name: str, data: Any) -> list[Any]:
