@@ -9,6 +9,7 @@
 //! is known, the lower bound comes from the gradient cut off at `beta`; and a loop whose gap will clearly not reach the
 //! tolerance within its iterations says so early.
 
+use super::certificate::Certificate;
 use super::eigenbasis::{Anchor, Bound, Eigenbasis};
 use super::quadratic::Quadratic;
 use super::soft_threshold::soft_threshold;
@@ -121,6 +122,150 @@ fn hopeless(trace: &Trace, settings: &Settings) -> bool {
     last > factor * settings.tolerance
 }
 
+/// A point and the gradient of the smooth part there.
+struct Point {
+    weights: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl Point {
+    fn copied(&self) -> Self {
+        Self {
+            weights: memory::copied(&self.weights, Purpose::FeaturesByLabels),
+            gradient: memory::copied(&self.gradient, Purpose::FeaturesByLabels),
+        }
+    }
+
+    /// The point beyond this one, seen from `before`.
+    fn extrapolated(&self, before: &Self, momentum: f64) -> Self {
+        let extrapolate = |current: &[f64], before: &[f64]| -> Vec<f64> {
+            let pairs = current.iter().zip(before);
+            memory::collected(
+                pairs.map(|(&now, &then)| now + momentum * (now - then)),
+                Purpose::FeaturesByLabels,
+            )
+        };
+        Self {
+            weights: extrapolate(&self.weights, &before.weights),
+            gradient: extrapolate(&self.gradient, &before.gradient),
+        }
+    }
+
+    fn certificate(&self, problem: &Problem<'_>) -> Certificate {
+        problem.certificate(&self.weights, &self.gradient)
+    }
+
+    fn bounded(&self) -> bool {
+        let bounded = |numbers: &[f64]| numbers.iter().all(|x| x.abs() < OVERFLOW);
+        bounded(&self.weights) && bounded(&self.gradient)
+    }
+}
+
+/// The iterates.
+struct State<'a> {
+    problem: &'a Problem<'a>,
+    quadratic: &'a Quadratic,
+    threads: &'a Threads,
+    printed: bool,
+    lipschitz: f64,
+    current: Point,
+    previous: Point,
+    /// `b` of the last two iterations.
+    b_previous: f64,
+    b: f64,
+}
+
+impl<'a> State<'a> {
+    fn new(
+        problem: &'a Problem<'a>,
+        quadratic: &'a Quadratic,
+        variant: Variant,
+        start: Option<Vec<f64>>,
+        threads: &'a Threads,
+    ) -> Result<Self, SolverError> {
+        let lipschitz = match variant {
+            Variant::Printed(Published { lipschitz }) => lipschitz,
+            Variant::Restarting {
+                coupling_eigenvalue,
+            } => quadratic.largest_eigenvalue(problem.features) + coupling_eigenvalue,
+        };
+        let weights = problem.start(start)?;
+        let gradient = problem.gradient(quadratic, &weights, threads);
+        let current = Point { weights, gradient };
+        Ok(Self {
+            problem,
+            quadratic,
+            threads,
+            printed: matches!(variant, Variant::Printed(_)),
+            lipschitz: lipschitz.max(f64::MIN_POSITIVE),
+            previous: current.copied(),
+            current,
+            b_previous: 1.0,
+            b: 1.0,
+        })
+    }
+
+    fn search_point(&self) -> Point {
+        let momentum = (self.b_previous - 1.0) / self.b;
+        self.current.extrapolated(&self.previous, momentum)
+    }
+
+    /// The proximal gradient step from `search`, with a constant that the curvature along the step does not exceed.
+    fn proximal_step(&mut self, search: &Point) -> Point {
+        loop {
+            let next = self.shrunk(search);
+            if self.printed {
+                return next;
+            }
+            let (mut curvature, mut length) = (0.0, 0.0);
+            for k in 0..next.weights.len() {
+                let step = next.weights[k] - search.weights[k];
+                curvature += step * (next.gradient[k] - search.gradient[k]);
+                length += step * step;
+            }
+            // Near the optimum the step is rounding, and so is its curvature.
+            let noise = 1e-12 * dot(&next.weights, &next.weights);
+            if curvature <= self.lipschitz * length || length <= noise {
+                return next;
+            }
+            self.lipschitz = MARGIN * curvature / length;
+        }
+    }
+
+    /// The proximal gradient step from `search` with the present constant.
+    fn shrunk(&self, search: &Point) -> Point {
+        let lipschitz = self.lipschitz;
+        let threshold = self.problem.beta / lipschitz;
+        let pairs = search.weights.iter().zip(&search.gradient);
+        let weights = memory::collected(
+            pairs.map(|(&w, &g)| soft_threshold(w - g / lipschitz, threshold)),
+            Purpose::FeaturesByLabels,
+        );
+        let gradient = self
+            .problem
+            .gradient(self.quadratic, &weights, self.threads);
+        Point { weights, gradient }
+    }
+
+    /// Goes on to `next`. The momentum restarts when the step from `search` contradicts the move.
+    fn advance(&mut self, search: &Point, next: Point) {
+        let uphill = !self.printed
+            && (0..next.weights.len())
+                .map(|k| {
+                    (search.weights[k] - next.weights[k])
+                        * (next.weights[k] - self.current.weights[k])
+                })
+                .sum::<f64>()
+                > 0.0;
+        self.previous = std::mem::replace(&mut self.current, next);
+        (self.b_previous, self.b) = if uphill {
+            (1.0, 1.0)
+        } else {
+            (self.b, 0.5 * (1.0 + (4.0 * self.b * self.b + 1.0).sqrt()))
+        };
+    }
+}
+
 /// Solves a problem from `start` (`q x d`, default 0). With `basis` the lower bounds are better.
 ///
 /// # Errors
@@ -135,26 +280,10 @@ pub fn solve(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    let beta = problem.beta;
     let quadratic = Quadratic::for_products(problem.features);
-    let printed = matches!(variant, Variant::Printed(_));
-    let mut lipschitz = match variant {
-        Variant::Printed(Published { lipschitz }) => lipschitz,
-        Variant::Restarting {
-            coupling_eigenvalue,
-        } => quadratic.largest_eigenvalue(problem.features) + coupling_eigenvalue,
-    }
-    .max(f64::MIN_POSITIVE);
-
     let mut trace = Trace::default();
-    let mut weights = problem.start(start)?;
-    let mut gradient = problem.gradient(&quadratic, &weights, threads);
-    let (mut previous, mut previous_gradient) = (
-        memory::copied(&weights, Purpose::FeaturesByLabels),
-        memory::copied(&gradient, Purpose::FeaturesByLabels),
-    );
-    let (mut b_previous, mut b) = (1.0_f64, 1.0_f64);
-    let mut certificate = problem.certificate(&weights, &gradient);
+    let mut state = State::new(problem, &quadratic, variant, start, threads)?;
+    let mut certificate = state.current.certificate(problem);
     let mut bounds = basis.map(|basis| Bounds::new(problem, basis, threads));
     let mut iteration = 0;
     let status = loop {
@@ -164,92 +293,39 @@ pub fn solve(
         if iteration == settings.max_epochs {
             break Status::MaxIterations;
         }
-        if !printed && hopeless(&trace, settings) {
+        if !state.printed && hopeless(&trace, settings) {
             break Status::Slow;
         }
         if monitor.interrupted() {
             break Status::Interrupted;
         }
         iteration += 1;
-        let momentum = (b_previous - 1.0) / b;
-        let extrapolate = |current: &[f64], before: &[f64]| -> Vec<f64> {
-            let pairs = current.iter().zip(before);
-            memory::collected(
-                pairs.map(|(&now, &then)| now + momentum * (now - then)),
-                Purpose::FeaturesByLabels,
-            )
-        };
-        let search = extrapolate(&weights, &previous);
-        let search_gradient = extrapolate(&gradient, &previous_gradient);
-        let (next, next_gradient) = loop {
-            let threshold = beta / lipschitz;
-            let pairs = search.iter().zip(&search_gradient);
-            let next = memory::collected(
-                pairs.map(|(&w, &g)| soft_threshold(w - g / lipschitz, threshold)),
-                Purpose::FeaturesByLabels,
-            );
-            let next_gradient = problem.gradient(&quadratic, &next, threads);
-            if printed {
-                break (next, next_gradient);
-            }
-            let (mut curvature, mut length) = (0.0, 0.0);
-            for k in 0..next.len() {
-                let step = next[k] - search[k];
-                curvature += step * (next_gradient[k] - search_gradient[k]);
-                length += step * step;
-            }
-            // Near the optimum the step is rounding, and so is its curvature.
-            let noise = 1e-12 * dot(&next, &next);
-            if curvature <= lipschitz * length || length <= noise {
-                break (next, next_gradient);
-            }
-            lipschitz = MARGIN * curvature / length;
-        };
-        let uphill = !printed
-            && (0..next.len())
-                .map(|k| (search[k] - next[k]) * (next[k] - weights[k]))
-                .sum::<f64>()
-                > 0.0;
-        let candidate = problem.certificate(&next, &next_gradient);
-        let bounded = candidate.primal.abs() < OVERFLOW
-            && next.iter().all(|w| w.abs() < OVERFLOW)
-            && next_gradient.iter().all(|g| g.abs() < OVERFLOW);
-        if !bounded {
+        let search = state.search_point();
+        let next = state.proximal_step(&search);
+        let candidate = next.certificate(problem);
+        if !(candidate.primal.abs() < OVERFLOW && next.bounded()) {
             break Status::Diverged;
         }
-        previous = std::mem::replace(&mut weights, next);
-        previous_gradient = std::mem::replace(&mut gradient, next_gradient);
+        state.advance(&search, next);
         certificate = candidate;
         if let Some(bounds) = &mut bounds {
             if iteration % BOUND_PERIOD == 0 {
-                bounds.improve(&gradient, threads);
+                bounds.improve(&state.current.gradient, threads);
             }
             certificate.dual = certificate.dual.max(bounds.value());
         }
-        trace.record(
-            iteration,
-            certificate.primal,
-            certificate.dual,
-            problem.labels,
-            monitor,
-        );
-        (b_previous, b) = if uphill {
-            (1.0, 1.0)
-        } else {
-            (b, 0.5 * (1.0 + (4.0 * b * b + 1.0).sqrt()))
-        };
+        let Certificate { primal, dual, .. } = certificate;
+        trace.record(iteration, primal, dual, problem.labels, monitor);
     };
+    let bound = bounds.map_or(f64::NEG_INFINITY, |bounds| {
+        bounds.confirmed(&quadratic, threads)
+    });
+    let State {
+        current, lipschitz, ..
+    } = state;
+    let weights = current.weights;
     let mut solution = problem.solution(
-        &quadratic,
-        weights,
-        bounds.map_or(f64::NEG_INFINITY, |bounds| {
-            bounds.confirmed(&quadratic, threads)
-        }),
-        status,
-        iteration,
-        trace,
-        settings,
-        threads,
+        &quadratic, weights, bound, status, iteration, trace, settings, threads,
     );
     solution.lipschitz = Some(lipschitz);
     Ok(solution)

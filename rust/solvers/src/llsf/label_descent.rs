@@ -4,7 +4,7 @@
 //! solved to a tenth of the label's violation, on a block of `X^T X` that stays in the processor's cache; then the
 //! label's full gradient is brought up to date. Each label stops at its own duality gap, and threads share the labels.
 
-use super::certificate::{Sums, combine};
+use super::certificate::{Certificate, Sums, combine};
 use super::lasso::Lasso;
 use super::quadratic::{Columns, Quadratic};
 use super::{Problem, Solution};
@@ -76,6 +76,28 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
+    /// Visits all labels that are not done. Returns whether a coefficient changed; `None` when interrupted.
+    fn epoch(
+        &self,
+        labels: &mut [Label],
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<bool> {
+        let mut moved = false;
+        for batch in labels.chunks_mut(BATCH) {
+            if monitor.interrupted() {
+                return None;
+            }
+            let changed = threads.map_chunks(batch, 1, |_, labels| {
+                labels
+                    .iter_mut()
+                    .any(|label| !label.done && self.solve(label))
+            });
+            moved |= changed.contains(&true);
+        }
+        Some(moved)
+    }
+
     /// Brings a label to a tenth of its violation on a working set. Returns whether a coefficient changed.
     fn solve(&self, label: &mut Label) -> bool {
         let beta = self.problem.beta;
@@ -151,32 +173,19 @@ impl Visit<'_> {
     }
 }
 
-/// Solves a problem without coupling from `start` (`q x d`, default 0).
-///
-/// # Errors
-/// When an argument is out of range.
-pub(super) fn solve(
-    problem: &Problem<'_>,
+/// The labels at `weights` (`q x d`).
+fn labels_at(
+    visit: &Visit<'_>,
     indicator: &[u8],
-    start: Option<Vec<f64>>,
-    settings: &Settings,
+    weights: &[f64],
     threads: &Threads,
-    monitor: &mut dyn Monitor,
-) -> Result<Solution, SolverError> {
-    let mut trace = Trace::default();
-    let (d, q, beta) = (problem.dimension(), problem.labels, problem.beta);
-    let quadratic = Quadratic::for_coordinates(problem.features);
-    let columns = matches!(quadratic, Quadratic::Implicit).then(|| Columns::of(problem.features));
-    let visit = Visit {
-        problem,
-        quadratic: &quadratic,
-        columns: columns.as_ref(),
-    };
-    let weights = problem.start(start)?;
-    let gradient = problem.error(&quadratic, &weights, threads);
+) -> Vec<Label> {
+    let problem = visit.problem;
+    let (d, q) = (problem.dimension(), problem.labels);
+    let gradient = problem.error(visit.quadratic, weights, threads);
     let residual = |k: usize| {
         let mut residual = Vec::new();
-        if let Some(columns) = &columns {
+        if let Some(columns) = visit.columns {
             let targets = indicator.iter().skip(k).step_by(q).map(|&y| -f64::from(y));
             residual = memory::collected(targets, Purpose::RowsByLabels);
             for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
@@ -194,25 +203,53 @@ pub(super) fn solve(
         done: false,
         violation: f64::INFINITY,
     });
-    let mut labels = memory::collected(labels, Purpose::FeaturesByLabels);
+    memory::collected(labels, Purpose::FeaturesByLabels)
+}
 
+/// The certificate of all labels; marks those whose own gap and violation are small enough as done.
+fn certify(problem: &Problem<'_>, labels: &mut [Label], scale: f64, tolerance: f64) -> Certificate {
+    let sums: Vec<Sums> = labels
+        .iter()
+        .enumerate()
+        .map(|(k, label)| label.sums(problem, k))
+        .collect();
+    let certificate = combine(problem, sums.iter().copied());
+    let share = certificate.primal / problem.labels as f64;
+    for (label, sums) in labels.iter_mut().zip(&sums) {
+        label.violation = sums.kkt_residual;
+        let (own, own_dual) = (sums.primal(problem.beta), sums.own_dual(problem.beta));
+        // The mean of both shares: the sum of the gaps is then within the tolerance of the sum of the objectives.
+        label.done = own - own_dual <= 0.5 * tolerance * (own + share)
+            && label.violation <= tolerance * scale;
+    }
+    certificate
+}
+
+/// Solves a problem without coupling from `start` (`q x d`, default 0).
+///
+/// # Errors
+/// When an argument is out of range.
+pub(super) fn solve(
+    problem: &Problem<'_>,
+    indicator: &[u8],
+    start: Option<Vec<f64>>,
+    settings: &Settings,
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let mut trace = Trace::default();
+    let quadratic = Quadratic::for_coordinates(problem.features);
+    let columns = matches!(quadratic, Quadratic::Implicit).then(|| Columns::of(problem.features));
+    let visit = Visit {
+        problem,
+        quadratic: &quadratic,
+        columns: columns.as_ref(),
+    };
+    let mut labels = labels_at(&visit, indicator, &problem.start(start)?, threads);
     let scale = problem.scale();
     let mut epoch = 0;
-    let status = 'epochs: loop {
-        let sums: Vec<Sums> = labels
-            .iter()
-            .enumerate()
-            .map(|(k, label)| label.sums(problem, k))
-            .collect();
-        let certificate = combine(problem, sums.iter().copied());
-        let share = certificate.primal / q as f64;
-        for (label, sums) in labels.iter_mut().zip(&sums) {
-            label.violation = sums.kkt_residual;
-            let own = sums.primal(beta);
-            // The mean of both shares: the sum of the gaps is then within the tolerance of the sum of the objectives.
-            label.done = own - sums.own_dual(beta) <= 0.5 * settings.tolerance * (own + share)
-                && label.violation <= settings.tolerance * scale;
-        }
+    let status = loop {
+        let certificate = certify(problem, &mut labels, scale, settings.tolerance);
         if epoch > 0 {
             let active = labels.iter().filter(|label| !label.done).count();
             trace.record(epoch, certificate.primal, certificate.dual, active, monitor);
@@ -224,20 +261,10 @@ pub(super) fn solve(
             break Status::MaxIterations;
         }
         epoch += 1;
-        let mut moved = false;
-        for batch in labels.chunks_mut(BATCH) {
-            if monitor.interrupted() {
-                break 'epochs Status::Interrupted;
-            }
-            let changed = threads.map_chunks(batch, 1, |_, labels| {
-                labels
-                    .iter_mut()
-                    .any(|label| !label.done && visit.solve(label))
-            });
-            moved |= changed.contains(&true);
-        }
-        if !moved {
-            break Status::Stalled;
+        match visit.epoch(&mut labels, threads, monitor) {
+            None => break Status::Interrupted,
+            Some(false) => break Status::Stalled,
+            Some(true) => {}
         }
     };
 
