@@ -345,19 +345,12 @@ pub fn fixed(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    let q = problem.labels();
     let StopRule::Gap(tolerance) = settings.stop else {
         return Err(SolverError::Unsupported(
             "a fixed covariance does not change, expected a tolerance of the gap",
         ));
     };
-    if covariance.len() != q * q {
-        return Err(SolverError::Argument {
-            name: "fixed_covariance",
-            found: format!("{} numbers for {q} labels", covariance.len()),
-            expected: "a q x q matrix",
-        });
-    }
+    check_shape(covariance, problem.labels())?;
     let mut trace = Trace::default();
     let mut state = State::new(problem);
     let mut rounds = 0;
@@ -371,14 +364,14 @@ pub fn fixed(
         }
         let Values { primal, dual, .. } = value.objectives;
         trace.record(rounds, primal, dual, problem.instances(), monitor);
+        if !finished {
+            break (Status::Interrupted, value);
+        }
         let largest = covariance.iter().fold(0.0, |a: f64, b| a.max(b.abs())) / problem.lambda;
         let floor = || rounding(problem, &duals(&state.columns), largest);
         let found = settings
             .stop
             .ending(&value.objectives, f64::INFINITY, floor);
-        if !finished {
-            break (Status::Interrupted, value);
-        }
         if let Some(status) = found.or(last.then_some(Status::MaxIterations)) {
             break (status, value);
         }
@@ -403,6 +396,17 @@ pub fn fixed(
             dual,
             history: trace.history,
         },
+    })
+}
+
+fn check_shape(covariance: &[f64], q: usize) -> Result<(), SolverError> {
+    if covariance.len() == q * q {
+        return Ok(());
+    }
+    Err(SolverError::Argument {
+        name: "fixed_covariance",
+        found: format!("{} numbers for {q} labels", covariance.len()),
+        expected: "a q x q matrix",
     })
 }
 
@@ -463,6 +467,52 @@ impl Monitor for Later<'_> {
     }
 }
 
+fn check_ridge(ridge: f64) -> Result<(), SolverError> {
+    if (0.0..=1.0).contains(&ridge) {
+        return Ok(());
+    }
+    Err(SolverError::Argument {
+        name: "covariance_ridge",
+        found: ridge.to_string(),
+        expected: "a number between 0 and 1",
+    })
+}
+
+/// `(1 - ridge) Omega + ridge I/q`
+fn with_ridge(omega: &[f64], ridge: f64, q: usize) -> Vec<f64> {
+    omega
+        .iter()
+        .zip(independent(q))
+        .map(|(o, i)| (1.0 - ridge) * o + ridge * i)
+        .collect()
+}
+
+/// The lowest objective so far, and for how many rounds neither it fell nor a sub-problem was solved.
+struct Progress {
+    lowest: f64,
+    still: usize,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            lowest: f64::INFINITY,
+            still: 0,
+        }
+    }
+}
+
+impl Progress {
+    fn note(&mut self, primal: f64, outcome: Outcome) {
+        self.still = if primal < self.lowest || outcome == Outcome::Solved {
+            0
+        } else {
+            self.still + 1
+        };
+        self.lowest = self.lowest.min(primal);
+    }
+}
+
 /// The published alternation, started at Omega = I/q. Each sub-problem is solved with `(1 - ridge) Omega + ridge I/q`:
 /// at a ridge of 0 an eigenvalue that has become 0 stays 0.
 ///
@@ -476,23 +526,16 @@ pub fn alternating(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    if !(0.0..=1.0).contains(&ridge) {
-        return Err(SolverError::Argument {
-            name: "covariance_ridge",
-            found: ridge.to_string(),
-            expected: "a number between 0 and 1",
-        });
-    }
-    let q = problem.labels();
+    check_ridge(ridge)?;
     let sub_tolerance = match settings.stop {
         StopRule::Gap(tolerance) => SHARE * tolerance,
         StopRule::Covariance(_) => SUB_GAP,
     };
     let mut trace = Trace::default();
     let mut state = State::new(problem);
-    let mut omega = independent(q);
+    let mut omega = independent(problem.labels());
     let mut best_bound = (f64::NEG_INFINITY, Vec::new());
-    let (mut lowest, mut still) = (f64::INFINITY, 0);
+    let mut progress = Progress::default();
     let mut rounds = 0;
     loop {
         rounds += 1;
@@ -503,34 +546,23 @@ pub fn alternating(
         if point.bound > best_bound.0 {
             best_bound = (point.bound, point.dual);
         }
+        let (primal, dual) = (point.primal, best_bound.0);
         let objectives = Values {
-            primal: point.primal,
-            dual: best_bound.0,
-            quadratic: value.objectives.quadratic,
+            primal,
+            dual,
+            ..value.objectives
         };
-        let Values { primal, dual, .. } = objectives;
         trace.record(rounds, primal, dual, problem.instances(), monitor);
-        let next: Vec<f64> = point
-            .covariance
-            .iter()
-            .zip(independent(q))
-            .map(|(o, i)| (1.0 - ridge) * o + ridge * i)
-            .collect();
+        let next = with_ridge(&point.covariance, ridge, problem.labels());
         let change: f64 = next.iter().zip(&omega).map(|(a, b)| (a - b).powi(2)).sum();
-        let lower = primal < lowest;
-        still = if lower || outcome == Outcome::Solved {
-            0
-        } else {
-            still + 1
-        };
-        lowest = lowest.min(primal);
+        progress.note(primal, outcome);
         let floor = || rounding(problem, &duals(&state.columns), 1.0 / problem.lambda);
         let found = settings.stop.ending(&objectives, change.sqrt(), floor);
         let status = if outcome == Outcome::Interrupted {
             Status::Interrupted
         } else if let Some(status) = found {
             status
-        } else if still == STILL_ROUNDS || state.steps >= most_steps(problem) {
+        } else if progress.still == STILL_ROUNDS || state.steps >= most_steps(problem) {
             Status::Stalled
         } else if rounds == settings.rounds {
             Status::MaxIterations

@@ -113,6 +113,18 @@ pub struct SimplexSolution {
     pub report: Report,
 }
 
+impl Options {
+    fn validate(&self) -> Result<(), SolverError> {
+        let (StopRule::Absolute(tolerance) | StopRule::Relative(tolerance)) = self.stop;
+        Settings {
+            tolerance,
+            max_epochs: self.max_epochs,
+            ..Settings::default()
+        }
+        .validate()
+    }
+}
+
 impl StopRule {
     fn satisfied(self, slope: f64, objective: f64) -> bool {
         match self {
@@ -137,13 +149,7 @@ pub fn solve(
     options: &Options,
     monitor: &mut dyn Monitor,
 ) -> Result<SimplexSolution, SolverError> {
-    let (StopRule::Absolute(tolerance) | StopRule::Relative(tolerance)) = options.stop;
-    Settings {
-        tolerance,
-        max_epochs: options.max_epochs,
-        ..Settings::default()
-    }
-    .validate()?;
+    options.validate()?;
     let n = labels.instances();
     let pairs: usize = (0..n)
         .filter(|&i| labels.has_pairs(i))
@@ -166,16 +172,9 @@ pub fn solve(
             trace.record(iteration, objective, objective + slope, n, monitor);
             next_record = iteration + iteration.min(n);
         }
-        let status = if iteration % STEPS_PER_QUESTION == 0 && monitor.interrupted() {
-            Some(Status::Interrupted)
-        } else if options.stop.satisfied(slope, objective) {
-            Some(Status::Converged)
-        } else if iteration >= last {
-            Some(Status::MaxIterations)
-        } else {
-            None
-        };
-        if let Some(status) = status {
+        let interrupted = iteration % STEPS_PER_QUESTION == 0 && monitor.interrupted();
+        let satisfied = options.stop.satisfied(slope, objective);
+        if let Some(status) = ending(interrupted, satisfied, iteration >= last) {
             // The recursions have gathered rounding: look again at the point itself.
             state.rebuild();
             objective = state.objective();
@@ -195,12 +194,7 @@ pub fn solve(
             Direction::Pairwise => state.pairwise_step(&best, objective),
         };
         if steps.len() < options.recorded_steps {
-            steps.push(WeightedPair {
-                instance: best.instance as u32,
-                relevant: best.relevant,
-                irrelevant: best.irrelevant,
-                weight: step,
-            });
+            steps.push(best.weighted(step));
         }
         objective = new_objective;
         iteration += 1;
@@ -218,6 +212,17 @@ pub fn solve(
     Ok(solution(
         &state, objective, rho, status, iteration, steps, trace,
     ))
+}
+
+/// Why the loop may end at a point; `None` when it goes on.
+fn ending(interrupted: bool, satisfied: bool, last: bool) -> Option<Status> {
+    if interrupted {
+        Some(Status::Interrupted)
+    } else if satisfied {
+        Some(Status::Converged)
+    } else {
+        last.then_some(Status::MaxIterations)
+    }
 }
 
 /// The state at the published start, or at a given support.

@@ -1,5 +1,6 @@
 //! A point of the simplex, the search for a step and the step.
 
+use super::WeightedPair;
 use super::scores::Scores;
 use super::support::Support;
 use crate::kernel::rows::KernelRows;
@@ -15,6 +16,18 @@ pub(super) struct Vertex {
     pub(super) relevant: u32,
     pub(super) irrelevant: u32,
     pub(super) gradient: f64,
+}
+
+impl Vertex {
+    /// The pair, with the length of a step towards it.
+    pub(super) fn weighted(&self, weight: f64) -> WeightedPair {
+        WeightedPair {
+            instance: self.instance as u32,
+            relevant: self.relevant,
+            irrelevant: self.irrelevant,
+            weight,
+        }
+    }
 }
 
 pub(super) struct State<'a, 'k> {
