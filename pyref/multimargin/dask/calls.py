@@ -158,8 +158,7 @@ class Call:
                     wait(futures, timeout=_LOOK)
                 break
             except TimeoutError:
-                if not self._sources <= self.cluster.wait_for_workers().keys():
-                    raise PartsLost from None
+                self._check_sources()
             except _LOST as error:
                 raise PartsLost from error
         for future in futures:
@@ -174,10 +173,14 @@ class Call:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if not self._sources <= self.cluster.wait_for_workers().keys():
-                    raise PartsLost from None
+                self._check_sources()
             except Exception as error:
                 return self._raise(error)
+
+    def _check_sources(self) -> None:
+        """Raise PartsLost where a worker that this call needs is gone."""
+        if not self._sources <= self.cluster.wait_for_workers().keys():
+            raise PartsLost from None
 
     def _raise(self, error: Any) -> Any:
         if isinstance(error, _LOST):

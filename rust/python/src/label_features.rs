@@ -6,9 +6,9 @@ use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
-use multimargin_solvers::llsf::apg::{self, Published, Variant};
-use multimargin_solvers::llsf::eigenbasis::{Eigenbasis, Eigenpairs};
-use multimargin_solvers::llsf::{Problem, Solution, admm, descent};
+use multimargin_solvers::llsf::apg::{Published, Variant};
+use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
+use multimargin_solvers::llsf::request::{Request, Solver};
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
@@ -76,59 +76,20 @@ struct LabelFeaturesRequest<'py> {
 }
 
 impl LabelFeaturesRequest<'_> {
-    fn loop_of(&self) -> PyResult<Loop> {
+    fn solver(&self) -> PyResult<Solver> {
         let lipschitz = self.lipschitz;
         match self.solver.as_str() {
-            "cd" => Ok(Loop::Descent),
-            "admm" => Ok(Loop::Directions),
-            "apg" => Ok(Loop::Gradient(Variant::Restarting {
+            "cd" => Ok(Solver::Descent),
+            "admm" => Ok(Solver::Directions),
+            "apg" => Ok(Solver::Gradient(Variant::Restarting {
                 coupling_eigenvalue: lipschitz,
             })),
-            "published" => Ok(Loop::Gradient(Variant::Printed(Published { lipschitz }))),
+            "published" => Ok(Solver::Gradient(Variant::Printed(Published { lipschitz }))),
             other => Err(value_error(SolverError::Argument {
                 name: "solver",
                 found: format!("{other:?}"),
                 expected: "'cd', 'admm', 'apg' or 'published'",
             })),
-        }
-    }
-}
-
-/// The loop that is asked for.
-#[derive(Clone, Copy)]
-enum Loop {
-    Descent,
-    Directions,
-    Gradient(Variant),
-}
-
-impl Loop {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the signature that the loops share"
-    )]
-    fn run(
-        self,
-        problem: &Problem<'_>,
-        labels: &[u8],
-        basis: Option<Eigenbasis<'_>>,
-        start: Option<Vec<f64>>,
-        settings: &Settings,
-        threads: &Threads,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Solution, SolverError> {
-        match self {
-            Self::Descent => descent::solve(problem, labels, start, settings, threads, monitor),
-            Self::Directions => {
-                let basis = basis.ok_or(SolverError::Unsupported(
-                    "the alternating direction method needs the eigenvalues of X^T X",
-                ))?;
-                admm::solve(problem, &basis, start, settings, threads, monitor)
-            }
-            Self::Gradient(variant) => {
-                let basis = basis.as_ref();
-                apg::solve(problem, variant, basis, start, settings, threads, monitor)
-            }
         }
     }
 }
@@ -146,30 +107,29 @@ pub fn solve_label_features<'py>(
         let mut asked = LabelFeaturesRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let mut monitor = PythonMonitor::new(asked.callback.take());
         let q = indicator.shape()[1];
-        let labels = row_major("Y", &indicator)?;
         let features = features.features_of_rows(indicator.shape()[0])?;
-        let coupling = optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?;
-        let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?
-            .map(|start| memory::copied(start, Purpose::FeaturesByLabels));
-        let basis = asked.basis.as_ref().map(eigenpairs).transpose()?;
-        let coupling_basis = asked.coupling_basis.as_ref().map(eigenpairs).transpose()?;
-        let settings = Settings {
-            tolerance: asked.tolerance,
-            max_epochs: asked.max_epochs,
-            ..Settings::default()
+        let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?;
+        let problem = Request {
+            indicator: row_major("Y", &indicator)?,
+            labels: q,
+            features,
+            coupling: optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?,
+            beta: asked.beta,
+            anchor: asked.anchor,
+            convex: asked.convex,
+            basis: asked.basis.as_ref().map(eigenpairs).transpose()?,
+            coupling_basis: asked.coupling_basis.as_ref().map(eigenpairs).transpose()?,
+            solver: asked.solver()?,
+            start: start.map(|start| memory::copied(start, Purpose::FeaturesByLabels)),
+            settings: Settings {
+                tolerance: asked.tolerance,
+                max_epochs: asked.max_epochs,
+                ..Settings::default()
+            },
         };
         let threads = Threads::new(asked.threads);
-        let loop_of = asked.loop_of()?;
-        let (beta, anchor, convex) = (asked.beta, asked.anchor, asked.convex);
         let solution = py
-            .detach(|| {
-                let problem = Problem::new(features, labels, q, coupling, beta, anchor, convex)?;
-                let basis = basis
-                    .map(|pairs| Eigenbasis::new(&problem, pairs, coupling_basis))
-                    .transpose()?;
-                let monitor = &mut monitor;
-                loop_of.run(&problem, labels, basis, start, &settings, &threads, monitor)
-            })
+            .detach(|| problem.solve(&threads, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let report = solution.report;

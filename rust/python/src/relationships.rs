@@ -6,11 +6,10 @@ use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
-use multimargin_solvers::kernel::gram::{Gram, Kernel};
-use multimargin_solvers::kernel::rows::KernelRows;
-use multimargin_solvers::linalg::features::Features;
+use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::mlrl::{self, Problem, Settings, Solution, StopRule};
+use multimargin_solvers::mlrl::request::{Request, Solver};
+use multimargin_solvers::mlrl::{Settings, StopRule};
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -72,13 +71,11 @@ struct RelationshipRequest<'py> {
 }
 
 impl RelationshipRequest<'_> {
-    fn loop_of<'a>(&'a self, q: usize) -> PyResult<Loop<'a>> {
-        let covariance = optional_matrix("fixed_covariance", self.covariance.as_ref(), [q, q])?;
-        match (covariance, self.solver.as_str()) {
-            (Some(covariance), _) => Ok(Loop::Fixed(covariance)),
-            (None, "splitting") => Ok(Loop::Splitting),
-            (None, "alternating") => Ok(Loop::Alternating(self.ridge)),
-            (None, other) => Err(value_error(SolverError::Argument {
+    fn solver(&self) -> PyResult<Solver> {
+        match self.solver.as_str() {
+            "splitting" => Ok(Solver::Splitting),
+            "alternating" => Ok(Solver::Alternating(self.ridge)),
+            other => Err(value_error(SolverError::Argument {
                 name: "solver",
                 found: format!("{other:?}"),
                 expected: "'splitting' or 'alternating'",
@@ -106,53 +103,12 @@ impl RelationshipRequest<'_> {
     }
 
     /// The kernel, `None` for a matrix of its values.
-    fn kernel(&self, x: &Features<'_>) -> PyResult<Option<Kernel>> {
-        match (self.kernel_name.as_str(), x) {
-            ("precomputed", Features::Dense(_)) => Ok(None),
-            ("precomputed", Features::Sparse(_)) => Err(value_error(SolverError::Argument {
-                name: "X",
-                found: "a sparse precomputed kernel".into(),
-                expected: "a dense one",
-            })),
-            (name, _) => kernel(name, self.gamma, self.degree, self.coef0).map(Some),
+    fn kernel(&self) -> PyResult<Option<Kernel>> {
+        match self.kernel_name.as_str() {
+            "precomputed" => Ok(None),
+            name => kernel(name, self.gamma, self.degree, self.coef0).map(Some),
         }
     }
-}
-
-/// The problem that is asked for, and its loop.
-#[derive(Clone, Copy)]
-enum Loop<'a> {
-    Fixed(&'a [f64]),
-    Splitting,
-    Alternating(f64),
-}
-
-impl Loop<'_> {
-    fn run(
-        self,
-        problem: &Problem<'_>,
-        settings: &Settings,
-        threads: &Threads,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Solution, SolverError> {
-        match self {
-            Self::Fixed(covariance) => mlrl::fixed(problem, covariance, settings, threads, monitor),
-            Self::Splitting => mlrl::splitting(problem, settings, threads, monitor),
-            Self::Alternating(ridge) => {
-                mlrl::alternating(problem, ridge, settings, threads, monitor)
-            }
-        }
-    }
-}
-
-/// 1 and -1 for the labels, by label.
-fn signs(indicator: &[u8], q: usize) -> Vec<f64> {
-    let n = indicator.len() / q.max(1);
-    let sign = |at: usize| match indicator[at % n * q + at / n] {
-        0 => -1.0,
-        _ => 1.0,
-    };
-    memory::collected((0..n * q).map(sign), Purpose::RowsByLabels)
 }
 
 /// Solves the joint problem of MLRL, or that of a fixed covariance, see [`RelationshipRequest`].
@@ -168,33 +124,21 @@ pub fn solve_mlrl<'py>(
         let mut asked = RelationshipRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let mut monitor = PythonMonitor::new(asked.callback.take());
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let signs = signs(row_major("Y", &indicator)?, q);
-        let x = features.features_of_rows(n)?;
-        let (loop_of, settings, kernel) = (asked.loop_of(q)?, asked.settings()?, asked.kernel(&x)?);
-        let (lam, cache_bytes) = (asked.lam, asked.cache_bytes);
+        let covariance = asked.covariance.as_ref();
+        let problem = Request {
+            indicator: row_major("Y", &indicator)?,
+            labels: q,
+            features: features.features_of_rows(n)?,
+            kernel: asked.kernel()?,
+            cache_bytes: asked.cache_bytes,
+            lambda: asked.lam,
+            fixed_covariance: optional_matrix("fixed_covariance", covariance, [q, q])?,
+            solver: asked.solver()?,
+            settings: asked.settings()?,
+        };
         let threads = Threads::new(asked.threads);
         let solution = py
-            .detach(|| -> Result<Option<Solution>, SolverError> {
-                let matrix;
-                let rows = match (kernel, x) {
-                    (Some(kernel), x) if !Gram::of(kernel, x).fits(cache_bytes) => {
-                        KernelRows::computed(Gram::of(kernel, x), cache_bytes)
-                    }
-                    (Some(kernel), x) => {
-                        match Gram::of(kernel, x).matrix(&threads, &mut monitor) {
-                            Some(values) => matrix = values,
-                            None => return Ok(None),
-                        }
-                        KernelRows::stored(&matrix, n)?
-                    }
-                    (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
-                    (None, Features::Sparse(_)) => return Ok(None),
-                };
-                let problem = Problem::new(&rows, &signs, lam)?;
-                loop_of
-                    .run(&problem, &settings, &threads, &mut monitor)
-                    .map(Some)
-            })
+            .detach(|| problem.solve(&threads, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let solution = solution.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;

@@ -222,6 +222,17 @@ impl Trace {
             (last.primal, last.dual) = (primal, dual);
         }
     }
+
+    /// The report of a loop that ends with these objectives.
+    pub fn report(self, status: Status, epochs: usize, primal: f64, dual: f64) -> Report {
+        Report {
+            status,
+            epochs,
+            primal,
+            dual,
+            history: self.history,
+        }
+    }
 }
 
 /// What a loop returns besides its solution.

@@ -96,19 +96,21 @@ struct Loop<'a> {
 }
 
 impl<'a> Loop<'a> {
-    /// Starts from coefficients (`d x q`) and the dual variable that their gradient suggests.
+    /// Starts from coefficients (`q x d`) and the dual variable that their gradient suggests.
     fn new(
         problem: &'a Problem<'a>,
         basis: &'a Eigenbasis<'a>,
-        (weights, gradient): (&[f64], &[f64]),
+        start: &[f64],
         threads: &'a Threads,
     ) -> Self {
         let (q, d) = (problem.labels, problem.dimension());
+        let weights = transposed(start, q, d);
+        let gradient = transposed(&gradient(problem, start, threads), q, d);
         let correlation = transposed(&problem.correlation, q, d);
         let anchor = basis.anchor(&correlation, threads);
         let (rho, beta) = (first_penalty(basis), problem.beta);
         let sum = memory::collected(
-            weights.iter().zip(gradient).map(|(&w, g)| {
+            weights.iter().zip(&gradient).map(|(&w, g)| {
                 if w == 0.0 {
                     (-g).clamp(-beta, beta) / rho
                 } else {
@@ -132,71 +134,89 @@ impl<'a> Loop<'a> {
 
     /// Interrupted between the products only: each takes a few milliseconds.
     fn round(&mut self, monitor: &mut dyn Monitor) -> Option<Norms> {
-        let (q, rho, threads) = (self.problem.labels, self.rho, self.threads);
-        let threshold = self.problem.beta / rho;
-        let (basis, sum, correlation) = (self.basis, &self.sum, &self.correlation);
-        threads.for_each_chunk(&mut self.mixed, ROWS_PER_TASK * q, |index, chunk| {
-            let range = index * ROWS_PER_TASK * q..index * ROWS_PER_TASK * q + chunk.len();
-            let right: Vec<f64> = sum[range.clone()]
-                .iter()
-                .zip(&correlation[range])
-                .map(|(&x, c)| {
-                    let z = soft_threshold(x, threshold);
-                    c + rho * (z - (x - z))
-                })
-                .collect();
-            basis.mix(&right, false, chunk);
-        });
+        self.mix_right_side();
         if monitor.interrupted() {
             return None;
         }
-        // What is outside the columns of U is divided by t + rho; inside, the difference from that is added.
-        let outside: Vec<f64> = (0..q)
-            .map(|k| {
-                if basis.complete() {
-                    0.0
-                } else {
-                    1.0 / (basis.label_value(k) + rho)
-                }
-            })
-            .collect();
+        let outside = self.divisors_outside();
+        let (basis, rho) = (self.basis, self.rho);
         basis.project(
             &self.mixed,
             &mut self.inside,
             |s, k| 1.0 / (s + basis.label_value(k) + rho) - outside[k],
-            threads,
+            self.threads,
         );
         if monitor.interrupted() {
             return None;
         }
-        let (mixed, inside) = (&self.mixed, &self.inside);
-        let norms = threads.map_chunks(&mut self.sum, ROWS_PER_TASK * q, |index, chunk| {
-            let first = index * ROWS_PER_TASK;
-            let mut part = vec![0.0; chunk.len()];
-            let rows = mixed[first * q..first * q + chunk.len()].chunks_exact(q);
-            for (row, values) in part.chunks_exact_mut(q).zip(rows) {
-                for k in 0..q {
-                    row[k] = values[k] * outside[k];
+        Some(self.follow(&outside))
+    }
+
+    /// `(C + rho (Z - D)) V`
+    fn mix_right_side(&mut self) {
+        let (q, rho) = (self.problem.labels, self.rho);
+        let threshold = self.problem.beta / rho;
+        let (basis, sum, correlation) = (self.basis, &self.sum, &self.correlation);
+        self.threads
+            .for_each_chunk(&mut self.mixed, ROWS_PER_TASK * q, |index, chunk| {
+                let range = index * ROWS_PER_TASK * q..index * ROWS_PER_TASK * q + chunk.len();
+                let right: Vec<f64> = sum[range.clone()]
+                    .iter()
+                    .zip(&correlation[range])
+                    .map(|(&x, c)| {
+                        let z = soft_threshold(x, threshold);
+                        c + rho * (z - (x - z))
+                    })
+                    .collect();
+                basis.mix(&right, false, chunk);
+            });
+    }
+
+    /// What is outside the columns of U is divided by t + rho; inside, the difference from that is added.
+    fn divisors_outside(&self) -> Vec<f64> {
+        let inverse = |k| {
+            if self.basis.complete() {
+                0.0
+            } else {
+                1.0 / (self.basis.label_value(k) + self.rho)
+            }
+        };
+        (0..self.problem.labels).map(inverse).collect()
+    }
+
+    /// `W` back from the basis, then `Z` and `D` after it.
+    fn follow(&mut self, outside: &[f64]) -> Norms {
+        let (q, threshold) = (self.problem.labels, self.problem.beta / self.rho);
+        let (basis, mixed, inside) = (self.basis, &self.mixed, &self.inside);
+        let norms = self
+            .threads
+            .map_chunks(&mut self.sum, ROWS_PER_TASK * q, |index, chunk| {
+                let first = index * ROWS_PER_TASK;
+                let mut part = vec![0.0; chunk.len()];
+                let rows = mixed[first * q..first * q + chunk.len()].chunks_exact(q);
+                for (row, values) in part.chunks_exact_mut(q).zip(rows) {
+                    for k in 0..q {
+                        row[k] = values[k] * outside[k];
+                    }
                 }
-            }
-            basis.add_rows(inside, first, &mut part);
-            let mut weights = vec![0.0; chunk.len()];
-            basis.mix(&part, true, &mut weights);
-            let mut norms = Norms::default();
-            for (x, w) in chunk.iter_mut().zip(weights) {
-                let before = soft_threshold(*x, threshold);
-                let next = RELAXATION * w + (1.0 - RELAXATION) * before + (*x - before);
-                let z = soft_threshold(next, threshold);
-                norms.apart += (w - z) * (w - z);
-                norms.moved += (z - before) * (z - before);
-                norms.w += w * w;
-                norms.z += z * z;
-                norms.d += (next - z) * (next - z);
-                *x = next;
-            }
-            norms
-        });
-        Some(norms.into_iter().fold(Norms::default(), Norms::add))
+                basis.add_rows(inside, first, &mut part);
+                let mut weights = vec![0.0; chunk.len()];
+                basis.mix(&part, true, &mut weights);
+                let mut norms = Norms::default();
+                for (x, w) in chunk.iter_mut().zip(weights) {
+                    let before = soft_threshold(*x, threshold);
+                    let next = RELAXATION * w + (1.0 - RELAXATION) * before + (*x - before);
+                    let z = soft_threshold(next, threshold);
+                    norms.apart += (w - z) * (w - z);
+                    norms.moved += (z - before) * (z - before);
+                    norms.w += w * w;
+                    norms.z += z * z;
+                    norms.d += (next - z) * (next - z);
+                    *x = next;
+                }
+                norms
+            });
+        norms.into_iter().fold(Norms::default(), Norms::add)
     }
 
     /// `Z` and `S`.
@@ -240,6 +260,13 @@ impl<'a> Loop<'a> {
         sum.sqrt()
     }
 
+    /// The factor of the penalty where the gap is closed: what is left is the gradient at `Z`, in which `H` magnifies
+    /// the distance from `W`.
+    fn late_balance(&self, gradient: &[f64], norms: &Norms) -> f64 {
+        let moved = self.rho * norms.moved.sqrt();
+        limited((self.stationarity(gradient) / (STATIONARITY * moved)).sqrt())
+    }
+
     /// Changes the penalty and leaves `Z` and `S` as they are.
     fn rescale(&mut self, factor: f64) {
         let threshold = self.problem.beta / self.rho;
@@ -264,12 +291,74 @@ fn first_penalty(basis: &Eigenbasis<'_>) -> f64 {
         .unwrap_or(1.0)
 }
 
-/// The best point and bound so far.
+/// The gradient of the smooth part, both `q x d`.
+fn gradient(problem: &Problem<'_>, by_label: &[f64], threads: &Threads) -> Vec<f64> {
+    problem.gradient(&Quadratic::Implicit, by_label, threads)
+}
+
+/// The best point (`d x q`) and bound so far.
 struct Best {
     primal: f64,
     weights: Vec<f64>,
     bound: f64,
     from: Option<Bound>,
+    /// The best bound that was computed once more from `X` itself.
+    confirmed: f64,
+}
+
+impl Best {
+    fn new(weights: Vec<f64>) -> Self {
+        Self {
+            primal: f64::INFINITY,
+            weights,
+            bound: f64::NEG_INFINITY,
+            from: None,
+            confirmed: f64::NEG_INFINITY,
+        }
+    }
+
+    fn within(&self, tolerance: f64) -> bool {
+        relative_gap(self.primal, self.bound) <= tolerance
+    }
+
+    /// Compares the points of this round.
+    fn note(&mut self, state: &Loop<'_>, tolerance: f64) {
+        let (z, s) = state.points();
+        let primal = state.primal(&z);
+        let bound = state
+            .basis
+            .bound(state.problem, &state.anchor, &s, state.threads);
+        if bound.value > self.bound {
+            (self.bound, self.from) = (bound.value, Some(bound));
+        }
+        // Within the tolerance the latest point is the one with the smallest KKT residual.
+        if primal < self.primal || self.within(tolerance) {
+            (self.primal, self.weights) = (primal, z);
+        }
+    }
+
+    fn confirm(&mut self, state: &Loop<'_>) {
+        let Some(bound) = self.from.take() else {
+            return;
+        };
+        let (problem, threads) = (state.problem, state.threads);
+        let there = |by_label: &[f64]| gradient(problem, by_label, threads);
+        let value = state
+            .basis
+            .confirmed(problem, &state.anchor, &bound, there, threads);
+        self.confirmed = self.confirmed.max(value);
+    }
+
+    /// The certificate of the best point, and the gradient there.
+    fn certificate(&mut self, state: &Loop<'_>) -> (Certificate, Vec<f64>) {
+        let problem = state.problem;
+        let weights = transposed(&self.weights, problem.dimension(), problem.labels);
+        let gradient = gradient(problem, &weights, state.threads);
+        let mut certificate = problem.certificate(&weights, &gradient);
+        self.confirm(state);
+        certificate.dual = certificate.dual.max(self.confirmed);
+        (certificate, gradient)
+    }
 }
 
 /// Solves a convex problem from `start` (`q x d`, default 0).
@@ -292,64 +381,29 @@ pub fn solve(
     }
     let (q, d) = (problem.labels, problem.dimension());
     let mut trace = Trace::default();
-    let quadratic = Quadratic::Implicit;
-    let gradient = |by_label: &[f64]| problem.gradient(&quadratic, by_label, threads);
     let start = problem.start(start)?;
-    let first = gradient(&start);
-    let mut state = Loop::new(
-        problem,
-        basis,
-        (&transposed(&start, q, d), &transposed(&first, q, d)),
-        threads,
-    );
-    let mut best = Best {
-        primal: f64::INFINITY,
-        weights: transposed(&start, q, d),
-        bound: f64::NEG_INFINITY,
-        from: None,
-    };
-    let mut confirmed = f64::NEG_INFINITY;
-    let mut norms = Norms::default();
-    let mut late_changes = 0;
-    let mut round = 0;
+    let mut state = Loop::new(problem, basis, &start, threads);
+    let mut best = Best::new(transposed(&start, q, d));
+    let (mut norms, mut late_changes, mut round) = (Norms::default(), 0, 0);
     let status = loop {
-        if round % CHECK == 0 || round == settings.max_epochs {
-            let (z, s) = state.points();
-            let primal = state.primal(&z);
-            let bound = basis.bound(problem, &state.anchor, &s, threads);
-            if bound.value > best.bound {
-                (best.bound, best.from) = (bound.value, Some(bound));
-            }
-            // Within the tolerance the latest point is the one with the smallest KKT residual.
-            if primal < best.primal || relative_gap(primal, best.bound) <= settings.tolerance {
-                (best.primal, best.weights) = (primal, z);
-            }
+        let last = round == settings.max_epochs;
+        if round % CHECK == 0 || last {
+            best.note(&state, settings.tolerance);
             if round > 0 {
                 trace.record(round, best.primal, best.bound, q, monitor);
             }
-            let last = round == settings.max_epochs;
             let mut settled = round > PENALTY_SETTLES && round % PENALTY_SETTLES != 0;
             let mut factor = norms.balance();
-            if last || relative_gap(best.primal, best.bound) <= settings.tolerance {
-                let weights = transposed(&best.weights, d, q);
-                let gradient_there = gradient(&weights);
-                let mut certificate: Certificate = problem.certificate(&weights, &gradient_there);
-                // What is left is the gradient at Z, in which H magnifies the distance from W.
-                let wrong = state.stationarity(&gradient_there);
-                let moved = state.rho * norms.moved.sqrt();
-                factor = limited((wrong / (STATIONARITY * moved)).sqrt());
-                settled = late_changes == MOST_LATE_CHANGES;
-                if let Some(bound) = best.from.take() {
-                    let value = basis.confirmed(problem, &state.anchor, &bound, gradient, threads);
-                    confirmed = confirmed.max(value);
-                }
-                certificate.dual = certificate.dual.max(confirmed);
+            if last || best.within(settings.tolerance) {
+                let (certificate, gradient) = best.certificate(&state);
                 if problem.certified(&certificate, settings) {
                     break Status::Converged;
                 }
                 if last {
                     break Status::MaxIterations;
                 }
+                factor = state.late_balance(&gradient, &norms);
+                settled = late_changes == MOST_LATE_CHANGES;
             }
             if round > 0 && !settled && factor != 1.0 {
                 late_changes += usize::from(round > PENALTY_SETTLES);
@@ -362,14 +416,11 @@ pub fn solve(
             None => break Status::Interrupted,
         }
     };
-    if let Some(bound) = best.from.take() {
-        confirmed =
-            confirmed.max(basis.confirmed(problem, &state.anchor, &bound, gradient, threads));
-    }
+    best.confirm(&state);
     Ok(problem.solution(
-        &quadratic,
+        &Quadratic::Implicit,
         transposed(&best.weights, d, q),
-        confirmed,
+        best.confirmed,
         status,
         round,
         trace,

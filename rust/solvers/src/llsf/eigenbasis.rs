@@ -320,24 +320,13 @@ impl<'a> Eigenbasis<'a> {
         }
         let crossed = self.products((&anchor.rotated, &rotated), |h| self.inverse(h), true);
         let squared = self.products((&rotated, &rotated), |h| self.inverse(h), false);
-        let best = |largest: f64, crossed: f64, squared: f64| {
-            let limit = if largest > problem.beta {
-                problem.beta / largest
-            } else {
-                1.0
-            };
-            if squared > 0.0 {
-                (crossed / squared).clamp(-limit, limit)
-            } else {
-                limit
-            }
-        };
+        let share = |largest, crossed, squared| best_share(problem.beta, largest, crossed, squared);
         let shares: Vec<f64> = if self.coupling.is_some() {
             let most = largest.iter().copied().fold(0.0, f64::max);
-            vec![best(most, crossed.iter().sum(), squared.iter().sum()); q]
+            vec![share(most, crossed.iter().sum(), squared.iter().sum()); q]
         } else {
             (0..q)
-                .map(|k| best(largest[k], crossed[k], squared[k]))
+                .map(|k| share(largest[k], crossed[k], squared[k]))
                 .collect()
         };
         let value = (0..q)
@@ -400,6 +389,16 @@ pub(super) struct Bound {
     rotated: Rotated,
     /// The multiple of `S` that is used, by label without coupling.
     shares: Vec<f64>,
+}
+
+/// The multiple of a dual point, within the box of `beta`, that gives the largest bound.
+fn best_share(beta: f64, largest: f64, crossed: f64, squared: f64) -> f64 {
+    let limit = if largest > beta { beta / largest } else { 1.0 };
+    if squared > 0.0 {
+        (crossed / squared).clamp(-limit, limit)
+    } else {
+        limit
+    }
 }
 
 #[cfg(test)]

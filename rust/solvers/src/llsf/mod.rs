@@ -29,6 +29,7 @@ mod label_descent;
 mod lasso;
 mod line_search;
 pub mod quadratic;
+pub mod request;
 mod row_descent;
 mod soft_threshold;
 
@@ -214,13 +215,7 @@ impl<'a> Problem<'a> {
             weights,
             kkt_residual: certificate.kkt_residual,
             lipschitz: None,
-            report: Report {
-                status,
-                epochs,
-                primal: certificate.primal,
-                dual: certificate.dual,
-                history: trace.history,
-            },
+            report: trace.report(status, epochs, certificate.primal, certificate.dual),
         }
     }
 

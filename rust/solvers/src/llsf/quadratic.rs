@@ -1,6 +1,6 @@
 //! `X^T X` in the form that costs least: stored, or applied through `X`.
 
-use crate::linalg::features::Features;
+use crate::linalg::features::{Features, Sparse};
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
@@ -204,48 +204,9 @@ impl Quadratic {
                     false,
                 ),
                 (Self::Implicit, Features::Dense(x)) => {
-                    let x = View::rows(x.data(), d);
-                    let mut scores = memory::matrix(m, n, Purpose::RowsByLabels);
-                    multiply(
-                        (m, d, n),
-                        View::rows(weights, d),
-                        x.transposed(),
-                        &mut scores,
-                        n,
-                        false,
-                    );
-                    multiply((m, n, d), View::rows(&scores, n), x, out, d, false);
+                    dense_products((n, d), x.data(), weights, out)
                 }
-                (Self::Implicit, Features::Sparse(x)) => {
-                    let mut panel = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
-                    let mut target = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
-                    for (k, row) in weights.chunks_exact(d).enumerate() {
-                        for (lanes, &w) in panel.iter_mut().zip(row) {
-                            lanes[k] = w;
-                        }
-                    }
-                    for i in 0..n {
-                        let (indices, values) = x.row(i);
-                        let mut sums = [0.0; LANES];
-                        for (&j, &value) in indices.iter().zip(values) {
-                            let lanes = &panel[j as usize];
-                            for k in 0..LANES {
-                                sums[k] += value * lanes[k];
-                            }
-                        }
-                        for (&j, &value) in indices.iter().zip(values) {
-                            let lanes = &mut target[j as usize];
-                            for k in 0..LANES {
-                                lanes[k] += value * sums[k];
-                            }
-                        }
-                    }
-                    for (k, row) in out.chunks_exact_mut(d).enumerate() {
-                        for (value, lanes) in row.iter_mut().zip(&target) {
-                            *value = lanes[k];
-                        }
-                    }
-                }
+                (Self::Implicit, Features::Sparse(x)) => sparse_products(x, d, weights, out),
             }
         });
     }
@@ -276,6 +237,54 @@ impl Quadratic {
             }
         }
         estimate
+    }
+}
+
+/// `X^T (X w_k)` for some labels.
+fn dense_products((n, d): (usize, usize), x: &[f64], weights: &[f64], out: &mut [f64]) {
+    let m = out.len() / d;
+    let x = View::rows(x, d);
+    let mut scores = memory::matrix(m, n, Purpose::RowsByLabels);
+    multiply(
+        (m, d, n),
+        View::rows(weights, d),
+        x.transposed(),
+        &mut scores,
+        n,
+        false,
+    );
+    multiply((m, n, d), View::rows(&scores, n), x, out, d, false);
+}
+
+/// The same of sparse rows, for [`LANES`] labels at most.
+fn sparse_products(x: Sparse<'_>, d: usize, weights: &[f64], out: &mut [f64]) {
+    let mut panel = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
+    let mut target = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
+    for (k, row) in weights.chunks_exact(d).enumerate() {
+        for (lanes, &w) in panel.iter_mut().zip(row) {
+            lanes[k] = w;
+        }
+    }
+    for i in 0..x.rows() {
+        let (indices, values) = x.row(i);
+        let mut sums = [0.0; LANES];
+        for (&j, &value) in indices.iter().zip(values) {
+            let lanes = &panel[j as usize];
+            for k in 0..LANES {
+                sums[k] += value * lanes[k];
+            }
+        }
+        for (&j, &value) in indices.iter().zip(values) {
+            let lanes = &mut target[j as usize];
+            for k in 0..LANES {
+                lanes[k] += value * sums[k];
+            }
+        }
+    }
+    for (k, row) in out.chunks_exact_mut(d).enumerate() {
+        for (value, lanes) in row.iter_mut().zip(&target) {
+            *value = lanes[k];
+        }
     }
 }
 

@@ -251,6 +251,23 @@ impl<'a> Form<'a> {
         };
         (state, residuals)
     }
+
+    /// One epoch over the working set. Returns whether anything moved, or `None` when the monitor stops it.
+    fn epoch(
+        &self,
+        state: &mut State<'_>,
+        residuals: Option<&mut Residuals>,
+        set: &[usize],
+        monitor: &mut dyn Monitor,
+    ) -> Option<bool> {
+        match (&self.quadratic, residuals) {
+            (Quadratic::Stored(gram), _) => epoch_on_gram(state, gram, set, self.threads, monitor),
+            (Quadratic::Implicit, Some(residuals)) => {
+                residuals.epoch(state, set, &self.squared_norms, self.threads, monitor)
+            }
+            (Quadratic::Implicit, None) => Some(false),
+        }
+    }
 }
 
 impl Form<'_> {
@@ -438,14 +455,9 @@ pub(super) fn solve(
         let mut certificate = state.certificate();
         certificate.dual = certificate.dual.max(bound);
         let set = state.working_set();
+        let Certificate { primal, dual, .. } = certificate;
         if epoch > 0 {
-            trace.record(
-                epoch,
-                certificate.primal,
-                certificate.dual,
-                set.len(),
-                monitor,
-            );
+            trace.record(epoch, primal, dual, set.len(), monitor);
         }
         if problem.certified(&certificate, settings) {
             break Status::Converged;
@@ -454,14 +466,7 @@ pub(super) fn solve(
             break Status::MaxIterations;
         }
         epoch += 1;
-        let moved = match (&form.quadratic, &mut residuals) {
-            (Quadratic::Stored(gram), _) => epoch_on_gram(&mut state, gram, &set, threads, monitor),
-            (Quadratic::Implicit, Some(residuals)) => {
-                residuals.epoch(&mut state, &set, &form.squared_norms, threads, monitor)
-            }
-            (Quadratic::Implicit, None) => Some(false),
-        };
-        match moved {
+        match form.epoch(&mut state, residuals.as_mut(), &set, monitor) {
             None => break Status::Interrupted,
             Some(false) => break Status::Stalled,
             Some(true) => {}
@@ -471,9 +476,8 @@ pub(super) fn solve(
                 (state, residuals) = form.state(weights);
             }
             // The bound that the gradient gives by itself is poor for long after the objective has settled.
-            let settled = settled_primal - certificate.primal
-                <= settings.tolerance * certificate.primal.abs();
-            settled_primal = certificate.primal;
+            let settled = settled_primal - primal <= settings.tolerance * primal.abs();
+            settled_primal = primal;
             if settled {
                 bound = bound.max(form.lower_bound(&state, settings.tolerance, monitor));
             }

@@ -21,7 +21,7 @@ use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Record, Report, Status, Trace, relative_gap};
+use crate::report::{Monitor, Record, Status, Trace, relative_gap};
 
 /// A diagonal entry of Omega below this share of the mean one says too little about `K z` to divide by it.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -351,6 +351,7 @@ pub fn fixed(
         ));
     };
     check_shape(covariance, problem.labels())?;
+    let largest = covariance.iter().fold(0.0, |a: f64, b| a.max(b.abs())) / problem.lambda;
     let mut trace = Trace::default();
     let mut state = State::new(problem);
     let mut rounds = 0;
@@ -367,7 +368,6 @@ pub fn fixed(
         if !finished {
             break (Status::Interrupted, value);
         }
-        let largest = covariance.iter().fold(0.0, |a: f64, b| a.max(b.abs())) / problem.lambda;
         let floor = || rounding(problem, &duals(&state.columns), largest);
         let found = settings
             .stop
@@ -389,13 +389,7 @@ pub fn fixed(
         covariance: memory::copied(covariance, Purpose::LabelsByLabels),
         scores: value.scores,
         steps: state.steps,
-        report: Report {
-            status,
-            epochs: rounds,
-            primal,
-            dual,
-            history: trace.history,
-        },
+        report: trace.report(status, rounds, primal, dual),
     })
 }
 
@@ -547,28 +541,29 @@ pub fn alternating(
             best_bound = (point.bound, point.dual);
         }
         let (primal, dual) = (point.primal, best_bound.0);
-        let objectives = Values {
-            primal,
-            dual,
-            ..value.objectives
-        };
+        let quadratic = value.objectives.quadratic;
         trace.record(rounds, primal, dual, problem.instances(), monitor);
         let next = with_ridge(&point.covariance, ridge, problem.labels());
         let change: f64 = next.iter().zip(&omega).map(|(a, b)| (a - b).powi(2)).sum();
         progress.note(primal, outcome);
         let floor = || rounding(problem, &duals(&state.columns), 1.0 / problem.lambda);
+        let objectives = Values {
+            primal,
+            dual,
+            quadratic,
+        };
         let found = settings.stop.ending(&objectives, change.sqrt(), floor);
-        let status = if outcome == Outcome::Interrupted {
-            Status::Interrupted
-        } else if let Some(status) = found {
-            status
-        } else if progress.still == STILL_ROUNDS || state.steps >= most_steps(problem) {
-            Status::Stalled
-        } else if rounds == settings.rounds {
-            Status::MaxIterations
-        } else {
-            omega = next;
-            continue;
+        let spent = progress.still == STILL_ROUNDS || state.steps >= most_steps(problem);
+        let last = rounds == settings.rounds;
+        let status = match found {
+            _ if outcome == Outcome::Interrupted => Status::Interrupted,
+            Some(status) => status,
+            None if spent => Status::Stalled,
+            None if last => Status::MaxIterations,
+            None => {
+                omega = next;
+                continue;
+            }
         };
         return Ok(Solution {
             expansion: point.expansion,
@@ -577,13 +572,7 @@ pub fn alternating(
             covariance: point.covariance,
             scores: value.scores,
             steps: state.steps,
-            report: Report {
-                status,
-                epochs: rounds,
-                primal,
-                dual,
-                history: trace.history,
-            },
+            report: trace.report(status, rounds, primal, dual),
         });
     }
 }

@@ -16,6 +16,7 @@
 mod alternating;
 mod certificate;
 mod columns;
+pub mod request;
 pub mod smo;
 mod splitting;
 mod symmetric;

@@ -127,7 +127,8 @@ pub(super) fn split(
     settings.validate()?;
     let mut trace = Trace::default();
     let mut state = State::new(problem);
-    let (mut rounds, mut steps, mut exhausted, mut earlier) = (0, 0, 0, f64::INFINITY);
+    let mut patience = Patience::default();
+    let (mut rounds, mut steps) = (0, 0);
     let (status, certified) = loop {
         rounds += 1;
         let solved = state.solve_labels(problem, settings.shrinking, threads, monitor);
@@ -149,14 +150,7 @@ pub(super) fn split(
         };
         let floor = || rounding(problem, &state.best.dual, 1.0 / problem.lambda);
         let found = settings.stop.ending(&objectives, change, floor);
-        let used_up = state.columns.iter().any(|column| column.exhausted);
-        exhausted += usize::from(used_up);
-        let mut stalled = exhausted >= MOST_EXHAUSTED;
-        if rounds % STILL_ROUNDS == 0 && matches!(settings.stop, StopRule::Gap(_)) {
-            let apart = primal - dual;
-            stalled |= apart > STILL_SHARE * earlier;
-            earlier = apart;
-        }
+        let stalled = patience.ends(&state, settings.stop, rounds);
         let last = rounds == settings.rounds;
         if found.is_some() || stalled || last {
             let Some(point) = state.best.certify(problem, regulariser, threads, monitor)? else {
@@ -183,21 +177,38 @@ pub(super) fn split(
     };
     let Values { primal, dual, .. } = point.objectives;
     trace.amend(primal, dual);
-    Ok(Solution {
-        expansion: state.best.expansion,
-        bias: point.bias,
-        dual: state.best.dual,
-        covariance: point.covariance,
-        scores: point.scores,
-        steps,
-        report: Report {
-            status,
-            epochs: rounds,
-            primal,
-            dual,
-            history: trace.history,
-        },
-    })
+    let report = trace.report(status, rounds, primal, dual);
+    Ok(point.solution(state.best, steps, report))
+}
+
+/// What tells that more rounds will not help.
+struct Patience {
+    /// Rounds in which a label used up its steps.
+    exhausted: usize,
+    /// The gap [`STILL_ROUNDS`] rounds ago.
+    earlier: f64,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            exhausted: 0,
+            earlier: f64::INFINITY,
+        }
+    }
+}
+
+impl Patience {
+    fn ends(&mut self, state: &State, stop: StopRule, rounds: usize) -> bool {
+        self.exhausted += usize::from(state.columns.iter().any(|column| column.exhausted));
+        let mut still = false;
+        if rounds % STILL_ROUNDS == 0 && matches!(stop, StopRule::Gap(_)) {
+            let Values { primal, dual, .. } = state.best.objectives();
+            still = primal - dual > STILL_SHARE * self.earlier;
+            self.earlier = primal - dual;
+        }
+        still || self.exhausted >= MOST_EXHAUSTED
+    }
 }
 
 /// The iterates; matrices by label.
@@ -499,6 +510,21 @@ struct Point {
     bias: Vec<f64>,
     covariance: Vec<f64>,
     scores: Vec<f64>,
+}
+
+impl Point {
+    /// The solution of which this is the certificate.
+    fn solution(self, best: Best, steps: usize, report: Report) -> Solution {
+        Solution {
+            expansion: best.expansion,
+            bias: self.bias,
+            dual: best.dual,
+            covariance: self.covariance,
+            scores: self.scores,
+            steps,
+            report,
+        }
+    }
 }
 
 impl Best {

@@ -24,7 +24,7 @@ use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory::{self, Purpose};
 use crate::network::circulation::Circulation;
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Report, Solution, Status, Trace, verdict};
+use crate::report::{Monitor, Solution, Status, Trace, verdict};
 
 /// The vertex that minimises a linear function over the feasible set.
 struct Vertex {
@@ -160,6 +160,13 @@ struct Point {
     exact: bool,
 }
 
+/// Primal and dual objective at a point, and the quadratic form in both.
+struct Objectives {
+    primal: f64,
+    dual: f64,
+    quadratic: f64,
+}
+
 impl Point {
     fn new(labels: &Labels, dual: Vec<f64>, image: Vec<f64>) -> Self {
         let q = labels.count();
@@ -173,6 +180,35 @@ impl Point {
             image,
             exact: true,
         }
+    }
+
+    /// The objectives with the bias that the best vertex gives.
+    fn objectives(&self, labels: &Labels, bias: &[f64]) -> Objectives {
+        let quadratic = dot(&self.dual, &self.image);
+        Objectives {
+            primal: 0.5 * quadratic + sum_of_losses(&Hinge, labels, &self.image, bias),
+            dual: self.total - 0.5 * quadratic,
+            quadratic,
+        }
+    }
+
+    /// Goes towards a vertex with its `u^T alpha`. Returns the status of the loop where that is impossible.
+    fn go<S: Scores>(
+        &mut self,
+        (vertex, total): (Vec<f64>, f64),
+        scores: &mut S,
+        bias: Bias,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Status> {
+        let mut direction = vertex;
+        axpy(-1.0, &self.dual, &mut direction);
+        if !scores.recompute(&direction, threads, monitor) {
+            return Some(Status::Interrupted);
+        }
+        let direction_image = image(scores, &direction, bias, threads);
+        let descends = self.step(&direction, &direction_image, total - self.total);
+        (!descends).then_some(Status::Stalled)
     }
 
     /// Steps along a direction with its `F` and its change of `u^T alpha`, by exact line search (eq. (43)). `false` when it
@@ -219,46 +255,44 @@ pub fn solve<S: Scores>(
     let first = image(scores, &dual, bias, &threads);
     let mut point = Point::new(labels, dual, first);
     let mut iterations = 0;
-    let (status, intercept, primal, dual_objective) = loop {
+    let (status, intercept, at) = loop {
         let vertex = oracle.minimise(&point.image, monitor)?;
-        let quadratic = dot(&point.dual, &point.image);
-        let objective = point.total - 0.5 * quadratic;
-        let primal = 0.5 * quadratic + sum_of_losses(&Hinge, labels, &point.image, &vertex.bias);
+        let at = point.objectives(labels, &vertex.bias);
         let intercept = match bias {
             Bias::Penalized => row_sum(&point.dual, labels.count()),
             _ => vertex.bias,
         };
         let rounding = || scores.rounding(&point.dual);
-        let found = verdict(primal, objective, quadratic, settings.tolerance, rounding);
+        let found = verdict(
+            at.primal,
+            at.dual,
+            at.quadratic,
+            settings.tolerance,
+            rounding,
+        );
         let interrupted = monitor.interrupted();
         let last = iterations == settings.max_epochs;
         if (found.is_some() || last) && !point.exact && !interrupted {
             // The certificate that counts is that of scores computed anew from B.
             if !scores.recompute(&point.dual, &threads, monitor) {
-                break (Status::Interrupted, intercept, primal, objective);
+                break (Status::Interrupted, intercept, at);
             }
             point.image = image(scores, &point.dual, bias, &threads);
             point.exact = true;
             continue;
         }
-        trace.record(iterations, primal, objective, labels.instances(), monitor);
+        trace.record(iterations, at.primal, at.dual, labels.instances(), monitor);
         let status = if interrupted {
             Some(Status::Interrupted)
         } else {
             found.or(last.then_some(Status::MaxIterations))
         };
         if let Some(status) = status {
-            break (status, intercept, primal, objective);
+            break (status, intercept, at);
         }
-        let mut direction = vertex.dual;
-        axpy(-1.0, &point.dual, &mut direction);
-        if !scores.recompute(&direction, &threads, monitor) {
-            break (Status::Interrupted, intercept, primal, objective);
-        }
-        let direction_image = image(scores, &direction, bias, &threads);
-        let gain = vertex.total - point.total;
-        if !point.step(&direction, &direction_image, gain) {
-            break (Status::Stalled, intercept, primal, objective);
+        let towards = (vertex.dual, vertex.total);
+        if let Some(status) = point.go(towards, scores, bias, &threads, monitor) {
+            break (status, intercept, at);
         }
         iterations += 1;
     };
@@ -268,12 +302,6 @@ pub fn solve<S: Scores>(
     Ok(Solution {
         dual: point.dual,
         bias: intercept,
-        report: Report {
-            status,
-            epochs: iterations,
-            primal,
-            dual: dual_objective,
-            history: trace.history,
-        },
+        report: trace.report(status, iterations, at.primal, at.dual),
     })
 }

@@ -131,13 +131,7 @@ pub(super) fn run<S: Scores, T: Step>(
     };
     Ended {
         bias: rule.bias(engine),
-        report: Report {
-            status,
-            epochs,
-            primal,
-            dual,
-            history: trace.history,
-        },
+        report: trace.report(status, epochs, primal, dual),
     }
 }
 

@@ -151,13 +151,8 @@ pub fn solve(
 ) -> Result<SimplexSolution, SolverError> {
     options.validate()?;
     let n = labels.instances();
-    let pairs: usize = (0..n)
-        .filter(|&i| labels.has_pairs(i))
-        .map(|i| labels.pairs(i))
-        .sum();
     let mut state = begin(labels, kernel, start)?;
-
-    let last = options.max_epochs.saturating_mul(pairs);
+    let last = options.max_epochs.saturating_mul(number_of_pairs(labels));
     let mut trace = Trace::default();
     let mut steps = Vec::new();
     let (mut iteration, mut next_record, mut restarts) = (1, 1, 0);
@@ -180,23 +175,23 @@ pub fn solve(
             objective = state.objective();
             let rho = state.best().gradient;
             let satisfied = options.stop.satisfied(rho - 2.0 * objective, objective);
-            if status == Status::Converged && !satisfied {
-                restarts += 1;
-                if restarts > RESTARTS {
-                    break (Status::Stalled, rho);
-                }
-                continue;
+            if status != Status::Converged || satisfied {
+                break (status, rho);
             }
-            break (status, rho);
+            restarts += 1;
+            if restarts > RESTARTS {
+                break (Status::Stalled, rho);
+            }
+            continue;
         }
-        let (step, new_objective) = match options.direction {
+        let step;
+        (step, objective) = match options.direction {
             Direction::Vertex => state.vertex_step(&best, objective),
             Direction::Pairwise => state.pairwise_step(&best, objective),
         };
         if steps.len() < options.recorded_steps {
             steps.push(best.weighted(step));
         }
-        objective = new_objective;
         iteration += 1;
         if step <= 0.0 {
             state.rebuild();
@@ -212,6 +207,13 @@ pub fn solve(
     Ok(solution(
         &state, objective, rho, status, iteration, steps, trace,
     ))
+}
+
+fn number_of_pairs(labels: &Labels) -> usize {
+    (0..labels.instances())
+        .filter(|&i| labels.has_pairs(i))
+        .map(|i| labels.pairs(i))
+        .sum()
 }
 
 /// Why the loop may end at a point; `None` when it goes on.
@@ -312,13 +314,12 @@ fn solution(
         support,
         rho,
         steps,
-        report: Report {
+        report: trace.report(
             status,
             epochs,
-            primal: objective,
-            dual: objective + (rho - 2.0 * objective),
-            history: trace.history,
-        },
+            objective,
+            objective + (rho - 2.0 * objective),
+        ),
     }
 }
 

@@ -1,0 +1,100 @@
+//! A problem of MLRL as a caller states it. Whether the kernel matrix is stored and which loop runs is decided here.
+
+use super::{Problem, Settings, Solution, alternating, fixed, splitting};
+use crate::error::SolverError;
+use crate::kernel::gram::{Gram, Kernel};
+use crate::kernel::rows::KernelRows;
+use crate::linalg::features::Features;
+use crate::memory::{self, Purpose};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+
+/// The loop for the joint problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Solver {
+    /// [`super::splitting`]
+    Splitting,
+    /// [`super::alternating`], as published, with a ridge between 0 and 1.
+    Alternating(f64),
+}
+
+/// A problem of MLRL and how to solve it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// 1 where a row has a label, `n x q`.
+    pub indicator: &'a [u8],
+    /// Number of labels `q`.
+    pub labels: usize,
+    /// The rows, or the kernel matrix where there is no `kernel`.
+    pub features: Features<'a>,
+    /// The kernel of the rows.
+    pub kernel: Option<Kernel>,
+    /// Memory for kernel values.
+    pub cache_bytes: usize,
+    /// The regularisation parameter.
+    pub lambda: f64,
+    /// Omega where it is not learned, `q x q`.
+    pub fixed_covariance: Option<&'a [f64]>,
+    /// The loop where Omega is learned.
+    pub solver: Solver,
+    /// When to stop.
+    pub settings: Settings,
+}
+
+impl Request<'_> {
+    /// Solves the problem; `None` when interrupted before there is a kernel matrix.
+    ///
+    /// # Errors
+    /// When the parts of the request do not fit together, or the kernel is not finite.
+    pub fn solve(
+        &self,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Option<Solution>, SolverError> {
+        let n = self.indicator.len() / self.labels.max(1);
+        let matrix;
+        let rows = match (self.kernel, self.features) {
+            (Some(kernel), x) => {
+                let gram = Gram::of(kernel, x);
+                if gram.fits(self.cache_bytes) {
+                    let Some(values) = gram.matrix(threads, monitor) else {
+                        return Ok(None);
+                    };
+                    matrix = values;
+                    KernelRows::stored(&matrix, n)?
+                } else {
+                    KernelRows::computed(gram, self.cache_bytes)
+                }
+            }
+            (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
+            (None, Features::Sparse(_)) => {
+                return Err(SolverError::Argument {
+                    name: "X",
+                    found: "a sparse precomputed kernel".into(),
+                    expected: "a dense one",
+                });
+            }
+        };
+        let signs = signs(self.indicator, self.labels);
+        let problem = Problem::new(&rows, &signs, self.lambda)?;
+        let settings = &self.settings;
+        match (self.fixed_covariance, self.solver) {
+            (Some(covariance), _) => fixed(&problem, covariance, settings, threads, monitor),
+            (None, Solver::Splitting) => splitting(&problem, settings, threads, monitor),
+            (None, Solver::Alternating(ridge)) => {
+                alternating(&problem, ridge, settings, threads, monitor)
+            }
+        }
+        .map(Some)
+    }
+}
+
+/// 1 and -1 for the labels, by label.
+fn signs(indicator: &[u8], q: usize) -> Vec<f64> {
+    let n = indicator.len() / q.max(1);
+    let sign = |at: usize| match indicator[at % n * q + at / n] {
+        0 => -1.0,
+        _ => 1.0,
+    };
+    memory::collected((0..n * q).map(sign), Purpose::RowsByLabels)
+}
