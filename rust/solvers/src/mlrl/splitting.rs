@@ -202,7 +202,7 @@ impl Patience {
     fn ends(&mut self, state: &State, stop: StopRule, rounds: usize) -> bool {
         self.exhausted += usize::from(state.columns.iter().any(|column| column.exhausted));
         let mut still = false;
-        if rounds % STILL_ROUNDS == 0 && matches!(stop, StopRule::Gap(_)) {
+        if rounds.is_multiple_of(STILL_ROUNDS) && matches!(stop, StopRule::Gap(_)) {
             let Values { primal, dual, .. } = state.best.objectives();
             still = primal - dual > STILL_SHARE * self.earlier;
             self.earlier = primal - dual;
