@@ -126,7 +126,7 @@ pub(super) fn run<S: Scores, T: Step>(
             engine.wake_all();
         } else {
             engine.accelerate(epochs, point.dual);
-            epochs += engine.newton_step(epochs, point.dual, point.gap, monitor);
+            epochs += engine.newton_step(epochs, point.gap, monitor);
         }
     };
     Ended {

@@ -43,7 +43,7 @@ const PATIENCE: usize = 200;
 /// Epochs to the tolerated gap, at the current rate, beyond which a problem counts as slow.
 const CRAWL: f64 = 1000.0;
 
-/// Epochs between two steps while the steps are worth their time.
+/// Epochs between two steps, of which the first raised the dual; after one that did not, [`PATIENCE`].
 const WAIT: usize = 2;
 
 /// A step may take as many products as there were epochs, and this many in any case.
@@ -119,22 +119,10 @@ impl Pace {
 }
 
 /// When to take the next step, and how far.
-///
-/// Runs of epochs take turns with series of steps. The second half of a run measures the rate at which its epochs raise
-/// the dual; a step that was not finished and raises it less is not taken, because it would also cost the run its
-/// momentum, and the next run is twice as long. A series ends, to see again what epochs do, when it has cost twice as
-/// much as the run before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     rho: f64,
     next: usize,
-    /// Epoch in the middle of the run, and the dual objective there once it is passed.
-    middle: (usize, Option<f64>),
-    /// Epochs of the last run, and its rate.
-    run: usize,
-    rate: f64,
-    /// Products of the present series.
-    spent: usize,
     pace: Pace,
 }
 
@@ -144,24 +132,12 @@ impl Schedule {
         Self {
             rho: FIRST_RHO,
             next: PATIENCE,
-            middle: (PATIENCE / 2, None),
-            run: PATIENCE,
-            rate: 0.0,
-            spent: 0,
             pace: Pace::new(),
         }
     }
 
-    /// Told of the dual objective after each epoch, and of the gap in units of the tolerated one; whether it is time for
-    /// a step.
-    pub fn due(&mut self, epochs: usize, objective: f64, gap: f64) -> bool {
-        match self.middle {
-            (middle, None) if epochs >= middle => self.middle = (epochs, Some(objective)),
-            (middle, Some(before)) if epochs >= self.next && epochs > middle => {
-                self.rate = (objective - before).max(0.0) / (epochs - middle) as f64;
-            }
-            _ => {}
-        }
+    /// Told of the gap after each epoch, in units of the tolerated one; whether it is time for a step.
+    pub fn due(&mut self, epochs: usize, gap: f64) -> bool {
         self.pace.crawls(epochs, gap) && epochs >= self.next
     }
 
@@ -183,25 +159,9 @@ impl Schedule {
             self.rho *= FALL;
         }
         self.rho = self.rho.clamp(RHO_RANGE.0, RHO_RANGE.1);
-        let epochs = epochs + step.products;
-        self.spent += step.products;
-        let demanded = if step.solved {
-            0.0
-        } else {
-            self.rate * step.products as f64
-        };
-        let pays = step.gain > demanded;
-        if pays && self.spent < 2 * self.run {
-            self.next = epochs + WAIT;
-            // No rate is taken from so few epochs.
-            self.middle = (usize::MAX, None);
-        } else {
-            self.run = if pays { self.spent } else { 2 * self.run };
-            self.next = epochs + self.run;
-            self.middle = (epochs + self.run / 2, None);
-            self.spent = 0;
-        }
-        pays
+        let ascends = step.gain > 0.0;
+        self.next = epochs + step.products + if ascends { WAIT } else { PATIENCE };
+        ascends
     }
 }
 

@@ -479,12 +479,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// After `epochs` epochs with the given dual objective and relative gap: takes a proximal point step when it is time
+    /// After `epochs` epochs with the given relative gap: takes a proximal point step when it is time
     /// for one. Returns how many epochs it was worth.
     pub fn newton_step(
         &mut self,
         epochs: usize,
-        objective: f64,
         relative_gap: f64,
         monitor: &mut dyn Monitor,
     ) -> usize {
@@ -495,7 +494,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let room = self.settings.max_epochs.saturating_sub(epochs + 3);
         let most = Schedule::products(epochs).min(room);
         let gap = relative_gap / self.settings.tolerance;
-        if !self.newton.due(epochs, objective, gap) || most < proximal_newton::LEAST_PRODUCTS {
+        if !self.newton.due(epochs, gap) || most < proximal_newton::LEAST_PRODUCTS {
             return 0;
         }
         let scale = self.mean_curvature();
