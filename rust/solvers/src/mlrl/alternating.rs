@@ -18,7 +18,6 @@ use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose
 use super::{Problem, Settings, Solution, StopRule, Values};
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
-use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Record, Status, Trace, relative_gap};
@@ -32,8 +31,6 @@ const TIGHTEST: f64 = 1e-12;
 const TIGHTENING: f64 = 0.1;
 /// Labels are solved to F_low <= F_up + this share of the relative gap.
 const SUB_SHARE: f64 = 0.3;
-/// A sweep that leaves more than this share of the gap is followed by an extrapolation.
-const SLOW: f64 = 0.5;
 /// Sub-problems of the alternation are solved to this share of the joint tolerance.
 const SHARE: f64 = 0.1;
 /// Their relative gap when the change of Omega decides.
@@ -64,12 +61,8 @@ fn most_steps(problem: &Problem<'_>) -> usize {
 struct State {
     columns: Vec<Column>,
     products: Vec<f64>,
-    /// Where the last sweep began.
-    before: (Vec<f64>, Vec<f64>),
     /// Of F_low <= F_up.
     tolerance: f64,
-    /// After the last sweep.
-    gap: f64,
     steps: usize,
 }
 
@@ -103,12 +96,7 @@ impl State {
         Self {
             columns: (0..q).map(|_| Column::zero(n)).collect(),
             products: memory::matrix(n, q, Purpose::RowsByLabels),
-            before: (
-                memory::matrix(n, q, Purpose::RowsByLabels),
-                memory::matrix(n, q, Purpose::RowsByLabels),
-            ),
             tolerance: LOOSEST,
-            gap: f64::INFINITY,
             steps: 0,
         }
     }
@@ -124,10 +112,6 @@ impl State {
     ) -> bool {
         let (n, q) = (problem.instances(), problem.labels());
         let before = self.steps;
-        self.before = (
-            duals(&self.columns),
-            memory::copied(&self.products, Purpose::RowsByLabels),
-        );
         let mut scores = memory::zeros(n, Purpose::Rows);
         for label in 0..q {
             let row: Vec<f64> = omega[label * q..(label + 1) * q]
@@ -169,70 +153,9 @@ impl State {
         true
     }
 
-    /// Makes ready for the next sweep: a tolerance that suits the gap, and a longer step where the last one was short.
-    fn prepare(&mut self, problem: &Problem<'_>, omega: &[f64], gap: f64) {
+    /// Makes ready for the next sweep: a tolerance that suits the gap.
+    fn prepare(&mut self, gap: f64) {
         self.tolerance = self.tolerance.min((SUB_SHARE * gap).max(TIGHTEST));
-        if gap > SLOW * self.gap {
-            self.extrapolate(problem, omega);
-        }
-        self.gap = gap;
-    }
-
-    /// Goes on in the direction of the last sweep as far as the dual grows and the bounds allow: where Omega couples labels
-    /// strongly, one label after another makes many small moves of one kind.
-    fn extrapolate(&mut self, problem: &Problem<'_>, omega: &[f64]) {
-        let (n, bound) = (problem.instances(), problem.bound());
-        let dual = duals(&self.columns);
-        let subtract = |a: &[f64], b: &[f64]| -> Vec<f64> {
-            memory::collected(a.iter().zip(b).map(|(a, b)| a - b), Purpose::RowsByLabels)
-        };
-        let direction = subtract(&dual, &self.before.0);
-        let product = subtract(&self.products, &self.before.1);
-        let scaled: Vec<f64> = memory::collected(
-            omega.iter().map(|o| o / problem.lambda),
-            Purpose::LabelsByLabels,
-        );
-        let curvature = dot(&direction, &mix(&scaled, &product, n));
-        let slope =
-            dot(&direction, problem.signs) - dot(&direction, &mix(&scaled, &self.products, n));
-        let room = direction
-            .iter()
-            .zip(&dual)
-            .zip(problem.signs)
-            .filter(|((d, _), _)| **d != 0.0)
-            .map(|((d, z), y)| {
-                if d * y > 0.0 {
-                    (bound - z * y) / d.abs()
-                } else {
-                    z * y / d.abs()
-                }
-            })
-            .fold(f64::INFINITY, f64::min);
-        let step = if curvature > 0.0 {
-            (slope / curvature).min(room)
-        } else {
-            room
-        };
-        if !(slope > 0.0 && step > 0.0 && step.is_finite()) {
-            return;
-        }
-        // The products' difference is known to the rounding of the products. A step that lifts that above the tolerance of
-        // the gradient would follow noise.
-        let largest = self.products.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        let weight = scaled.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        if step * f64::EPSILON * largest * weight > self.tolerance {
-            return;
-        }
-        for (column, (direction, signs)) in self
-            .columns
-            .iter_mut()
-            .zip(direction.chunks_exact(n).zip(problem.signs.chunks_exact(n)))
-        {
-            for (z, (d, y)) in column.dual.iter_mut().zip(direction.iter().zip(signs)) {
-                *z = y * (y * (*z + step * d)).clamp(0.0, bound);
-            }
-        }
-        axpy(step, &product, &mut self.products);
     }
 
     /// Visits the labels until the relative gap of (10) is at most `tolerance`, or no smaller in many visits. The products
@@ -246,7 +169,6 @@ impl State {
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Outcome {
-        self.gap = f64::INFINITY;
         let (mut smallest, mut still, mut checked) = (f64::INFINITY, 0, 0);
         for _ in 0..MOST_SWEEPS {
             if !self.sweep(problem, omega, shrinking, threads, monitor) {
@@ -271,7 +193,7 @@ impl State {
                 // Once more from products without drift.
                 (smallest, still) = (gap, 0);
             }
-            self.prepare(problem, omega, gap);
+            self.prepare(gap);
         }
         if self.recompute(problem, threads, monitor) {
             Outcome::Unsolved
@@ -379,7 +301,7 @@ pub fn fixed(
             let before = (state.steps, trace);
             return go_on_by_splitting(problem, covariance, settings, threads, monitor, before);
         }
-        state.prepare(problem, covariance, value.gap());
+        state.prepare(value.gap());
     };
     let Values { primal, dual, .. } = value.objectives;
     Ok(Solution {
