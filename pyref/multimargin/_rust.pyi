@@ -72,6 +72,7 @@ class _PairwiseDefaults(TypedDict, total=False):
     cache_bytes: int
     threads: int
     callback: _Callback | None
+    seconds: float | None
 
 class _PairwiseRequest(_PairwiseDefaults):
     c: float
@@ -159,6 +160,7 @@ class _SimplexDefaults(TypedDict, total=False):
     recorded_steps: int
     start: _Pairs | None
     callback: _Callback | None
+    seconds: float | None
 
 class _SimplexRequest(_SimplexDefaults):
     c: float
@@ -208,6 +210,7 @@ class _RelationshipDefaults(TypedDict, total=False):
     shrinking: bool
     threads: int
     callback: _Callback | None
+    seconds: float | None
 
 class _RelationshipRequest(_RelationshipDefaults):
     lam: float
@@ -288,6 +291,7 @@ class _LabelFeaturesDefaults(TypedDict, total=False):
     start: _Matrix | None
     threads: int
     callback: _Callback | None
+    seconds: float | None
 
 class _LabelFeaturesRequest(_LabelFeaturesDefaults):
     beta: float

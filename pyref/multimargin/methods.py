@@ -250,6 +250,7 @@ _LABEL_SPECIFIC_ALIASES = {
     "C": "estimator__C",
     "tol": "selector__tol",
     "max_iter": "selector__max_iter",
+    "max_time": "selector__max_time",
     "verbose": "selector__verbose",
 }
 _REPEATABLE = {"random_state": 0}

@@ -135,3 +135,31 @@ def test_a_baseline_has_no_certificate_and_is_kept(command, tmp_path) -> None:
     )
     assert "Certificate" not in command("fit", "digits", "-m", "ml-knn").out
     assert command("evaluate", path, "digits", "--json").json["method"] == "ml-knn"
+
+
+def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.model"
+    answer = command(
+        "fit", folder, "--tol", "1e-9", "--C", "100", "--time-limit", "1e-9", "-o", file
+    )
+    assert answer.code == 0
+    assert answer.err.startswith("warning: RankSVM stopped after max_time=1e-09 s, in 1 of ")
+    assert re.search(r"\nstatus +time_limit ", answer.out)
+    assert load_model(file)[0][-1].status_ == "time_limit"
+    # The selection of features has it.
+    found = command("fit", folder, "-m", "llsf-bsvm", "--time-limit", "1e-9", "--tol", "1e-12",
+                    "--json")  # fmt: skip
+    assert found.json["parameters"]["selector__max_time"] == 1e-9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--time-limit", "0"], "--time-limit is 0; expected a positive number of seconds"),
+        (["-m", "knn", "--time-limit", "1"], "knn is a baseline, whose fits know no limit"),
+    ],
+)
+def test_wrong_time_limits(command, folder: Path, arguments: list[str], message: str) -> None:
+    answer = command("fit", folder, *arguments)
+    assert answer.code == 2
+    assert message in answer.err

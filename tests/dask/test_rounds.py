@@ -218,3 +218,20 @@ def test_a_fit_that_is_stopped_is_certified(name: str) -> None:
         assert solution.status == ("max_iterations" if "max_rounds" in changes else "interrupted")
         assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
         assert solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_deadline_ends_the_rounds_with_a_certificate(name: str) -> None:
+    model, _ = MODELS[name]
+    X, Y = problem()
+    shape = X.shape[1], Y.shape[1]
+    # Long ago: the rounds end at the first point that a round has moved.
+    stopped = solved(dealt(X, Y, 3, C=10.0), shape, model, tol=1e-9, deadline=0.0)
+    assert (stopped.status, stopped.rounds) == ("time_limit", 2)
+    assert stopped.primal == pytest.approx(objective(model, X, Y, stopped, C=10.0), rel=1e-9)
+    whole = solved(dealt(X, Y, 3, C=10.0), shape, model)
+    assert 0.0 < stopped.dual <= whole.primal
+    assert stopped.primal >= whole.dual
+    assert stopped.gap > 1e-9
+    last = stopped.history
+    assert (last["primal"][-1], last["dual"][-1]) == (stopped.primal, stopped.dual)

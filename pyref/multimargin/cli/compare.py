@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Json, Labels, Scale, WrongUsage
+from multimargin.cli.options import Json, Labels, Scale, TimeLimit, WrongUsage
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
+    time_limit: TimeLimit = None,
     labels: Labels = None,
     tags_column: TagsColumn = None,
     separator: Separator = None,
@@ -142,7 +143,7 @@ def command(
     from multimargin.cli.table_options import load_encoded, table_columns
     from multimargin.compare import run_experiment
 
-    estimators = _estimators(methods)
+    estimators = _estimators(methods, time_limit)
     folds = _splits(cv, official_split)
     shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
     outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
@@ -172,8 +173,9 @@ def command(
         raise typer.Exit(FAILED)
 
 
-def _estimators(methods: str) -> dict[str, Any]:
-    from multimargin.compare import make_estimator
+def _estimators(methods: str, time_limit: float | None) -> dict[str, Any]:
+    from multimargin.cli.options import limit_time
+    from multimargin.compare.experiment.baselines import find_estimator
 
     estimators: dict[str, Any] = {}
     for text in (part.strip() for part in methods.split(",")):
@@ -191,7 +193,10 @@ def _estimators(methods: str) -> dict[str, Any]:
                 )
             parameters[key.strip()] = value
         try:
-            estimators[text] = make_estimator(name, **parameters)
+            method = find_estimator(name)
+            estimators[text] = method.make(**parameters)
+            if "max_time" in method.parameters:
+                limit_time(method, estimators[text], time_limit)
         except ValueError as error:
             raise WrongUsage(f"--methods: {error}") from error
     return estimators

@@ -14,7 +14,7 @@ from multimargin.cli.many_machines import (
     PartOptions,
     ZeroBased,
 )
-from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+from multimargin.cli.options import Data, Json, Labels, MethodName, Scale, TimeLimit
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def command(
             help="Rows to fit: train where the data have it (default), test, or all.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
     labels: Labels = None,
     tags_column: TagsColumn = None,
     separator: Separator = None,
@@ -70,6 +71,7 @@ def command(
     from multimargin.cli.options import (
         check_complete,
         choose_split,
+        limit_time,
         make_named_method,
         make_pipeline,
         warn_of_one_value,
@@ -88,6 +90,7 @@ def command(
             source,
             method_name,
             context.args,
+            time_limit,
             dask,
             chosen,
             split,
@@ -99,6 +102,7 @@ def command(
         return
     options.check_unused()
     method, estimator = make_named_method(method_name, context.args)
+    limit_time(method, estimator, time_limit)
     if output is not None:
         path_to_write(output, "--output")
     data = load_table_or_data(source, columns)
@@ -121,6 +125,7 @@ def _fit_parts(
     source: str,
     method_name: str,
     arguments: list[str],
+    time_limit: float | None,
     address: str,
     scale: str | None,
     split: str | None,
@@ -131,7 +136,7 @@ def _fit_parts(
 ) -> None:
     """Fit a folder of parts on a dask cluster."""
     from multimargin.cli.many_machines import client_of, find_parts, linear_parameters
-    from multimargin.cli.options import make_named_method
+    from multimargin.cli.options import limit_time, make_named_method
     from multimargin.cli.output import counted
     from multimargin.dask import fit
     from multimargin.dask.fitting import check_estimator
@@ -140,6 +145,7 @@ def _fit_parts(
 
     arguments = linear_parameters(method_name, scale, address, arguments)
     method, estimator = make_named_method(method_name, arguments)
+    limit_time(method, estimator, time_limit)
     if output is not None:
         path_to_write(output, "--output")
     parts = find_parts(source, method.name, split, columns, options)

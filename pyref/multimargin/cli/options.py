@@ -57,6 +57,16 @@ Scale = Annotated[
         "by their largest value), to mean 0 and variance 1, each row to length 1, or none.",
     ),
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="End each fit of a method after so many seconds, with the model reached and its "
+        "certificate. Baselines know no limit.",
+        show_default=False,
+    ),
+]
 
 
 class WrongUsage(Exception):
@@ -143,6 +153,36 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
         return method, method.make(**values)
     except ValueError as error:
         raise WrongUsage(str(error)) from error
+
+
+def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
+    """Give an estimator the time limit of a command line.
+
+    Parameters
+    ----------
+    method : multimargin.methods.Method
+        The method.
+    estimator : estimator
+        The unfitted estimator, which is changed.
+    seconds : float or None
+        Value of the option ``--time-limit``.
+
+    Raises
+    ------
+    WrongUsage
+        If the number is not positive, or the method knows no limit.
+    """
+    if seconds is None:
+        return
+    if not seconds > 0.0:
+        raise WrongUsage(f"--time-limit is {seconds:g}; expected a positive number of seconds")
+    try:
+        parameter = method.parameter("max_time")
+    except ValueError as error:
+        raise WrongUsage(
+            f"--time-limit is given, but {method.name} is a baseline, whose fits know no limit"
+        ) from error
+    estimator.set_params(**{parameter: seconds})
 
 
 def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelData":

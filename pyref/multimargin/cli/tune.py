@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
+from multimargin.cli.options import Data, Json, Labels, MethodName, Scale, TimeLimit
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 
@@ -69,6 +69,7 @@ def command(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Fits at the same time; -1 for one a processor.")
     ] = 1,
+    time_limit: TimeLimit = None,
     labels: Labels = None,
     tags_column: TagsColumn = None,
     separator: Separator = None,
@@ -97,6 +98,7 @@ def command(
         check_complete,
         check_picture,
         choose_split,
+        limit_time,
         make_named_method,
         make_pipeline,
         warn_of_one_value,
@@ -107,6 +109,7 @@ def command(
     from multimargin.tuning.last_step import LastStepSearch
 
     method, estimator = make_named_method(method_name, context.args)
+    limit_time(method, estimator, time_limit)
     score, scorer, sign = _scorer(score)
     wanted = _grid(method, grid, context.args)
     if output is not None:
@@ -165,7 +168,8 @@ def command(
     if as_json:
         print_json(found)
     else:
-        options = {"labels": labels, "tags-column": tags_column, "separator": separator}
+        options = {"time-limit": None if time_limit is None else f"{time_limit:g}"}
+        options |= {"labels": labels, "tags-column": tags_column, "separator": separator}
         options |= {"drop": drop, "text": text}
         _report(found, method, source, context.args, options, output)
 

@@ -24,6 +24,7 @@ from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
 
@@ -105,6 +106,7 @@ def fit(
     workers, and the rounds go on from there.
     """
     checked = check_estimator(estimator)
+    deadline = deadline_of(checked.max_time)
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
     check_real("patience", patience, above=0.0)
     client = _client(client)
@@ -119,13 +121,17 @@ def fit(
     if options.checkpoint is not None:
         _check_checkpoint(options.checkpoint, checked, cluster, shape)
         cluster = ClusterParts(client, cluster.data, options)
-    _solve(checked, cluster, inputs, shape)
+    _solve(checked, cluster, inputs, shape, deadline)
     return estimator
 
 
 @with_callbacks  # type: ignore[untyped-decorator]
 def _solve(
-    checked: PairwiseClassifier, cluster: ClusterParts, inputs: Inputs, shape: tuple[int, int]
+    checked: PairwiseClassifier,
+    cluster: ClusterParts,
+    inputs: Inputs,
+    shape: tuple[int, int],
+    deadline: float | None,
 ) -> None:
     """Fit; what belongs to callbacks is left in the estimator no longer than that."""
     progress = Progress(checked, int(checked.max_iter), int(checked.verbose))
@@ -136,6 +142,7 @@ def _solve(
         threads=thread_count(checked.n_jobs),
         callback=progress.epoch_callback(),
         own_gap=checked._gap,
+        deadline=deadline,
     )
     with closing(cluster):
         solution = solve(cluster, shape, checked._model(), settings)
@@ -153,7 +160,11 @@ def _solve(
     progress.finish()
     if interrupted:
         raise KeyboardInterrupt
-    if solution.status not in ("converged", "interrupted"):
+    if solution.status == "time_limit":
+        rounds = f"{solution.rounds} of max_iter={checked.max_iter} rounds"
+        message = time_limit_message(checked, rounds, checked.dual_gap_)
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    elif solution.status not in ("converged", "interrupted"):
         warnings.warn(
             f"{type(checked).__name__} ended ({solution.status}) after {solution.rounds} of "
             f"max_iter={checked.max_iter} rounds with a relative duality gap of "

@@ -9,7 +9,7 @@ computed afresh from the dual rows.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,6 +104,8 @@ class Settings:
         has to be within the tolerance, too.
     momentum : bool
         Whether slow problems are accelerated.
+    deadline : float or None
+        When to end, by `time.monotonic`; not before the first round has moved the rows.
     """
 
     tol: float
@@ -113,6 +115,14 @@ class Settings:
     callback: EpochCallback | None
     own_gap: Callable[[Fit, float], float] | None = None
     momentum: bool = True
+    deadline: float | None = None
+
+    def last(self, number: int) -> str | None:
+        """Return the status with which the rounds end after so many, None when they go on."""
+        if number >= self.max_rounds:
+            return "max_iterations"
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return "time_limit" if late and number > 1 else None
 
 
 @dataclass
@@ -285,7 +295,7 @@ def _solve_free(
             cluster.view(parts.Part.restricted, subset),
             (d, subset.size),
             model,
-            Settings(settings.tol, left, settings.seed, settings.threads, settings.callback),
+            replace(settings, max_rounds=left, own_gap=None, momentum=True),
             about,
             capacity[np.ix_(subset, subset)],
         ).run()
@@ -310,7 +320,7 @@ def _solve_free(
     bias = _lifted(cluster, weights, bias, component, capacity)
     loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
     primal = 0.5 * float(np.vdot(weights, weights)) + loss
-    if status == "max_iterations" and relative_gap(primal, dual) <= settings.tol:
+    if status in ("max_iterations", "time_limit") and relative_gap(primal, dual) <= settings.tol:
         status = "converged"
     return Solution(weights, _centred(bias), status, rounds, primal, dual, pairs, history)
 
@@ -422,9 +432,8 @@ class _Rounds:
                 self._correct(primal, dual)
                 return solution
         stopped = self._tell(number, primal, dual, answer["active"])
-        if stopped or number >= self.settings.max_rounds:
-            return self._ended(number, "interrupted" if stopped else "max_iterations")
-        return None
+        status = "interrupted" if stopped else self.settings.last(number)
+        return None if status is None else self._ended(number, status)
 
     def _reached(self, solution: Solution) -> bool:
         tol, own_gap = self.settings.tol, self.settings.own_gap
@@ -594,7 +603,8 @@ class _FreeRounds(_Rounds):
         shifted = abs(float(bias @ self.point.sum))
         close = answer["gap"] + shifted <= self.tolerated and number >= self.next_attempt
         stopped = self._tell(number, primal, primal - answer["gap"], answer["active"])
-        if close or number >= self.settings.max_rounds:
+        last = self.settings.last(number)
+        if close or last is not None:
             point = _Point(**self.point.__dict__)
             states = self.cluster.kept()
             solution = self._repaired(number, bias)
@@ -604,10 +614,10 @@ class _FreeRounds(_Rounds):
             self.point = point
             self.cluster.restore(states)
             self.next_attempt = number + 1 + number // 5
-            if number >= self.settings.max_rounds:
+            if last is not None:
                 solution = solution or _replaced(self.certified, bias=_centred(bias))
                 self._correct(solution.primal, solution.dual)
-                return _replaced(solution, status="max_iterations")
+                return _replaced(solution, status=last)
         if stopped:
             return self._ended(number, "interrupted")
         return None

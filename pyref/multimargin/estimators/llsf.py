@@ -39,6 +39,11 @@ from multimargin.estimators.shared.llsf_problem import (
 )
 from multimargin.estimators.shared.problem import Report, history_of
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
+from multimargin.estimators.shared.time_limit import (
+    check_max_time,
+    deadline_of,
+    time_limit_message,
+)
 from multimargin.thresholds import (
     ConstantThreshold,
     Threshold,
@@ -97,6 +102,9 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         1 prints a line after each epoch.
     warm_start : bool, default=False
         Start from the previous coefficients when they fit the data.
+    max_time : float or None, default=None
+        Seconds that the fit may take, positive; None is no limit. It then ends with the model
+        reached, its certificate and the status "time_limit". The first epoch is always made.
 
     Attributes
     ----------
@@ -122,7 +130,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
     status_ : str
         "converged", "max_iterations", "slow" (``solver="apg"`` only: the gap falls so slowly that
         `max_iter` will not do), "stalled" (rounding allows no further step), "diverged" (published
-        loop only) or "interrupted".
+        loop only), "time_limit" (`max_time` is over) or "interrupted".
     history_ : dict of ndarray
         One entry an epoch: "epoch", "seconds", "primal", "dual".
 
@@ -159,6 +167,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         n_jobs: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        max_time: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.beta = beta
@@ -171,6 +180,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.warm_start = warm_start
+        self.max_time = max_time
 
     def _check_parameters(self) -> int:
         check_real("alpha", self.alpha, at_least=0.0, at_most=1e50)
@@ -180,6 +190,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         check_choice("solver", self.solver, SOLVERS)
         check_real("tol", self.tol, above=0.0)
         check_verbosity(self.verbose)
+        check_max_time(self.max_time)
         check_flag("convexify", self.convexify)
         check_flag("warm_start", self.warm_start)
         if self.max_iter is None:
@@ -218,6 +229,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             not convex.
         """
         max_iter = self._check_parameters()
+        deadline = deadline_of(self.max_time)
         if Y is None:
             validate_data(self, X, Y)
         X = self._checked_features(X, reset=True)
@@ -243,6 +255,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
             basis=self._basis(X, targets, solver, convexity),
+            deadline=deadline,
         )
         solution = solve(X, targets.indicator, convexity, request)
         self._store(targets, convexity, solution)
@@ -313,6 +326,11 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        elif self.status_ == "time_limit":
+            message = time_limit_message(
+                self, f"{self.n_iter_} of max_iter={max_iter} epochs", self.dual_gap_
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
             warnings.warn(

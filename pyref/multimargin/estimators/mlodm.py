@@ -34,6 +34,7 @@ class MLODM(PairwiseClassifier):
     <stopping>
     <run_parameters>
     <pair_weights>
+    <max_time>
 
     Attributes
     ----------
@@ -81,6 +82,7 @@ class MLODM(PairwiseClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         pair_weights: str = "balanced",
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 

@@ -30,6 +30,7 @@ class MLRL(RelationshipClassifier):
         Megabytes for the kernel matrix. If it does not fit, its rows are computed when needed, and
         as many as fit are kept.
     <relationship_run_parameters>
+    <max_time>
 
     Attributes
     ----------
@@ -80,6 +81,7 @@ class MLRL(RelationshipClassifier):
         cache_size: float = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 

@@ -15,6 +15,7 @@ from multimargin.estimators.shared.engine import fit_of
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import EpochCallback
+from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import KernelFunction
 from multimargin.thresholds import Threshold
 
@@ -54,6 +55,7 @@ class RankCVM(PairwiseClassifier):
         Largest number of epochs: passes over the instances, or as many Frank-Wolfe iterations as
         there are label pairs (the paper's M, 50 there).
     <run_parameters>
+    <max_time>
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ class RankCVM(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 
@@ -183,6 +186,7 @@ class RankCVM(PairwiseClassifier):
             start=None if problem.start is None else self._support_among(problem.indicator),
             cache_bytes=problem.cache_bytes,
             callback=problem.callback,
+            seconds=seconds_until(problem.deadline),
         )
         self._simplex_support = solution.support
         self.rho_ = solution.rho

@@ -58,6 +58,7 @@ class RankHLapSVM(PairwiseClassifier):
         of the training rows; `ThresholdedClassifier` learns it from those of held-out rows.
     <stopping>
     <run_parameters>
+    <max_time>
 
     Attributes
     ----------
@@ -116,6 +117,7 @@ class RankHLapSVM(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 

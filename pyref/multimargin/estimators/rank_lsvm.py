@@ -24,6 +24,7 @@ class RankLSVM(PairwiseClassifier):
     <stopping>
     <run_parameters>
     <pair_weights>
+    <max_time>
 
     Attributes
     ----------

@@ -43,6 +43,7 @@ class RankSVM(PairwiseClassifier):
         Largest number of epochs (passes over the instances) or Frank-Wolfe iterations.
     <run_parameters>
     <pair_weights>
+    <max_time>
 
     Attributes
     ----------
@@ -90,6 +91,7 @@ class RankSVM(PairwiseClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         pair_weights: str = "balanced",
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 

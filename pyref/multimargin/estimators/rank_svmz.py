@@ -41,6 +41,7 @@ class RankSVMz(PairwiseClassifier):
     <solver>
     <stopping>
     <run_parameters>
+    <max_time>
 
     Attributes
     ----------
@@ -92,6 +93,7 @@ class RankSVMz(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 

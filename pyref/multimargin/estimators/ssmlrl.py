@@ -50,6 +50,7 @@ class SSMLRL(RelationshipClassifier):
         Megabytes for the kernel matrix of the labelled rows when `lam2` is 0 or every row is
         labelled; otherwise the kernel matrix of all rows is always stored.
     <relationship_run_parameters>
+    <max_time>
 
     Attributes
     ----------
@@ -108,6 +109,7 @@ class SSMLRL(RelationshipClassifier):
         cache_size: float = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 

@@ -72,6 +72,8 @@ struct LabelFeaturesRequest<'py> {
     threads: usize,
     #[pyo3(default)]
     callback: Option<Py<PyAny>>,
+    #[pyo3(default)]
+    seconds: Option<f64>,
 }
 }
 
@@ -105,7 +107,7 @@ pub fn solve_label_features<'py>(
 ) -> PyResult<LabelFeaturesSolution> {
     guarded(py, || {
         let mut asked = LabelFeaturesRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
-        let mut monitor = PythonMonitor::new(asked.callback.take());
+        let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let q = indicator.shape()[1];
         let features = features.features_of_rows(indicator.shape()[0])?;
         let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?;

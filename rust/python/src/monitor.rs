@@ -1,4 +1,4 @@
-//! Watches a loop on behalf of Python: Ctrl-C, and a callback after each epoch.
+//! Watches a loop on behalf of Python: Ctrl-C, the time that it may take, and a callback after each epoch.
 
 use crate::memory::reserve_is_spent;
 use multimargin_solvers::report::{Monitor, Record};
@@ -16,6 +16,8 @@ pub struct PythonMonitor {
     asked: Instant,
     stopped: bool,
     hurried: bool,
+    deadline: Option<Instant>,
+    recorded: bool,
     error: Option<PyErr>,
 }
 
@@ -27,7 +29,18 @@ impl PythonMonitor {
             asked: Instant::now(),
             stopped: false,
             hurried: false,
+            deadline: None,
+            recorded: false,
             error: None,
+        }
+    }
+
+    /// The loop may take so many seconds; infinitely many are no limit.
+    pub fn with_limit(self, seconds: Option<f64>) -> Self {
+        let limit = seconds.and_then(|s| Duration::try_from_secs_f64(s.max(0.0)).ok());
+        Self {
+            deadline: limit.and_then(|limit| Instant::now().checked_add(limit)),
+            ..self
         }
     }
 
@@ -69,7 +82,13 @@ impl Monitor for PythonMonitor {
         self.stopped
     }
 
+    fn out_of_time(&mut self) -> bool {
+        let over = |deadline| Instant::now() >= deadline;
+        self.recorded && self.deadline.is_some_and(over)
+    }
+
     fn epoch(&mut self, record: &Record) {
+        self.recorded = true;
         let Some(callback) = &self.callback else {
             return;
         };

@@ -94,6 +94,8 @@ struct PairwiseRequest<'py> {
     threads: usize,
     #[pyo3(default)]
     callback: Option<Py<PyAny>>,
+    #[pyo3(default)]
+    seconds: Option<f64>,
 }
 }
 
@@ -204,7 +206,7 @@ pub fn solve_pairwise<'py>(
         let mut asked = PairwiseRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let loss = asked.loss()?;
-        let mut monitor = PythonMonitor::new(asked.callback.take());
+        let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let weights = asked.pair_weights.as_ref();
         let weights = weights.map(PyReadonlyArray1::as_slice).transpose()?;
         let labels = loss

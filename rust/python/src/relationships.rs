@@ -67,6 +67,8 @@ struct RelationshipRequest<'py> {
     threads: usize,
     #[pyo3(default)]
     callback: Option<Py<PyAny>>,
+    #[pyo3(default)]
+    seconds: Option<f64>,
 }
 }
 
@@ -122,7 +124,7 @@ pub fn solve_mlrl<'py>(
 ) -> PyResult<RelationshipSolution> {
     guarded(py, || {
         let mut asked = RelationshipRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
-        let mut monitor = PythonMonitor::new(asked.callback.take());
+        let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let covariance = asked.covariance.as_ref();
         let problem = Request {

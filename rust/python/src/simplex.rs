@@ -81,6 +81,8 @@ struct SimplexRequest<'py> {
     cache_bytes: usize,
     #[pyo3(default)]
     callback: Option<Py<PyAny>>,
+    #[pyo3(default)]
+    seconds: Option<f64>,
 }
 }
 
@@ -156,7 +158,7 @@ pub fn solve_simplex<'py>(
         let labels = Labels::new(row_major("Y", &indicator)?, q, asked.c).map_err(value_error)?;
         let rows = asked.rows(features.features_of_rows(n)?, n)?;
         let (start, options) = (asked.start()?, asked.options());
-        let mut monitor = PythonMonitor::new(asked.callback.take());
+        let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let solution = py
             .detach(|| rank_cvm::solve(&labels, &rows, &start, &options, &mut monitor))
             .map_err(value_error)?;

@@ -16,6 +16,8 @@ pub enum Status {
     Slow,
     /// The monitor asked to stop.
     Interrupted,
+    /// The time that the fit may take is over.
+    TimeLimit,
     /// No step changes anything in floating point any more, but the gap is above the tolerance.
     Stalled,
     /// The kernel is not positive semidefinite: the point is stationary at best, and the gap bounds nothing.
@@ -32,6 +34,7 @@ impl Status {
             Self::MaxIterations => "max_iterations",
             Self::Slow => "slow",
             Self::Interrupted => "interrupted",
+            Self::TimeLimit => "time_limit",
             Self::Stalled => "stalled",
             Self::IndefiniteKernel => "indefinite_kernel",
             Self::Diverged => "diverged",
@@ -162,6 +165,23 @@ pub fn verdict(
 pub trait Monitor {
     /// Whether the loop must stop now. Called at least every few milliseconds of work.
     fn interrupted(&mut self) -> bool;
+    /// Whether the time that the fit may take is over; not before the first epoch has been recorded. The loop then ends
+    /// as at its last epoch: its answer is certified in full. Once true it stays so.
+    fn out_of_time(&mut self) -> bool {
+        false
+    }
+    /// Whether an epoch has to break off.
+    fn breaks_off(&mut self) -> bool {
+        self.interrupted() || self.out_of_time()
+    }
+    /// The status of a loop whose epoch was broken off.
+    fn status(&mut self) -> Status {
+        if self.out_of_time() && !self.interrupted() {
+            Status::TimeLimit
+        } else {
+            Status::Interrupted
+        }
+    }
     /// Whether what there is is needed at once: after a signal, and not a callback, has interrupted the loop.
     fn hurried(&self) -> bool {
         false

@@ -441,6 +441,86 @@ fn statuses_tell_why_a_loop_ended() {
     }
 }
 
+/// Out of time after some looks at the clock.
+struct Clock {
+    looks: usize,
+    recorded: bool,
+}
+
+impl Monitor for Clock {
+    fn interrupted(&mut self) -> bool {
+        false
+    }
+
+    fn out_of_time(&mut self) -> bool {
+        self.looks = self.looks.saturating_sub(usize::from(self.recorded));
+        self.looks == 0 && self.recorded
+    }
+
+    fn epoch(&mut self, _record: &Record) {
+        self.recorded = true;
+    }
+}
+
+/// `<B, K B>`, with the square of a penalized bias.
+fn squared_norm(dual: &[f64], matrix: &[f64], bias: Bias, q: usize) -> f64 {
+    let n = dual.len() / q;
+    let extra = if bias == Bias::Penalized { 1.0 } else { 0.0 };
+    let pairs = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
+    pairs
+        .map(|(i, j)| {
+            let (b, c) = (&dual[i * q..(i + 1) * q], &dual[j * q..(j + 1) * q]);
+            let product: f64 = b.iter().zip(c).map(|(b, c)| b * c).sum();
+            (matrix[i * n + j] + extra) * product
+        })
+        .sum()
+}
+
+#[test]
+fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
+    for problem in [Problem::new(60, 40, 3, 4), two_components()] {
+        let labels = problem.labels(10.0);
+        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
+        let scores = || StoredKernel::new(&matrix, 40, 4).unwrap();
+        let long = Settings {
+            block_size: 7,
+            ..settings(1e-9)
+        };
+        for bias in BIASES {
+            let optimum = by_blocks(&labels, &mut scores(), bias, &long).report;
+            // In the middle of an epoch, at its end, and while a Newton step is made.
+            for looks in [1, 2, 5, 23, 61] {
+                let mut clock = Clock {
+                    looks,
+                    recorded: false,
+                };
+                let step = |_: &Labels| Ok(Proximal::new(Hinge));
+                let stopped = run(&labels, &mut scores(), step, bias, &long, 1, &mut clock);
+                let stopped = stopped.unwrap();
+                let report = &stopped.report;
+                assert_eq!(report.status, Status::TimeLimit, "{bias:?} {looks}");
+                assert!(report.epochs < optimum.epochs, "{bias:?} {looks}");
+                assert!(report.dual > 0.0 && report.dual <= optimum.primal * (1.0 + 1e-9));
+                assert!(report.primal >= optimum.dual * (1.0 - 1e-9), "{bias:?}");
+                // The bound is the dual objective of the returned point, which is feasible.
+                let quadratic = squared_norm(&stopped.dual, &matrix, bias, 4);
+                let total: f64 = stopped.dual.iter().filter(|&&beta| beta > 0.0).sum();
+                let dual = total - 0.5 * quadratic;
+                assert!((report.dual - dual).abs() < 1e-9 * dual, "{bias:?} {looks}");
+                let last = report.history.last().unwrap();
+                assert_eq!((last.primal, last.dual), (report.primal, report.dual));
+            }
+            let clock = &mut Clock {
+                looks: 1,
+                recorded: false,
+            };
+            let setup = setup(bias, &long, 1);
+            let stopped = frank_wolfe::solve(&labels, &mut scores(), setup, clock).unwrap();
+            assert_eq!(stopped.report.status, Status::TimeLimit);
+        }
+    }
+}
+
 #[test]
 fn indefinite_kernels_are_noticed_and_solved_to_the_tolerance() {
     for seed in 70..75 {

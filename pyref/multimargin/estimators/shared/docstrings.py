@@ -36,6 +36,12 @@ _SHARED = {
         of increasing C then need fewer epochs. A linear model keeps its training rows and dual
         variables only with True.
 """,
+    "max_time": """
+    max_time : float or None, default=None
+        Seconds that the fit may take, positive; None is no limit. It then ends with the model
+        reached, its certificate and the status "time_limit". The first epoch is always made, the
+        threshold always learned, and ``solver="exact"`` has no limit.
+""",
     "pair_weights": """
     pair_weights : {"balanced", "uniform"}, default="balanced"
         "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the
@@ -131,7 +137,7 @@ _SHARED = {
     status_ : str
         "converged", "max_iterations", "stalled" (the scale of the kernel is out of reach),
         "inexact" (the model's own scores differ by rounding from those that were certified, and
-        their gap is above `tol`), "indefinite_kernel" or "interrupted".
+        their gap is above `tol`), "indefinite_kernel", "time_limit" or "interrupted".
     history_ : dict of ndarray
         One entry an outer round: "epoch", "seconds", "primal" and "dual", the joint bound.
 """,
@@ -143,8 +149,9 @@ _SHARED = {
     status_ : str
         "converged", "max_iterations", "stalled" (rounding allows no further step), "inexact" (the
         model's own scores differ by rounding from those that were certified, and their gap is above
-        `tol`), "indefinite_kernel" or "interrupted" (by Ctrl-C; of a large problem ``objective_``
-        is then infinite, since computing it would keep the caller waiting).
+        `tol`), "indefinite_kernel", "time_limit" (`max_time` is over) or "interrupted" (by
+        Ctrl-C; of a large problem ``objective_`` is then infinite, since computing it would keep
+        the caller waiting).
     history_ : dict of ndarray
         One entry an epoch: "epoch", "seconds", "primal", "dual".
 """,

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from multimargin import _rust
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem, history_of
+from multimargin.estimators.shared.time_limit import seconds_until
 
 
 def solve(problem: Problem, model: Model, solver: str) -> Fit:
@@ -67,6 +68,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         start_bias=problem.start_bias,
         metric=problem.metric,
         pair_weights=problem.pair_weights,
+        seconds=seconds_until(problem.deadline),
     )
     return fit_of(solution, solution.weights)
 

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
 from multimargin.estimators.shared.progress import EpochCallback
+from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import rust_features
 
 Matrix = NDArray[np.float64]
@@ -343,6 +344,8 @@ class Request:
         Called after each epoch.
     basis : Eigenbasis or None, default=None
         Needed by "admm", of use to "apg".
+    deadline : float or None, default=None
+        When the fit has to end, by `time.monotonic`.
     """
 
     beta: float
@@ -354,6 +357,7 @@ class Request:
     threads: int
     callback: EpochCallback | None
     basis: Eigenbasis | None = None
+    deadline: float | None = None
 
 
 def solve(
@@ -392,6 +396,7 @@ def solve(
         max_epochs=request.max_iter,
         threads=request.threads,
         callback=request.callback,
+        seconds=seconds_until(request.deadline),
     )
 
 

@@ -33,6 +33,11 @@ from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassi
 from multimargin.estimators.shared.pair_weights import PAIR_WEIGHTS, weights_of_pairs
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.time_limit import (
+    check_max_time,
+    deadline_of,
+    time_limit_message,
+)
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import (
     KERNELS,
@@ -74,6 +79,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     warm_start: bool
     # Of methods that weigh their pairs in one way.
     pair_weights: str = "balanced"
+    max_time: float | None
     # The shape of the dual matrix that a warm start may take up, if any.
     _fit_shape: tuple[int, ...] | None
     # Rows of the fit, which the certificate counts.
@@ -96,6 +102,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         pair_weights: str = "balanced",
+        max_time: float | None = None,
     ) -> None:
         self._keep(locals())
 
@@ -119,6 +126,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_real("C", self.C, above=0.0)
         check_real("tol", self.tol, above=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
+        check_max_time(self.max_time)
         check_cache_size(self.cache_size)
         check_verbosity(self.verbose)
         check_flag("warm_start", self.warm_start)
@@ -172,6 +180,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             If the solver ends above `tol`, or if the kernel is not positive semidefinite.
         """
         self._check_parameters()
+        deadline = deadline_of(self.max_time)
         if Y is None:
             validate_data(self, X, Y)
         X = self._checked_features(X, reset=True)
@@ -187,7 +196,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
             training.make_definite()
 
         progress = Progress(self, self.max_iter, self.verbose)
-        fit = self._solve(self._problem(X, targets, training, progress))
+        problem = self._problem(X, targets, training, progress)
+        fit = self._solve(replace(problem, deadline=deadline))
         interrupted = fit.status == "interrupted" and not progress.stop_requested
         if interrupted and fit.n_iter == 0:
             # Nothing was reached yet: a model fitted before stays as it is.
@@ -245,6 +255,11 @@ class PairwiseClassifier(KernelExpansionClassifier):
             self._warn_of_indefinite_kernel(solved_nearest=training.solved_nearest, stacklevel=4)
         elif fit.status == "inexact":
             self._warn_of_inexact_scores(stacklevel=4)
+        elif fit.status == "time_limit":
+            message = time_limit_message(
+                self, f"{fit.n_iter} of max_iter={self.max_iter} epochs", fit.gap
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif fit.status not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="

@@ -105,6 +105,8 @@ class Problem:
         for sparse `X` and the linear kernel.
     pair_weights : ndarray of shape (n,), default=None
         Weight of each pair, by row; None is `C` over the number of the row's pairs.
+    deadline : float or None, default=None
+        When the fit has to end, by `time.monotonic`.
     """
 
     X: Any
@@ -122,6 +124,7 @@ class Problem:
     callback: EpochCallback | None
     metric: Matrix | None = None
     pair_weights: Matrix | None = None
+    deadline: float | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,12 @@ from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_cer
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
 from multimargin.estimators.shared.progress import Progress, with_callbacks
+from multimargin.estimators.shared.time_limit import (
+    check_max_time,
+    deadline_of,
+    seconds_until,
+    time_limit_message,
+)
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import (
     KERNELS,
@@ -82,6 +88,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
     cache_size: float
     n_jobs: int | None
     verbose: int
+    max_time: float | None
+    # When the fit has to end, while it runs.
+    _deadline: float | None = None
 
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
@@ -93,6 +102,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             )
         check_real("tol", self.tol, above=0.0)
         check_integer("max_outer", self.max_outer, at_least=1)
+        check_max_time(self.max_time)
         check_cache_size(self.cache_size)
         check_verbosity(self.verbose)
         if not callable(self.kernel):
@@ -141,6 +151,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             If labels have one class only in the labelled rows.
         """
         self._check_parameters()
+        deadline = deadline_of(self.max_time)
         lam = self._regularisation()
         if Y is None:
             validate_data(self, X, Y)
@@ -149,7 +160,11 @@ class RelationshipClassifier(KernelExpansionClassifier):
         check_as_many_rows(labelled, X)
         self._warn_of_constant_labels(targets)
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        fit, expansion = self._fit_expansion(X, targets, labelled, kernel, lam)
+        self._deadline = deadline
+        try:
+            fit, expansion = self._fit_expansion(X, targets, labelled, kernel, lam)
+        finally:
+            del self._deadline
         self._store_expansion(X, kernel, expansion)
         fit = self._certified(X, targets, np.flatnonzero(labelled), fit)
         self._finish(fit)
@@ -257,6 +272,11 @@ class RelationshipClassifier(KernelExpansionClassifier):
             self._warn_of_indefinite_kernel(solved_nearest=fit.solved_nearest, stacklevel=4)
         elif fit.status == "inexact":
             self._warn_of_inexact_scores(stacklevel=4)
+        elif fit.status == "time_limit":
+            message = time_limit_message(
+                self, f"{fit.n_iter} of max_outer={self.max_outer} rounds", fit.gap
+            )
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             warnings.warn(
                 f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_outer="
@@ -296,6 +316,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             cache_bytes=int(1e6 * self.cache_size),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
+            seconds=seconds_until(self._deadline),
         )
         return RelationshipFit(
             expansion=solution.expansion,

@@ -135,7 +135,7 @@ impl<'a> Loop<'a> {
     /// Interrupted between the products only: each takes a few milliseconds.
     fn round(&mut self, monitor: &mut dyn Monitor) -> Option<Norms> {
         self.mix_right_side();
-        if monitor.interrupted() {
+        if monitor.breaks_off() {
             return None;
         }
         let outside = self.divisors_outside();
@@ -146,7 +146,7 @@ impl<'a> Loop<'a> {
             |s, k| 1.0 / (s + basis.label_value(k) + rho) - outside[k],
             self.threads,
         );
-        if monitor.interrupted() {
+        if monitor.breaks_off() {
             return None;
         }
         Some(self.follow(&outside))
@@ -413,7 +413,7 @@ pub fn solve(
         round += 1;
         match state.round(monitor) {
             Some(made) => norms = made,
-            None => break Status::Interrupted,
+            None => break monitor.status(),
         }
     };
     best.confirm(&state);

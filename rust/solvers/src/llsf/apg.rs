@@ -296,8 +296,8 @@ pub fn solve(
         if !state.printed && hopeless(&trace, settings) {
             break Status::Slow;
         }
-        if monitor.interrupted() {
-            break Status::Interrupted;
+        if monitor.breaks_off() {
+            break monitor.status();
         }
         iteration += 1;
         let search = state.search_point();

@@ -85,7 +85,7 @@ impl Visit<'_> {
     ) -> Option<bool> {
         let mut moved = false;
         for batch in labels.chunks_mut(BATCH) {
-            if monitor.interrupted() {
+            if monitor.breaks_off() {
                 return None;
             }
             let changed = threads.map_chunks(batch, 1, |_, labels| {
@@ -260,9 +260,12 @@ pub(super) fn solve(
         if epoch == settings.max_epochs {
             break Status::MaxIterations;
         }
+        if monitor.out_of_time() {
+            break Status::TimeLimit;
+        }
         epoch += 1;
         match visit.epoch(&mut labels, threads, monitor) {
-            None => break Status::Interrupted,
+            None => break monitor.status(),
             Some(false) => break Status::Stalled,
             Some(true) => {}
         }

@@ -115,7 +115,7 @@ fn epoch_on_gram(
     let mut panel = memory::room(BLOCK * d, Purpose::FeaturesByFeatures);
     let mut moved = false;
     for block in set.chunks(BLOCK) {
-        if monitor.interrupted() {
+        if monitor.breaks_off() {
             return None;
         }
         let mut changed = Vec::with_capacity(block.len());
@@ -202,7 +202,7 @@ impl Residuals {
         let mut changes = vec![0.0; q];
         let mut moved = false;
         for batch in set.chunks(BATCH) {
-            if monitor.interrupted() {
+            if monitor.breaks_off() {
                 return None;
             }
             for &j in batch {
@@ -321,7 +321,7 @@ impl Form<'_> {
         let mut curvature = 0.0;
         let mut full = memory::zeros(self.problem.size(), Purpose::FeaturesByLabels);
         for _ in 0..MAX_CONJUGATE_GRADIENTS {
-            if monitor.interrupted() {
+            if monitor.breaks_off() {
                 return None;
             }
             for (&at, &value) in entries.iter().zip(&direction) {
@@ -465,9 +465,12 @@ pub(super) fn solve(
         if epoch == settings.max_epochs {
             break Status::MaxIterations;
         }
+        if monitor.out_of_time() {
+            break Status::TimeLimit;
+        }
         epoch += 1;
         match form.epoch(&mut state, residuals.as_mut(), &set, monitor) {
-            None => break Status::Interrupted,
+            None => break monitor.status(),
             Some(false) => break Status::Stalled,
             Some(true) => {}
         }

@@ -87,7 +87,8 @@ enum Outcome {
     Solved,
     /// Rounding, or the limit of visits, keeps it above.
     Unsolved,
-    Interrupted,
+    /// The monitor asked to stop, or the time was over.
+    BrokenOff,
 }
 
 impl State {
@@ -101,7 +102,7 @@ impl State {
         }
     }
 
-    /// Visits every label once; `false` when interrupted.
+    /// Visits every label once; `false` when broken off.
     fn sweep(
         &mut self,
         problem: &Problem<'_>,
@@ -172,7 +173,7 @@ impl State {
         let (mut smallest, mut still, mut checked) = (f64::INFINITY, 0, 0);
         for _ in 0..MOST_SWEEPS {
             if !self.sweep(problem, omega, shrinking, threads, monitor) {
-                return Outcome::Interrupted;
+                return Outcome::BrokenOff;
             }
             let mut gap = self.value(problem, omega).gap();
             still = if gap < smallest { 0 } else { still + 1 };
@@ -180,7 +181,7 @@ impl State {
             let spent = self.steps >= most_steps(problem);
             if gap <= tolerance || still == STILL || spent {
                 if !self.recompute(problem, threads, monitor) {
-                    return Outcome::Interrupted;
+                    return Outcome::BrokenOff;
                 }
                 gap = self.value(problem, omega).gap();
                 checked += 1;
@@ -198,11 +199,11 @@ impl State {
         if self.recompute(problem, threads, monitor) {
             Outcome::Unsolved
         } else {
-            Outcome::Interrupted
+            Outcome::BrokenOff
         }
     }
 
-    /// Replaces the products by ones computed from `Z` alone; `false` when interrupted.
+    /// Replaces the products by ones computed from `Z` alone; `false` when broken off.
     fn recompute(
         &mut self,
         problem: &Problem<'_>,
@@ -281,20 +282,26 @@ pub fn fixed(
         rounds += 1;
         let finished = state.sweep(problem, covariance, settings.shrinking, threads, monitor);
         let mut value = state.value(problem, covariance);
-        let last = rounds == settings.rounds || !finished;
+        let used_up = rounds == settings.rounds;
+        let last = used_up || !finished || monitor.out_of_time();
         if (last || value.gap() <= tolerance) && state.recompute(problem, threads, monitor) {
             value = state.value(problem, covariance);
         }
         let Values { primal, dual, .. } = value.objectives;
         trace.record(rounds, primal, dual, problem.instances(), monitor);
-        if !finished {
+        if !finished && monitor.interrupted() {
             break (Status::Interrupted, value);
         }
         let floor = || rounding(problem, &duals(&state.columns), largest);
         let found = settings
             .stop
             .ending(&value.objectives, f64::INFINITY, floor);
-        if let Some(status) = found.or(last.then_some(Status::MaxIterations)) {
+        let otherwise = if used_up {
+            Status::MaxIterations
+        } else {
+            monitor.status()
+        };
+        if let Some(status) = found.or(last.then_some(otherwise)) {
             break (status, value);
         }
         if rounds == PATIENCE {
@@ -377,6 +384,10 @@ impl Monitor for Later<'_> {
         self.monitor.interrupted()
     }
 
+    fn out_of_time(&mut self) -> bool {
+        self.monitor.out_of_time()
+    }
+
     fn epoch(&mut self, record: &Record) {
         let shifted = self.shifted(record);
         self.monitor.epoch(&shifted);
@@ -457,6 +468,10 @@ pub fn alternating(
         rounds += 1;
         let shrinking = settings.shrinking;
         let outcome = state.solve(problem, &omega, sub_tolerance, shrinking, threads, monitor);
+        if outcome == Outcome::BrokenOff {
+            // The products have gathered rounding. Where the monitor interrupts, there is no time for them.
+            state.recompute(problem, threads, monitor);
+        }
         let value = state.value(problem, &omega);
         let point = joint_point(problem, &state, &omega, &value)?;
         if point.bound > best_bound.0 {
@@ -478,10 +493,11 @@ pub fn alternating(
         let spent = progress.still == STILL_ROUNDS || state.steps >= most_steps(problem);
         let last = rounds == settings.rounds;
         let status = match found {
-            _ if outcome == Outcome::Interrupted => Status::Interrupted,
+            _ if outcome == Outcome::BrokenOff && monitor.interrupted() => Status::Interrupted,
             Some(status) => status,
             None if spent => Status::Stalled,
             None if last => Status::MaxIterations,
+            None if outcome == Outcome::BrokenOff || monitor.out_of_time() => monitor.status(),
             None => {
                 omega = next;
                 continue;

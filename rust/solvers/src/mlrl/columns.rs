@@ -42,7 +42,7 @@ pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
     all
 }
 
-/// Solves one label to the tolerance: the pair steps made, `None` when interrupted (the column is feasible all the same).
+/// Solves one label to the tolerance: the pair steps made, `None` when broken off (the column is feasible all the same).
 pub(super) fn solve_one(
     problem: &Problem<'_>,
     label: usize,
@@ -55,7 +55,7 @@ pub(super) fn solve_one(
     column.steps = 0;
     column.done = false;
     while !column.done {
-        if monitor.interrupted() {
+        if monitor.breaks_off() {
             return None;
         }
         part(
@@ -70,7 +70,7 @@ pub(super) fn solve_one(
     Some(column.steps)
 }
 
-/// Solves every label to the tolerance, all with the kernel factor `scale`: the pair steps made, `None` when interrupted.
+/// Solves every label to the tolerance, all with the kernel factor `scale`: the pair steps made, `None` when broken off.
 pub(super) fn solve_all(
     problem: &Problem<'_>,
     scale: f64,
@@ -84,7 +84,7 @@ pub(super) fn solve_all(
         column.done = false;
     }
     while columns.iter().any(|column| !column.done) {
-        if monitor.interrupted() {
+        if monitor.breaks_off() {
             return None;
         }
         threads.for_each_chunk(columns, 1, |label, chunk| {

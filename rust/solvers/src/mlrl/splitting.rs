@@ -137,7 +137,7 @@ pub(super) fn split(
         let Values { primal, dual, .. } = objectives;
         trace.record(rounds, primal, dual, problem.instances(), monitor);
         let Some(made) = solved else {
-            break (Status::Interrupted, None);
+            break (monitor.status(), None);
         };
         steps += made;
         if made == 0 {
@@ -151,7 +151,8 @@ pub(super) fn split(
         let floor = || rounding(problem, &state.best.dual, 1.0 / problem.lambda);
         let found = settings.stop.ending(&objectives, change, floor);
         let stalled = patience.ends(&state, settings.stop, rounds);
-        let last = rounds == settings.rounds;
+        let used_up = rounds == settings.rounds;
+        let last = used_up || monitor.out_of_time();
         if found.is_some() || stalled || last {
             let Some(point) = state.best.certify(problem, regulariser, threads, monitor)? else {
                 break (Status::Interrupted, None);
@@ -160,8 +161,11 @@ pub(super) fn split(
             if let Some(status) = found.or(stalled.then_some(Status::Stalled)) {
                 break (status, Some(point));
             }
-            if last {
+            if used_up {
                 break (Status::MaxIterations, Some(point));
+            }
+            if last {
+                break (Status::TimeLimit, Some(point));
             }
         }
         if rounds <= PENALTY_SETTLES && (rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0) {
@@ -260,7 +264,7 @@ impl State {
         }
     }
 
-    /// `W`, as `q` support vector machines with the offsets `V - U`: the pair steps made, `None` when interrupted.
+    /// `W`, as `q` support vector machines with the offsets `V - U`: the pair steps made, `None` when broken off.
     fn solve_labels(
         &mut self,
         problem: &Problem<'_>,

@@ -271,7 +271,8 @@ pub fn solve<S: Scores>(
             rounding,
         );
         let interrupted = monitor.interrupted();
-        let last = iterations == settings.max_epochs;
+        let used_up = iterations == settings.max_epochs;
+        let last = used_up || monitor.out_of_time();
         if (found.is_some() || last) && !point.exact && !interrupted {
             // The certificate that counts is that of scores computed anew from B.
             if !scores.recompute(&point.dual, &threads, monitor) {
@@ -285,7 +286,12 @@ pub fn solve<S: Scores>(
         let status = if interrupted {
             Some(Status::Interrupted)
         } else {
-            found.or(last.then_some(Status::MaxIterations))
+            let status = if used_up {
+                Status::MaxIterations
+            } else {
+                Status::TimeLimit
+            };
+            found.or(last.then_some(status))
         };
         if let Some(status) = status {
             break (status, intercept, at);

@@ -109,9 +109,12 @@ pub(super) fn run<S: Scores, T: Step>(
         let status = if interrupted {
             Some(Status::Interrupted)
         } else {
-            ending(&point, stuck, last, settings.tolerance, || {
-                engine.rounding()
-            })
+            let last = if stuck {
+                Some(Status::Stalled)
+            } else {
+                last.then_some(Status::MaxIterations)
+            };
+            ending(&point, last, settings.tolerance, || engine.rounding())
         };
         if let Some(status) = status {
             break (status, point.primal, point.dual);
@@ -119,6 +122,17 @@ pub(super) fn run<S: Scores, T: Step>(
         if monitor.interrupted() {
             trace.amend(point.primal, bound);
             break (Status::Interrupted, point.primal, bound);
+        }
+        if monitor.out_of_time() {
+            rule.certify(engine, &mut point, epochs, true, monitor);
+            trace.amend(point.primal, point.dual);
+            let late = Some(Status::TimeLimit);
+            let status = ending(&point, late, settings.tolerance, || engine.rounding());
+            break (
+                status.unwrap_or(Status::TimeLimit),
+                point.primal,
+                point.dual,
+            );
         }
         rule.follow(engine, unmoved);
         if still || engine.active() == 0 {
@@ -135,19 +149,18 @@ pub(super) fn run<S: Scores, T: Step>(
     }
 }
 
-/// The status with which the loop ends at a point; `None` when it goes on. It ends at the limit of epochs, where nothing
-/// moves any more (`stuck`), where numbers have overflowed, and at a point that is as good as asked for: of an
+/// The status with which the loop ends at a point; `None` when it goes on. It ends in any case where there is a `last`
+/// status to end with; besides where numbers have overflowed, and at a point that is as good as asked for: of an
 /// indefinite kernel that is a stationary point, while a gap within the tolerance that is rounding may still close.
 fn ending(
     point: &Point,
-    stuck: bool,
-    last: bool,
+    last: Option<Status>,
     tolerance: f64,
     rounding: impl FnOnce() -> f64,
 ) -> Option<Status> {
     let good = point.certified && point.gap <= tolerance;
     let finite = point.primal.is_finite();
-    if finite && !(good || last) {
+    if finite && !good && last.is_none() {
         return None;
     }
     let found = verdict(
@@ -157,12 +170,8 @@ fn ending(
         tolerance,
         rounding,
     );
-    if finite && !last && found == Some(Status::Stalled) {
+    if finite && last.is_none() && found == Some(Status::Stalled) {
         return None;
     }
-    Some(found.unwrap_or(if stuck {
-        Status::Stalled
-    } else {
-        Status::MaxIterations
-    }))
+    found.or(last).or(Some(Status::MaxIterations))
 }

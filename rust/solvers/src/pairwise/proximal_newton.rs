@@ -208,9 +208,12 @@ struct Products<'a, S: Scores> {
 }
 
 impl<S: Scores> Products<'_, S> {
-    /// `out = (K + sigma) matrix`; `None` when interrupted.
+    /// `out = (K + sigma) matrix`; `None` when interrupted or out of time.
     fn product(&mut self, matrix: &[f64], out: &mut [f64]) -> Option<()> {
         self.count += 1;
+        if self.monitor.out_of_time() {
+            return None;
+        }
         if !self.scores.recompute(matrix, self.threads, self.monitor) {
             return None;
         }
@@ -532,7 +535,8 @@ impl<'a, L: Loss> Newton<'a, L> {
     }
 }
 
-/// One proximal point step. The state of `scores` is that of another matrix afterwards. `None` when interrupted.
+/// One proximal point step. The state of `scores` is that of another matrix afterwards. `None` when interrupted or
+/// out of time.
 pub(crate) fn step<L: Loss, S: Scores>(
     centre: &Subproblem<'_, L>,
     scores: &mut S,

@@ -167,9 +167,10 @@ pub fn solve(
             trace.record(iteration, objective, objective + slope, n, monitor);
             next_record = iteration + iteration.min(n);
         }
-        let interrupted = iteration % STEPS_PER_QUESTION == 0 && monitor.interrupted();
+        let asks = iteration % STEPS_PER_QUESTION == 0;
+        let broken_off = (asks && monitor.breaks_off()).then(|| monitor.status());
         let satisfied = options.stop.satisfied(slope, objective);
-        if let Some(status) = ending(interrupted, satisfied, iteration >= last) {
+        if let Some(status) = ending(broken_off, satisfied, iteration >= last) {
             // The recursions have gathered rounding: look again at the point itself.
             state.rebuild();
             objective = state.objective();
@@ -217,9 +218,9 @@ fn number_of_pairs(labels: &Labels) -> usize {
 }
 
 /// Why the loop may end at a point; `None` when it goes on.
-fn ending(interrupted: bool, satisfied: bool, last: bool) -> Option<Status> {
-    if interrupted {
-        Some(Status::Interrupted)
+fn ending(broken_off: Option<Status>, satisfied: bool, last: bool) -> Option<Status> {
+    if broken_off.is_some() {
+        broken_off
     } else if satisfied {
         Some(Status::Converged)
     } else {

@@ -197,6 +197,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                 outcome = Epoch::Interrupted;
                 break;
             }
+            // The first epoch is made in any case, of each component of a problem.
+            if self.epochs > 0 && monitor.out_of_time() {
+                // The rest of the blocks might have moved.
+                outcome = Epoch::Moved;
+                break;
+            }
             if let Some(step_length) = self.visit(block, length) {
                 outcome = Epoch::Moved;
                 spoilt += usize::from(step_length < 1.0);

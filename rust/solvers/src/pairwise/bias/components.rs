@@ -301,6 +301,10 @@ impl Monitor for Shifted<'_> {
         self.inner.interrupted()
     }
 
+    fn out_of_time(&mut self) -> bool {
+        self.inner.out_of_time()
+    }
+
     fn epoch(&mut self, record: &Record) {
         let record = Record {
             epoch: self.epochs + record.epoch,

@@ -1,0 +1,141 @@
+"""The search for parameters that is nested inside a split: on its training rows alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from multimargin.checks.parameters import check_integer
+from multimargin.measures import SCORERS, get_scorer
+from multimargin.tuning.last_step import LastStepSearch
+
+Grids = Mapping[str, Mapping[str, Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the parameters of a method are chosen on the training rows of a split.
+
+    Parameters
+    ----------
+    grid : mapping of str to sequence
+        Values to try, one parameter after the other in this order, the others at their best so far.
+    folds : int
+        Number of folds of the training rows.
+    score : str
+        A measure: what is tuned by.
+    """
+
+    grid: Mapping[str, Sequence[Any]]
+    folds: int
+    score: str
+
+
+def searches(
+    tune: bool | Grids, methods: Sequence[str], grids: Grids, folds: int, score: str
+) -> dict[str, Search]:
+    """Return the search of each method that is tuned.
+
+    Parameters
+    ----------
+    tune : bool or mapping of str to grid
+        Whether to tune, or the grids by the name of the method.
+    methods : sequence of str
+        The names of the methods.
+    grids : mapping of str to grid
+        What to tune over where `tune` is True.
+    folds : int
+        Number of folds.
+    score : str
+        What to tune by.
+
+    Returns
+    -------
+    dict of str to Search
+        By name of the method, without those that have nothing to tune.
+
+    Raises
+    ------
+    ValueError
+        If an argument is malformed, or names a method that there is not.
+    """
+    check_integer("tune_folds", folds, at_least=2)
+    scorer_of(score)
+    if tune is False:
+        return {}
+    chosen = grids if tune is True else tune
+    for name in chosen:
+        if name not in methods:
+            raise ValueError(f"tune names {name!r}; expected some of {', '.join(methods)}.")
+    return {
+        name: Search({key: list(values) for key, values in grid.items()}, folds, score)
+        for name, grid in chosen.items()
+        if grid
+    }
+
+
+def scorer_of(name: str) -> tuple[Any, int]:
+    """Return the scorer of a measure, and the sign that turns its scores into the measure.
+
+    Parameters
+    ----------
+    name : str
+        The measure.
+
+    Returns
+    -------
+    scorer : callable
+        Larger is better.
+    sign : {1, -1}
+        -1 for a loss.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure.
+    """
+    for key, sign in ((name, 1), (f"neg_{name}", -1)):
+        if key in SCORERS:
+            return get_scorer(key), sign
+    known = ", ".join(sorted(key.removeprefix("neg_") for key in SCORERS))
+    raise ValueError(f"tune_score is {name!r}; expected one of {known}.")
+
+
+def tuned(pipeline: Pipeline, search: Search, X: Any, Y: Any) -> tuple[Pipeline, dict[str, Any]]:
+    """Choose the parameters of the last step of a pipeline.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Unfitted; its other steps are learned in each fold anew.
+    search : Search
+        How.
+    X, Y : array-like
+        The training rows.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Unfitted, with the parameters chosen.
+    found : dict
+        "parameters", the "score" that they had, "score_name", "combinations" and "seconds".
+    """
+    scorer, sign = scorer_of(search.score)
+    began = perf_counter()
+    last_step = LastStepSearch(
+        pipeline, search.grid, scoring=scorer, n_folds=search.folds, n_rounds=1, n_jobs=1
+    )
+    last_step.search.fit(X, Y)
+    best = last_step.best_parameters
+    chosen = clone(pipeline)
+    chosen[-1].set_params(**best)
+    return chosen, {
+        "parameters": best,
+        "score": sign * float(last_step.search.best_score_),
+        "score_name": search.score,
+        "combinations": len(last_step.tried()),
+        "seconds": perf_counter() - began,
+    }

@@ -1,0 +1,154 @@
+"""`max_time`: a fit that runs out of time ends with a model and its certificate."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin.reference import rank_svm
+from multimargin.reference.mlrl import joint_bound
+from tests.support.problems import noisy_linear_problem
+
+# No limit is as small as the time of an epoch, so that each fit ends at the first look at the clock
+# that counts, on any machine.
+AT_ONCE = 1e-9
+
+COUPLED = np.eye(5) / 5 + 0.1
+MODELS = [
+    RankSVM(C=100.0),
+    RankSVM(C=100.0, kernel="linear"),
+    RankSVM(C=100.0, bias="penalized"),
+    RankSVM(C=100.0, cache_size=0),
+    RankSVM(C=100.0, solver="dcd"),
+    RankSVM(C=100.0, solver="frank-wolfe"),
+    RankSVM(C=100.0, solver="frank-wolfe", bias="none"),
+    RankLSVM(C=100.0),
+    RankCVM(C=100.0),
+    RankCVM(C=10.0, solver="frank-wolfe"),
+    RankCVM(C=10.0, solver="pairwise-frank-wolfe"),
+    MLODM(C=100.0),
+    RankSVMz(C=100.0),
+    RankHLapSVM(C=100.0),
+    MLRL(lam=1e-4),
+    MLRL(lam=1e-4, solver="alternating"),
+    MLRL(lam=1e-4, fixed_covariance=COUPLED),
+    SSMLRL(lam1=1e-4),
+    LLSF(beta=0.1, solver="cd"),
+    LLSF(beta=0.1, solver="cd", alpha=0.0),
+    LLSF(beta=0.1, solver="admm"),
+    LLSF(beta=0.1, solver="apg"),
+]
+
+
+def problem() -> tuple[Any, Any]:
+    return noisy_linear_problem(0, 80, 6, 5, noise=1.0, cut=0.3)
+
+
+def repeatable(model: Any, **parameters: Any) -> Any:
+    if "random_state" in model.get_params():
+        parameters["random_state"] = 0
+    return clone(model).set_params(**parameters)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_fit_without_time_is_certified_where_it_is(model: Any) -> None:
+    X, Y = problem()
+    if isinstance(model, SSMLRL):
+        Y = np.where(np.arange(len(Y))[:, None] < 60, Y.astype(int), -1)
+    stopped = repeatable(model, tol=1e-9, max_time=AT_ONCE)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after max_time=1e-09 s, in \d+ of max_"):
+        stopped.fit(X, Y)
+    assert stopped.status_ == "time_limit"
+    assert stopped.dual_gap_ > 1e-9
+    assert len(stopped.history_["epoch"]) <= 6
+    assert stopped.predict(X).shape == Y.shape
+    # The optimum lies between both objectives, which those of a long fit bound in turn.
+    whole = repeatable(model, tol=1e-3)
+    if "max_iter" in whole.get_params():
+        whole.set_params(max_iter=20_000)
+    if model.get_params()["solver"] in ("frank-wolfe", "alternating"):
+        # The published loops are slow; the same problem by another solver.
+        whole.set_params(solver=type(model)().solver)
+    whole.fit(X, Y)
+    assert whole.status_ == "converged"
+    slack = 1e-9 * abs(whole.objective_)
+    assert stopped.objective_ >= whole.dual_objective_ - slack
+    assert stopped.dual_objective_ <= whole.objective_ + slack
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("solver", ["bcd", "frank-wolfe"])
+def test_the_objective_is_that_of_the_returned_model(bias: str, solver: str) -> None:
+    X, Y = problem()
+    K = X @ X.T
+    model = RankSVM(
+        C=50.0, kernel="precomputed", bias=bias, solver=solver, tol=1e-9, max_time=AT_ONCE,
+        random_state=0, warm_start=True,
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning):
+        model.fit(K, Y)
+    B = np.zeros(Y.shape)
+    B[model.support_] = model.dual_coef_
+    value = rank_svm.primal_objective(K, Y, 50.0, B, model.intercept_, bias)
+    assert model.objective_ == pytest.approx(value, rel=1e-9)
+
+
+def test_the_bound_of_mlrl_is_that_of_its_dual_variables() -> None:
+    X, Y = problem()
+    K = X @ X.T
+    model = MLRL(lam=0.01, kernel="precomputed", tol=1e-9, max_time=AT_ONCE)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(K, Y)
+    bound = joint_bound(K, model.dual_variables_, 0.01)
+    assert model.dual_objective_ == pytest.approx(bound, rel=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_enough_time_changes_no_bit(model: Any) -> None:
+    X, Y = problem()
+    if isinstance(model, SSMLRL):
+        Y = np.where(np.arange(len(Y))[:, None] < 60, Y.astype(int), -1)
+    scores = []
+    for max_time in (None, float("inf"), 1e9):
+        short = {"max_iter" if "max_iter" in model.get_params() else "max_outer": 5}
+        fitted = repeatable(model, tol=1e-9, max_time=max_time, **short)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted.fit(X, Y)
+        scores.append(fitted.label_scores(X))
+    np.testing.assert_array_equal(scores[0], scores[1])
+    np.testing.assert_array_equal(scores[0], scores[2])
+
+
+def test_components_of_a_free_bias_all_have_their_turn() -> None:
+    # Labels 0 and 1 are both relevant wherever 2 and 3 differ, and both irrelevant never.
+    X, Y = noisy_linear_problem(1, 60, 5, 4, noise=1.0, cut=0.0)
+    Y[::2, :2], Y[1::2, 2:] = 1, 0
+    model = RankSVM(C=100.0, tol=1e-9, max_time=AT_ONCE, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, Y)
+    assert model.status_ == "time_limit"
+    assert 0.0 < model.dual_objective_ < model.objective_
+    # Both components have dual variables.
+    assert np.count_nonzero(model.dual_coef_[:, :2]) > 0
+    assert np.count_nonzero(model.dual_coef_[:, 2:]) > 0
+
+
+def test_a_threshold_is_learned() -> None:
+    X, Y = problem()
+    model = RankSVM(C=100.0, tol=1e-9, max_time=AT_ONCE, random_state=0, threshold="labels")
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, Y)
+    assert type(model.threshold_).__name__ == "LabelsThreshold"
+
+
+@pytest.mark.parametrize("value", [0, -1.0, float("nan"), -float("inf"), "1", True])
+@pytest.mark.parametrize("model", [RankSVM(), MLRL(), LLSF()], ids=repr)
+def test_wrong_limits(model: Any, value: Any) -> None:
+    X, Y = problem()
+    with pytest.raises((TypeError, ValueError), match="max_time is "):
+        clone(model).set_params(max_time=value).fit(X, Y)
