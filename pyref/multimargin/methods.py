@@ -278,7 +278,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "rank-cvm",
                 "Rank-CVM",
-                "squared hinge of every pair with a margin of its own",
+                "squared hinge of every pair with a margin of its own; predicts as rank-lsvm does",
                 RankCVM,
                 _REPEATABLE,
                 _XU_2013,
@@ -286,7 +286,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "rank-lsvm",
                 "Rank-LSVM",
-                "squared hinge of every pair, quick to solve",
+                "squared hinge of every pair, quick to solve; predicts as rank-cvm does",
                 RankLSVM,
                 _REPEATABLE,
                 _MLODM_PAPER,

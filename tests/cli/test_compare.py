@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -145,3 +146,79 @@ def test_interrupt(folder: Path) -> None:
     assert process.returncode == 130
     assert "stopped; results so far are in results.jsonl" in shown
     assert 2 <= len(read_results(results)) < 100
+
+
+def test_tuning_is_nested_in_the_splits(command: Command, folder: Path) -> None:
+    methods = "rank-svm:C=1/8:gamma=0.5,ovr-linear:C=1/4,dummy"
+    options = ["--cv", 2, "--tune", "--tune-folds", 2, "--report", "r.html"]
+    answer = compare(command, "-m", methods, *options)
+    assert answer.code == 0
+    assert answer.out.startswith("On small, ")
+    assert "Parameters that were chosen" in answer.out
+    found = read_results(folder / "results.jsonl")
+    tuned = {result.method: result.tuning for result in found}
+    assert list(tuned["rank-svm:C=1/8:gamma=0.5"]["parameters"]) == ["C"]
+    assert tuned["rank-svm:C=1/8:gamma=0.5"]["parameters"]["C"] in (1.0, 8.0)
+    assert list(tuned["ovr-linear:C=1/4"]["parameters"]) == ["estimator__estimator__C"]
+    assert tuned["dummy"] is None
+    page = (folder / "r.html").read_text()
+    assert '<p class="verdict">On small, ' in page
+    typed = ["compare", "small.arff", "-m", methods, *map(str, options)]
+    assert f"multimargin {' '.join(typed)}</pre>" in page
+    answer = compare(command, "-m", methods, *options[:-2], "--json")
+    assert answer.json["verdict"].startswith("On small, ")
+    assert read_results(folder / "results.jsonl") == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "rank-svm:C=1/8"], "several values in 'C=1/8'; expected --tune"),
+        (["-m", "rank-svm:C=1//8", "--tune"], "'C=1//8'; expected a form such as C=1/8/64"),
+        (["--tune", "--tune-score", "nice"], "--tune-score is 'nice'; expected one of "),
+        (["--time-limit", "0"], "--time-limit is 0; expected a positive number"),
+    ],
+)
+def test_wrong_command_lines_of_tuning(
+    command: Command, folder: Path, arguments: list[object], message: str
+) -> None:
+    answer = compare(command, *arguments)
+    assert answer.code == 2
+    assert message in " ".join(answer.err.split())
+
+
+def test_a_time_limit_is_that_of_each_fit(command: Command, folder: Path) -> None:
+    methods = "rank-svm:tol=1e-9:C=100,llsf-bsvm,knn"
+    answer = compare(command, "-m", methods, "--cv", 2, "--time-limit", "1e-9")
+    assert answer.code == 0
+    svm, llsf, knn = read_results(folder / "results.jsonl")[:3]
+    assert svm.certificate["status"] == "time_limit"
+    assert llsf.estimator["parameters"]["selector"]["parameters"]["max_time"] == 1e-9
+    assert not knn.failed
+
+
+def test_all_measures_fit_into_80_columns(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = compare(command, "-m", "rank-svm,mlodm,knn", "--cv", 2, "--measures", "all")
+    results, _, rest = answer.out.partition("Win/tie/loss")
+    ranks, _, _ = rest.partition("Certificates")
+    for part in (results, ranks):
+        lines = part.splitlines()
+        assert max(map(len, lines)) <= 80
+        # No number is broken: each has its line, and each measure all of its numbers.
+        assert sum("ranking loss" in line for line in lines if line.startswith("│")) >= 1
+    assert len(re.findall(r"\d\.\d{4} ± \d\.\d{4}", results)) >= 3 * 11
+
+
+def test_a_table_is_encoded_in_each_split(command: Command, folder: Path) -> None:
+    rows = ["name,number,a,b,c"]
+    for k in range(40):
+        rows.append(f"n{k},{k % 7},{k % 2},{(k // 2) % 2},{int(k % 3 == 0)}")
+    Path("table.csv").write_text("\n".join(rows) + "\n")
+    answer = command("compare", "table.csv", "--labels", "a,b,c", "-m", "knn", "--cv", 2)
+    assert answer.code == 0
+    found = read_results(folder / "results.jsonl")
+    # Columns of the table: their numbers differ from fold to fold.
+    assert {result.shape["n_features"] for result in found} == {2}

@@ -1,5 +1,7 @@
 """``multimargin compare``."""
 
+import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +19,7 @@ _SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, mac
 
 
 def command(
+    context: typer.Context,
     sources: Annotated[
         list[str],
         typer.Argument(
@@ -33,9 +36,29 @@ def command(
             metavar="METHOD,...",
             help="Methods (multimargin methods lists them) and baselines: ovr-svc, ovr-linear-svc, "
             "classifier-chain, knn, random-forest, dummy. Parameters follow after colons: "
-            "rank-svm:C=8:gamma=2^-3.",
+            "rank-svm:C=8:gamma=2^-3; with --tune, values to try: rank-svm:C=1/8/64.",
         ),
     ] = "rank-svm,mlodm,ovr-svc",
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Choose the parameters of every method, baselines too, anew in each split, on its "
+            "training rows alone: one after the other, over the values of the method's paper "
+            "(multimargin methods METHOD) or those given after colons.",
+        ),
+    ] = False,
+    tune_folds: Annotated[
+        int, typer.Option("--tune-folds", min=2, metavar="N", help="Folds of the training rows.")
+    ] = 3,
+    tune_score: Annotated[
+        str,
+        typer.Option(
+            "--tune-score",
+            metavar="MEASURE",
+            help="What to tune by, as --score of multimargin tune.",
+        ),
+    ] = "ranking_hamming",
     cv: Annotated[
         int | None,
         typer.Option(
@@ -130,31 +153,39 @@ def command(
 ) -> None:
     """Compare methods on data sets: means, ranks, significance.
 
-    All methods get the same splits. Ctrl-C stops; the same command goes on where it stopped. A
-    method that fails is recorded and does not stop the others; the exit code is 1 if all failed.
+    The first sentence says who wins by the first of --measures, by how much, and whether it is
+    significant. All methods get the same splits. Ctrl-C stops; the same command goes on where it
+    stopped. A method that fails is recorded and does not stop the others; the exit code is 1 if all
+    failed.
 
     \b
     Examples:
       multimargin compare digits --methods rank-svm,mlodm,ovr-svc --cv 10 --report report.html
       multimargin compare emotions yeast --official-split --measures all --csv results.csv
       multimargin compare digits --methods rank-svm:C=1,rank-svm:C=10,knn -j 2
+      multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear,ml-knn --tune --cv 3
     """
     from multimargin.cli import FAILED
-    from multimargin.cli.table_options import load_encoded, table_columns
+    from multimargin.cli.table_options import table_columns
     from multimargin.compare import run_experiment
 
-    estimators = _estimators(methods, time_limit)
+    estimators, grids = _estimators(methods, time_limit, tune=tune)
+    if tune:
+        _check_score(tune_score)
     folds = _splits(cv, official_split)
     shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
     outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
     _check_outputs(outputs)
     columns = table_columns(labels, tags_column, separator, drop, text)
-    data = [load_encoded(source, columns) for source in sources]
+    data = [_load(source, columns) for source in sources]
 
     with _cluster(dask), _told_how_to_go_on(results_file):
         results = run_experiment(
             data,
             estimators,
+            tune=grids if tune else False,
+            tune_folds=tune_folds,
+            tune_score=tune_score.replace("-", "_").removeprefix("neg_"),
             cv=folds,
             scaling=scale,
             seed=seed,
@@ -164,42 +195,102 @@ def command(
             progress=True,
         )
     options: dict[str, Any] = {"reference": reference, "test": test, "alpha": alpha}
-    _write(results, shown, options, outputs)
+    typed = shlex.join(["multimargin", *(context.obj or sys.argv[1:])])
+    _write(results, shown, options, outputs, typed)
     if as_json:
-        _print_json(results, results_file, outputs)
+        _print_json(results, shown, options, results_file, outputs)
     else:
         _print_tables(results, shown, options, results_file, outputs)
     if all(result.failed for result in results):
         raise typer.Exit(FAILED)
 
 
-def _estimators(methods: str, time_limit: float | None) -> dict[str, Any]:
+def _estimators(
+    methods: str, time_limit: float | None, *, tune: bool
+) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
+    """Return the estimators by what was typed, and the values to try for their parameters."""
     from multimargin.cli.options import limit_time
     from multimargin.compare.experiment.baselines import find_estimator
 
     estimators: dict[str, Any] = {}
+    grids: dict[str, dict[str, list[Any]]] = {}
     for text in (part.strip() for part in methods.split(",")):
         name, *assignments = text.split(":")
         if not name:
             raise WrongUsage(f"--methods is {methods!r}; expected names with commas between")
         if text in estimators:
             raise WrongUsage(f"--methods has {text!r} twice; expected different methods")
-        parameters = {}
-        for assignment in assignments:
-            key, equals, value = assignment.partition("=")
-            if not (key and equals and value):
-                raise WrongUsage(
-                    f"--methods has {assignment!r} in {text!r}; expected METHOD:NAME=VALUE"
-                )
-            parameters[key.strip()] = value
+        fixed, tried = _assigned(text, assignments, tune=tune)
         try:
             method = find_estimator(name)
-            estimators[text] = method.make(**parameters)
-            if "max_time" in method.parameters:
-                limit_time(method, estimators[text], time_limit)
+            estimators[text] = method.make(**fixed)
+            grids[text] = _grid(method, fixed, tried)
         except ValueError as error:
             raise WrongUsage(f"--methods: {error}") from error
-    return estimators
+        if "max_time" in method.parameters:
+            limit_time(method, estimators[text], time_limit)
+    return estimators, grids
+
+
+def _assigned(
+    text: str, assignments: list[str], *, tune: bool
+) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Read what follows the name of a method: values, and lists of values to try."""
+    fixed: dict[str, str] = {}
+    tried: dict[str, list[str]] = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not (key and equals and value):
+            raise WrongUsage(
+                f"--methods has {assignment!r} in {text!r}; expected METHOD:NAME=VALUE"
+            )
+        values = value.split("/")
+        if len(values) == 1:
+            fixed[key.strip()] = value
+        elif not tune:
+            raise WrongUsage(f"--methods has several values in {assignment!r}; expected --tune")
+        elif not all(values):
+            raise WrongUsage(f"--methods has {assignment!r}; expected a form such as C=1/8/64")
+        else:
+            tried[key.strip()] = values
+    return fixed, tried
+
+
+def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> dict[str, list[Any]]:
+    """Return the values to try: those that were typed, else the paper's, of what is not fixed."""
+    from multimargin.methods import parse
+
+    known = method.make().get_params(deep=True)
+    typed = {
+        target: [parse(value, known[target]) for value in values]
+        for target, values in ((method.parameter(name), tried[name]) for name in tried)
+    }
+    held = {method.parameter(name) for name in fixed}
+    # As in the Rank-CVM paper: the kernel first, C last.
+    order = sorted(method.grid, key=lambda name: name == "C")
+    papers = {name: list(method.grid[name]) for name in order if name not in held}
+    return {**papers, **typed} if typed.keys() <= papers.keys() else {**typed, **papers}
+
+
+def _check_score(score: str) -> None:
+    from multimargin.compare.experiment.tuning import scorer_of
+
+    try:
+        scorer_of(score.replace("-", "_").removeprefix("neg_"))
+    except ValueError as error:
+        raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from error
+
+
+def _load(source: str, columns: Any) -> Any:
+    """Load a data set; of a table, say what is filled in."""
+    import numpy as np
+
+    from multimargin.cli.table_options import is_table, load_table_or_data, say_what_is_missing
+
+    data = load_table_or_data(source, columns)
+    if is_table(data):
+        say_what_is_missing(data, np.arange(data.n_samples))  # type: ignore[arg-type]
+    return data
 
 
 def _splits(cv: int | None, official_split: bool) -> int | str:
@@ -290,6 +381,7 @@ def _write(
     measures: list[str],
     options: dict[str, Any],
     outputs: dict[str, str | None],
+    typed: str,
 ) -> None:
     from multimargin.compare.report.table import to_latex, to_markdown
     from multimargin.compare.report.tables import results_frame
@@ -311,7 +403,7 @@ def _write(
         _choose_file_backend()
         from multimargin.compare.report.html import write_report
 
-        write_report(results, report, measures=measures, **options)
+        write_report(results, report, measures=measures, command=typed, **options)
 
 
 def _choose_file_backend() -> None:
@@ -348,27 +440,48 @@ def _print_tables(
         certificates_table,
         failures_table,
         remarks_table,
+        tuning_table,
     )
     from multimargin.compare.report.table import to_rich
 
-    extra = (certificates_table(results), failures_table(results), remarks_table(results))
+    extra = (
+        tuning_table(results),
+        certificates_table(results),
+        failures_table(results),
+        remarks_table(results),
+    )
     out = console()
-    for table in (*_tables(results, measures, options), *extra):
-        if table is not None:
-            out.print(to_rich(table))
+    out.print(_verdict(results, measures, options), style="bold", markup=False, end="\n\n")
+    tables = [
+        part for table in _tables(results, measures, options) for part in table.within(out.width)
+    ]
+    for shown in (*tables, *extra):
+        if shown is not None:
+            out.print(to_rich(shown))
             out.print()
     written = [results_file, *(path for path in outputs.values() if path is not None)]
     out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)
 
 
+def _verdict(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> str:
+    from multimargin.compare import verdict
+
+    return verdict(results, measures, test=options["test"], alpha=options["alpha"])
+
+
 def _print_json(
-    results: "Sequence[Result]", results_file: str, outputs: dict[str, str | None]
+    results: "Sequence[Result]",
+    measures: list[str],
+    options: dict[str, Any],
+    results_file: str,
+    outputs: dict[str, str | None],
 ) -> None:
     from multimargin.cli.output import print_json
     from multimargin.compare.report.tables import results_frame
 
     print_json(
         {
+            "verdict": _verdict(results, measures, options),
             "results_file": results_file,
             "outputs": {option.removeprefix("--"): path for option, path in outputs.items()},
             "n_failed": sum(result.failed for result in results),

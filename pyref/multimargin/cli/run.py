@@ -53,7 +53,13 @@ def run(arguments: Sequence[str]) -> int:
         warnings.filterwarnings("ignore", r"Label (not )?\S+ is present in all training examples")
         warnings.showwarning = _show_warning
         try:
-            code = app(list(arguments), prog_name="multimargin", standalone_mode=False)
+            code = app(
+                list(arguments),
+                prog_name="multimargin",
+                standalone_mode=False,
+                # What was typed, for reports.
+                obj=list(arguments),
+            )
             method = _method_in_help(arguments)
             if method is not None:
                 print("\nOptions of the method:\n", flush=True)

@@ -66,14 +66,15 @@ def command(
         make_pipeline,
     )
     from multimargin.cli.output import console, counted, pairs_table, print_json
-    from multimargin.cli.table_options import load_encoded, table_columns
+    from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
     from multimargin.verification import draw_rows, verify
 
     method, estimator = make_named_method(method_name, context.args)
-    data = load_encoded(source, table_columns(labels, tags_column, separator, drop, text))
+    columns = table_columns(labels, tags_column, separator, drop, text)
+    data = load_table_or_data(source, columns)
     split, chosen = choose_split(data, split, "train")
     drawn = chosen[draw_rows(data.Y[chosen], rows, random_state=seed)]
-    X, Y = data.X[drawn], data.Y[drawn]
+    X, Y = rows_of(data.X, drawn), data.Y[drawn]
     check_complete(data, drawn)
     scaler = make_pipeline(estimator, scale, data)[:-1]
     if len(scaler):

@@ -24,6 +24,7 @@ from multimargin.compare.report.html import make_report, write_report
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
 from multimargin.compare.report.table import Table, to_latex, to_markdown, to_rich
 from multimargin.compare.report.tables import results_frame, results_tables
+from multimargin.compare.report.verdict import verdict
 from multimargin.compare.results import Result
 from multimargin.compare.results_file import read_results
 from multimargin.compare.statistics.ranks import (
@@ -62,6 +63,7 @@ __all__ = [
     "to_latex",
     "to_markdown",
     "to_rich",
+    "verdict",
     "wilcoxon_tests",
     "win_tie_loss",
     "win_tie_loss_table",

@@ -64,6 +64,10 @@ class Result:
         Versions and machine.
     finished : str
         UTC time, ISO 8601.
+    tuning : dict or None
+        What was chosen on the training rows: "parameters", the "score" that they had there by
+        "score_name", the number of "combinations" tried and the "seconds" of the search, which
+        `fit_seconds` leaves out; None for a method that was not tuned.
     """
 
     job: str
@@ -91,6 +95,7 @@ class Result:
     error: dict[str, str] | None
     environment: dict[str, str]
     finished: str
+    tuning: dict[str, Any] | None = None
 
     @property
     def failed(self) -> bool:
@@ -142,7 +147,8 @@ class Result:
         if row.pop("format") != FORMAT:
             return None
         expected = {field.name for field in fields(cls)}
-        if set(row) != expected:
+        # Rows are older than tuning.
+        if set(row) | {"tuning"} != expected:
             raise ValueError(f"lacks or has too much of {sorted(set(row) ^ expected)}")
         return cls(**row)
 

@@ -56,3 +56,51 @@ def test_rich(table: Table) -> None:
     assert shown.count(AWKWARD) == 3
     assert "0.50 ± 0.01" in shown
     assert "a note." in shown
+
+
+def wide(columns: int, rows: int = 3) -> Table:
+    index = pd.Index([f"method {row}" for row in range(rows)], name="method")
+    cells = pd.DataFrame(
+        {f"measure {k}": [f"0.{row}{k}" for row in range(rows)] for k in range(columns)},
+        index=index,
+    )
+    cells.columns.name = "measure"
+    return Table("Wide", cells, cells == "0.01", ("a note",))
+
+
+def shown_width(table: Table) -> int:
+    from rich.console import Console
+
+    stream = StringIO()
+    Console(file=stream, width=1000).print(to_rich(table))
+    return max(len(line.rstrip()) for line in stream.getvalue().splitlines())
+
+
+@pytest.mark.parametrize("width", [30, 40, 80, 120])
+@pytest.mark.parametrize("columns", [1, 2, 7, 23])
+def test_tables_are_brought_to_a_width(width: int, columns: int) -> None:
+    table = wide(columns, rows=30)
+    parts = table.within(width)
+    assert all(shown_width(part) <= width for part in parts)
+    cells = pd.concat([part.cells for part in parts], axis=1)
+    assert cells.equals(table.cells)
+    assert [part.notes for part in parts[:-1]] == [()] * (len(parts) - 1)
+    assert parts[-1].notes == ("a note",)
+    if len(parts) > 1:
+        assert parts[0].title == f"Wide (1 of {len(parts)})"
+        # No part has room for a column of the next.
+        joined = pd.concat([parts[0].cells, parts[1].cells.iloc[:, :1]], axis=1)
+        assert shown_width(Table("Wide", joined)) > width
+    best = [bool(part.best.to_numpy().any()) for part in parts if part.best is not None]
+    assert sum(best) == (columns > 1)
+
+
+def test_rows_and_columns_are_exchanged_where_that_helps() -> None:
+    (table,) = wide(23).within(80)
+    assert table.header == ["measure", "method 0", "method 1", "method 2"]
+    assert dict(table.rows())["measure 1"] == [("0.01", True), ("0.11", False), ("0.21", False)]
+
+
+def test_a_column_that_is_too_wide_by_itself_stays() -> None:
+    parts = wide(3, rows=30).within(5)
+    assert [part.cells.shape[1] for part in parts] == [1, 1, 1]

@@ -249,7 +249,7 @@ def find_estimator(name: str) -> Method:
     ----------
     name : str
         A key of `multimargin.methods.METHODS` or of `BASELINES`, in any case, with ``-`` or ``_``
-        or without.
+        or without; or the first words of one, ``"ovr-linear"``, where there is one that begins so.
 
     Returns
     -------
@@ -265,6 +265,9 @@ def find_estimator(name: str) -> Method:
     plain = str(name).strip().lower().replace("_", "-")
     by_squeezed_name = {key.replace("-", ""): method for key, method in known.items()}
     method = by_squeezed_name.get(plain.replace("-", ""))
+    begun = [key for key in known if key.startswith(f"{plain}-")]
+    if method is None and len(begun) == 1:
+        method = known[begun[0]]
     if method is None:
         close = get_close_matches(plain, known, n=1, cutoff=0.5)
         hint = f" (did you mean {close[0]!r}?)" if close else ""

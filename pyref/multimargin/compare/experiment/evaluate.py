@@ -3,7 +3,7 @@
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
+from sklearn.pipeline import Pipeline
 
 from multimargin.compare.experiment.environment import environment
+from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.margins import margin_quantiles
 from multimargin.compare.experiment.scores import scores_of
 from multimargin.compare.experiment.splits import Split
+from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
+from multimargin.datasets.table_encoder import with_encoder
 from multimargin.measures import all_measures
 from multimargin.scaling import with_scaler
 
@@ -41,11 +45,17 @@ class Job:
         The rows.
     blank : Result
         The result, as far as it is known before the fit.
+    search : Search or None, default=None
+        How its parameters are chosen on the training rows; None leaves them as they are.
+    kinds : mapping of str to str or None, default=None
+        Of a table the kinds of its columns, which are encoded as the training rows ask for.
     """
 
     estimator: Any
     split: Split
     blank: Result
+    search: Search | None = None
+    kinds: Mapping[str, str] | None = None
 
 
 def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
@@ -53,7 +63,7 @@ def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
 
     Parameters
     ----------
-    X : {ndarray, CSR matrix} of shape (n, d)
+    X : {ndarray, CSR matrix, DataFrame} of shape (n, d)
         Features of all rows.
     Y : ndarray of shape (n, q)
         Label indicator of all rows.
@@ -80,12 +90,14 @@ def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
 def _fit_and_measure(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
     train, test = job.split.train, job.split.test
     Y_train, Y_test = Y[train], Y[test]
-    model = with_scaler(clone(job.estimator), job.blank.scaling, sparse=sparse.issparse(X))
+    X_train, X_test = (X.iloc[r] if hasattr(X, "iloc") else X[r] for r in (train, test))
+    model, found = _pipeline(X_train, job), None
+    if job.search is not None:
+        model, found = tuned(model, job.search, X_train, Y_train)
 
     start = perf_counter()
-    model.fit(X[train], Y_train)
+    model.fit(X_train, Y_train)
     fitted = perf_counter()
-    X_test = X[test]
     predicting = perf_counter()
     predicted = model.predict(X_test)
     end = perf_counter()
@@ -105,7 +117,16 @@ def _fit_and_measure(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
         history=_history(classifier),
         label_correlation=_label_correlation(classifier),
         label_feature_counts=_label_feature_counts(classifier),
+        tuning=None if found is None else {**found, "parameters": describe(found["parameters"])},
     )
+
+
+def _pipeline(X: Any, job: Job) -> Pipeline:
+    """Return the unfitted method behind what makes scaled numbers of the features."""
+    estimator, scaling = clone(job.estimator), job.blank.scaling
+    if job.kinds is not None:
+        return with_encoder(estimator, job.kinds, scaling, n_rows=X.shape[0])
+    return with_scaler(estimator, scaling, sparse=sparse.issparse(X))
 
 
 def _measures(Y: NDArray[np.int64], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:

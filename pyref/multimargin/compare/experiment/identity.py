@@ -11,6 +11,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from pandas.util import hash_pandas_object
 from scipy import sparse
 
 
@@ -65,8 +66,8 @@ def fingerprint(*arrays: Any) -> str:
 
     Parameters
     ----------
-    *arrays : {ndarray, CSR matrix}
-        The arrays; their shape, type and storage count.
+    *arrays : {ndarray, CSR matrix, DataFrame}
+        The arrays; their shape, type and storage count, and the names of a frame's columns.
 
     Returns
     -------
@@ -78,6 +79,9 @@ def fingerprint(*arrays: Any) -> str:
         if sparse.issparse(array):
             digest.update(f"csr {array.shape}".encode())
             parts = [array.data, array.indices, array.indptr]
+        elif hasattr(array, "columns"):
+            digest.update(f"frame {list(array.columns)}".encode())
+            parts = [hash_pandas_object(array[name], index=False).to_numpy() for name in array]
         else:
             parts = [array]
         for part in parts:

@@ -12,8 +12,9 @@ from joblib.parallel import get_active_backend
 from multimargin.compare.experiment.evaluate import Job, evaluate
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
+from multimargin.datasets.tables import Table
 
-Work = tuple[MultilabelData, Job]
+Work = tuple[MultilabelData | Table, Job]
 
 
 def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, None, None]:
@@ -21,7 +22,7 @@ def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, 
 
     Parameters
     ----------
-    work : sequence of (MultilabelData, Job)
+    work : sequence of (MultilabelData or Table, Job)
         The jobs with their data.
     n_jobs : int or None
         Number of jobs at a time, as in joblib.

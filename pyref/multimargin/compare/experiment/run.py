@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +10,30 @@ import numpy as np
 from sklearn.base import clone
 
 from multimargin.checks.parameters import check_choice, check_integer
-from multimargin.compare.experiment.baselines import make_estimator
+from multimargin.compare.experiment.baselines import find_estimator, make_estimator
 from multimargin.compare.experiment.evaluate import Job
 from multimargin.compare.experiment.identity import describe, fingerprint, identity
 from multimargin.compare.experiment.parallel import evaluate_all
 from multimargin.compare.experiment.progress import progress_display
 from multimargin.compare.experiment.splits import Split, make_splits
+from multimargin.compare.experiment.tuning import Grids, Search, searches
 from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
 from multimargin.datasets import MultilabelData
+from multimargin.datasets.tables import Table
 from multimargin.scaling import SCALINGS
 
+Data = MultilabelData | Table
 Methods = Sequence[str] | Mapping[str, Any]
 
 
 def run_experiment(
-    data: MultilabelData | Sequence[MultilabelData],
+    data: Data | Sequence[Data],
     methods: Methods,
     *,
+    tune: bool | Grids = False,
+    tune_folds: int = 3,
+    tune_score: str = "ranking_hamming",
     cv: int | str = 10,
     scaling: str = "minmax",
     seed: int = 0,
@@ -40,11 +47,20 @@ def run_experiment(
 
     Parameters
     ----------
-    data : MultilabelData or sequence of MultilabelData
-        The data sets, with different names and at least two labels each.
+    data : MultilabelData, Table or sequence of them
+        The data sets, with different names and at least two labels each. The columns of a table are
+        made numbers as the training rows of each split ask for.
     methods : sequence of str, or mapping of str to estimator
         Names that `make_estimator` knows, or estimators by a name of your own: any scikit-learn
         classifier that takes an indicator matrix.
+    tune : bool or mapping of str to grid, default=False
+        Whether the parameters of each method are chosen anew in each split, on its training rows
+        alone, one parameter after the other. True tunes methods that are given by name over the
+        values of their papers; a mapping gives the values to try, {method: {parameter: values}}.
+    tune_folds : int, default=3
+        Folds of the training rows.
+    tune_score : str, default="ranking_hamming"
+        The measure that is tuned by.
     cv : int or "official", default=10
         Number of folds of a stratified cross-validation, or "official" for the splits "train" and
         "test" of the data.
@@ -102,10 +118,11 @@ def run_experiment(
     estimators = {
         name: _seeded(estimator, seed) for name, estimator in _estimators(methods).items()
     }
+    searched = searches(tune, list(estimators), _grids(methods), tune_folds, tune_score)
     pairs = [
         (one, job)
         for one in _data_sets(data)
-        for job in _jobs(one, estimators, make_splits(one, cv, seed), scaling, seed)
+        for job in _jobs(one, estimators, searched, make_splits(one, cv, seed), scaling, seed)
     ]
     with nullcontext() if results_file is None else ResultsFile(results_file) as file:
         wanted = {job.blank.job for _, job in pairs}
@@ -130,8 +147,9 @@ def run_experiment(
 
 
 def _jobs(
-    data: MultilabelData,
+    data: Data,
     estimators: Mapping[str, Any],
+    searched: Mapping[str, Search],
     splits: Sequence[Split],
     scaling: str,
     seed: int,
@@ -144,9 +162,12 @@ def _jobs(
         counts = data.Y[split.train].sum(axis=0, dtype=np.intp)
         one_class = np.flatnonzero((counts == 0) | (counts == len(split.train)))
         for name, estimator in estimators.items():
-            described = descriptions[name]
+            described, search = descriptions[name], searched.get(name)
+            # Without tuning, results keep the identity that they had before there was any.
+            tuning = {} if search is None else {"tuning": describe(asdict(search))}
             job = identity(
                 {
+                    **tuning,
                     "format": FORMAT,
                     "data": [data.name, content, list(data.label_names)],
                     "split": [split.name, fingerprint(split.train, split.test)],
@@ -187,15 +208,15 @@ def _jobs(
                 environment={},
                 finished="",
             )
-            yield Job(estimator, split, blank)
+            yield Job(estimator, split, blank, search, getattr(data, "kinds", None))
 
 
-def _data_sets(data: Any) -> list[MultilabelData]:
-    data_sets = [data] if isinstance(data, MultilabelData) else list(data)
+def _data_sets(data: Any) -> list[Data]:
+    data_sets = [data] if isinstance(data, Data) else list(data)
     if not data_sets:
         raise ValueError("data is empty; expected at least one data set.")
     for position, one in enumerate(data_sets):
-        if not isinstance(one, MultilabelData):
+        if not isinstance(one, Data):
             raise TypeError(
                 f"data[{position}] is a {type(one).__name__}; expected MultilabelData, which the "
                 "readers of multimargin.datasets return."
@@ -239,6 +260,13 @@ def _estimators(methods: Any) -> dict[str, Any]:
                 f"methods[{name!r}] is {estimator!r}; expected an unfitted scikit-learn estimator."
             )
     return estimators
+
+
+def _grids(methods: Methods) -> Grids:
+    """Return what the papers tune over, for methods that are given by name."""
+    if isinstance(methods, Mapping):
+        return {}
+    return {name: find_estimator(name).grid for name in methods}
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets import MultilabelData
+from multimargin.datasets.tables import Table
 from multimargin.tuning import MultilabelStratifiedKFold
 
 OFFICIAL = "official"
@@ -29,12 +30,12 @@ class Split:
     test: NDArray[np.intp]
 
 
-def make_splits(data: MultilabelData, cv: int | str, seed: int) -> list[Split]:
+def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[Split]:
     """Split a data set.
 
     Parameters
     ----------
-    data : MultilabelData
+    data : MultilabelData or Table
         The data.
     cv : int or "official"
         Number of folds, at least 2, of a stratified cross-validation; or "official" for the splits
@@ -81,7 +82,7 @@ def make_splits(data: MultilabelData, cv: int | str, seed: int) -> list[Split]:
     return splits
 
 
-def _official(data: MultilabelData) -> Split:
+def _official(data: MultilabelData | Table) -> Split:
     missing = [name for name in ("train", "test") if name not in data.splits]
     if missing:
         found = f", only {sorted(data.splits)}" if data.splits else ""

@@ -51,6 +51,50 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
     return Table("Certificates: relative duality gaps", pd.DataFrame(rows, index=index))
 
 
+def tuning_table(results: Sequence[Result]) -> Table | None:
+    """Lay out the parameters that were chosen.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results.
+
+    Returns
+    -------
+    Table or None
+        One row a data set and method that was tuned; None without any.
+    """
+    tuned: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for result in results:
+        if result.tuning is not None:
+            tuned.setdefault((result.data, result.method), []).append(result.tuning)
+    if not tuned:
+        return None
+    rows = []
+    for (_, method), found in tuned.items():
+        chosen = []
+        for name in found[0]["parameters"]:
+            counts = pd.Series([_short(one["parameters"][name]) for one in found]).value_counts()
+            values = ", ".join(
+                value if count == len(found) else f"{value} ({count})"
+                for value, count in counts.items()
+            )
+            chosen.append(f"{name.rpartition('__')[2]} {values}")
+        rows.append(
+            {
+                "method": method,
+                "chosen (how often)": "; ".join(chosen),
+                "combinations": f"{np.mean([one['combinations'] for one in found]):.0f}",
+                "seconds a search": f"{np.mean([one['seconds'] for one in found]):.3g}",
+            }
+        )
+    index = pd.Index([data for data, _ in tuned], name="data")
+    names = sorted({one["score_name"] for found in tuned.values() for one in found})
+    notes = (f"tuned by {', '.join(names)} on the training rows of each split alone",)
+    title = "Parameters that were chosen"
+    return Table(title, pd.DataFrame(rows, index=index), notes=notes, numeric=False)
+
+
 def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Table | None:
     """Lay out the F1 of each label, from the counts of all test rows together.
 
@@ -231,6 +275,10 @@ def environments_table(results: Sequence[Result]) -> Table:
         notes=notes,
         numeric=False,
     )
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _list(splits: Sequence[str]) -> str:

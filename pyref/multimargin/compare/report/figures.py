@@ -9,6 +9,7 @@ import numpy as np
 
 from multimargin.compare.measured import DEFAULT, find_measured
 from multimargin.compare.report.collect import per_data, per_split
+from multimargin.compare.report.doubles import doubles, ranked_once
 from multimargin.compare.report.label_measures import label_measures
 from multimargin.compare.results import Result
 from multimargin.compare.statistics.ranks import nemenyi_test
@@ -66,8 +67,9 @@ def critical_difference_images(
     """
     from multimargin.plots import CriticalDifferenceDisplay
 
+    alike = doubles(results)
     for measured in find_measured(measures):
-        table = per_data(per_split(results, measured.name))
+        table = ranked_once(per_data(per_split(results, measured.name)), alike)
         test = nemenyi_test(table, larger_is_better=measured.larger_is_better, alpha=alpha)
         if test.note:
             continue
@@ -207,6 +209,7 @@ def _image(title: str, caption: str, display: Any) -> Image:
     from matplotlib import pyplot
 
     content = BytesIO()
-    display.figure_.savefig(content, format="png", dpi=_RESOLUTION)
+    # A legend of long names may be wider than the axes.
+    display.figure_.savefig(content, format="png", dpi=_RESOLUTION, bbox_inches="tight")
     pyplot.close(display.figure_)
     return Image(title, caption, content.getvalue())

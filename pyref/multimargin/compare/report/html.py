@@ -16,14 +16,20 @@ from multimargin.compare.report.conditions import (
     label_table,
     parameters_table,
     remarks_table,
+    tuning_table,
 )
 from multimargin.compare.report.figures import critical_difference_images, data_images
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
+from multimargin.compare.report.table import Table
 from multimargin.compare.report.tables import results_tables
+from multimargin.compare.report.verdict import verdict
+from multimargin.compare.report.wording import date_in_words
 from multimargin.compare.results import Result
 from multimargin.files.writing import write_text
 
 _TEMPLATE = "report.html.jinja"
+# Characters in a line of A4 in small print.
+_LINE = 105
 
 
 def make_report(
@@ -34,6 +40,7 @@ def make_report(
     test: str = "corrected",
     alpha: float = 0.05,
     title: str = "Comparison of multi-label methods",
+    command: str | None = None,
 ) -> str:
     """Write a comparison as one HTML document.
 
@@ -51,13 +58,16 @@ def make_report(
         Level of all tests, in (0, 1).
     title : str
         Title of the document.
+    command : str or None, default=None
+        The command line that made it, to be shown.
 
     Returns
     -------
     str
-        The document: results, ranks, wins, ties and losses, critical differences, failures, plots
-        and measures by label for each data set, parameters, versions and machine. Pictures are
-        inside, all names are escaped. Without matplotlib it has no plots and says so.
+        The document: who wins in one sentence, results, ranks, wins, ties and losses, critical
+        differences, failures, plots and measures by label for each data set, parameters, versions
+        and machine. Pictures are inside, all names are escaped. Without matplotlib it has no plots
+        and says so.
 
     Raises
     ------
@@ -84,6 +94,7 @@ def make_report(
         plots_missing = f"Without plots: {error}."
     failures = failures_table(results)
     conditions = [
+        tuning_table(results),
         certificates_table(results),
         remarks_table(results),
         data_table(results),
@@ -106,16 +117,18 @@ def make_report(
     )
     return template.render(
         title=title,
+        verdict=verdict(results, measures, test=test, alpha=alpha),
         summary=_summary(results),
+        command=command,
         sections=sections,
-        results=results_tables(results, measures),
-        comparison=comparison,
+        results=_split(results_tables(results, measures)),
+        comparison=_split(comparison),
         critical_differences=critical_differences,
         failures=failures,
         tracebacks=_tracebacks(results),
         data=[
-            {"name": name, "images": pictures[name], "labels": label_table(results, name)}
-            for name in names
+            {"name": name, "images": pictures[name], "labels": _split([labels])}
+            for name, labels in ((name, label_table(results, name)) for name in names)
         ],
         plots_missing=plots_missing,
         conditions=[table for table in conditions if table is not None],
@@ -145,15 +158,20 @@ def write_report(results: Sequence[Result], path: str | Path, **options: Any) ->
     write_text(path, document)
 
 
+def _split(tables: Sequence[Table | None]) -> list[Table]:
+    """Split what is wider than a sheet of paper."""
+    return [part for table in tables if table is not None for part in table.within(_LINE)]
+
+
 def _summary(results: Sequence[Result]) -> str:
     n_data = len({result.data for result in results})
     n_methods = len({result.method for result in results})
     n_failed = sum(result.failed for result in results)
     failed = f", {n_failed} of them failed" if n_failed else ""
-    last = max(result.finished for result in results)
+    last = date_in_words(max(result.finished for result in results))
     return (
         f"{n_methods} method{'s' * (n_methods > 1)} on {n_data} data set{'s' * (n_data > 1)}: "
-        f"{len(results)} fit{'s' * (len(results) > 1)}{failed}. The last ended at {last}."
+        f"{len(results)} fit{'s' * (len(results) > 1)}{failed}. The last ended on {last}."
     )
 
 

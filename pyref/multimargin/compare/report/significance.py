@@ -13,7 +13,9 @@ from multimargin.compare.report.collect import (
     per_split,
     test_train_ratios,
 )
+from multimargin.compare.report.doubles import alike_notes, doubles, ranked_once
 from multimargin.compare.report.table import Table
+from multimargin.compare.report.tables import readable
 from multimargin.compare.report.wording import left_out, number_of
 from multimargin.compare.results import Result
 from multimargin.compare.statistics.ranks import (
@@ -86,8 +88,9 @@ def win_tie_loss_table(
         index = counted.counts.index
     level = "" if test == "none" else f" at {100 * alpha:g} %"
     cells = pd.DataFrame(columns, index=index.set_names(f"{reference} against"))
+    cells.columns.name = "measure"
     title = f"Win/tie/loss of {reference} over data sets, {_TESTS[test]}{level}"
-    return Table(title, cells, notes=notes.merged(wanted))
+    return readable(Table(title, cells, notes=notes.merged(wanted)), len(wanted))
 
 
 def rank_tests_table(
@@ -121,13 +124,15 @@ def rank_tests_table(
         If an argument is malformed.
     """
     reference = first_method(results) if reference is None else reference
+    alike = doubles(results, keep=reference)
     friedman, wilcoxon = [], {}
     notes, wilcoxon_notes = _Notes(), _Notes()
     wanted = find_measured(measures)
     for measured in wanted:
         table = per_data(per_split(results, measured.name))
+        once = ranked_once(table, alike)
         options: dict[str, Any] = {"larger_is_better": measured.larger_is_better, "alpha": alpha}
-        test, after = friedman_test(table, **options), nemenyi_test(table, **options)
+        test, after = friedman_test(once, **options), nemenyi_test(once, **options)
         friedman.append(
             {
                 "data sets": str(len(test.ranks.ranks)),
@@ -152,17 +157,18 @@ def rank_tests_table(
         Table(
             f"Ranks over data sets, tests at {100 * alpha:g} %",
             pd.DataFrame(friedman, index=index),
-            notes=notes.merged(wanted),
+            notes=(*notes.merged(wanted), *alike_notes(alike)),
         )
     ]
     if len(pairs):
-        tables.append(
-            Table(
-                f"Wilcoxon's signed ranks of {reference} over data sets, at {100 * alpha:g} %",
-                pd.DataFrame(wilcoxon, index=pairs.index.set_names(f"{reference} against")),
-                notes=wilcoxon_notes.merged(wanted),
-            )
+        cells = pd.DataFrame(wilcoxon, index=pairs.index.set_names(f"{reference} against"))
+        cells.columns.name = "measure"
+        signed_ranks = Table(
+            f"Wilcoxon's signed ranks of {reference} over data sets, at {100 * alpha:g} %",
+            cells,
+            notes=wilcoxon_notes.merged(wanted),
         )
+        tables.append(readable(signed_ranks, len(wanted)))
     return tables
 
 

@@ -1,7 +1,7 @@
 """A table of texts with some cells emphasised, written for terminals, Markdown and LaTeX."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -24,6 +24,9 @@ _LATEX = str.maketrans(
 _MARKDOWN = str.maketrans(
     {**{character: f"\\{character}" for character in "\\|*_`[]<>"}, "\n": " ", "\r": " "}
 )
+
+# Blanks and lines between two columns on a terminal.
+_BETWEEN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,66 @@ class Table:
     def header(self) -> list[str]:
         """The name of the index and those of the columns."""
         return [str(self.cells.index.name or ""), *map(str, self.cells.columns)]
+
+    def transposed(self) -> "Table":
+        """Return the table with rows and columns exchanged.
+
+        Returns
+        -------
+        Table
+            The table; its index has the name that the columns had.
+        """
+        best = None if self.best is None else self.best.T
+        return replace(self, cells=self.cells.T, best=best)
+
+    def within(self, width: int) -> "list[Table]":
+        """Split a table that is too wide, or exchange its rows and columns.
+
+        Parameters
+        ----------
+        width : int
+            Characters in a line.
+
+        Returns
+        -------
+        list of Table
+            The table itself, or as few as possible, each with some of the columns, one at least.
+        """
+        parts, others = self._split(width), self.transposed()._split(width)
+        return others if len(others) < len(parts) else parts
+
+    def _split(self, width: int) -> "list[Table]":
+        widths = [
+            max(len(text) for text in (head, *column))
+            for head, column in zip(self.header, self._texts(), strict=True)
+        ]
+        groups: list[list[int]] = [[]]
+        used = widths[0] + _BETWEEN + 1
+        for column, wide in enumerate(widths[1:]):
+            if groups[-1] and used + wide + _BETWEEN > width:
+                groups.append([])
+                used = widths[0] + _BETWEEN + 1
+            used += wide + _BETWEEN
+            groups[-1].append(column)
+        if len(groups) == 1:
+            return [self]
+        return [
+            replace(
+                self,
+                title=f"{self.title} ({number} of {len(groups)})",
+                cells=self.cells.iloc[:, group],
+                best=None if self.best is None else self.best.iloc[:, group],
+                # Once is enough.
+                notes=self.notes if number == len(groups) else (),
+            )
+            for number, group in enumerate(groups, start=1)
+        ]
+
+    def _texts(self) -> list[list[str]]:
+        """Return the columns, the index first."""
+        columns = [list(map(str, self.cells.index))]
+        positions = range(self.cells.shape[1])
+        return columns + [list(map(str, self.cells.iloc[:, position])) for position in positions]
 
     def rows(self) -> Iterable[tuple[str, list[tuple[str, bool]]]]:
         """Yield the rows.

@@ -13,6 +13,7 @@ from multimargin.compare.report.collect import (
     per_split,
     value_of,
 )
+from multimargin.compare.report.doubles import alike_notes, doubles, ranked_once
 from multimargin.compare.report.table import Table
 from multimargin.compare.report.wording import left_out, message_of
 from multimargin.compare.results import Result
@@ -20,6 +21,9 @@ from multimargin.compare.statistics.differences import rounded
 from multimargin.compare.statistics.ranks import (
     average_ranks,
 )
+
+# With more measures, each has a row.
+_MOST_COLUMNS = 8
 
 
 def results_frame(results: Sequence[Result]) -> pd.DataFrame:
@@ -74,8 +78,9 @@ def results_tables(
     Returns
     -------
     list of Table
-        One table with a column a measure for one data set; for several, one table a measure with a
-        column a data set and the average ranks. The best means are emphasised.
+        One table with a column a measure for one data set (a row, if there are more than eight);
+        for several, one table a measure with a column a data set and the average ranks. The best
+        means are emphasised.
 
     Raises
     ------
@@ -85,27 +90,52 @@ def results_tables(
     wanted = find_measured(measures)
     tables = {measured: per_split(results, measured.name) for measured in wanted}
     data = list(dict.fromkeys(result.data for result in results))
+    alike = doubles(results)
+    notes = alike_notes(alike)
     if len(data) == 1:
         columns = {
             f"{measured.title} {measured.arrow}": _column(table, measured)
             for measured, table in tables.items()
         }
-        return [_table(f"{data[0]}: {_spread(results)}", columns, tables.values())]
+        whole = _table(f"{data[0]}: {_spread(results)}", columns, tables.values(), notes)
+        whole.cells.columns.name = "measure"
+        return [readable(whole, len(wanted))]
     laid_out = []
     for measured, table in tables.items():
         columns = {
             name: _column(table.loc[[name]], measured) for name in table.index.unique("data")
         }
-        ranks = average_ranks(per_data(table), larger_is_better=measured.larger_is_better)
+        once = ranked_once(per_data(table), alike)
+        ranks = average_ranks(once, larger_is_better=measured.larger_is_better)
         if not ranks.average.empty:
             best = rounded(ranks.average) == rounded(ranks.average).min()
             texts = [f"{value:.2f}" for value in ranks.average]
             by_method = dict(zip(ranks.average.index, zip(texts, best, strict=True), strict=True))
-            cells = [by_method.get(method, ("–", False)) for method in table.columns]
+            stand_in = [alike.get(method, method) for method in table.columns]
+            cells = [by_method.get(method, ("–", False)) for method in stand_in]
             columns["average rank"] = ([text for text, _ in cells], [flag for _, flag in cells])
         title = f"{_capital(measured.title)} {measured.arrow}, {_spread(results)}"
-        laid_out.append(_table(title, columns, [table], left_out(ranks)))
+        laid_out.append(_table(title, columns, [table], (*left_out(ranks), *notes)))
+        laid_out[-1].cells.columns.name = "data"
     return laid_out
+
+
+def readable(table: Table, n_measures: int) -> Table:
+    """Return a table with a column a measure; with a row a measure if there are many.
+
+    Parameters
+    ----------
+    table : Table
+        The table, one column a measure.
+    n_measures : int
+        How many there are.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    return table.transposed() if n_measures > _MOST_COLUMNS else table
 
 
 Column = tuple[list[str], list[bool]]

@@ -1,0 +1,90 @@
+"""The first sentence: its numbers are those of the tables and tests."""
+
+from collections.abc import Callable
+
+import pytest
+
+from multimargin import RankSVM
+from multimargin.compare import (
+    Result,
+    paired_t_test,
+    per_data,
+    per_split,
+    run_experiment,
+    verdict,
+    wilcoxon_tests,
+)
+from multimargin.datasets import MultilabelData
+
+
+@pytest.fixture(scope="module")
+def results(make_data: Callable[..., MultilabelData]) -> list[Result]:
+    data = [make_data(f"data {seed}", seed=seed) for seed in range(3)]
+    return run_experiment(data, ["rank-svm", "knn", "dummy"], cv=4)
+
+
+def of_one(results: list[Result], *methods: str, data: str = "data 0") -> list[Result]:
+    return [r for r in results if r.data == data and (not methods or r.method in methods)]
+
+
+def test_one_data_set(results: list[Result]) -> None:
+    one = of_one(results, "rank-svm", "dummy")
+    table = per_split(one, "ranking_loss")
+    mean = table.mean()
+    assert mean["rank-svm"] < mean["dummy"]
+    # Four folds: the test part is a third of the training part.
+    _, p = paired_t_test((table["dummy"] - table["rank-svm"]).to_numpy(), test_train_ratio=1 / 3)
+    less = 100 * (1 - mean["rank-svm"] / mean["dummy"])
+    said = verdict(one, ["ranking_loss", "coverage"])
+    assert said.startswith(
+        f"On data 0, rank-svm has the smallest ranking loss, {mean['rank-svm']:.4f}, {less:.2g} % "
+        f"less than dummy, the next with {mean['dummy']:.4f}; "
+    )
+    assert said.endswith(f"(corrected paired t-test over 4 splits, p = {p:.2g}).")
+    assert ("may be chance" in said) == (p >= 0.05)
+    # The level decides.
+    assert "the difference may be chance" in verdict(one, alpha=p / 2)
+    assert "the difference is significant" in verdict(one, alpha=min(2 * p, 0.999))
+    assert verdict(one, test="none").endswith("; the difference was not tested.")
+
+
+def test_larger_is_better(results: list[Result]) -> None:
+    one = of_one(results, "rank-svm", "dummy")
+    assert "rank-svm has the largest average precision, " in verdict(one, ["average_precision"])
+    assert " % more than dummy" in verdict(one, ["average_precision"])
+    # Shares of 0 are none.
+    macro = per_split(one, "macro_f1").mean()
+    assert macro["dummy"] == 0.0
+    assert f"{macro['rank-svm']:.4f}, where dummy, the next, has 0; " in verdict(one, ["macro_f1"])
+
+
+def test_several_data_sets(results: list[Result]) -> None:
+    some = [result for result in results if result.method != "knn"]
+    means = per_data(per_split(some, "ranking_loss"))
+    assert (means["rank-svm"] < means["dummy"]).all()
+    p = wilcoxon_tests(means, "rank-svm", larger_is_better=False)["p_value"].iloc[0]
+    assert verdict(some) == (
+        "Over 3 data sets, rank-svm is first by ranking loss (average rank 1.00), before dummy "
+        "(2.00), than which it is better on 3 and worse on 0; the difference may be chance: it is "
+        f"not significant (Wilcoxon's signed ranks, p = {p:.2g})."
+    )
+
+
+def test_one_split_and_one_method(data: MultilabelData) -> None:
+    single = run_experiment(data, ["rank-svm", "dummy"], cv="official")
+    assert verdict(single).endswith("; one split cannot tell whether that is chance.")
+    alone = [result for result in single if result.method == "dummy"]
+    value = alone[0].measures["ranking_loss"]
+    assert verdict(alone) == f"On small, dummy has a ranking loss of {value:.4f}."
+
+
+def test_methods_that_predict_alike(data: MultilabelData) -> None:
+    results = run_experiment(data, ["rank-cvm", "rank-lsvm", "dummy"], cv=2)
+    said = verdict(results)
+    assert "On small, rank-cvm (and rank-lsvm, which predicts alike) has the smallest " in said
+    assert "less than dummy, the next" in said
+
+
+def test_failures(data: MultilabelData) -> None:
+    failed = run_experiment(data, {"bad": RankSVM(C=-1.0)}, cv=2)
+    assert verdict(failed) == "No method has a value of the ranking loss on every split."
