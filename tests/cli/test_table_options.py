@@ -59,6 +59,11 @@ def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -
     fitted = command("fit", files / "old.csv", *COLUMNS, *FIT, "-o", model)
     assert fitted.code == 0, fitted.err
     assert "length: 12 missing values, filled in by the median of the column" in fitted.err
+    # One number, the letters, and the words of the text.
+    pipeline, _ = load_model(model)
+    n_features = len(pipeline[0].get_feature_names_out())
+    assert n_features == pipeline[-1].n_features_in_ > 100
+    assert f"100 rows (all), {n_features} features of 3 columns, 3 labels" in fitted.out
     evaluated = command("evaluate", model, files / "new.tsv", "--json").json
     assert evaluated["n_rows"] == 50
     assert evaluated["measures"]["ranking_loss"] < 0.3

@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from multimargin import RankSVM
 from multimargin.datasets import MultilabelData
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
@@ -170,3 +171,28 @@ def test_names_of_instances_are_kept_where_every_part_has_them() -> None:
         part("a")
     with pytest.raises(TypeError, match="sample_names: found one string"):
         MultilabelData(np.zeros((2, 1)), np.eye(2), sample_names="ab")
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_names_go_through_frames_into_a_model(storage: type) -> None:
+    random = np.random.default_rng(0)
+    values = random.normal(size=(40, 2)) * (random.random(size=(40, 2)) > 0.3)
+    labels = (values @ [[1.0, -1.0, 0.5], [0.5, 1.0, -1.0]] > 0.1).astype(int)
+    data = MultilabelData(
+        storage(values), labels, ["left", "right"], ["a", "b", "c"],
+        splits={"train": np.arange(5, 40), "test": np.arange(5)},
+        sample_names=[f"row {k}" for k in range(40)],
+    )  # fmt: skip
+    X_train, X_test, Y_train, Y_test = data.train_test(as_frame=True)
+    for frame, names in ((X_train, ["left", "right"]), (Y_train, ["a", "b", "c"])):
+        assert list(frame.columns) == names
+        assert frame.index[0] == "row 5"
+    assert_array_equal(X_train.to_numpy(), values[5:])
+    assert_array_equal(Y_test.to_numpy(), labels[:5])
+    model = RankSVM(kernel="linear", random_state=0).fit(X_train, Y_train)
+    assert model.label_names_in_.tolist() == ["a", "b", "c"]
+    assert model.feature_names_in_.tolist() == ["left", "right"]
+    plain = RankSVM(kernel="linear", random_state=0).fit(data.X[5:], data.Y[5:])
+    assert_array_equal(model.label_scores(X_test), plain.label_scores(data.X[:5]))
+    frame, _ = MultilabelData(X, Y, splits={"all": np.arange(3)}).split("all", as_frame=True)
+    assert frame.index.tolist() == [0, 1, 2]

@@ -284,3 +284,14 @@ def test_selector_without_supports_is_rejected():
 class _UnionOnly(SelectKBest):
     def fit(self, X, Y):
         return super().fit(X, Y[:, 0])
+
+
+def test_selected_features_keep_their_names() -> None:
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(50, 4)), columns=["a", "b", "c", "d"])
+    Y = pd.DataFrame({"low": X["a"] < 0, "high": X["c"] > 0}).astype(int)
+    model = LLSF(beta=5.0).set_output(transform="pandas").fit(X, Y)
+    selected = model.transform(X)
+    assert selected.columns.tolist() == np.array(list("abcd"))[model.get_support()].tolist()
+    assert {"a", "c"} <= set(selected.columns)
+    pd.testing.assert_frame_equal(selected, X[selected.columns])

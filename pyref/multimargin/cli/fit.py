@@ -261,7 +261,10 @@ def _report(
 
     found = certificate(pipeline)
     estimator = pipeline[-1]
-    n_features, n_labels = len(info.feature_names), len(info.label_names)
+    n_columns, n_labels = len(info.feature_names), len(info.label_names)
+    # A column of text or names becomes many features.
+    is_table = info.table is not None and "table" in pipeline.named_steps
+    n_features = len(pipeline[0].get_feature_names_out()) if is_table else n_columns
     if as_json:
         print_json(
             {
@@ -269,6 +272,7 @@ def _report(
                 "split": info.split,
                 **size,
                 "n_features": n_features,
+                **({"n_columns": n_columns} if is_table else {}),
                 "n_labels": n_labels,
                 "method": info.method,
                 "parameters": {
@@ -283,8 +287,11 @@ def _report(
             }
         )
         return
+    features = counted(n_features, "feature")
+    if is_table:
+        features += f" of {counted(n_columns, 'column')}"
     head = [
-        ("data", f"{described}, {counted(n_features, 'feature')}, {counted(n_labels, 'label')}"),
+        ("data", f"{described}, {features}, {counted(n_labels, 'label')}"),
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),
     ]

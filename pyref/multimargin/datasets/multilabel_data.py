@@ -111,51 +111,87 @@ class MultilabelData:
         """Number of labels q."""
         return int(self.Y.shape[1])
 
-    def split(self, name: str) -> tuple[FeatureMatrix, NDArray[np.int64]]:
+    def split(self, name: str, *, as_frame: bool = False) -> tuple[Any, Any]:
         """Return the rows of one split.
 
         Parameters
         ----------
         name : str
             A key of `splits`.
+        as_frame : bool, default=False
+            Whether to return pandas data frames, whose columns have the names of the features and
+            labels: estimators keep them (`feature_names_in_`, `label_names_in_`), and plots show
+            them. The index are the names of the instances where there are some, else row numbers.
 
         Returns
         -------
-        X : {ndarray, csr_array} of shape (n_split, d)
+        X : {ndarray, csr_array, DataFrame} of shape (n_split, d)
             Features of those rows, in the order of the split.
-        Y : ndarray of shape (n_split, q)
+        Y : {ndarray, DataFrame} of shape (n_split, q)
             Their labels.
 
         Raises
         ------
+        ImportError
+            If a frame is asked for and pandas is not installed.
         KeyError
             If there is no split of that name.
         """
         if name not in self.splits:
             raise KeyError(f"name: found {name!r}, expected one of {sorted(self.splits)}")
         rows = self.splits[name]
-        return self.X[rows], self.Y[rows]
+        X, Y = self.X[rows], self.Y[rows]
+        return self._framed(X, Y, rows) if as_frame else (X, Y)
 
-    def train_test(
-        self,
-    ) -> tuple[FeatureMatrix, FeatureMatrix, NDArray[np.int64], NDArray[np.int64]]:
+    def train_test(self, *, as_frame: bool = False) -> tuple[Any, Any, Any, Any]:
         """Return the splits "train" and "test", in the order of `train_test_split`.
+
+        Parameters
+        ----------
+        as_frame : bool, default=False
+            Whether to return pandas data frames with the names, as in `split`.
 
         Returns
         -------
-        X_train, X_test : {ndarray, csr_array}
+        X_train, X_test : {ndarray, csr_array, DataFrame}
             Features of the two splits.
-        Y_train, Y_test : ndarray
+        Y_train, Y_test : {ndarray, DataFrame}
             Labels of the two splits.
 
         Raises
         ------
+        ImportError
+            If a frame is asked for and pandas is not installed.
         KeyError
             If one of the two splits does not exist.
+
+        Examples
+        --------
+        >>> from multimargin import RankSVM
+        >>> from multimargin.datasets import load_digit_attributes
+        >>> X, X_test, Y, Y_test = load_digit_attributes().train_test(as_frame=True)
+        >>> RankSVM(random_state=0).fit(X, Y).label_names_in_[:2]
+        array(['even', 'prime'], dtype=object)
         """
-        X_train, Y_train = self.split("train")
-        X_test, Y_test = self.split("test")
+        X_train, Y_train = self.split("train", as_frame=as_frame)
+        X_test, Y_test = self.split("test", as_frame=as_frame)
         return X_train, X_test, Y_train, Y_test
+
+    def _framed(self, X: Any, Y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "as_frame=True needs pandas, which is not installed: "
+                "pip install 'multimargin[stats]'"
+            ) from error
+        index = pd.Index([self.sample_names[row] for row in rows] if self.sample_names else rows)
+        features, labels = list(self.feature_names), list(self.label_names)
+        if sparse.issparse(X):
+            frame = pd.DataFrame.sparse.from_spmatrix(X, index=index, columns=features)
+        else:
+            frame = pd.DataFrame(X, index=index, columns=features)
+        return frame, pd.DataFrame(Y, index=index, columns=labels)
 
     @classmethod
     def from_frame(
