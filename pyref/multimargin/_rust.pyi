@@ -284,6 +284,7 @@ class LabelFeaturesSolution:
     def history(self) -> _Matrix: ...
 
 class _LabelFeaturesDefaults(TypedDict, total=False):
+    sums: tuple[_Matrix, _Matrix] | None
     coupling: _Matrix | None
     anchor: float | None
     basis: tuple[_Matrix, _Matrix] | None

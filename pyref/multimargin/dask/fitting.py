@@ -18,7 +18,9 @@ from multimargin.checks.targets import Targets
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
+from multimargin.dask.label_features import check_label_features, fit_label_features
 from multimargin.dask.rounds import Settings, Solution, solve
+from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -26,7 +28,7 @@ from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
 from multimargin.kernels import Kernel
-from multimargin.thresholds import ConstantThreshold, ScoresThreshold, make_threshold
+from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 
 _Estimator = TypeVar("_Estimator")
 
@@ -50,13 +52,15 @@ def fit(
     patience: float = 30.0,
     read_options: dict[str, Any] | None = None,
 ) -> _Estimator:
-    """Fit a linear estimator of the pairwise family to rows on many machines.
+    """Fit a linear estimator to rows on many machines.
 
     Parameters
     ----------
-    estimator : RankSVM, RankLSVM, RankCVM or MLODM
-        The estimator, with ``kernel="linear"`` and ``solver="bcd"``. Its `n_jobs` is the number of
-        threads of each part, `max_iter` the largest number of rounds.
+    estimator : RankSVM, RankLSVM, RankCVM, MLODM or LLSF
+        The estimator. One of the pairwise family has ``kernel="linear"`` and ``solver="bcd"``; its
+        `n_jobs` is the number of threads of each part, `max_iter` the largest number of rounds. An
+        LLSF takes one pass over the parts, for X^T X, X^T Y and Y^T Y, and is then solved where
+        the client is; it has at most 4096 features and no ``solver="cd"``.
     X : dask array or data frame, list of delayed or futures, or paths
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
         to the parts themselves, in .npz, svmlight or parquet files that all workers see.
@@ -66,10 +70,11 @@ def fit(
     client : dask.distributed.Client or None, default=None
         The client of the cluster; None takes the current one.
     sample_weight : dask array or list of delayed or futures, default=None
-        Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows.
+        Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows. Not for
+        LLSF.
     checkpoint : str, path-like or None, default=None
         Folder that all workers see, in which the dual rows are kept. A fit of the same problem goes
-        on from there.
+        on from there. Not for LLSF, which has none.
     checkpoint_every : int, default=10
         Rounds between two checkpoints, at least 1.
     patience : float, default=30.0
@@ -110,6 +115,14 @@ def fit(
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
     check_real("patience", patience, above=0.0)
     client = _client(client)
+    if isinstance(checked, LLSF):
+        for name, value in (("sample_weight", sample_weight), ("checkpoint", checkpoint)):
+            if value is not None:
+                raise ValueError(f"{name} is given for LLSF; expected None.")
+        inputs = read_inputs(X, Y, None, 1.0, read_options)
+        cluster = _spread(client, inputs, 1.0, Options(patience=float(patience)))
+        _solve_label_features(checked, cluster, inputs, _shape(cluster), deadline)
+        return estimator
     inputs = read_inputs(X, Y, sample_weight, float(checked.C), read_options)
     options = Options(
         checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
@@ -118,6 +131,7 @@ def fit(
     )
     cluster = _spread(client, inputs, float(checked.C), options)
     shape = _shape(cluster)
+    _check_pairs(cluster)
     if options.checkpoint is not None:
         _check_checkpoint(options.checkpoint, checked, cluster, shape)
         cluster = ClusterParts(client, cluster.data, options)
@@ -175,7 +189,35 @@ def _solve(
         )
 
 
-def check_estimator(estimator: Any) -> PairwiseClassifier:
+@with_callbacks  # type: ignore[untyped-decorator]
+def _solve_label_features(
+    estimator: LLSF,
+    cluster: ClusterParts,
+    inputs: Inputs,
+    shape: tuple[int, int],
+    deadline: float | None,
+) -> None:
+    """Fit an LLSF; what belongs to callbacks is left in the estimator no longer than that."""
+    max_iter = estimator._check_parameters()
+    progress = Progress(estimator, max_iter, int(estimator.verbose))
+    d, q = shape
+    targets = Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, inputs.label_names)
+    with closing(cluster):
+        fit_label_features(estimator, cluster, targets, d, progress.epoch_callback(), deadline)
+        _store_features(estimator, inputs, d)
+        interrupted = estimator.status_ == "interrupted" and not progress.stop_requested
+        threshold = make_threshold(estimator.threshold, random_state=0)
+        if interrupted and not isinstance(threshold, ConstantThreshold):
+            threshold = ConstantThreshold(0.5)
+        weights = np.ascontiguousarray(estimator.coef_.T)
+        estimator.threshold_ = _learned(threshold, cluster, weights, np.zeros(q), 1.0)
+    progress.finish()
+    if interrupted:
+        raise KeyboardInterrupt
+    estimator._warn_above_tolerance(max_iter)
+
+
+def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
     """Check that an estimator is one that can be fitted to parts.
 
     Parameters
@@ -185,7 +227,7 @@ def check_estimator(estimator: Any) -> PairwiseClassifier:
 
     Returns
     -------
-    RankSVM, RankLSVM, RankCVM or MLODM
+    RankSVM, RankLSVM, RankCVM, MLODM or LLSF
         The estimator itself.
 
     Raises
@@ -193,12 +235,14 @@ def check_estimator(estimator: Any) -> PairwiseClassifier:
     TypeError, ValueError
         If it is none of these, or one of its parameters is malformed or not possible here.
     """
+    if isinstance(estimator, LLSF):
+        return check_label_features(estimator)
     if not isinstance(estimator, PairwiseClassifier) or isinstance(
         estimator, RankHLapSVM | RankSVMz
     ):
         raise TypeError(
-            f"estimator is {type(estimator).__name__}; expected RankSVM, RankLSVM, RankCVM or "
-            "MLODM."
+            f"estimator is {type(estimator).__name__}; expected RankSVM, RankLSVM, RankCVM, MLODM "
+            "or LLSF."
         )
     estimator._check_parameters()
     if estimator.kernel != "linear":
@@ -260,13 +304,16 @@ def _shape(cluster: ClusterParts) -> tuple[int, int]:
                 f"Part {index} has {d} features and {q} labels, part 0 has {shapes[0][1]} and "
                 f"{shapes[0][2]}; expected the same in all parts."
             )
+    return shapes[0][1], shapes[0][2]
+
+
+def _check_pairs(cluster: ClusterParts) -> None:
     about = cluster.sums(parts.describe)
     if about["rows_with_pairs"] == 0:
         raise ValueError(
             f"Y has no label pair: each of its {about['rows']} rows has all labels or none, or "
             "weight 0; expected a row with both a relevant and an irrelevant label."
         )
-    return shapes[0][1], shapes[0][2]
 
 
 def _joined(left: Sequence[Any], right: Sequence[Any]) -> list[Any]:
@@ -320,18 +367,25 @@ def _store(
     fit = estimator._of_engine(solution.fit(), solution.pairs)
     names = inputs.label_names
     targets = Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, names)
-    estimator.n_features_in_ = d
-    if inputs.feature_names is not None:
-        estimator.feature_names_in_ = inputs.feature_names
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
+    _store_features(estimator, inputs, d)
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
     estimator._store_report(fit)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None
     weights, bias = _required(fit.weights), fit.bias
     unit = estimator._threshold_unit(fit)
-    estimator.threshold_ = _threshold(estimator, cluster, weights, bias, unit, interrupted)
+    threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
+    if interrupted:
+        threshold = ConstantThreshold(0.0)
+    estimator.threshold_ = _learned(threshold, cluster, weights, bias, unit if unit > 0.0 else 1.0)
+
+
+def _store_features(estimator: Any, inputs: Inputs, d: int) -> None:
+    estimator.n_features_in_ = d
+    if inputs.feature_names is not None:
+        estimator.feature_names_in_ = inputs.feature_names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def _required(weights: Matrix | None) -> Matrix:
@@ -339,20 +393,11 @@ def _required(weights: Matrix | None) -> Matrix:
     return weights
 
 
-def _threshold(
-    estimator: PairwiseClassifier,
-    cluster: ClusterParts,
-    weights: Matrix,
-    bias: Matrix,
-    unit: float,
-    interrupted: bool,
+def _learned(
+    threshold: Threshold, cluster: ClusterParts, weights: Matrix, bias: Matrix, unit: float
 ) -> Any:
-    """Learn the threshold: by sums over all parts, or from a sample of the rows."""
-    threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
-    unit = unit if unit > 0.0 else 1.0
+    """Learn a threshold: by sums over all parts, or from a sample of the rows."""
     q = bias.size
-    if interrupted:
-        threshold = ConstantThreshold(0.0)
     if isinstance(threshold, ConstantThreshold):
         return threshold.fit(np.zeros((1, q)), np.zeros((1, q), dtype=np.uint8)).rescale(unit)
     if isinstance(threshold, ScoresThreshold):

@@ -258,7 +258,8 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             deadline=deadline,
         )
         solution = solve(X, targets.indicator, convexity, request)
-        self._store(targets, convexity, solution)
+        self._store(targets, convexity, solution.weights, _report_of(solution))
+        self.kkt_residual_ = solution.kkt_residual
         interrupted = solution.status == "interrupted" and not progress.stop_requested
         try:
             self._fit_threshold(X, targets, interrupted)
@@ -286,22 +287,14 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
             return coef
         return None if self.convexify else ridge_start(X, targets.indicator, float(self.gamma))
 
-    def _store(self, targets: Targets, convexity: Convexity, solution: Any) -> None:
+    def _store(
+        self, targets: Targets, convexity: Convexity, weights: Matrix, report: Report
+    ) -> None:
         self._store_targets(targets)
-        self.coef_ = solution.weights
-        self.label_specific_features_ = solution.weights != 0.0
+        self.coef_ = weights
+        self.label_specific_features_ = weights != 0.0
         self.shift_ = convexity.shift
-        self.kkt_residual_ = solution.kkt_residual
-        self._store_report(
-            Report(
-                status=solution.status,
-                n_iter=solution.epochs,
-                primal=solution.primal,
-                dual_objective=solution.dual_objective,
-                gap=solution.gap,
-                history=history_of(solution.history),
-            )
-        )
+        self._store_report(report)
 
     def _fit_threshold(self, X: Any, targets: Targets, interrupted: bool) -> None:
         threshold = make_threshold(self.threshold, random_state=0)
@@ -326,11 +319,15 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        elif self.status_ == "time_limit":
+        else:
+            self._warn_above_tolerance(max_iter)
+
+    def _warn_above_tolerance(self, max_iter: int) -> None:
+        if self.status_ == "time_limit":
             message = time_limit_message(
                 self, f"{self.n_iter_} of max_iter={max_iter} epochs", self.dual_gap_
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(message, ConvergenceWarning, stacklevel=5)
         elif self.status_ not in ("converged", "interrupted"):
             other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
             warnings.warn(
@@ -339,7 +336,7 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
                 f"{self.kkt_residual_:.3g}, above tol={self.tol:g}. Increase max_iter, tol or "
                 f"beta, or scale the features{other}.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _label_scores(self, X: Any) -> Matrix:
@@ -391,6 +388,17 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
         check_is_fitted(self)
         mask: NDArray[np.bool_] = self.label_specific_features_.any(axis=0)
         return mask
+
+
+def _report_of(solution: Any) -> Report:
+    return Report(
+        status=solution.status,
+        n_iter=solution.epochs,
+        primal=solution.primal,
+        dual_objective=solution.dual_objective,
+        gap=solution.gap,
+        history=history_of(solution.history),
+    )
 
 
 def beta_max(X: Any, Y: Any) -> float:

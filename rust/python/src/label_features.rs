@@ -8,7 +8,7 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::llsf::apg::{Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
-use multimargin_solvers::llsf::request::{Request, Solver};
+use multimargin_solvers::llsf::request::{Request, Solver, Targets};
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
@@ -53,6 +53,8 @@ keywords! {
 /// A problem of LLSF and how to solve it, but for labels and features. See `multimargin.estimators.llsf` for the meaning.
 struct LabelFeaturesRequest<'py> {
     #[pyo3(default)]
+    sums: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
+    #[pyo3(default)]
     coupling: Option<PyReadonlyArray2<'py, f64>>,
     beta: f64,
     #[pyo3(default)]
@@ -78,6 +80,22 @@ struct LabelFeaturesRequest<'py> {
 }
 
 impl LabelFeaturesRequest<'_> {
+    fn targets<'a>(
+        &self,
+        indicator: &'a PyReadonlyArray2<'_, u8>,
+        d: usize,
+    ) -> PyResult<Targets<'a>> {
+        let q = indicator.shape()[1];
+        let Some((correlation, squared_norms)) = &self.sums else {
+            return Ok(Targets::Indicator(row_major("Y", indicator)?, q));
+        };
+        let correlation = optional_matrix("sums", Some(correlation), [q, d])?.unwrap_or_default();
+        Ok(Targets::Sums(
+            memory::copied(correlation, Purpose::FeaturesByLabels),
+            squared_norms.as_slice()?.to_vec(),
+        ))
+    }
+
     fn solver(&self) -> PyResult<Solver> {
         let lipschitz = self.lipschitz;
         match self.solver.as_str() {
@@ -112,9 +130,8 @@ pub fn solve_label_features<'py>(
         let features = features.features_of_rows(indicator.shape()[0])?;
         let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?;
         let problem = Request {
-            indicator: row_major("Y", &indicator)?,
-            labels: q,
             features,
+            targets: asked.targets(&indicator, features.columns())?,
             coupling: optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?,
             beta: asked.beta,
             anchor: asked.anchor,

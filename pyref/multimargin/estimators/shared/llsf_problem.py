@@ -8,6 +8,7 @@ is negative, the objective has no lower bound, since along its eigenvector the q
 outweighs the two linear ones.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ Matrix = NDArray[np.float64]
 _ROUNDING = 1e-12
 
 # Above this number eigenvalues take minutes and eigenvectors half a gigabyte.
-_MOST_EIGENVALUES = 4096
+MOST_EIGENVALUES = 4096
 # With fewer labels than this share of the eigenvalues, these cost more than they save.
 _EIGENVALUES_PER_LABEL = 50
 # Below this share of the largest useful beta, solutions have so many features that coordinate
@@ -53,9 +54,24 @@ def label_dissimilarity(indicator: NDArray[np.uint8]) -> Matrix:
         dissimilar (1) to all others.
     """
     Y = indicator.astype(np.float64)
-    norms = np.linalg.norm(Y, axis=0)
+    return dissimilarity_of_counts(Y.T @ Y)
+
+
+def dissimilarity_of_counts(counts: Matrix) -> Matrix:
+    """Return R from the numbers of rows that two labels share.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (q, q)
+        Y^T Y.
+
+    Returns
+    -------
+    ndarray of shape (q, q)
+    """
+    norms: Matrix = np.sqrt(np.diag(counts))
     norms[norms == 0.0] = 1.0
-    R = 1.0 - (Y.T @ Y) / np.outer(norms, norms)
+    R: Matrix = 1.0 - counts / np.outer(norms, norms)
     # Two equal columns differ by rounding.
     R[np.abs(R) < _ROUNDING] = 0.0
     np.fill_diagonal(R, 0.0)
@@ -116,12 +132,40 @@ def examine(X: Any, indicator: NDArray[np.uint8], alpha: float, *, convexify: bo
     lambda_min(X^T X) / alpha, would make the problem convex but not bounded: it leaves a direction
     without curvature, along which the linear term X^T Y may exceed beta ||W||_1.
     """
-    R = label_dissimilarity(indicator)
+    return decide(
+        label_dissimilarity(indicator),
+        alpha,
+        lambda deficit: _anchor(X, indicator, deficit),
+        convexify=convexify,
+    )
+
+
+def decide(
+    R: Matrix, alpha: float, anchor_of: Callable[[float], float | None], *, convexify: bool
+) -> Convexity:
+    """Decide the same from R.
+
+    Parameters
+    ----------
+    R : ndarray of shape (q, q)
+        One minus the cosine between label columns.
+    alpha : float
+        Weight of the label correlations, at least 0.
+    anchor_of : callable
+        Returns <C, (X^T X - deficit I)^-1 C> for a deficit, None when that matrix is not positive
+        definite.
+    convexify : bool
+        Whether to shift R when the published problem is not convex.
+
+    Returns
+    -------
+    Convexity
+    """
     eigenvalues = np.linalg.eigvalsh(R)
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     if alpha == 0.0 or not R.any():
         return Convexity(None, 0.0, True, None, smallest, 0.0)
-    anchor = _anchor(X, indicator, -alpha * smallest)
+    anchor = anchor_of(-alpha * smallest)
     convex = anchor is not None
     shift = 0.0 if convex or not convexify else -smallest
     coupling = np.ascontiguousarray(alpha * (R + shift * np.eye(R.shape[0])))
@@ -287,8 +331,8 @@ def is_affordable(X: Any, labels: int) -> bool:
     """
     n, d = (int(size) for size in X.shape)
     rank = min(n, d)
-    few = rank <= min(_MOST_EIGENVALUES, _EIGENVALUES_PER_LABEL * labels)
-    return few and rank * d <= _MOST_EIGENVALUES**2
+    few = rank <= min(MOST_EIGENVALUES, _EIGENVALUES_PER_LABEL * labels)
+    return few and rank * d <= MOST_EIGENVALUES**2
 
 
 def choose_solver(
@@ -346,6 +390,10 @@ class Request:
         Needed by "admm", of use to "apg".
     deadline : float or None, default=None
         When the fit has to end, by `time.monotonic`.
+    sums : tuple of ndarray of shapes (q, d) and (q,) or None, default=None
+        The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
+        depends; then any X with the same X^T X will do, and the indicator is not looked at. Not for
+        "cd".
     """
 
     beta: float
@@ -358,6 +406,7 @@ class Request:
     callback: EpochCallback | None
     basis: Eigenbasis | None = None
     deadline: float | None = None
+    sums: tuple[Matrix, Matrix] | None = None
 
 
 def solve(
@@ -383,6 +432,7 @@ def solve(
     return _rust.solve_label_features(
         indicator,
         rust_features(X),
+        sums=request.sums,
         coupling=convexity.coupling,
         beta=request.beta,
         anchor=convexity.anchor,

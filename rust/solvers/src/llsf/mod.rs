@@ -81,6 +81,42 @@ impl<'a> Problem<'a> {
                 expected: "one number for each row of X and each label",
             });
         }
+        let mut squared_norms = vec![0.0; labels];
+        for row in indicator.chunks_exact(labels) {
+            for (norm, &relevant) in squared_norms.iter_mut().zip(row) {
+                *norm += f64::from(relevant);
+            }
+        }
+        let correlation = quadratic::correlation(features, indicator, labels);
+        let sums = (correlation, squared_norms);
+        Self::of_sums(features, sums, coupling, beta, anchor, convex)
+    }
+
+    /// The same from `X^T Y` (`q x d`) and the squared norms of the columns of `Y`, on which alone it depends: any
+    /// `features` with the `X^T X` of the rows will do.
+    ///
+    /// # Errors
+    /// When shapes do not fit, a number is not finite or `beta` is not positive.
+    pub fn of_sums(
+        features: Features<'a>,
+        (correlation, squared_norms): (Vec<f64>, Vec<f64>),
+        coupling: Option<&'a [f64]>,
+        beta: f64,
+        anchor: Option<f64>,
+        convex: bool,
+    ) -> Result<Self, SolverError> {
+        let labels = squared_norms.len();
+        let finite = correlation
+            .iter()
+            .chain(&squared_norms)
+            .all(|x| x.is_finite());
+        if labels == 0 || correlation.len() != labels * features.columns() || !finite {
+            return Err(SolverError::Argument {
+                name: "sums",
+                found: format!("{} numbers for {labels} labels", correlation.len()),
+                expected: "finite numbers, one for each feature and label",
+            });
+        }
         if coupling.is_some_and(|matrix| matrix.len() != labels * labels) {
             return Err(SolverError::Argument {
                 name: "coupling",
@@ -95,12 +131,6 @@ impl<'a> Problem<'a> {
                 expected: "a positive number",
             });
         }
-        let mut squared_norms = vec![0.0; labels];
-        for row in indicator.chunks_exact(labels) {
-            for (norm, &relevant) in squared_norms.iter_mut().zip(row) {
-                *norm += f64::from(relevant);
-            }
-        }
         Ok(Self {
             features,
             labels,
@@ -108,7 +138,7 @@ impl<'a> Problem<'a> {
             beta,
             anchor,
             convex,
-            correlation: quadratic::correlation(features, indicator, labels),
+            correlation,
             squared_norms,
         })
     }

@@ -19,15 +19,22 @@ pub enum Solver {
     Gradient(Variant),
 }
 
+/// What is known of `Y`.
+#[derive(Debug)]
+pub enum Targets<'a> {
+    /// 1 where a row has a label, `n x q`, and `q`.
+    Indicator(&'a [u8], usize),
+    /// `X^T Y` (`q x d`) and the squared norms of the columns of `Y`.
+    Sums(Vec<f64>, Vec<f64>),
+}
+
 /// A problem of LLSF and how to solve it; see [`Problem::new`] for what `coupling`, `anchor` and `convex` are.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// 1 where a row has a label, `n x q`.
-    pub indicator: &'a [u8],
-    /// Number of labels `q`.
-    pub labels: usize,
-    /// The rows.
+    /// The rows, or others with the same `X^T X` where the targets are sums.
     pub features: Features<'a>,
+    /// The labels.
+    pub targets: Targets<'a>,
     /// `alpha M`, `q x q`.
     pub coupling: Option<&'a [f64]>,
     /// The weight of the l1 norm.
@@ -58,15 +65,19 @@ impl Request<'_> {
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Result<Solution, SolverError> {
-        let problem = Problem::new(
-            self.features,
-            self.indicator,
-            self.labels,
-            self.coupling,
-            self.beta,
-            self.anchor,
-            self.convex,
-        )?;
+        let (features, coupling) = (self.features, self.coupling);
+        let (beta, anchor, convex) = (self.beta, self.anchor, self.convex);
+        let mut rows = None;
+        let problem = match self.targets {
+            Targets::Indicator(indicator, q) => {
+                rows = Some(indicator);
+                Problem::new(features, indicator, q, coupling, beta, anchor, convex)
+            }
+            Targets::Sums(correlation, squared_norms) => {
+                let sums = (correlation, squared_norms);
+                Problem::of_sums(features, sums, coupling, beta, anchor, convex)
+            }
+        }?;
         let coupling_basis = self.coupling_basis;
         let basis = self
             .basis
@@ -75,7 +86,10 @@ impl Request<'_> {
         let (start, settings) = (self.start, &self.settings);
         match self.solver {
             Solver::Descent => {
-                descent::solve(&problem, self.indicator, start, settings, threads, monitor)
+                let indicator = rows.ok_or(SolverError::Unsupported(
+                    "coordinate descent needs the labels of the rows",
+                ))?;
+                descent::solve(&problem, indicator, start, settings, threads, monitor)
             }
             Solver::Directions => {
                 let basis = basis.ok_or(SolverError::Unsupported(

@@ -1,0 +1,194 @@
+"""LLSF over parts: the problem depends on sums over the rows alone, so one pass is enough.
+
+    X^T X,   X^T Y,   Y^T Y
+
+With the eigenpairs of X^T X = U S U^T, the rows S^(1/2) U^T stand for those of all parts. The
+objective that is returned is computed once more from the rows themselves.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from threadpoolctl import threadpool_limits
+
+from multimargin.checks.parameters import thread_count
+from multimargin.checks.targets import Targets
+from multimargin.dask.parts import Part, Sums
+from multimargin.dask.rounds import Cluster, relative_gap
+from multimargin.estimators.llsf import LLSF
+from multimargin.estimators.shared.llsf_problem import (
+    MOST_EIGENVALUES,
+    Convexity,
+    Eigenbasis,
+    Request,
+    decide,
+    dissimilarity_of_counts,
+    solve,
+)
+from multimargin.estimators.shared.problem import Matrix, Report, history_of
+from multimargin.estimators.shared.progress import EpochCallback
+
+# An eigenvalue of X^T X below this share of the largest one, times d, is rounding.
+_ROUNDING = 4.0 * np.finfo(float).eps
+
+
+def check_label_features(estimator: LLSF) -> LLSF:
+    """Check that an LLSF is one that can be fitted to parts.
+
+    Parameters
+    ----------
+    estimator : LLSF
+        The estimator.
+
+    Returns
+    -------
+    LLSF
+        The estimator itself.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one of its parameters is malformed or not possible here.
+    """
+    estimator._check_parameters()
+    if not estimator.convexify:
+        raise ValueError("convexify is False; expected True, as the published loop needs the rows.")
+    if estimator.solver not in ("auto", "admm", "apg"):
+        raise ValueError(f"solver is {estimator.solver!r}; expected 'auto', 'admm' or 'apg'.")
+    return estimator
+
+
+def fit_label_features(
+    estimator: LLSF,
+    cluster: Cluster,
+    targets: Targets,
+    d: int,
+    callback: EpochCallback | None = None,
+    deadline: float | None = None,
+) -> None:
+    """Solve the problem of all parts and store the coefficients with their certificate.
+
+    Parameters
+    ----------
+    estimator : LLSF
+        The estimator.
+    cluster : Cluster
+        The parts.
+    targets : Targets
+        The labels, without rows.
+    d : int
+        Number of features.
+    callback : callable or None, default=None
+        Called after each iteration.
+    deadline : float or None, default=None
+        When the loop has to end, by `time.monotonic`.
+
+    Raises
+    ------
+    ValueError
+        If there are too many features for a matrix of d x d numbers.
+    """
+    if d > MOST_EIGENVALUES:
+        raise ValueError(
+            f"X has {d} features; expected at most {MOST_EIGENVALUES}, as LLSF over parts sums up "
+            "X^T X. Choose features first, or project them (TruncatedSVD)."
+        )
+    sums = cluster.sums(row_sums)
+    R = dissimilarity_of_counts(sums["labels"])
+    alpha, beta = float(estimator.alpha), float(estimator.beta)
+    convexity = decide(R, alpha, lambda deficit: _anchor(sums, deficit), convexify=True)
+    X, basis = _representatives(sums["gram"], convexity)
+    request = Request(
+        beta=beta,
+        solver="admm" if estimator.solver == "auto" else estimator.solver,
+        lipschitz=convexity.largest_eigenvalue,
+        tol=float(estimator.tol),
+        max_iter=estimator._check_parameters(),
+        start=_start(estimator, (R.shape[0], d)),
+        threads=thread_count(estimator.n_jobs),
+        callback=callback,
+        basis=basis,
+        deadline=deadline,
+        sums=(np.ascontiguousarray(sums["correlation"].T), np.diag(sums["labels"]).copy()),
+    )
+    solution = solve(X, np.zeros((X.shape[0], R.shape[0]), dtype=np.uint8), convexity, request)
+    report = Report(
+        status=solution.status,
+        n_iter=solution.epochs,
+        primal=solution.primal,
+        dual_objective=solution.dual_objective,
+        gap=solution.gap,
+        history=history_of(solution.history),
+    )
+    report = _confirmed(report, cluster, solution.weights, convexity, beta, estimator.tol)
+    estimator._store(targets, convexity, solution.weights, report)
+    estimator.kkt_residual_ = solution.kkt_residual
+
+
+def row_sums(part: Part) -> Sums:
+    """Return what the rows add to X^T X, X^T Y and Y^T Y."""
+    Y = part.indicator.astype(np.float64)
+    return {
+        "gram": _dense(part.X.T @ part.X),
+        "correlation": np.asarray(part.X.T @ Y),
+        "labels": Y.T @ Y,
+    }
+
+
+def squared_error(part: Part, weights: Matrix) -> Sums:
+    """Return half the squared error of the rows; `weights` has shape (d, q)."""
+    difference = np.asarray(part.X @ weights) - part.indicator
+    return {"error": 0.5 * float(np.vdot(difference, difference))}
+
+
+def _dense(matrix: Any) -> Matrix:
+    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    return dense
+
+
+def _anchor(sums: Sums, deficit: float) -> float | None:
+    """Return <C, (X^T X - deficit I)^-1 C>, None when that matrix is not positive definite."""
+    gram = sums["gram"] - deficit * np.eye(len(sums["gram"]))
+    try:
+        factor = linalg.cho_factor(gram, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    C = sums["correlation"]
+    return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
+
+
+def _representatives(gram: Matrix, convexity: Convexity) -> tuple[Matrix, Eigenbasis]:
+    """Return rows with the same X^T X, and the basis in which the quadratic form is diagonal."""
+    # On one thread: with more, rounding would depend on their number.
+    with threadpool_limits(1, user_api="blas"):
+        values, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
+        values = np.where(values > _ROUNDING * len(values) * values[-1], values, 0.0)
+        X = np.ascontiguousarray(np.sqrt(values)[:, None] * vectors.T)
+        coupling = None
+        if convexity.coupling is not None:
+            of_labels = linalg.eigh(convexity.coupling, driver="evd", check_finite=False)
+            coupling = of_labels[0], np.ascontiguousarray(of_labels[1])
+    return X, Eigenbasis((values, np.ascontiguousarray(vectors)), coupling)
+
+
+def _start(estimator: LLSF, shape: tuple[int, int]) -> Matrix | None:
+    coef: Matrix = getattr(estimator, "coef_", np.zeros(0))
+    return coef if estimator.warm_start and coef.shape == shape else None
+
+
+def _confirmed(
+    report: Report, cluster: Cluster, weights: Matrix, convexity: Convexity, beta: float, tol: float
+) -> Report:
+    """Return the report with the objective as the rows themselves give it."""
+    objective = cluster.sums(squared_error, np.ascontiguousarray(weights.T))["error"]
+    objective += beta * float(np.abs(weights).sum())
+    if convexity.coupling is not None:
+        objective += 0.5 * float(np.vdot(convexity.coupling, weights @ weights.T))
+    gap = relative_gap(objective, report.dual_objective)
+    status = report.status
+    if status == "converged" and gap > tol:
+        # Rounding in the sums hid what is left.
+        status = "stalled"
+    return replace(report, primal=objective, gap=gap, status=status)
