@@ -2,6 +2,7 @@
 
 from multimargin.tuning.folds import MultilabelStratifiedKFold
 from multimargin.tuning.lazy_search import LazySearchCV
+from multimargin.tuning.path import PathCV
 from multimargin.tuning.warm_start import WarmStartGridSearchCV
 
-__all__ = ["LazySearchCV", "MultilabelStratifiedKFold", "WarmStartGridSearchCV"]
+__all__ = ["LazySearchCV", "MultilabelStratifiedKFold", "PathCV", "WarmStartGridSearchCV"]
