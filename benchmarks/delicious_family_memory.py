@@ -17,7 +17,7 @@ from multimargin.datasets import load_arff
 def measure(method: str) -> None:
     """Fit once and print the peak."""
     data = load_arff(DATA / "delicious/delicious-train.arff", DATA / "delicious/delicious.xml")
-    model = getattr(multimargin, method)(kernel="linear", random_state=0)
+    model = getattr(multimargin, method)(C=1.0, kernel="linear", random_state=0)
     model.fit(normalize(data.X), data.Y)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(

@@ -16,7 +16,8 @@ def main() -> None:
     """Fit once and print the peak."""
     data = load_arff(DATA / "delicious/delicious-train.arff", DATA / "delicious/delicious.xml")
     X, Y = data.X, data.Y
-    model = RankSVM(kernel="linear", bias="penalized", random_state=0).fit(normalize(X), Y)
+    model = RankSVM(C=1.0, kernel="linear", bias="penalized", random_state=0)
+    model.fit(normalize(X), Y)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(f"delicious: gap {model.dual_gap_:.1e}, peak memory of the process {peak:.0f} MB")
 

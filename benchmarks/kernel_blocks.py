@@ -28,7 +28,7 @@ def problem(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def model(cache_size: float) -> RankSVM:
     """Return the model of this benchmark."""
-    return RankSVM(gamma=0.01, bias="penalized", cache_size=cache_size, random_state=0)
+    return RankSVM(C=1.0, gamma=0.01, bias="penalized", cache_size=cache_size, random_state=0)
 
 
 def megabytes() -> float:

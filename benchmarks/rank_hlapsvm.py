@@ -16,6 +16,8 @@ from sklearn.preprocessing import normalize
 from common import in_turn, load_official, print_table
 from multimargin import RankHLapSVM, RankSVM
 
+COMMON = {"C": 1.0, "kernel": "linear", "threshold": 0.0, "random_state": 0}
+
 
 def main() -> None:
     """Print the table, and the largest allocation of a fit beside that of an n x n matrix."""
@@ -24,12 +26,10 @@ def main() -> None:
     X = normalize(X)
     n, d = X.shape
     models = {
-        "RankSVM, free bias": RankSVM(kernel="linear", threshold=0.0, random_state=0),
-        "RankSVM, penalized bias": RankSVM(
-            kernel="linear", bias="penalized", threshold=0.0, random_state=0
-        ),
-        "RankHLapSVM": RankHLapSVM(threshold=0.0, random_state=0),
-        "RankHLapSVM, lam 1, nu 1": RankHLapSVM(lam=1.0, nu=1.0, threshold=0.0, random_state=0),
+        "RankSVM, free bias": RankSVM(**COMMON),
+        "RankSVM, penalized bias": RankSVM(bias="penalized", **COMMON),
+        "RankHLapSVM": RankHLapSVM(lam=0.25, **COMMON),
+        "RankHLapSVM, lam 1, nu 1": RankHLapSVM(lam=1.0, nu=1.0, **COMMON),
     }
     fits = in_turn(*(partial(model.fit, X, Y) for model in models.values()))
     free, penalized = fits[0][0], fits[1][0]

@@ -25,12 +25,15 @@ def main() -> None:
     dense = problem(8000)
     wide = np.random.default_rng(0).normal(size=(8000, 500))
     jobs = {
-        "rbf stored, n = 8000, q = 20": (RankSVM(gamma=0.01, cache_size=1000), dense),
-        "rbf in blocks, n = 8000, q = 20": (RankSVM(gamma=0.01, cache_size=100), dense),
-        "linear dense, n = 8000, d = 500, q = 20": (RankSVM(kernel="linear"), (wide, dense[1])),
-        "linear CSR, bibtex, q = 159": (RankSVM(kernel="linear"), text("bibtex")),
+        "rbf stored, n = 8000, q = 20": (RankSVM(C=1.0, gamma=0.01, cache_size=1000), dense),
+        "rbf in blocks, n = 8000, q = 20": (RankSVM(C=1.0, gamma=0.01, cache_size=100), dense),
+        "linear dense, n = 8000, d = 500, q = 20": (
+            RankSVM(C=1.0, kernel="linear"),
+            (wide, dense[1]),
+        ),
+        "linear CSR, bibtex, q = 159": (RankSVM(C=1.0, kernel="linear"), text("bibtex")),
         "linear CSR, delicious, q = 983": (
-            RankSVM(kernel="linear", threshold=0.0),
+            RankSVM(C=1.0, kernel="linear", threshold=0.0),
             text("delicious"),
         ),
     }

@@ -82,7 +82,7 @@ FITS = {
     "simplex": ("small", "RankCVM(C=1e5, gamma=0.01)"),
     "simplex, frank-wolfe": ("small", "RankCVM(C=1e5, gamma=0.01, solver='frank-wolfe')"),
     "simplex, pairwise": ("small", "RankCVM(C=1e5, gamma=0.01, solver='pairwise-frank-wolfe')"),
-    "whitened": ("small", "RankHLapSVM(C=1e4, lam=1e-4)"),
+    "whitened": ("small", "RankHLapSVM(C=1e4, lam=1e-4, kernel='linear')"),
 }
 
 

@@ -106,7 +106,7 @@ WORK = {
     "mlODM": ((1500, 10, 12), "MLODM(threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)"),
     "RankHLapSVM": (
         (20000, 40, 12),
-        "RankHLapSVM(threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)",
+        "RankHLapSVM(kernel='linear', threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)",
     ),
     "RankHLapSVM, rbf": (
         (1000, 10, 12),

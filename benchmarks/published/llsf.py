@@ -102,10 +102,10 @@ def measure_split(X: Any, Y: Any, split: int) -> tuple[dict[str, list[float]], d
     }
     kept = {}
     for form, convexify in FORMS.items():
-        supports = LLSF(0.5, 0.1, convexify=convexify, tol=1e-2).fit(A, Ya)
+        supports = LLSF(0.5, 0.1, convexify=convexify, threshold=0.5, tol=1e-2).fit(A, Ya)
         supports = supports.label_specific_features_
         kept[form] = float(supports.sum(axis=1).mean())
-        models[f"LLSF, {form}"] = LLSF(0.1, 0.1, convexify=convexify, tol=1e-2)
+        models[f"LLSF, {form}"] = LLSF(0.1, 0.1, convexify=convexify, threshold=0.5, tol=1e-2)
         models[f"LLSF-BSVM, {form}"] = LabelSpecificBinaryRelevance(svm(), Chosen(supports))
         models[f"LLSF-CC, {form}"] = LabelSpecificClassifierChain(
             svm(), Chosen(supports), order=order

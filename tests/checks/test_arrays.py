@@ -21,7 +21,7 @@ ESTIMATORS = [
     RankLSVM(),
     RankCVM(solver="frank-wolfe"),
     MLODM(),
-    RankHLapSVM(),
+    RankHLapSVM(kernel="linear"),
     RankSVMz(),
     MLRL(),
     LLSF(),
@@ -138,7 +138,7 @@ RETURNS = {
     [
         RankSVM(),
         RankCVM(solver="pairwise-frank-wolfe"),
-        RankHLapSVM(),
+        RankHLapSVM(kernel="linear"),
         MLRL(),
         MLODM(),
     ],

@@ -22,9 +22,9 @@ def found(capsys, *arguments):
 
 @pytest.mark.parametrize("search", ["--full", "--lazy"])
 def test_finds_what_a_search_in_python_finds(capsys, search):
-    report = found(capsys, "--grid", "gamma=0.25,1", "--grid", "C=2^0,8", search)
+    report = found(capsys, "--grid", "gamma=0.25,1", "--grid", "C=2^0,10", search)
     X, _, Y, _ = load_digit_attributes().train_test()
-    grid = {"method__gamma": [0.25, 1.0], "method__C": [1.0, 8.0]}
+    grid = {"method__gamma": [0.25, 1.0], "method__C": [1.0, 10.0]}
     expected = GridSearchCV(
         with_scaler(RankSVM(random_state=0), "minmax", sparse=False),
         grid,

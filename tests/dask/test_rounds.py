@@ -18,16 +18,16 @@ TOL = 1e-4
 THETA, MU = 0.1, 0.5
 
 MODELS = {
-    "hinge": (Model("hinge", "none"), RankSVM(kernel="linear", bias="none")),
+    "hinge": (Model("hinge", "none"), RankSVM(C=1.0, kernel="linear", bias="none")),
     "hinge, penalized bias": (
         Model("hinge", "penalized"),
-        RankSVM(kernel="linear", bias="penalized"),
+        RankSVM(C=1.0, kernel="linear", bias="penalized"),
     ),
-    "hinge, free bias": (Model("hinge", "free"), RankSVM(kernel="linear", bias="free")),
-    "squared hinge": (Model("squared_hinge", "penalized"), RankLSVM(kernel="linear")),
+    "hinge, free bias": (Model("hinge", "free"), RankSVM(C=1.0, kernel="linear", bias="free")),
+    "squared hinge": (Model("squared_hinge", "penalized"), RankLSVM(C=1.0, kernel="linear")),
     "optimal margin": (
         Model("optimal_margin", "none", THETA, MU),
-        MLODM(kernel="linear", theta=THETA, mu=MU),
+        MLODM(C=1.0, kernel="linear", theta=THETA, mu=MU),
     ),
 }
 

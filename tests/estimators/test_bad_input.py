@@ -17,7 +17,7 @@ ESTIMATORS = [
     RankCVM(),
     RankCVM(solver="pairwise-frank-wolfe"),
     MLODM(),
-    RankHLapSVM(),
+    RankHLapSVM(kernel="linear"),
     RankHLapSVM(kernel="rbf"),
     RankSVMz(),
 ]

@@ -114,7 +114,7 @@ def test_new_rows_are_scored_as_the_training_rows_are(estimator, problem):
         margins = model.margins(K, Y)
         slack = np.maximum(0.0, 1.0 - margins)
         pairs = (Y.sum(axis=1) * (4 - Y.sum(axis=1))).astype(int)
-        weights = np.repeat(1.0 / np.maximum(pairs, 1), pairs)
+        weights = np.repeat(model.C / np.maximum(pairs, 1), pairs)
         regulariser = 0.0
         if model.bias == "none":
             A = expansion_matrix(model, len(Y))

@@ -56,7 +56,8 @@ def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem, kernel, form, solv
 def test_scores_and_expansion_are_those_of_the_exact_solution(problem):
     X, Y = problem
     exactly = rank_hlapsvm.dual(X @ X.T, Y, 2.0, 0.5, 0.3)
-    parameters = {"C": 2.0, "lam": 0.5, "nu": 0.3, "tol": 1e-9, "max_iter": 10**5}
+    parameters = {"C": 2.0, "lam": 0.5, "nu": 0.3, "kernel": "linear", "tol": 1e-9}
+    parameters["max_iter"] = 10**5
     for solver in ("bcd", "dcd", "exact"):
         model = RankHLapSVM(solver=solver, **parameters).fit(X, Y)
         assert model.objective_ == pytest.approx(exactly.objective, rel=1e-8)
@@ -66,7 +67,8 @@ def test_scores_and_expansion_are_those_of_the_exact_solution(problem):
 
 def test_whitening_and_kernel_form_are_one_model(problem):
     X, Y = problem
-    parameters = {"lam": 0.5, "nu": 0.3, "tol": 1e-9, "max_iter": 10**5}
+    parameters = {"C": 1.0, "lam": 0.5, "nu": 0.3, "kernel": "linear", "tol": 1e-9}
+    parameters["max_iter"] = 10**5
     whitened = RankHLapSVM(**parameters).fit(X, Y)
     # Features of zero change nothing but the number of features, and with it the form.
     padded = np.hstack([X, np.zeros((30, 40))])
@@ -79,19 +81,19 @@ def test_whitening_and_kernel_form_are_one_model(problem):
 def test_hyperedge_weights(problem):
     X, Y = problem
     expected = rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.3)
-    model = RankHLapSVM(nu=0.3).fit(X, Y)
+    model = RankHLapSVM(nu=0.3, kernel="linear").fit(X, Y)
     assert_allclose(model.hyperedge_weights_, expected, rtol=1e-12)
     assert model.hyperedge_weights_[3] == 1.0
     assert model.hyperedge_weights_[4] == 0.0
     of_kernel = RankHLapSVM(nu=0.3, kernel="precomputed", threshold=0.0).fit(X @ X.T, Y)
     assert_allclose(of_kernel.hyperedge_weights_, expected, rtol=1e-10)
-    of_sparse = RankHLapSVM(nu=0.3).fit(sparse.csr_array(X), Y)
+    of_sparse = RankHLapSVM(nu=0.3, kernel="linear").fit(sparse.csr_array(X), Y)
     assert_allclose(of_sparse.hyperedge_weights_, expected, rtol=1e-12)
 
 
 def test_on_unscaled_features_weights_underflow_unless_nu_is_scaled(problem):
     X, Y = problem
-    model = RankHLapSVM(C=1e-6, nu=1.0, threshold=0.0)
+    model = RankHLapSVM(C=1e-6, nu=1.0, kernel="linear", threshold=0.0)
     assert not model.fit(1e3 * X, Y).hyperedge_weights_[:3].any()
     scaled = model.set_params(nu="scale").fit(1e3 * X, Y).hyperedge_weights_
     assert (scaled[:3] > 0.05).all()
@@ -103,7 +105,7 @@ def test_laplacian_draws_instances_of_a_label_together(problem):
     Lap = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.1))
     roughness = []
     for lam in (0.0, 0.1, 1.0):
-        F = RankHLapSVM(lam=lam, nu=0.1, tol=1e-6).fit(X, Y).label_scores(X)
+        F = RankHLapSVM(lam=lam, nu=0.1, kernel="linear", tol=1e-6).fit(X, Y).label_scores(X)
         roughness.append(np.trace(F.T @ Lap @ F))
     assert roughness[0] > roughness[1] > roughness[2]
 
@@ -149,7 +151,16 @@ def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
     X = sparse.random_array((150, 40), density=0.2, rng=rng, format="csr")
     Y = (X[:, :5].toarray() + 0.3 * rng.random((150, 5)) > 0.25).astype(int)
     tol = 1e-8
-    model = RankHLapSVM(solver=solver, tol=tol, max_iter=100_000, random_state=0, warm_start=True)
+    model = RankHLapSVM(
+        C=1.0,
+        lam=0.25,
+        kernel="linear",
+        solver=solver,
+        tol=tol,
+        max_iter=100_000,
+        random_state=0,
+        warm_start=True,
+    )
     of_sparse, of_dense = clone(model).fit(X, Y), clone(model).fit(X.toarray(), Y)
     exactly = rank_hlapsvm.dual((X @ X.T).toarray(), Y, 1.0, 0.25, _scaled_nu(X))
     for fitted in (of_sparse, of_dense):
@@ -166,7 +177,7 @@ def test_many_sparse_features_need_no_square_matrix_of_them():
     X = sparse.random_array((60, 20_000), density=2e-3, rng=rng, format="csr")
     Y = (rng.random((60, 4)) < 0.4).astype(int)
     tracemalloc.start()
-    model = RankHLapSVM(nu="scale").fit(X, Y)
+    model = RankHLapSVM(C=1.0, lam=0.25, kernel="linear", threshold="features").fit(X, Y)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 30e6  # 20000 x 20000 would be 3.2 GB
@@ -178,7 +189,7 @@ def test_many_sparse_features_need_no_square_matrix_of_them():
 def test_few_features_need_no_square_matrix_of_instances():
     X, Y = unrelated_problem(5, 3000, 5, 3)
     tracemalloc.start()
-    RankHLapSVM(tol=1e-2, threshold=0.0).fit(X, Y)
+    RankHLapSVM(kernel="linear", tol=1e-2, threshold=0.0).fit(X, Y)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10e6  # 3000 x 3000 would be 72 MB
@@ -187,7 +198,7 @@ def test_few_features_need_no_square_matrix_of_instances():
 def test_precomputed_kernels_cannot_have_a_threshold_of_the_features(problem):
     X, Y = problem
     with pytest.raises(ValueError, match="threshold is 'features'"):
-        RankHLapSVM(kernel="precomputed").fit(X @ X.T, Y)
+        RankHLapSVM(kernel="precomputed", threshold="features").fit(X @ X.T, Y)
 
 
 def _scaled_nu(X):
@@ -202,7 +213,14 @@ def test_warm_start_goes_on_from_the_dual_variables(problem, n, kernel):
     # Fewer rows than features, or another kernel than the linear: the kernel form.
     X, Y = problem[0][:n], problem[1][:n]
     model = RankHLapSVM(
-        lam=0.5, nu=0.3, kernel=kernel, tol=1e-6, max_iter=10**5, warm_start=True, random_state=0
+        C=1.0,
+        lam=0.5,
+        nu=0.3,
+        kernel=kernel,
+        tol=1e-6,
+        max_iter=10**5,
+        warm_start=True,
+        random_state=0,
     )
     reached = model.fit(X, Y).dual_objective_
     model.fit(X, Y)
@@ -233,6 +251,8 @@ def test_a_regulariser_beside_which_features_vanish():
     X = 1e-5 * random.normal(size=(29, 3))
     Y = np.zeros((29, 2), dtype=int)
     Y[::2, 1] = 1
-    model = RankHLapSVM(C=1e9, lam=3e10, nu=2e9, threshold=0.0, random_state=0).fit(X, Y)
+    model = RankHLapSVM(
+        C=1e9, lam=3e10, nu=2e9, kernel="linear", threshold=0.0, random_state=0
+    ).fit(X, Y)
     assert model.status_ == "converged"
     assert 0.0 <= model.dual_gap_ <= model.tol

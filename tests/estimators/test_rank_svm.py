@@ -474,7 +474,9 @@ def test_callback_may_stop_the_fit(callback_module):
 def test_features_far_from_zero_are_no_harder(solver, offset):
     far = X + offset
     kept = far.copy()
-    model = RankSVM(kernel="linear", solver=solver, tol=1e-6, max_iter=100_000, random_state=0)
+    model = RankSVM(
+        C=1.0, kernel="linear", solver=solver, tol=1e-6, max_iter=100_000, random_state=0
+    )
     model.set_params(warm_start=True).fit(far, Y)
     assert model.status_ == "converged"
     # The mean makes no difference to the optimum, and the exact solver is given centred features.

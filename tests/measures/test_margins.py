@@ -18,7 +18,7 @@ def test_margins_follow_rows_then_relevant_then_irrelevant_labels():
 
 def test_estimators_give_the_margins_of_their_scores():
     X, Y = noisy_linear_problem(0, 30, 3, 4, noise=0.0, cut=0.0)
-    model = RankSVM(random_state=0).fit(X, Y)
+    model = RankSVM(C=1.0, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(model.margins(X, Y), pair_margins(Y, model.label_scores(X)))
     # The loss of Rank-SVM is the mean hinge of each row's margins.
     pairs = (Y.sum(axis=1) * (4 - Y.sum(axis=1))).astype(int)

@@ -67,7 +67,7 @@ def test_other_scoring_estimators_are_welcome(data):
 def test_pipelines_and_searches_show_the_margins_before_thresholds(data):
     X, Y = data
     # One threshold for each label: it changes the margins of the decision function.
-    model = RankSVM(random_state=0, threshold="labels")
+    model = RankSVM(C=1.0, random_state=0, threshold="labels")
     pipeline = make_pipeline(StandardScaler(), model)
     search = GridSearchCV(pipeline, {"ranksvm__C": [1.0]}, cv=2).fit(X, Y)
     display = MarginDistributionDisplay.from_estimator(search, X, Y)

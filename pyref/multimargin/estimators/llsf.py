@@ -68,17 +68,20 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
 
     Parameters
     ----------
-    alpha : float, default=0.1
-        Weight of the label correlations, at least 0. With 0 the labels are separate lassos.
+    alpha : float, default=10.0
+        Weight of the label correlations, at least 0. With 0 the labels are separate lassos. It is
+        weighed against X^T X, a sum over the rows; with the shift it is a ridge as well, without
+        which the scores overfit (`benchmarks/defaults.py`).
     beta : float, default=0.1
         Weight of the l1 norm, positive; from `beta_max` on, all coefficients are 0.
     gamma : float, default=0.01
         Ridge parameter of the start of the published loop, positive. Without influence on the
         solution of the convex problem.
-    threshold : float, {"scores", "features", "labels", "count"} or Threshold, default=0.5
-        tau: labels with a score above it are predicted. A name or an object stands for a threshold
-        that is learned from the training rows, see `multimargin.thresholds`. Ignored for
-        one-dimensional targets.
+    threshold : float, {"scores", "features", "labels", "count"} or Threshold, \
+default="scores"
+        A name or an object stands for a threshold that is learned from the training rows, see
+        `multimargin.thresholds`; labels with a score above a number are predicted (tau, 0.5 in the
+        paper, where few scores reach it at this alpha). Ignored for one-dimensional targets.
     convexify : bool, default=True
         Whether to add the smallest shift that makes the problem convex and bounded. False runs the
         published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
@@ -156,10 +159,10 @@ class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type
 
     def __init__(
         self,
-        alpha: float = 0.1,
+        alpha: float = 10.0,
         beta: float = 0.1,
         gamma: float = 0.01,
-        threshold: float | str | Threshold = 0.5,
+        threshold: float | str | Threshold = "scores",
         convexify: bool = True,
         solver: str = "auto",
         tol: float = 1e-3,
@@ -430,7 +433,7 @@ def llsf_path(
     X: Any,
     Y: Any,
     *,
-    alpha: float = 0.1,
+    alpha: float = 10.0,
     betas: Any = None,
     n_betas: int = 50,
     eps: float = 1e-2,
@@ -446,7 +449,7 @@ def llsf_path(
         Features.
     Y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
         Label indicator, or classes.
-    alpha : float, default=0.1
+    alpha : float, default=10.0
         Weight of the label correlations, at least 0.
     betas : array-like or None, default=None
         Positive values; they are solved in decreasing order. None means `n_betas` values from

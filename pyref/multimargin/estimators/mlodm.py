@@ -20,8 +20,7 @@ class MLODM(PairwiseClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the ranking loss against the regularisation, positive.
+    <ranking_weight>
     theta : float, default=0.2
         Margins within theta of 1 cost nothing; 0 <= theta < 1.
     mu : float, default=0.5
@@ -65,7 +64,7 @@ class MLODM(PairwiseClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 10.0,
         theta: float = 0.2,
         mu: float = 0.5,
         kernel: str | KernelFunction = "rbf",

@@ -17,8 +17,10 @@ class MLRL(RelationshipClassifier):
 
     Parameters
     ----------
-    lam : float, default=0.1
-        Weight of the regularisation against the mean loss, positive. Small values fit closely.
+    lam : float, default=1e-4
+        Weight of the regularisation against the mean loss, positive. Small values fit closely: of n
+        rows and q labels, 1/(n q) is what C = 1 is to one support vector machine a label. At 0.1
+        few labels are ever predicted.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
@@ -67,7 +69,7 @@ class MLRL(RelationshipClassifier):
 
     def __init__(
         self,
-        lam: float = 0.1,
+        lam: float = 1e-4,
         kernel: str | KernelFunction = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

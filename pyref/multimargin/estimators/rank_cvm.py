@@ -34,8 +34,7 @@ class RankCVM(PairwiseClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the ranking loss against the regularisation, positive.
+    <ranking_weight>
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
@@ -91,7 +90,7 @@ class RankCVM(PairwiseClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 10.0,
         kernel: str | KernelFunction = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

@@ -36,26 +36,24 @@ class RankHLapSVM(PairwiseClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the ranking loss against the regularisation, positive.
-    lam : float, default=0.25
-        Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. Where
-        it dwarfs the loss, the scores of an accurate solution differ by little: decrease `tol`.
+    <ranking_weight>
+    lam : float, default=1e-4
+        Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. It
+        multiplies a sum over the rows: at 0.25 it drowns the loss of several hundred of them (the
+        guide, "Which method?").
+        Where it dwarfs the loss, the scores of an accurate solution differ by little: decrease
+        `tol`.
     nu : float or "scale", default="scale"
         How fast a label's weight falls with the mean squared distance between its instances, at
         least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
         rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
         number, every weight underflows to 0 on features of large scale, and the regulariser is
         gone.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="linear"
-        The kernel, as in `sklearn.svm.SVC`.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel, as in `sklearn.svm.SVC`; the paper's is "linear".
     <kernel_parameters>
     <solver>
-    threshold : {"features", "scores", "labels", "count"}, float or Threshold, default="features"
-        How the threshold is learned: from the features (linear support vector regression, as in
-        the paper), from the scores (linear least squares), one for each label (SCut), for a number
-        of labels (RCut), or a constant; see `multimargin.thresholds`. It is learned from the scores
-        of the training rows; `ThresholdedClassifier` learns it from those of held-out rows.
+    <threshold>
     <stopping>
     <run_parameters>
     <max_time>
@@ -101,15 +99,15 @@ class RankHLapSVM(PairwiseClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
-        lam: float = 0.25,
+        C: float = 10.0,
+        lam: float = 1e-4,
         nu: float | str = "scale",
-        kernel: str | KernelFunction = "linear",
+        kernel: str | KernelFunction = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         solver: str = "bcd",
-        threshold: str | float | Threshold = "features",
+        threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 1000,

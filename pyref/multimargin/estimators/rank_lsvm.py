@@ -14,8 +14,7 @@ class RankLSVM(PairwiseClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the ranking loss against the regularisation, positive.
+    <ranking_weight>
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>

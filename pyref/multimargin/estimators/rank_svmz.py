@@ -30,8 +30,10 @@ class RankSVMz(PairwiseClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Weight of the loss against the regularisation, positive.
+    C : float, default=30.0
+        Weight of the loss against the regularisation, positive. The loss of a row is a mean over
+        its q labels, so that a label weighs C/q: 30 is as much for 15 labels as one-vs-rest's C = 2
+        is (`benchmarks/defaults.py`).
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
@@ -79,7 +81,7 @@ class RankSVMz(PairwiseClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 30.0,
         kernel: str | KernelFunction = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

@@ -34,9 +34,9 @@ class SSMLRL(RelationshipClassifier):
 
     Parameters
     ----------
-    lam1 : float, default=0.1
+    lam1 : float, default=1e-4
         Weight of the regularisation of the weights against the mean loss, positive.
-    lam2 : float, default=0.1
+    lam2 : float, default=1e-4
         Weight of the regularisation of the scores of unlabelled rows, not negative; at 0, or
         without unlabelled rows, the model is MLRL with lam = lam1.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -94,8 +94,8 @@ class SSMLRL(RelationshipClassifier):
 
     def __init__(
         self,
-        lam1: float = 0.1,
-        lam2: float = 0.1,
+        lam1: float = 1e-4,
+        lam2: float = 1e-4,
         kernel: str | KernelFunction = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

@@ -22,8 +22,8 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_linear_model_is_its_weights(method: type, problem) -> None:
     X, Y = problem
-    lean = method(kernel="linear", random_state=0).fit(X, Y)
-    kept = method(kernel="linear", random_state=0, warm_start=True).fit(X, Y)
+    lean = method(C=1.0, kernel="linear", random_state=0).fit(X, Y)
+    kept = method(C=1.0, kernel="linear", random_state=0, warm_start=True).fit(X, Y)
     assert not any(hasattr(lean, name) for name in ROWS)
     assert all(hasattr(kept, name) for name in ROWS)
     assert_array_equal(lean.decision_function(X), kept.decision_function(X))

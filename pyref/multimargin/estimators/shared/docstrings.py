@@ -5,6 +5,14 @@ from typing import TypeVar
 Estimator = TypeVar("Estimator", bound=type)
 
 _SHARED = {
+    "ranking_weight": """
+    C : float, default=10.0
+        Weight of the ranking loss against the regularisation, positive. It multiplies the mean over
+        the pairs of a row, not a sum over its labels, so that a useful C is larger than that of
+        one-vs-rest. At 10 the mean ranks over seven data sets are no worse than those of
+        one-vs-rest `SVC` and `LinearSVC` at their defaults, at 1 they are
+        (`benchmarks/defaults.py`).
+""",
     "kernel_parameters": """
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
         Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d,

@@ -87,7 +87,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float = 10.0,
         kernel: str | KernelFunction = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
