@@ -11,6 +11,7 @@ PACKAGE = Path(multimargin.__file__).parent
 ROOMS = [
     "_rust",
     "versions",
+    "titles",
     "checks",
     "files",
     "kernels",

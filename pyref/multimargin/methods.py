@@ -22,6 +22,7 @@ from multimargin.estimators import (
     RankSVM,
     RankSVMz,
 )
+from multimargin.titles import METHOD_TITLES
 
 Grid = Mapping[str, tuple[Any, ...]]
 
@@ -261,48 +262,42 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         for method in (
             Method(
                 "rank-svm",
-                "Rank-SVM",
-                "ranks relevant above irrelevant labels with the hinge loss of every pair",
+                *METHOD_TITLES["rank-svm"],
                 RankSVM,
                 _REPEATABLE,
                 _XU_2013,
             ),
             Method(
                 "rank-svmz",
-                "Rank-SVMz",
-                "hinge between every label and a zero label, which is the threshold",
+                *METHOD_TITLES["rank-svmz"],
                 RankSVMz,
                 _REPEATABLE,
                 _MLODM_PAPER,
             ),
             Method(
                 "rank-cvm",
-                "Rank-CVM",
-                "squared hinge of every pair with a margin of its own; predicts as rank-lsvm does",
+                *METHOD_TITLES["rank-cvm"],
                 RankCVM,
                 _REPEATABLE,
                 _XU_2013,
             ),
             Method(
                 "rank-lsvm",
-                "Rank-LSVM",
-                "squared hinge of every pair, quick to solve; predicts as rank-cvm does",
+                *METHOD_TITLES["rank-lsvm"],
                 RankLSVM,
                 _REPEATABLE,
                 _MLODM_PAPER,
             ),
             Method(
                 "mlodm",
-                "mlODM",
-                "draws the margins of all pairs towards 1 from both sides",
+                *METHOD_TITLES["mlodm"],
                 MLODM,
                 _REPEATABLE,
                 {**_MLODM_PAPER, "theta": _TENTHS, "mu": _TENTHS},
             ),
             Method(
                 "rank-hlapsvm",
-                "Rank-HLapSVM",
-                "hinge of every pair, smooth over the hypergraph of the labels",
+                *METHOD_TITLES["rank-hlapsvm"],
                 RankHLapSVM,
                 _REPEATABLE,
                 # The paper prints the range of C; lam = 4 and 32, nu = 2 and 8 are its choices.
@@ -314,32 +309,28 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             ),
             Method(
                 "mlrl",
-                "MLRL",
-                "hinge of every label with a learned label covariance",
+                *METHOD_TITLES["mlrl"],
                 MLRL,
                 {},
                 {"lam": _MLRL_WEIGHTS},
             ),
             Method(
                 "ssmlrl",
-                "SSMLRL",
-                "MLRL that also learns from unlabelled rows (rows of -1 in Y)",
+                *METHOD_TITLES["ssmlrl"],
                 SSMLRL,
                 {},
                 {"lam1": _MLRL_WEIGHTS, "lam2": _MLRL_WEIGHTS},
             ),
             Method(
                 "llsf",
-                "LLSF",
-                "squared error with sparse weights: finds each label's own features",
+                *METHOD_TITLES["llsf"],
                 LLSF,
                 {},
                 _LLSF_SEARCH,
             ),
             Method(
                 "llsf-bsvm",
-                "LLSF-BSVM",
-                "one linear SVM a label, on the label's own features",
+                *METHOD_TITLES["llsf-bsvm"],
                 LabelSpecificBinaryRelevance,
                 _LABEL_SPECIFIC,
                 _SELECTOR_SEARCH,
@@ -347,8 +338,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             ),
             Method(
                 "llsf-cc",
-                "LLSF-CC",
-                "classifier chain on each label's own features",
+                *METHOD_TITLES["llsf-cc"],
                 LabelSpecificClassifierChain,
                 {**_LABEL_SPECIFIC, **_REPEATABLE},
                 _SELECTOR_SEARCH,

@@ -14,6 +14,7 @@ from multimargin import __version__
 from multimargin import cli as package
 from multimargin.cli.app import app
 from multimargin.cli.options import METHOD_PARAMETERS
+from multimargin.cli.run import with_parameters_last
 from multimargin.datasets import load_digit_attributes
 from multimargin.model_files import load_model
 from tests.support.subsets import first_fast
@@ -194,3 +195,33 @@ class TestProcess:
         assert kept.predict(X).shape == (len(X), 7)
         if extra:
             assert json.loads(out)["certificate"]["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("fit --C 8 parts/", "fit parts/ --C 8"),
+        ("fit --C=8 x -m mlodm", "fit x -m mlodm --C=8"),
+        ("--debug fit --scale none --C 2^-3 x", "--debug fit --scale none x --C 2^-3"),
+        ("fit x --lam -1 -o f", "fit x -o f --lam -1"),
+        ("fit --labels -1 --mu 0.4 x.arff", "fit --labels -1 x.arff --mu 0.4"),
+        ("tune --full --grid C=1 --kernel rbf d", "tune --full --grid C=1 d --kernel rbf"),
+        ("verify --json --C 8 d", "verify --json d --C 8"),
+        ("fit d --verbose --json", "fit d --json --verbose"),
+        # These take no parameters of a method.
+        ("compare --C 8 d", "compare --C 8 d"),
+        ("predict --C 8", "predict --C 8"),
+        ("--version", "--version"),
+        ("", ""),
+    ],
+)
+def test_parameters_of_the_method_may_stand_before_the_data(typed: str, expected: str) -> None:
+    assert with_parameters_last(typed.split()) == expected.split()
+
+
+def test_a_parameter_before_the_data_is_one_after_it(command, folder: Path) -> None:
+    before = command("fit", "--C", "8", "-m", "mlodm", "--mu", "0.4", folder, "--json")
+    after = command("fit", folder, "--json", "-m", "mlodm", "--C", "8", "--mu", "0.4")
+    assert (before.code, before.err) == (0, "")
+    assert before.json["parameters"] == after.json["parameters"]
+    assert before.json["parameters"]["C"] == 8.0

@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multimargin import LLSF, MLRL, RankCVM
-from multimargin.plots import ConvergenceDisplay
+from multimargin import LLSF, MLRL, RankCVM, RankSVM
+from multimargin.measures import get_scorer
+from multimargin.plots import (
+    ConvergenceDisplay,
+    LabelCorrelationDisplay,
+    LabelFeatureCountDisplay,
+)
 
 
 def test_gaps_are_those_of_the_history(rank_svm, mlodm):
@@ -66,3 +75,31 @@ def test_the_exact_solver_took_no_rounds_to_time(data):
     with pytest.raises(ValueError, match="history of 'MLRL' has no seconds"):
         ConvergenceDisplay.from_estimator(exact, x="seconds")
     assert ConvergenceDisplay.from_estimator(exact).lines_[0].get_xdata().tolist() == [1]
+
+
+def test_pipelines_and_searches_show_the_method_inside(data, rank_svm):
+    X, Y = data
+    pipeline = make_pipeline(StandardScaler(), RankSVM(random_state=0)).fit(X, Y)
+    display = ConvergenceDisplay.from_estimator(pipeline)
+    assert list(display.histories) == ["RankSVM"]
+    np.testing.assert_array_equal(
+        display.histories["RankSVM"]["primal"], pipeline[-1].history_["primal"]
+    )
+    grid = {"ranksvm__C": [0.5, 1.0]}
+    search = GridSearchCV(clone(pipeline), grid, cv=2, scoring=get_scorer("neg_ranking_loss"))
+    display = ConvergenceDisplay.from_estimator([search.fit(X, Y), pipeline])
+    assert list(display.histories) == ["RankSVM 1", "RankSVM 2"]
+    best = search.best_estimator_[-1].history_["primal"]
+    np.testing.assert_array_equal(display.histories["RankSVM 1"]["primal"], best)
+    with pytest.raises(TypeError, match="SVC, which has no history_"):
+        ConvergenceDisplay.from_estimator(make_pipeline(SVC()).fit(X, Y[:, 0]))
+
+
+def test_other_displays_look_inside_too(data):
+    X, Y = data
+    mlrl = make_pipeline(MLRL(0.01)).fit(X, Y)
+    shown = LabelCorrelationDisplay.from_estimator(mlrl).correlation
+    np.testing.assert_array_equal(shown, mlrl[-1].label_correlation_)
+    llsf = make_pipeline(LLSF()).fit(X, Y)
+    counts = LabelFeatureCountDisplay.from_estimator(llsf).counts
+    np.testing.assert_array_equal(counts, llsf[-1].label_specific_features_.sum(axis=1))

@@ -73,7 +73,7 @@ def test_pipelines_and_searches_show_the_margins_before_thresholds(data):
     display = MarginDistributionDisplay.from_estimator(search, X, Y)
     scaled = StandardScaler().fit_transform(X)
     np.testing.assert_allclose(
-        display.margins["GridSearchCV"], model.fit(scaled, Y).margins(scaled, Y)
+        display.margins["RankSVM"], model.fit(scaled, Y).margins(scaled, Y)
     )
 
 

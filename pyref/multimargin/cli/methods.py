@@ -28,29 +28,12 @@ def command(
       multimargin methods ml-knn
     """
     from multimargin.cli.output import console, pairs_table, print_json
-    from multimargin.compare.experiment.baselines import BASELINES, find_estimator
-    from multimargin.methods import METHODS
 
     if name is None:
-        if as_json:
-            print_json(
-                {
-                    "methods": [
-                        {
-                            "name": method.name,
-                            "title": method.title,
-                            "summary": method.summary,
-                            "baseline": method.name in BASELINES,
-                        }
-                        for method in (*METHODS.values(), *BASELINES.values())
-                    ]
-                }
-            )
-            return
-        rows = [(m.name, m.title, m.summary) for m in METHODS.values()]
-        rows += [(m.name, m.title, f"baseline: {m.summary}") for m in BASELINES.values()]
-        console().print(pairs_table(rows))
+        _list(as_json)
         return
+    from multimargin.compare.experiment.baselines import find_estimator
+
     try:
         method = find_estimator(name)
     except ValueError as error:
@@ -75,6 +58,24 @@ def command(
         rows.append((f"--{key}", str(default), f"{choices}. {meaning}{tuned}".removeprefix(". ")))
     console().print(f"{method.title}: {method.summary}\n", markup=False)
     console().print(pairs_table([("parameter", "default", "what it takes and means"), *rows]))
+
+
+def _list(as_json: bool) -> None:
+    """List all names, without importing what they stand for."""
+    from multimargin.cli.output import console, pairs_table, print_json
+    from multimargin.titles import BASELINE_TITLES, METHOD_TITLES
+
+    if not as_json:
+        rows = [(name, *texts) for name, texts in METHOD_TITLES.items()]
+        rows += [(n, title, f"baseline: {what}") for n, (title, what) in BASELINE_TITLES.items()]
+        console().print(pairs_table(rows))
+        return
+    listed = [
+        {"name": name, "title": title, "summary": summary, "baseline": table is BASELINE_TITLES}
+        for table in (METHOD_TITLES, BASELINE_TITLES)
+        for name, (title, summary) in table.items()
+    ]
+    print_json({"methods": listed})
 
 
 def parameter_meanings(estimator: Any, aliases: Mapping[str, str]) -> dict[str, tuple[str, str]]:

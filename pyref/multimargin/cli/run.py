@@ -14,6 +14,7 @@ import typer
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
 from multimargin.cli.many_machines import with_address
+from multimargin.cli.options import METHOD_PARAMETERS
 
 # Arguments of functions that have options of the same meaning.
 _OPTIONS = {
@@ -39,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     int
         The exit code: 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
     """
-    arguments = with_address(arguments)
+    arguments = with_parameters_last(with_address(arguments))
     # Before the command, as a method may have a parameter of that name.
     debug = "--debug" in arguments[:1]
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -79,6 +80,50 @@ def run(arguments: Sequence[str]) -> int:
     if code == INTERRUPTED:
         _print("multimargin: interrupted", "red")
     return code if isinstance(code, int) else 0
+
+
+def with_parameters_last(arguments: Sequence[str]) -> list[str]:
+    """Put the parameters of a method behind everything else.
+
+    Click does not know that ``--C`` takes a value: where it stands before the data, its value would
+    be taken for the data.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What follows ``multimargin`` on the command line.
+
+    Returns
+    -------
+    list of str
+        The same, in another order, for a command that takes the parameters of a method.
+    """
+    arguments = list(arguments)
+    commands: Any = typer.main.get_command(app)
+    place = next((k for k, word in enumerate(arguments) if not word.startswith("-")), None)
+    command = None if place is None else commands.commands.get(arguments[place])
+    if place is None or command is None or command.context_settings != METHOD_PARAMETERS:
+        return arguments
+    options = {
+        name: option
+        for option in command.params
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("-")
+    } | {"--help": None, "-h": None}
+    first, rest = arguments[: place + 1], arguments[place + 1 :]
+    last: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        name, equals, _ = word.partition("=")
+        if word == "--":
+            first += [word, *rest]
+            break
+        known = name in options or not word.startswith("--")
+        option = options.get(name)
+        takes_value = not equals and (not known or (option is not None and not option.is_flag))
+        value = [rest.pop(0)] if takes_value and rest and not rest[0].startswith("--") else []
+        (first if known else last).extend([word, *value])
+    return [*first, *last]
 
 
 def _method_in_help(arguments: Sequence[str]) -> str | None:

@@ -107,10 +107,29 @@ def label_names_of(estimator: Any) -> Any:
     ndarray of shape (q,) or None
         `label_names_in_` of the estimator or of the estimator inside.
     """
-    inside = getattr(estimator, "best_estimator_", estimator)
-    if hasattr(inside, "steps"):
-        inside = inside.steps[-1][1]
-    return getattr(inside, "label_names_in_", None)
+    return getattr(method_inside(estimator), "label_names_in_", None)
+
+
+def method_inside(estimator: Any) -> Any:
+    """Return the fitted estimator inside of a pipeline or a search.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+
+    Returns
+    -------
+    estimator
+        The last step of the best pipeline; the estimator itself where it is neither.
+    """
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator
 
 
 def check_has(estimator: Any, attribute: str, expected: str) -> None:
@@ -146,7 +165,7 @@ def by_name(name: str, given: Any) -> dict[str, Any]:
         Name of the argument in error messages.
     given : object, sequence or dict of str to object
         One object, several, or several with names. Without names they are called by their class,
-        with a number where classes occur twice.
+        that of the method inside for a pipeline, with a number where classes occur twice.
 
     Returns
     -------
@@ -163,11 +182,10 @@ def by_name(name: str, given: Any) -> dict[str, Any]:
     else:
         objects = list(given) if isinstance(given, list | tuple) else [given]
         named = {}
-        for value in objects:
-            kind = type(value).__name__
-            twice = sum(type(other) is type(value) for other in objects) > 1
-            number = 1 + sum(type(other) is type(value) for other in named.values())
-            named[f"{kind} {number}" if twice else kind] = value
+        kinds = [type(method_inside(value)).__name__ for value in objects]
+        for place, (kind, value) in enumerate(zip(kinds, objects, strict=True)):
+            number = 1 + kinds[:place].count(kind)
+            named[f"{kind} {number}" if kinds.count(kind) > 1 else kind] = value
     if not named:
         raise ValueError(f"{name} is empty; expected at least one.")
     return named

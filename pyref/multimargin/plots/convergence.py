@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice
-from multimargin.plots.checks import by_name, check_has, check_numbers
+from multimargin.plots.checks import by_name, check_has, check_numbers, method_inside
 from multimargin.plots.drawing import check_axes, style, write_legend
 
 Vector = NDArray[np.float64]
@@ -71,7 +71,8 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimator : estimator, list of estimators or dict of str to estimator
-            Fitted estimators of this package, by name or called by their class.
+            Fitted estimators of this package, by name or called by their class; pipelines and
+            searches show the estimator inside.
         x : {"epoch", "seconds"}, default="epoch"
             Along which axis; an epoch is a pass over the instances, and what it takes differs
             between solvers.
@@ -98,8 +99,8 @@ class ConvergenceDisplay:
         estimators = by_name("estimator", estimator)
         for model in estimators.values():
             check_is_fitted(model)
-            check_has(model, "history_", "estimator of this package")
-        histories = {name: model.history_ for name, model in estimators.items()}
+            check_has(method_inside(model), "history_", "estimator of this package")
+        histories = {name: method_inside(model).history_ for name, model in estimators.items()}
         return cls(histories).plot(x=x, quantity=quantity, ax=ax)
 
     def plot(self, *, x: str = "epoch", quantity: str = "gap", ax: Any = None) -> Self:

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import check_indicator
-from multimargin.plots.checks import Matrix, check_has, check_square
+from multimargin.plots.checks import Matrix, check_has, check_square, method_inside
 from multimargin.plots.drawing import DIVERGING, new_axes
 
 
@@ -76,6 +76,7 @@ class LabelAffinityDisplay:
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
+        estimator = method_inside(estimator)
         check_has(estimator, "coef_", "LLSF")
         indicator = check_indicator(Y)
         if indicator.shape[1] != estimator.coef_.shape[0]:

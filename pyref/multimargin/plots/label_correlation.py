@@ -10,6 +10,7 @@ from multimargin.plots.checks import (
     check_label_names,
     check_square,
     label_names_of,
+    method_inside,
 )
 from multimargin.plots.drawing import DIVERGING, check_axes, write_names, write_values
 
@@ -63,7 +64,7 @@ class LabelCorrelationDisplay:
         Parameters
         ----------
         estimator : MLRL or SSMLRL
-            Fitted.
+            Fitted, in a pipeline or a search perhaps.
         label_names : array-like of shape (q,), default=None
             Names of the labels; those of the estimator's data frame, or numbers, when None.
         ax : matplotlib Axes, default=None
@@ -94,6 +95,7 @@ class LabelCorrelationDisplay:
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
+        estimator = method_inside(estimator)
         check_has(estimator, "label_correlation_", "MLRL or SSMLRL")
         if label_names is None:
             label_names = label_names_of(estimator)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.plots.checks import check_has, check_label_names, label_names_of
+from multimargin.plots.checks import check_has, check_label_names, label_names_of, method_inside
 from multimargin.plots.drawing import check_axes, style, write_names
 
 # Beyond, every label has a name below its bar, but not a number.
@@ -73,6 +73,7 @@ class LabelFeatureCountDisplay:
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
+        estimator = method_inside(estimator)
         check_has(
             estimator,
             "label_specific_features_",
