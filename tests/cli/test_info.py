@@ -51,3 +51,56 @@ def test_labels_by_number(command, folder: Path) -> None:
     answer = command("info", folder / "small-test.arff", "--labels", "99")
     assert answer.code == 1
     assert answer.err.startswith("multimargin info: --labels: found 99 of 39 attributes")
+
+
+DAMAGED = """size,weight,kind,a,b,c
+1.5,2,x,0,1,1
+2.5,,y,1,2,1
+3.5,inf,x,0,,1
+4.0,5,,1,1,1
+5.5,6,x,0,0,1
+9.0,1,y,1,0,1
+7.5,1,y,1,0,maybe
+"""
+
+
+def test_damage_is_described_by_column(command, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text(DAMAGED)
+    answer = command("info", tmp_path / "bad.csv", "--labels", "a,b,c")
+    assert answer.code == 0
+    said = [line.removeprefix("warning: ") for line in answer.out.splitlines() if "warning" in line]
+    assert said[:4] == [
+        "the label 'b' is missing in 1 row, first in row 2",
+        "the label 'b' is neither 0 nor 1 in 1 row, first in row 1 (2.0)",
+        "the label 'c' is neither 0 nor 1 in 1 row, first in row 6 (maybe)",
+        "3 rows left out for their labels in what follows",
+    ]
+    assert "1 label applies to every row, and nothing can be learned of them: c" in said
+    # What has gone with the rows is no longer missing.
+    assert not any("weight" in line for line in said)
+    found = command("info", tmp_path / "bad.csv", "--labels", "a,b,c", "--json").json
+    assert (found["n_samples"], found["n_labels"]) == (4, 3)
+    assert found["warnings"] == said
+    # To fit it is refused, as before.
+    refused = command("fit", tmp_path / "bad.csv", "--labels", "a,b,c")
+    assert refused.code == 1
+    assert "the column 'b' has 1 missing values, the first in row 2" in refused.err
+
+
+def test_infinite_numbers_are_named(command, tmp_path: Path) -> None:
+    for part, rows in (
+        ("train", "1,inf,0,1\n2,3,1,0\n,4,0,1\n"),
+        ("test", "5,6,1,2\n7,-inf,0,0\n"),
+    ):
+        (tmp_path / f"d-{part}.csv").write_text("x,z,a,b\n" + rows)
+    answer = command("info", tmp_path, "--labels", "a,b", "--json")
+    assert answer.json["warnings"] == [
+        "the label 'b' is neither 0 nor 1 in 1 row, first in row 3 (2)",
+        "1 row left out for their labels in what follows",
+        "the column 'z' is infinite in 2 rows, first in row 0; counted as missing in what follows",
+        "values are missing of 2 feature(s): z (2), x (1)",
+    ]
+    assert {name: part["n_samples"] for name, part in answer.json["splits"].items()} == {
+        "train": 3,
+        "test": 1,
+    }

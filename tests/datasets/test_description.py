@@ -48,7 +48,11 @@ def test_hand_counts(is_sparse: bool) -> None:
     assert train.absent_labels == ("c", "d")
     assert found.splits["test"].absent_labels == ("d",)
     assert "empty" not in found.splits
-    assert found.warnings == ("split 'empty' has no rows",)
+    assert found.warnings == (
+        "1 label applies to no row, and nothing can be learned of them: d",
+        "values are missing of 1 feature(s): x1 (1)",
+        "split 'empty' has no rows",
+    )
     assert found.frequency_correlation is None  # four labels are too few
 
 

@@ -72,9 +72,7 @@ def test_pipelines_and_searches_show_the_margins_before_thresholds(data):
     search = GridSearchCV(pipeline, {"ranksvm__C": [1.0]}, cv=2).fit(X, Y)
     display = MarginDistributionDisplay.from_estimator(search, X, Y)
     scaled = StandardScaler().fit_transform(X)
-    np.testing.assert_allclose(
-        display.margins["RankSVM"], model.fit(scaled, Y).margins(scaled, Y)
-    )
+    np.testing.assert_allclose(display.margins["RankSVM"], model.fit(scaled, Y).margins(scaled, Y))
 
 
 def test_models_of_one_class_are_numbered(data, rank_svm):

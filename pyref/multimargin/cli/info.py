@@ -1,6 +1,7 @@
 """``multimargin info``."""
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from multimargin.cli.options import Data, Json, Labels
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
@@ -25,7 +26,9 @@ def command(
 ) -> None:
     """Describe a data set: sizes, labels, signs of damage.
 
-    Warns when the label columns of train and test do not seem to be the same.
+    Warns of labels with one value, of missing values by column, and when the label columns of train
+    and test do not seem to be the same. A table with damaged labels or numbers is described without
+    them, and what is wrong is said column by column.
 
     \b
     Examples:
@@ -34,11 +37,14 @@ def command(
       multimargin info my.arff --labels my.xml
     """
     from multimargin.cli.output import console, print_json
-    from multimargin.cli.table_options import load_encoded, table_columns
+    from multimargin.cli.table_options import is_table, load_table_or_data, table_columns
     from multimargin.datasets import describe
 
     columns = table_columns(labels, tags_column, separator, drop, text)
-    description = describe(load_encoded(source, columns, impute=False))
+    damage: list[str] = []
+    data: Any = load_table_or_data(source, columns, damage)
+    description = describe(data.encoded() if is_table(data) else data)
+    description = replace(description, warnings=(*damage, *description.warnings))
     if as_json:
         print_json(description)
         return
@@ -51,7 +57,7 @@ def command(
             more = ", ..." if len(part.absent_labels) > _MAX_NAMES else ""
             out.print(f"\nabsent from {part.name}: {shown}{more}", markup=False)
     for warning in description.warnings:
-        out.print(f"\nwarning: {warning}", style="yellow", markup=False)
+        out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
 
 
 def _table(description: "Description") -> "Table":

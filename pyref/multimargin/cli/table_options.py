@@ -88,7 +88,9 @@ def table_columns(
     )
 
 
-def load_table_or_data(source: str, columns: "TableColumns") -> "MultilabelData | Table":
+def load_table_or_data(
+    source: str, columns: "TableColumns", damage: list[str] | None = None
+) -> "MultilabelData | Table":
     """Load the data set of a command line; a table keeps its columns.
 
     Parameters
@@ -97,6 +99,8 @@ def load_table_or_data(source: str, columns: "TableColumns") -> "MultilabelData 
         The argument DATA.
     columns : TableColumns
         Which columns are what, if it is a table.
+    damage : list of str or None, default=None
+        As in `multimargin.datasets.tables.read_table`.
 
     Returns
     -------
@@ -126,36 +130,9 @@ def load_table_or_data(source: str, columns: "TableColumns") -> "MultilabelData 
         return load(source, labels=labels)
     if columns.labels is None and columns.tags_column is None:
         _ask_for_labels(parts)
-    table = read_table(parts, columns, name=Path(source).resolve().stem)
+    table = read_table(parts, columns, name=Path(source).resolve().stem, damage=damage)
     warn_of_row_numbers(table.kinds, table.X)
     return table
-
-
-def load_encoded(source: str, columns: "TableColumns", *, impute: bool = True) -> "MultilabelData":
-    """Load the data set of a command line; a table as numbers.
-
-    Parameters
-    ----------
-    source : str
-        The argument DATA.
-    columns : TableColumns
-        Which columns are what, if it is a table.
-    impute : bool, default=True
-        Whether missing numbers of a table are filled in, which is said on standard error.
-
-    Returns
-    -------
-    MultilabelData
-        The data.
-    """
-    import numpy as np
-
-    data: Any = load_table_or_data(source, columns)
-    if not is_table(data):
-        return data  # type: ignore[no-any-return]
-    if impute:
-        say_what_is_missing(data, np.arange(data.n_samples))
-    return data.encoded(impute=impute)  # type: ignore[no-any-return]
 
 
 def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "MultilabelData | Table":

@@ -103,7 +103,7 @@ def command(
         make_pipeline,
         warn_of_one_value,
     )
-    from multimargin.cli.output import console, print_json
+    from multimargin.cli.output import console, print_json, said_once
     from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
     from multimargin.files.writing import path_to_write
     from multimargin.tuning.last_step import LastStepSearch
@@ -140,7 +140,7 @@ def command(
     title = f"tuning {method.title}: up to {tuned.n_candidates} combinations"
     shown = errors.status(title) if errors.is_terminal else nullcontext()
     start = perf_counter()
-    with shown, redirect_stdout(sys.stderr):
+    with shown, redirect_stdout(sys.stderr), said_once():
         tuned.search.fit(X, Y)
     found = {
         "data": data.name,

@@ -16,6 +16,8 @@ _LOW_CORRELATION = 0.5
 _HIGH_CORRELATION = 0.9
 # One-sided 99% limit of a normal variable: a warning should be rare by chance.
 _NORMAL_LIMIT = 2.33
+# Names in a warning.
+_MOST_NAMES = 8
 # A correlation of fewer points says nothing.
 _MIN_LABELS = 5
 
@@ -126,6 +128,7 @@ def describe(data: MultilabelData) -> Description:
             f"({correlation:.2f}{_best_shift(shifted)}): "
             "are the label columns the same in all rows?"
         )
+    warnings += _of_one_value(data) + _incomplete(data)
     warnings += [f"split {name!r} has no rows" for name in data.splits if name not in parts]
     return Description(
         **{
@@ -135,6 +138,40 @@ def describe(data: MultilabelData) -> Description:
             "warnings": tuple(warnings),
         }
     )
+
+
+def _of_one_value(data: MultilabelData) -> list[str]:
+    """Warn of labels that apply to every row, or to none."""
+    counts = data.Y.sum(axis=0, dtype=np.int64)
+    found = []
+    for labels, where in ((counts == data.n_samples, "every row"), (counts == 0, "no row")):
+        names = [data.label_names[k] for k in np.flatnonzero(labels).tolist()]
+        if names:
+            many = "labels apply" if len(names) > 1 else "label applies"
+            found.append(
+                f"{len(names)} {many} to {where}, and nothing can be learned of them: "
+                f"{_some(names)}"
+            )
+    return found
+
+
+def _incomplete(data: MultilabelData) -> list[str]:
+    """Name the features with missing values."""
+    X: Any = data.X
+    if sparse.issparse(X):
+        columns = X.indices[np.isnan(X.data)]
+        missing = np.bincount(columns, minlength=data.n_features)
+    else:
+        missing = np.count_nonzero(np.isnan(X), axis=0)
+    order = np.argsort(-missing, kind="stable")[: int(np.count_nonzero(missing))]
+    if not order.size:
+        return []
+    named = [f"{data.feature_names[j]} ({missing[j]})" for j in order]
+    return [f"values are missing of {len(named)} feature(s): {_some(named)}"]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(list(names)[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
 
 
 def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> Description:

@@ -104,23 +104,41 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[np.int64]:
     Y = np.zeros((len(frame), len(names)), dtype=np.int64)
     for k, name in enumerate(names):
         values = frame[name]
-        absent = values.isna().to_numpy()
+        absent, wrong = not_indicated(values)
         if absent.any():
             raise ValueError(
                 f"labels: the column {name!r} has {int(absent.sum())} missing values, the first in "
                 f"row {int(np.flatnonzero(absent)[0])}; expected 0 or 1 everywhere"
             )
-        words = values.astype(str).str.strip().str.lower()
-        relevant = words.isin(_TRUE).to_numpy()
-        wrong = ~(relevant | words.isin(_FALSE).to_numpy())
         if wrong.any():
             first = int(np.flatnonzero(wrong)[0])
             raise ValueError(
                 f"labels: the column {name!r} has {values.iloc[first]!r} in row {first}; expected "
                 "0 or 1 (a column that lists tags is the tags_column)"
             )
-        Y[:, k] = relevant
+        Y[:, k] = _words(values).isin(_TRUE)
     return Y
+
+
+def not_indicated(values: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find the rows in which a column of a label does not say whether it applies.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        The column.
+
+    Returns
+    -------
+    missing, wrong : ndarray of shape (n,)
+        Where there is no value, and where it is neither 0 nor 1, as a number, truth value or word.
+    """
+    missing = values.isna().to_numpy()
+    return missing, ~(missing | _words(values).isin(_TRUE | _FALSE).to_numpy())
+
+
+def _words(values: Any) -> Any:
+    return values.astype(str).str.strip().str.lower()
 
 
 def indicator_of_tags(

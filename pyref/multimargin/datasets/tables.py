@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.datasets._reading import reading
+from multimargin.datasets.damage import without_damage
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.table_columns import (
     as_text,
@@ -222,6 +223,7 @@ def read_table(
     name: str | None = None,
     kinds: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
+    damage: list[str] | None = None,
 ) -> Table:
     """Read tables and sort their columns.
 
@@ -235,6 +237,9 @@ def read_table(
         Name of the data set; None takes that of the first file.
     kinds, known_labels
         As in `table_of`.
+    damage : list of str or None, default=None
+        A list that takes sentences about labels that are neither 0 nor 1, whose rows are left out,
+        and about infinite numbers, which count as missing; None refuses such a table.
 
     Returns
     -------
@@ -250,6 +255,15 @@ def read_table(
     first = next(iter(parts.values()))
     frame, splits = read_parts(parts)
     title = first.stem if name is None else name
+    if damage is not None:
+        mended, found = without_damage(frame, columns)
+        damage += found
+        place = {row: k for k, row in enumerate(mended.index)}
+        splits = {
+            part: np.array([place[row] for row in rows if row in place], dtype=np.intp)
+            for part, rows in splits.items()
+        }
+        frame = mended.reset_index(drop=True)
     with _naming(parts):
         table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
     return replace(table, splits=splits)

@@ -37,7 +37,9 @@ def test_what_is_alike(results: list[Result]) -> None:
     assert doubles(results) == {"lsvm": "cvm", "again": "svm"}
     # The one that is asked for stands for the others.
     assert doubles(results, keep="lsvm") == {"cvm": "lsvm", "again": "svm"}
-    assert alike_notes({"b": "a"}) == ("b predicts as a does: the two are ranked as one",)
+    assert alike_notes({"b": "a"}) == (
+        "b and a predict alike or agree on every measure: they are ranked as one",
+    )
 
 
 def test_what_is_not_alike(results: list[Result]) -> None:
@@ -61,6 +63,9 @@ def test_ranks_are_those_without_the_doubles(results: list[Result]) -> None:
     ranks, expected_ranks = (t.cells["average rank"].to_dict() for t in (table, without))
     assert {name: ranks[name] for name in expected_ranks} == expected_ranks
     assert ranks["lsvm"] == ranks["cvm"]
-    assert "lsvm predicts as cvm does: the two are ranked as one" in table.notes
+    assert (
+        "lsvm and cvm predict alike or agree on every measure: they are ranked as one"
+        in table.notes
+    )
     friedman = rank_tests_table(results, ["ranking_loss"])[0]
     assert friedman.cells.equals(rank_tests_table(single, ["ranking_loss"])[0].cells)

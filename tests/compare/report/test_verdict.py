@@ -81,7 +81,7 @@ def test_one_split_and_one_method(data: MultilabelData) -> None:
 def test_methods_that_predict_alike(data: MultilabelData) -> None:
     results = run_experiment(data, ["rank-cvm", "rank-lsvm", "dummy"], cv=2)
     said = verdict(results)
-    assert "On small, rank-cvm (and rank-lsvm, which predicts alike) has the smallest " in said
+    assert "On small, rank-cvm (and rank-lsvm, with the same values) has the smallest " in said
     assert "less than dummy, the next" in said
 
 

@@ -106,6 +106,6 @@ def alike_notes(alike: Mapping[str, str]) -> tuple[str, ...]:
         One sentence for each, without a full stop.
     """
     return tuple(
-        f"{name} predicts as {other} does: the two are ranked as one"
+        f"{name} and {other} predict alike or agree on every measure: they are ranked as one"
         for name, other in alike.items()
     )

@@ -153,7 +153,7 @@ def _apart(best: float, other: float, name: str, measured: Measured) -> str:
 
 def _named(method: str, alike: Mapping[str, str]) -> str:
     same = [name for name, other in alike.items() if other == method]
-    return f"{method} (and {', '.join(same)}, which predicts alike)" if same else method
+    return f"{method} (and {', '.join(same)}, with the same values)" if same else method
 
 
 def _number(value: float, measured: Measured) -> str:

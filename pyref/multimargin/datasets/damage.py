@@ -1,0 +1,60 @@
+"""Damage of a table, described where it would be refused."""
+
+from typing import Any
+
+import numpy as np
+
+from multimargin.datasets.table_columns import chosen_columns, not_indicated
+
+
+def without_damage(frame: Any, columns: Any) -> tuple[Any, tuple[str, ...]]:
+    """Make a table readable, and say what had to be changed for that.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+    columns : TableColumns
+        Which columns are what.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        The table, with rows left out whose labels cannot be read, and infinite numbers made
+        missing; the same table where there is no damage.
+    damage : tuple of str
+        What is wrong, one sentence a column without a full stop.
+    """
+    labels = [] if columns.labels is None else chosen_columns(frame, columns.labels, "labels")
+    unreadable = np.zeros(len(frame), dtype=bool)
+    damage = []
+    for name in labels:
+        absent, wrong = not_indicated(frame[name])
+        for rows, what in ((absent, "missing"), (wrong, "neither 0 nor 1")):
+            if rows.any():
+                first = int(np.flatnonzero(rows)[0])
+                found = "" if what == "missing" else f" ({frame[name].iloc[first]})"
+                damage.append(
+                    f"the label {name!r} is {what} in {_rows(rows)}, first in row {first}{found}"
+                )
+        unreadable |= absent | wrong
+    if unreadable.any():
+        damage.append(f"{_rows(unreadable)} left out for their labels in what follows")
+    mended = frame[~unreadable] if unreadable.any() else frame
+    for name in mended.columns.difference(labels, sort=False):
+        if mended[name].dtype.kind != "f":
+            continue
+        infinite = np.isinf(mended[name].to_numpy())
+        if infinite.any():
+            first = int(np.flatnonzero(np.isinf(frame[name].to_numpy()))[0])
+            damage.append(
+                f"the column {name!r} is infinite in {_rows(infinite)}, first in row {first}; "
+                "counted as missing in what follows"
+            )
+            mended = mended.assign(**{name: mended[name].where(~infinite)})
+    return mended, tuple(damage)
+
+
+def _rows(mask: Any) -> str:
+    count = int(np.count_nonzero(mask))
+    return f"{count} row{'' if count == 1 else 's'}"
