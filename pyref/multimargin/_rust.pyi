@@ -159,6 +159,7 @@ class SimplexSolution:
 class _SimplexDefaults(TypedDict, total=False):
     recorded_steps: int
     start: _Pairs | None
+    pair_weights: _Matrix | None
     callback: _Callback | None
     seconds: float | None
 
@@ -208,6 +209,7 @@ class RelationshipSolution:
 class _RelationshipDefaults(TypedDict, total=False):
     covariance: _Matrix | None
     shrinking: bool
+    row_shares: _Matrix | None
     threads: int
     callback: _Callback | None
     seconds: float | None

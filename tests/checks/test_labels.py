@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores, with_nan
 
 Y = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
 
@@ -94,7 +94,22 @@ def test_indicator_names_the_remedy_for_signs(make):
     np.testing.assert_array_equal(check_indicator((2 * Y - 1 > 0).astype(int)), Y)
 
 
-@pytest.mark.parametrize("value", [2, -2, 0.5, np.nan, np.inf, 1 + 1e-12])
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.coo_array, pd.DataFrame])
+def test_nan_is_an_unknown_label_where_there_may_be_one(make):
+    labels = Y.astype(float)
+    labels[1, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^labels has NaN, which stands for an unknown label"):
+        check_indicator(make(labels), "labels")
+    checked = check_indicator(make(labels), "labels", unknown=True)
+    assert checked.dtype == np.uint8
+    assert checked[1, 1] == UNKNOWN
+    np.testing.assert_array_equal(with_nan(checked), labels)
+    labels[0, 0] = 2
+    with pytest.raises(ValueError, match=r"^labels has values other than 0 and 1: 2\.$"):
+        check_indicator(make(labels), "labels", unknown=True)
+
+
+@pytest.mark.parametrize("value", [2, -2, 0.5, np.inf, 1 + 1e-12])
 @pytest.mark.parametrize("make", [np.array, sparse.csr_array, sparse.coo_array, pd.DataFrame])
 def test_indicator_refuses_other_values(value, make):
     wrong = Y.astype(float)

@@ -97,7 +97,6 @@ BAD_DATA = {
     ),
     "Y of twos": ((X, 2 * Y), ValueError, "Y has values other than 0 and 1: 2."),
     "Y of fractions": ((X, 0.5 * Y), ValueError, "Y has values other than 0 and 1: 0.5."),
-    "Y with NaN": ((X, with_entry(Y, np.nan)), ValueError, "Y has values other than 0 and 1: nan."),
     "sparse Y of threes": (
         (X, sparse.csr_array(3 * Y)),
         ValueError,

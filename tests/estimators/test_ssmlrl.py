@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import MLRL, SSMLRL
 from multimargin.estimators.ssmlrl import _reduced_by_factor, reduced_kernel
 from multimargin.reference import mlrl
+from tests.support.scikit_learn_checks import checks_of
 
 
 def exempt(estimator):
@@ -20,7 +20,8 @@ def exempt(estimator):
     return {"check_classifiers_classes": "-1 in y marks an unlabelled row"}
 
 
-@parametrize_with_checks([SSMLRL()], expected_failed_checks=exempt)
+@checks_of([SSMLRL()], [], expected_failed_checks=exempt)
+@pytest.mark.filterwarnings("ignore:Y has labels of one class only")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_contract(estimator, check):

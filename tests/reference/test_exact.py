@@ -72,7 +72,7 @@ def test_pair_weights_reject_C(C):
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [([0, 1], "Y has 1 dimension"), ([[-1, 1]], "Y holds the values"), ([[0.5, 1]], "Y holds")],
+    [([0, 1], "Y has 1 dimension"), ([[-2, 1]], "Y holds the values"), ([[0.5, 1]], "Y holds")],
 )
 def test_label_matrix_rejects(labels, message):
     with pytest.raises(ValueError, match=message):

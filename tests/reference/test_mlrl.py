@@ -63,7 +63,7 @@ def test_smo_satisfies_the_optimality_conditions(seed):
     assert steps > 0
     y = 2.0 * Y - 1.0
     F = K @ Z @ Omega / lam + b
-    primal = mlrl.hinge(F, y) + np.sum(Z * (F - b)) / 2
+    primal = mlrl.hinge(F, y, np.full(y.shape, 1.0 / len(y))) + np.sum(Z * (F - b)) / 2
     assert abs(primal - value) <= 1e-6
 
 
@@ -128,6 +128,6 @@ def test_the_norm_of_an_expansion_is_that_of_the_weights_on_a_nearly_constant_ke
         solution = mlrl.joint(K, Y, 0.06)
     assert np.abs(solution.A.sum(axis=0)).max() <= 1e-14 * np.abs(solution.A).sum()
     signs = 2.0 * Y - 1.0
-    loss = mlrl.hinge(K @ solution.A + solution.b, signs)
+    loss = mlrl.hinge(K @ solution.A + solution.b, signs, np.full(signs.shape, 1.0 / len(signs)))
     norm = np.trace(np.linalg.pinv(solution.Omega) @ solution.A.T @ K @ solution.A)
     np.testing.assert_allclose(loss + 0.03 * norm, solution.objective, rtol=1e-6)

@@ -89,7 +89,7 @@ def test_rows_without_and_with_all_labels_count():
 
 def test_best_free_bias_of_labels_of_one_class():
     y = np.array([[1.0, -1.0], [1.0, -1.0]])
-    b = rank_svmz.free_bias(np.zeros((2, 3)), y)
+    b = rank_svmz.free_bias(np.zeros((2, 3)), y, np.full((2, 2), 0.5))
     np.testing.assert_allclose(b[:2] - b[2], [1.0, -1.0])
     assert b.sum() == pytest.approx(0.0, abs=1e-15)
 
@@ -98,7 +98,7 @@ def test_best_free_bias_of_labels_of_one_class():
     ("K", "Y", "C", "message"),
     [
         (np.eye(2), [[1, 0]], 1.0, "K has 2 rows and Y has 1"),
-        (np.eye(1), [[1, 2]], 1.0, "expected only 0 and 1"),
+        (np.eye(1), [[1, 2]], 1.0, "expected only 0, 1 and NaN"),
         (np.eye(1), [[1, 0]], 0.0, "C is 0.0, expected"),
     ],
 )

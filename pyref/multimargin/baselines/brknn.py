@@ -24,6 +24,7 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.thresholds import Threshold
@@ -148,7 +149,7 @@ class FMeasureThreshold(Threshold):
     def __init__(self, alpha: float = 0.5) -> None:
         self.alpha = alpha
 
-    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the thresholds.
 
         Parameters
@@ -159,6 +160,8 @@ class FMeasureThreshold(Threshold):
             Label indicator.
         X : object, default=None
             Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
 
         Returns
         -------
@@ -167,15 +170,15 @@ class FMeasureThreshold(Threshold):
         """
         relevant = check_indicator(Y).astype(bool)
         scores = check_scores(scores, n_rows=len(relevant), n_labels=relevant.shape[1])
+        weights = check_sample_weight(sample_weight, len(relevant))
+        counts = np.ones(len(relevant)) if weights is None else weights
         grid = np.arange(101) / 100.0
         quality = np.zeros((grid.size, relevant.shape[1]))
         for place, h in enumerate(grid):
             predicted = scores > h
-            hits = np.count_nonzero(predicted & relevant, axis=0)
+            hits = counts @ (predicted & relevant)
             # alpha / precision + (1 - alpha) / recall, times the hits.
-            cost = self.alpha * np.count_nonzero(predicted, axis=0) + (
-                1.0 - self.alpha
-            ) * np.count_nonzero(relevant, axis=0)
+            cost = self.alpha * (counts @ predicted) + (1.0 - self.alpha) * (counts @ relevant)
             quality[place] = hits / np.where(cost > 0.0, cost, 1.0)
         self.thresholds_ = np.where(quality.any(axis=0), grid[quality.argmax(axis=0)], 1.0)
         return self

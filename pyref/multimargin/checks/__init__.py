@@ -3,6 +3,7 @@
 - `arrays`: features and matrices in general;
 - `labels`: label indicators and label scores;
 - `targets`: what an estimator is fitted to, label indicators or one class a row;
+- `weights`: weights of rows;
 - `parameters`: constructor parameters.
 
 The checks of paths are in `multimargin.files.paths`.

@@ -9,11 +9,13 @@ from sklearn.utils import check_array
 
 from multimargin.checks.arrays import check_readable, naming
 
+# How a checked indicator marks a label of which nothing is known; the compiled core reads it so.
+UNKNOWN = 2
 # Enough to recognise the coding that was used, short enough for one line.
 _MAX_VALUES_SHOWN = 5
 
 
-def check_indicator(Y: Any, name: str = "Y") -> NDArray[np.uint8]:
+def check_indicator(Y: Any, name: str = "Y", *, unknown: bool = False) -> NDArray[np.uint8]:
     """Return a label indicator matrix as a dense array of 0 and 1.
 
     Parameters
@@ -23,26 +25,31 @@ def check_indicator(Y: Any, name: str = "Y") -> NDArray[np.uint8]:
         q >= 1. Every sparse format of SciPy is accepted, with or without explicit zeros.
     name : str, default="Y"
         Name of the argument in error messages.
+    unknown : bool, default=False
+        Whether NaN may stand for an unknown label.
 
     Returns
     -------
     ndarray of shape (n, q), dtype uint8, C-contiguous
-        1 where the label is relevant. It shares memory with `Y` when `Y` already has this form.
+        1 where the label is relevant, 0 where it is not, and `UNKNOWN` where it is NaN. It shares
+        memory with `Y` when `Y` already has this form.
 
     Raises
     ------
     TypeError
         If `Y` does not hold numbers, or has masked entries.
     ValueError
-        If `Y` is not a non-empty matrix, or holds anything but 0 and 1: missing values, class
-        numbers, or labels coded as {-1, +1}.
+        If `Y` is not a non-empty matrix, or holds anything but 0 and 1: class numbers, labels coded
+        as {-1, +1}, or NaN without `unknown`.
     """
     if sparse.issparse(Y):
         check_readable(Y, name)
         _check_kind_and_shape(Y.dtype, Y.shape, name)
         indicator = Y.tocsr(copy=True)
         indicator.sum_duplicates()
-        _check_zero_one(indicator.data, name)
+        missing = _check_zero_one(indicator.data, name, unknown)
+        if missing is not None:
+            indicator.data[missing] = UNKNOWN
         return np.ascontiguousarray(indicator.astype(np.uint8).toarray())
 
     if np.ma.is_masked(Y):
@@ -57,8 +64,61 @@ def check_indicator(Y: Any, name: str = "Y") -> NDArray[np.uint8]:
     _check_kind_and_shape(values.dtype, values.shape, name)
     if values.dtype.kind == "O":
         values = _numbers_of_objects(values, name)
-    _check_zero_one(values, name)
+    missing = _check_zero_one(values, name, unknown)
+    if missing is not None:
+        values = np.where(missing, UNKNOWN, values)
     return np.ascontiguousarray(values, dtype=np.uint8)
+
+
+def has_unknown(indicator: NDArray[np.uint8]) -> bool:
+    """Return whether a checked indicator has unknown labels.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q)
+        What `check_indicator` returned.
+
+    Returns
+    -------
+    bool
+    """
+    return bool((indicator == UNKNOWN).any())
+
+
+def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
+    """Return a checked indicator in the form in which callers pass it.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q)
+        What `check_indicator` returned.
+
+    Returns
+    -------
+    ndarray of shape (n, q)
+        The same array, or one of floats with NaN at unknown labels if there are any.
+    """
+    if not has_unknown(indicator):
+        return indicator
+    return np.where(indicator == UNKNOWN, np.nan, indicator)
+
+
+def known_both(indicator: NDArray[np.uint8], axis: int) -> NDArray[np.bool_]:
+    """Return where both values are known: along the labels, where a row has a label pair.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q)
+        What `check_indicator` returned.
+    axis : {0, 1}
+        Along which to look.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (q,), dtype bool
+        Whether both 0 and 1 occur.
+    """
+    return np.asarray((indicator == 1).any(axis=axis) & (indicator == 0).any(axis=axis))
 
 
 def check_scores(
@@ -140,11 +200,23 @@ def _numbers_of_objects(values: NDArray[Any], name: str) -> NDArray[np.float64]:
         ) from error
 
 
-def _check_zero_one(values: NDArray[Any], name: str) -> None:
+def _check_zero_one(values: NDArray[Any], name: str, unknown: bool) -> NDArray[np.bool_] | None:
+    """Return where values are NaN, if they may be and some are."""
     allowed = (values == 0) | (values == 1)
     if allowed.all():
-        return
+        return None
+    missing = np.isnan(values)
+    if unknown and (allowed | missing).all():
+        return np.asarray(missing)
     other = np.unique(values[~allowed])
+    if missing.any():
+        if unknown:
+            other = other[~np.isnan(other)]
+        else:
+            raise ValueError(
+                f"{name} has NaN, which stands for an unknown label; unknown labels are not "
+                "supported here: expected 0 or 1 everywhere."
+            )
     shown = ", ".join(f"{value:g}" for value in other[:_MAX_VALUES_SHOWN])
     more = ", ..." if other.size > _MAX_VALUES_SHOWN else ""
     remedy = ""

@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import check_readable
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.labels import check_indicator, known_both
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Targets:
     Parameters
     ----------
     indicator : ndarray of shape (n, q), dtype uint8
-        1 where the label is relevant.
+        1 where the label is relevant, 0 where it is not, `checks.labels.UNKNOWN` where that is
+        not known.
     classes : ndarray of shape (q,)
         The classes of one-dimensional targets, else the label numbers 0..q-1.
     multilabel : bool
@@ -45,13 +46,15 @@ class Targets:
             del estimator.label_names_in_
 
 
-def check_targets(Y: Any) -> Targets:
+def check_targets(Y: Any, *, unknown: bool = False) -> Targets:
     """Read the targets of a fit.
 
     Parameters
     ----------
     Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
         Label indicator of 0 and 1 with q >= 2, or one class a row, which is one-hot encoded.
+    unknown : bool, default=False
+        Whether NaN may stand for an unknown label of an indicator.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def check_targets(Y: Any) -> Targets:
     if len(shape) != 2:
         check_readable(Y, "y")
     if len(shape) == 2 and shape[1] != 1:
-        indicator = check_indicator(Y)
+        indicator = check_indicator(Y, unknown=unknown)
         return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(Y))
     if len(shape) == 2:
         check_readable(Y, "Y")
@@ -109,8 +112,7 @@ def check_pairs(indicator: NDArray[np.uint8]) -> None:
     ValueError
         If no row has.
     """
-    relevant = np.count_nonzero(indicator, axis=1)
-    if not ((relevant > 0) & (relevant < indicator.shape[1])).any():
+    if not known_both(indicator, axis=1).any():
         raise ValueError(
             f"Y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
             "expected a row with both a relevant and an irrelevant label."

@@ -29,6 +29,7 @@ from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
+from multimargin.thresholds.base import fit_threshold
 
 _Estimator = TypeVar("_Estimator")
 
@@ -408,6 +409,6 @@ def _learned(
         return threshold._fit_design(design, factor[:, -1].copy()).rescale(unit)
     rows = cluster.sums(parts.shape_of, combine=_joined)
     share = min(1.0, _THRESHOLD_ROWS / max(sum(n for n, _, _ in rows), 1))
-    X, Y = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
+    X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
     scores = (X @ weights + bias) / unit
-    return threshold.fit(scores, Y, X).rescale(unit)
+    return fit_threshold(threshold, scores, Y, X, row_weights).rescale(unit)

@@ -45,12 +45,15 @@ class Part:
         1 where the label is relevant.
     pair_weights : ndarray of shape (n,)
         Weight c_i of each pair of a row; 0 where it has none.
+    sample_weight : ndarray of shape (n,) or None, default=None
+        Weights of the rows, which `pair_weights` contain.
     """
 
     index: int
     X: Any
     indicator: NDArray[np.uint8]
     pair_weights: Matrix
+    sample_weight: Matrix | None = None
 
     def centred(self, mean: Matrix) -> "Part":
         """Return the part with dense features moved by `mean`."""
@@ -106,7 +109,7 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, C: float) -> Part:
     relevant = np.count_nonzero(indicator, axis=1)
     pairs = relevant * (indicator.shape[1] - relevant)
     pair_weights = np.divide(C * weights, pairs, out=np.zeros(weights.size), where=pairs > 0)
-    return Part(index, X, indicator, pair_weights)
+    return Part(index, X, indicator, pair_weights, None if sample_weight is None else weights)
 
 
 def _indicator(Y: Any) -> NDArray[np.uint8]:
@@ -439,15 +442,18 @@ def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Ma
     scores = (safe_sparse_dot(part.X, weights) + bias) / unit
     target = best_thresholds(scores, part.indicator)
     rows = np.column_stack([scores, np.ones(scores.shape[0]), target])
+    if part.sample_weight is not None:
+        rows *= np.sqrt(part.sample_weight)[:, None]
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[np.uint8]]:
-    """Return every so many-th row, a share `wanted` of all."""
+def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[np.uint8], Matrix | None]:
+    """Return every so many-th row, a share `wanted` of all: features, labels and weights."""
     n = part.X.shape[0]
     chosen = np.unique(np.linspace(0, n - 1, max(1, int(np.ceil(wanted * n)))).astype(int))
     chosen = chosen[:n]
-    return part.X[chosen], part.indicator[chosen]
+    weights = part.sample_weight
+    return part.X[chosen], part.indicator[chosen], None if weights is None else weights[chosen]
 
 
 def add(left: Sums, right: Sums) -> Sums:
@@ -466,8 +472,9 @@ def stack_factors(left: Matrix, right: Matrix) -> Matrix:
     return np.asarray(np.linalg.qr(np.vstack([left, right]), mode="r"))
 
 
-def stack_rows(left: tuple[Any, Any], right: tuple[Any, Any]) -> tuple[Any, Any]:
+def stack_rows(left: tuple[Any, Any, Any], right: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
     """Return the rows of two samples."""
     rows = [left[0], right[0]]
     X: Any = sparse.vstack(rows, format="csr") if sparse.issparse(left[0]) else np.vstack(rows)
-    return X, np.vstack([left[1], right[1]])
+    weights = None if left[2] is None else np.concatenate([left[2], right[2]])
+    return X, np.vstack([left[1], right[1]]), weights

@@ -186,6 +186,7 @@ class RankCVM(PairwiseClassifier):
             cache_bytes=problem.cache_bytes,
             callback=problem.callback,
             seconds=seconds_until(problem.deadline),
+            pair_weights=problem.pair_weights,
         )
         self._simplex_support = solution.support
         self.rho_ = solution.rho
@@ -201,16 +202,18 @@ class RankCVM(PairwiseClassifier):
         """
         return values / self.rho_**power if self.rho_ > 0.0 else 0.0 * values
 
-    def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
-        return super()._margin_loss(indicator, self._at_margin_1(scores))
+    def _margin_loss(self, indicator: NDArray[np.uint8], weights: Matrix, scores: Matrix) -> float:
+        return super()._margin_loss(indicator, weights, self._at_margin_1(scores))
 
     def _change_of_objective(self, change: float, fit: Fit) -> float:
         # The objective at a margin of 1 is 1/(4 objective) at the optimum.
         return 4.0 * fit.primal**2 * change
 
-    def _own_bounds(self, indicator: NDArray[np.uint8], own: Matrix, fit: Fit) -> Bounds:
+    def _own_bounds(
+        self, indicator: NDArray[np.uint8], weights: Matrix, own: Matrix, fit: Fit
+    ) -> Bounds:
         norm = self._squared_norm(own)
-        loss = self._margin_loss(indicator, own)
+        loss = self._margin_loss(indicator, weights, own)
         at_margin_1 = self._at_margin_1(0.5 * norm, power=2) + loss
         said = fit.scores + fit.bias
         change = float(np.sum(self.dual_coef_ * (own - said)[self.support_]))
@@ -219,12 +222,12 @@ class RankCVM(PairwiseClassifier):
         primal = max(fit.primal + 0.5 * change, 0.5 * norm)
         return primal, min(bound, fit.dual_objective)
 
-    def _threshold_unit(self, fit: Fit) -> float:
+    def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
         # The margin, so that the threshold is that of `RankLSVM`, scaled.
         return self.rho_
 
-    def _start(self, n: int, targets: Any) -> Matrix | None:
-        start = super()._start(n, targets)
+    def _start(self, targets: Any, weights: Matrix) -> Matrix | None:
+        start = super()._start(targets, weights)
         return None if start is None else self._at_margin_1(start)
 
     def _support_among(self, indicator: NDArray[np.uint8]) -> _Support | None:

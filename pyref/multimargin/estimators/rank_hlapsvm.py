@@ -131,10 +131,13 @@ class RankHLapSVM(PairwiseClassifier):
             check_real("nu", self.nu, at_least=0.0)
 
     def _solve(self, problem: Problem) -> Fit:
-        Y = problem.indicator.astype(np.float64)
+        # A row lies in the hyperedges of its relevant labels, as often as it counts.
+        Y = (problem.indicator == 1).astype(np.float64)
+        if problem.sample_weight is not None:
+            Y *= problem.sample_weight[:, None]
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         weights = _weights_by_kernel if precomputed else _weights_by_features
-        self.hyperedge_weights_ = weights(problem.features, Y, self.nu)
+        self.hyperedge_weights_ = weights(problem.features, Y, self.nu, problem.sample_weight)
         if self.lam == 0.0:
             self._dual = None
             return super()._solve(problem)
@@ -252,22 +255,22 @@ class RankHLapSVM(PairwiseClassifier):
         roughness = self._laplacian.roughness(own)
         return square + float(np.sum(self.intercept_**2)) + self.lam * roughness
 
-    def _certified(self, X: Any, indicator: NDArray[np.uint8], fit: Fit) -> Fit:
+    def _certified(self, problem: Problem, fit: Fit) -> Fit:
         try:
-            return super()._certified(X, indicator, fit)
+            return super()._certified(problem, fit)
         finally:
             self._laplacian = None
 
-    def _threshold_unit(self, fit: Fit) -> float:
+    def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
         # A strong regulariser makes the margins small; their spread takes the place of the 1.
-        return 1.0 if self.lam == 0.0 else spread(fit.scores)
+        return 1.0 if self.lam == 0.0 else spread(fit.scores, sample_weight)
 
     def _forget_rows(self) -> None:
         super()._forget_rows()
         self._dual = None
 
-    def _start(self, n: int, targets: Any) -> Matrix | None:
-        start = super()._start(n, targets)
+    def _start(self, targets: Any, weights: Matrix) -> Matrix | None:
+        start = super()._start(targets, weights)
         if start is None or self._dual is None:
             return start
         return self._dual * self._start_scale()
@@ -280,7 +283,7 @@ class Laplacian:
     Parameters
     ----------
     Y : ndarray of shape (n, q)
-        Label indicator: row i lies in hyperedge k when label k is relevant.
+        How often row i lies in hyperedge k: once if label k is relevant, times the row's weight.
     weights : ndarray of shape (q,)
         Hyperedge weights w.
     """
@@ -307,13 +310,14 @@ class Laplacian:
         hyperedge and their mean: the squared differences of all pairs of its rows.
         """
         total = 0.0
-        for rows, weight in zip(self.Y.T.astype(bool), self.weights, strict=True):
-            size = np.count_nonzero(rows)
-            if size > 1:
+        for members, weight in zip(self.Y.T, self.weights, strict=True):
+            rows = members > 0.0
+            if np.count_nonzero(rows) > 1:
+                counts = members[rows]
                 inside = F[rows]
                 inside -= inside[0].copy()
-                inside -= inside.mean(axis=0)
-                total += float(weight) * size * float(np.sum(inside**2))
+                inside -= np.average(inside, axis=0, weights=counts)
+                total += float(weight) * counts.sum() * float(counts @ (inside**2).sum(axis=1))
         return total
 
     def gram(self, X: Any) -> Matrix:
@@ -359,7 +363,9 @@ class Laplacian:
         return component, np.asarray(members @ X) / sizes[:, None]
 
 
-def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:
+def _weights_by_features(
+    X: Any, Y: Matrix, nu: float | str, sample_weight: Matrix | None = None
+) -> Matrix:
     """Return the hyperedge weights for the distances of the rows of X."""
     X = less_offset(X, offset_of(X))
 
@@ -367,21 +373,27 @@ def _weights_by_features(X: Any, Y: Matrix, nu: float | str) -> Matrix:
         sums: Matrix = (np.asarray(safe_sparse_dot(X.T, groups)) ** 2).sum(axis=0)
         return sums
 
-    return _weights(row_norms(X, squared=True), norm_of_sum, Y, nu)
+    return _weights(row_norms(X, squared=True), norm_of_sum, Y, nu, sample_weight)
 
 
-def _weights_by_kernel(K: Matrix, Y: Matrix, nu: float | str) -> Matrix:
+def _weights_by_kernel(
+    K: Matrix, Y: Matrix, nu: float | str, sample_weight: Matrix | None = None
+) -> Matrix:
     """Return the hyperedge weights for the distances that a kernel matrix implies."""
 
     def norm_of_sum(groups: Matrix) -> Matrix:
         sums: Matrix = np.einsum("ik,ik->k", groups, K @ groups)
         return sums
 
-    return _weights(np.diagonal(K), norm_of_sum, Y, nu)
+    return _weights(np.diagonal(K), norm_of_sum, Y, nu, sample_weight)
 
 
 def _weights(
-    squares: Matrix, norm_of_sum: Callable[[Matrix], Matrix], Y: Matrix, nu: float | str
+    squares: Matrix,
+    norm_of_sum: Callable[[Matrix], Matrix],
+    Y: Matrix,
+    nu: float | str,
+    sample_weight: Matrix | None,
 ) -> Matrix:
     """Return exp(-nu dbar), eq. (29) and (30), where dbar averages over ordered pairs of two rows.
 
@@ -391,11 +403,14 @@ def _weights(
     def mean_distance(groups: Matrix) -> Matrix:
         delta = groups.sum(axis=0)
         total = 2.0 * delta * (squares @ groups) - 2.0 * norm_of_sum(groups)
-        distance: Matrix = np.maximum(total, 0.0) / np.maximum(delta * (delta - 1.0), 1.0)
+        several = delta > 1.0
+        pairs = np.where(several, delta * (delta - 1.0), 1.0)
+        distance: Matrix = np.where(several, np.maximum(total, 0.0) / pairs, 0.0)
         return distance
 
     if isinstance(nu, str):
-        spread = float(mean_distance(np.ones((Y.shape[0], 1)))[0])
+        everybody = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
+        spread = float(mean_distance(everybody[:, None])[0])
         nu = 1.0 / spread if spread > 0.0 else 1.0
     # A label without instances has no hyperedge.
     weights: Matrix = np.where(Y.any(axis=0), np.exp(-nu * mean_distance(Y)), 0.0)

@@ -1,11 +1,12 @@
 """Rank-SVMz (after Xu 2012): every label is compared with a zero label."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.labels import UNKNOWN, with_nan
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.targets import Targets
 from multimargin.estimators.rank_svm import BIASES
@@ -17,6 +18,8 @@ from multimargin.thresholds import ConstantThreshold
 
 # A dual variable below this share of its bound is the rounding of a zero.
 _ROUNDING = 1e-12
+# By the entry of an indicator; an unknown label has no pair.
+_SIGNS = np.array([-1.0, 1.0, 0.0])
 
 
 @with_shared_paragraphs
@@ -110,7 +113,9 @@ class RankSVMz(PairwiseClassifier):
         """There is none."""
 
     def _check_pairs(self, indicator: NDArray[np.uint8]) -> None:
-        """Every row has a pair with the zero label for each label."""
+        """Every row has a pair with the zero label for each known label."""
+        if (indicator == UNKNOWN).all():
+            raise ValueError("Y has no known label; expected a label that is 0 or 1.")
 
     def _solve(self, problem: Problem) -> Fit:
         start, start_bias = problem.start, problem.start_bias
@@ -129,12 +134,19 @@ class RankSVMz(PairwiseClassifier):
             weights=None if fit.weights is None else _relative(fit.weights),
         )
 
-    def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
+    def _pair_weights(
+        self, indicator: NDArray[np.uint8], sample_weight: Matrix | None = None
+    ) -> Matrix:
+        known = np.count_nonzero(indicator <= 1, axis=1)
+        weights: Matrix = np.where(known > 0, self.C / np.maximum(known, 1), 0.0)
+        return weights if sample_weight is None else weights * sample_weight
+
+    def _margin_loss(self, indicator: NDArray[np.uint8], weights: Matrix, scores: Matrix) -> float:
         if not np.isfinite(scores).all():
             return np.inf
-        signs = np.where(indicator != 0, 1.0, -1.0)
-        slacks = np.maximum(0.0, 1.0 - signs * scores)
-        return float(self.C / indicator.shape[1] * np.sum(slacks))
+        slacks = np.maximum(0.0, 1.0 - _SIGNS[indicator] * scores)
+        slacks[indicator == UNKNOWN] = 0.0
+        return float(weights @ slacks.sum(axis=1))
 
     def _squared_norm(self, own: Matrix) -> float:
         if hasattr(self, "coef_"):
@@ -146,19 +158,21 @@ class RankSVMz(PairwiseClassifier):
             square += _norm_with_zero_label(self.intercept_[:, None])
         return square
 
-    def _start(self, n: int, targets: Targets) -> Matrix | None:
-        expansion = super()._start(n, targets)
+    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
+        expansion = super()._start(targets, weights)
         if expansion is None:
             return None
         # Rounding must not leave the box.
-        signs = np.where(targets.indicator != 0, 1.0, -1.0)
-        bound = self.C / targets.indicator.shape[1]
+        signs = _SIGNS[targets.indicator]
+        bound = weights[:, None]
         alpha = np.clip(signs * _dual_of(expansion), 0.0, bound)
         alpha[alpha < _ROUNDING * bound] = 0.0
         return np.asarray(signs * alpha)
 
-    def _fit_threshold(self, X: Any, targets: Targets, fit: Fit, interrupted: bool) -> None:
-        self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, targets.indicator)
+    def _fit_threshold(
+        self, problem: Problem, targets: Targets, fit: Fit, interrupted: bool
+    ) -> None:
+        self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, with_nan(targets.indicator))
 
 
 def _relative(columns: Matrix) -> Matrix:

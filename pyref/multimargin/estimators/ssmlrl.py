@@ -11,7 +11,11 @@ from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets, check_targets
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
-from multimargin.estimators.shared.relationships import RelationshipClassifier, RelationshipFit
+from multimargin.estimators.shared.relationships import (
+    RelationshipClassifier,
+    RelationshipFit,
+    Weights,
+)
 from multimargin.kernels import (
     Kernel,
     KernelFunction,
@@ -124,14 +128,13 @@ class SSMLRL(RelationshipClassifier):
         self,
         X: Any,
         targets: Targets,
+        weights: Weights,
         labelled: NDArray[np.bool_],
         kernel: Kernel,
         lam: float,
     ) -> tuple[RelationshipFit, Matrix]:
-        if labelled.all():
-            fit, expansion = super()._fit_expansion(X, targets, labelled, kernel, lam)
-        else:
-            fit, expansion = self._fit_with_unlabelled(X, targets, labelled, kernel, lam)
+        solve = super()._fit_expansion if labelled.all() else self._fit_with_unlabelled
+        fit, expansion = solve(X, targets, weights, labelled, kernel, lam)
         self.labelled_ = np.flatnonzero(labelled)
         return fit, expansion
 
@@ -139,21 +142,26 @@ class SSMLRL(RelationshipClassifier):
         self,
         X: Any,
         targets: Targets,
+        weights: Weights,
         labelled: NDArray[np.bool_],
         kernel: Kernel,
         lam: float,
     ) -> tuple[RelationshipFit, Matrix]:
         expansion = np.zeros((X.shape[0], targets.indicator.shape[1]))
         rows, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        c: Any = lam / self.lam2 if self.lam2 > 0.0 else np.inf
+        if weights.rows is not None:
+            others = np.flatnonzero(~labelled & (weights.rows > 0.0))
+            c = c / weights.rows[others]
         if self.lam2 > 0.0:
             training = self._training_kernel(X, kernel, needed=True)
             # Eliminating the scores of unlabelled rows needs a kernel that is definite there.
             if training.indefinite:
                 training.make_definite()
             assert training.matrix is not None
-            reduced, influence = reduced_kernel(training.matrix, rows, others, lam / self.lam2)
+            reduced, influence = reduced_kernel(training.matrix, rows, others, c)
             among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
-            fit = self._fit_labelled(among_labelled, targets, lam)
+            fit = self._fit_labelled(among_labelled, targets, weights, lam)
             expansion[others] = influence @ fit.expansion
             expansion[rows] = fit.expansion
             if training.solved_nearest:
@@ -167,13 +175,13 @@ class SSMLRL(RelationshipClassifier):
                 check_precomputed(X)
                 kept = np.ascontiguousarray(kept[:, rows])
             training = self._training_kernel(kept, kernel, needed=self.solver == "exact")
-            fit = self._fit_labelled(training, targets, lam)
+            fit = self._fit_labelled(training, targets, weights, lam)
             expansion[rows] = fit.expansion
         return fit, expansion
 
 
 def reduced_kernel(
-    K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float
+    K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float | Matrix
 ) -> tuple[Matrix, Matrix]:
     """Return the kernel (22) among labelled rows, and what they make unlabelled ones contribute.
 
@@ -183,8 +191,8 @@ def reduced_kernel(
         Kernel matrix of all rows.
     labelled, unlabelled : ndarray of int
         Their rows, l and u of them.
-    c : float
-        lam1 / lam2, positive.
+    c : float or ndarray of shape (u,)
+        lam1 / lam2, positive, over the weights of the unlabelled rows if they have some.
 
     Returns
     -------
@@ -222,7 +230,7 @@ def reduced_kernel(
 
 
 def _reduced_by_factor(
-    K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float
+    K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float | Matrix
 ) -> tuple[Matrix, Matrix]:
     """Return kernel (22) and the influence from K = G G^T, where a difference of kernels cancels.
 
@@ -230,14 +238,15 @@ def _reduced_by_factor(
     """
     eigenvalues, U = linalg.eigh(K, check_finite=False)
     G = U * np.sqrt(np.maximum(eigenvalues, 0.0))
-    H = G[unlabelled] / np.sqrt(c)
+    roots = np.reshape(np.sqrt(c), (-1, 1))
+    H = G[unlabelled] / roots
     # Of H itself: the small eigenvalues of H^T H are lost beside large ones.
     P, s, Vt = linalg.svd(H, check_finite=False)
     damping = np.ones(len(Vt))
     damping[: len(s)] += s * s
     half = (G[labelled] @ Vt.T) / np.sqrt(damping)
     r = len(s)
-    influence = -((P[:, :r] * (s / damping[:r])) @ (Vt[:r] @ G[labelled].T)) / np.sqrt(c)
+    influence = -((P[:, :r] * (s / damping[:r])) @ (Vt[:r] @ G[labelled].T)) / roots
     return half @ half.T, influence
 
 
@@ -249,6 +258,9 @@ def split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
     marked = np.asarray(values == UNLABELLED)
     if values.ndim == 2:
         unlabelled = np.logical_and.reduce(marked, axis=1)
+        if values.dtype.kind == "f":
+            # Of which nothing is known is unlabelled, too.
+            unlabelled |= np.isnan(values).all(axis=1)
         mixed = np.flatnonzero(marked.any(axis=1) & ~unlabelled)
         if mixed.size:
             raise ValueError(
@@ -259,10 +271,11 @@ def split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
     elif values.ndim == 1:
         unlabelled = marked if marked.shape == values.shape else np.zeros(len(values), dtype=bool)
     else:
-        return check_targets(Y), np.ones(len(values), dtype=bool)
+        return check_targets(Y, unknown=True), np.ones(len(values), dtype=bool)
     labelled: NDArray[np.bool_] = ~unlabelled
     if not labelled.any():
         raise ValueError("Y has no labelled row: it is -1 everywhere; expected at least one.")
     if labelled.all():
-        return check_targets(Y), labelled
-    return check_targets(Y.loc[labelled] if hasattr(Y, "loc") else values[labelled]), labelled
+        return check_targets(Y, unknown=True), labelled
+    of_labelled = Y.loc[labelled] if hasattr(Y, "loc") else values[labelled]
+    return check_targets(of_labelled, unknown=True), labelled

@@ -144,6 +144,7 @@ def make_kernel(
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 0.0,
+    sample_weight: Matrix | None = None,
 ) -> Kernel:
     """Settle a kernel's parameters on training features.
 
@@ -161,6 +162,8 @@ def make_kernel(
         Degree of "poly".
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
+    sample_weight : ndarray of shape (n,), default=None
+        How often each row counts for the names of `gamma`; None counts each once.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def make_kernel(
     if isinstance(gamma, str) and name in ("linear", "precomputed"):
         gamma = 1.0
     if isinstance(gamma, str):
-        spread = _spread(X, gamma)
+        spread = _spread(X, gamma, sample_weight)
         gamma = 1.0 / spread if spread > 0.0 else 1.0
     offset = offset_of(X) if name == "rbf" else None
     return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
@@ -348,7 +351,7 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def mean_distance(X: Any) -> float:
+def mean_distance(X: Any, sample_weight: Matrix | None = None) -> float:
     """Return the mean Euclidean distance between two different rows.
 
     The kernel width of Zhang & Yeung 2013 (section 6): the mean over the n (n - 1) / 2 pairs of
@@ -358,6 +361,8 @@ def mean_distance(X: Any) -> float:
     ----------
     X : ndarray or CSR matrix of shape (n, d)
         Float64 features.
+    sample_weight : ndarray of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -376,18 +381,33 @@ def mean_distance(X: Any) -> float:
         rows = slice(start, min(start + _BLOCK, n))
         squared = squares[rows, None] + squares[start:]
         squared -= 2.0 * products.matrix(X[rows], X[start:])
-        total += float(np.triu(np.sqrt(np.maximum(squared, 0.0)), k=1).sum())
-    return float(total / (n * (n - 1) / 2))
+        distances = np.triu(np.sqrt(np.maximum(squared, 0.0)), k=1)
+        if sample_weight is not None:
+            distances *= sample_weight[rows, None] * sample_weight[start:]
+        total += float(distances.sum())
+    count = n if sample_weight is None else float(sample_weight.sum())
+    return float(total / (count * (count - 1) / 2)) if count > 1 else 0.0
 
 
-def _spread(X: Any, gamma: str) -> float:
+def _spread(X: Any, gamma: str, sample_weight: Matrix | None) -> float:
     """Return 1 / gamma by its name."""
     if gamma == "mean_distance":
-        return 2.0 * mean_distance(X) ** 2
-    return float(X.shape[1] * (_variance(X) if gamma == "scale" else 1.0))
+        return 2.0 * mean_distance(X, sample_weight) ** 2
+    return float(X.shape[1] * (_variance(X, sample_weight) if gamma == "scale" else 1.0))
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Any, sample_weight: Matrix | None = None) -> float:
+    if sample_weight is not None:
+        X = X[sample_weight > 0.0]
+        weights = sample_weight[sample_weight > 0.0] / sample_weight.sum()
+        entries = X.shape[1]
+        mean = float(np.sum(weights @ X) / entries)
+        if not sparse.issparse(X):
+            return float(weights @ ((X - mean) ** 2).sum(axis=1) / entries)
+        X = _canonical(X)
+        stored = np.diff(X.indptr)
+        squares = np.repeat(weights, stored) @ (X.data - mean) ** 2
+        return float((squares + weights @ (entries - stored) * mean**2) / entries)
     if not sparse.issparse(X):
         return float(X.var())
     X = _canonical(X)

@@ -7,7 +7,8 @@ the dual, and the call of the solver. Equation numbers are those of Xu 2013.
 
 Dictionary::
 
-    Y         n x q   1 where the label is relevant, else 0; n instances, q labels
+    Y         n x q   1 where the label is relevant, 0 where it is not, NaN where that is
+                      unknown (-1 after `label_matrix`); n instances, q labels
     pairs     3 x L   (i, m, n): m relevant and n irrelevant for instance i, in the     (16)
                       order of i, then m, then n; a row of zeros or of ones has none
     c         L       weight C_i = C / (p_i r_i) of each pair of instance i with        (19)
@@ -58,13 +59,15 @@ class Pairs(NamedTuple):
 
 
 def label_matrix(Y: ArrayLike) -> Labels:
-    """Return Y as integers, after a check that it is an n x q matrix of zeros and ones."""
+    """Return Y as integers, -1 for NaN, after a check that it is an n x q matrix of 0 and 1."""
     Y = np.asarray(Y)
     if Y.ndim != 2:
         raise ValueError(f"Y has {Y.ndim} dimension(s), expected 2: instances x labels")
-    if not np.isin(Y, (0, 1)).all():
-        raise ValueError(f"Y holds the values {np.unique(Y)[:5]}, expected only 0 and 1")
-    return Y.astype(np.int_)
+    # What `label_matrix` has returned may come again.
+    unknown = np.isnan(Y) if Y.dtype.kind == "f" else Y == -1
+    if not (np.isin(Y, (0, 1)) | unknown).all():
+        raise ValueError(f"Y holds the values {np.unique(Y)[:5]}, expected only 0, 1 and NaN")
+    return np.where(unknown, -1, Y).astype(np.int_)
 
 
 def pairs(Y: ArrayLike) -> Pairs:
@@ -91,7 +94,7 @@ def uniform(Y: ArrayLike, C: float) -> Array:
     """C for each instance such that every pair weighs C / n: Zhang & Yeung 2013, eq. (13)."""
     # Its primal problem sums over both (j, k) and (k, j), hence C = 2 / lambda.
     Y = label_matrix(Y)
-    pairs_of_instance = Y.sum(axis=1) * (1 - Y).sum(axis=1)
+    pairs_of_instance = (Y == 1).sum(axis=1) * (Y == 0).sum(axis=1)
     # An instance without pairs has no use for its number.
     return np.asarray(C / len(Y) * np.maximum(pairs_of_instance, 1), dtype=np.float64)
 

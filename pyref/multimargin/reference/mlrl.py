@@ -20,7 +20,9 @@ Dictionary::
 
     n, q                   instances, labels (Zhang & Yeung: m); l labelled, u unlabelled rows
     lam, lam1, lam2        regularisation, > 0                                        (6), (14)
-    Y, y         n x q     relevant labels as 0 and 1; as -1 and 1, y_ij
+    Y, y         n x q     relevant labels as 0 and 1 (NaN: unknown); as -1 and 1, y_ij
+    h            n x q     weight of each hinge: 1/n, with weights of the rows their shares; 0 where
+                           Y is unknown, and n counts the rows with a known label
     K            n x n     kernel matrix (linear: X X^T); SSMLRL: l + u rows, labelled first
     Omega        q x q     label covariance; K_ML = (1/lam) Omega (x) K is never formed    (10)
     alpha, Z     n x q     dual variables alpha_i^j, and Z = alpha . y (App. A: alpha tilde) (34)
@@ -69,9 +71,11 @@ def primal(
     lam: float,
     Omega: ArrayLike,
     solver: Solver = "clarabel",
+    h: Array | None = None,
 ) -> Solution:
     """Solve (8), the primal for a fixed Omega; Z comes from the multipliers of the margins."""
     K, y, Omega = problem_data(K, Y, lam, Omega)
+    h = shares(Y) if h is None else h
     cp = exact.import_cvxpy()
     scale, size = exact.scale_of(exact.centred(K)), exact.scale_of(Omega)
     unit = lam / (scale * size)
@@ -82,14 +86,14 @@ def primal(
     b = cp.Variable((1, q))
     xi = cp.Variable((n, q))
     margins = cp.multiply(y, G @ V @ S.T + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(xi) / n + unit / 2 * cp.sum_squares(V)  # (8)
+    objective = cp.sum(cp.multiply(h, xi)) + unit / 2 * cp.sum_squares(V)  # (8)
     exact.solve_qp(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
 
     W = V.value @ S.T
     F = G @ W + b.value
-    value = hinge(F, y) + unit / 2 * float(np.sum(V.value**2))
+    value = hinge(F, y, h) + unit / 2 * float(np.sum(V.value**2))
     A = expansion(G, W) / scale
-    Z = feasible(margins.dual_value * y, y)
+    Z = feasible(margins.dual_value * y, y, h)
     return Solution(value, Z, A, (F - K @ A).mean(axis=0), Omega, F)
 
 
@@ -104,11 +108,10 @@ def dual(
     K, y, Omega = problem_data(K, Y, lam, Omega)
     cp = exact.import_cvxpy()
     G, S = exact.factor(K), exact.factor(Omega)
-    n, _ = y.shape
     alpha = cp.Variable(y.shape)
     Z = cp.multiply(y, alpha)
     objective = cp.sum(alpha) - cp.sum_squares(G.T @ Z @ S) / (2 * lam)  # (10)
-    constraints = [cp.sum(Z, axis=0) == 0, alpha >= 0, alpha <= 1 / n]
+    constraints = [cp.sum(Z, axis=0) == 0, alpha >= 0, alpha <= shares(Y)]
     exact.solve_qp(cp.Problem(cp.Maximize(objective), constraints), solver)
     return dual_objective(K, Z.value, lam, Omega), np.asarray(Z.value)
 
@@ -122,9 +125,16 @@ def dual_objective(K: ArrayLike, Z: Array, lam: float, Omega: ArrayLike) -> floa
 # -------------------------------------------------------------------------------------------------
 # The joint problem (6), through the trace norm
 # -------------------------------------------------------------------------------------------------
-def joint(K: ArrayLike, Y: ArrayLike, lam: float, solver: Solver = "clarabel") -> Solution:
+def joint(
+    K: ArrayLike,
+    Y: ArrayLike,
+    lam: float,
+    solver: Solver = "clarabel",
+    h: Array | None = None,
+) -> Solution:
     """Solve (6) with the squared trace norm of W."""
     K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
+    h = shares(Y) if h is None else h
     cp = exact.import_cvxpy()
     scale = exact.scale_of(exact.centred(K))
     G = exact.factor(exact.centred(K), exact.scale_of(K)) / np.sqrt(scale)
@@ -133,14 +143,14 @@ def joint(K: ArrayLike, Y: ArrayLike, lam: float, solver: Solver = "clarabel") -
     b = cp.Variable((1, q))
     xi = cp.Variable((n, q))
     margins = cp.multiply(y, G @ W + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(xi) / n + lam / scale / 2 * cp.square(cp.normNuc(W))
+    objective = cp.sum(cp.multiply(h, xi)) + lam / scale / 2 * cp.square(cp.normNuc(W))
     solve_trace_norm(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
     F = G @ W.value + b.value
-    value = hinge(F, y) + lam / scale / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
+    value = hinge(F, y, h) + lam / scale / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
     A = expansion(G, W.value) / scale
     return Solution(
         value,
-        feasible(margins.dual_value * y, y),
+        feasible(margins.dual_value * y, y, h),
         A,
         (F - K @ A).mean(axis=0),
         omega_step(W.value.T @ W.value),
@@ -148,10 +158,10 @@ def joint(K: ArrayLike, Y: ArrayLike, lam: float, solver: Solver = "clarabel") -
     )
 
 
-def feasible(Z: Array, y: Array) -> Array:
+def feasible(Z: Array, y: Array, h: Array) -> Array:
     """Move Z, which a solver left outside by its tolerance, into the domain of (10)."""
     # In each column the side with the larger sum is scaled down to the other.
-    alpha = np.clip(y * Z, 0.0, 1.0 / len(y))
+    alpha = np.clip(y * Z, 0.0, h)
     positive = np.where(y > 0, alpha, 0.0).sum(axis=0)
     negative = np.where(y < 0, alpha, 0.0).sum(axis=0)
     total = np.minimum(positive, negative)
@@ -166,19 +176,20 @@ def joint_bound(K: ArrayLike, Z: Array, lam: float) -> float:
     return float(np.abs(Z).sum() - np.linalg.eigvalsh(M)[-1] / (2 * lam))
 
 
-def joint_objective(K: ArrayLike, Y: ArrayLike, lam: float, A: Array, b: Array) -> float:
+def joint_objective(
+    K: ArrayLike, Y: ArrayLike, lam: float, A: Array, b: Array, h: Array | None = None
+) -> float:
     """Value of (6) at weights phi(X)^T A, with the best Omega."""
     K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
     WtW = A.T @ K @ A
     trace_norm = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0)).sum()
-    return hinge(K @ A + b, y) + lam / 2 * float(trace_norm) ** 2
+    return hinge(K @ A + b, y, shares(Y) if h is None else h) + lam / 2 * float(trace_norm) ** 2
 
 
 def dual_infeasibility(Y: ArrayLike, Z: Array) -> float:
-    """Largest violation of the constraints of (10): 0 <= alpha <= 1/n, column sums of Z 0."""
-    y = 2.0 * exact.label_matrix(Y) - 1.0
-    alpha = y * Z
-    box = np.maximum(-alpha, alpha - 1.0 / len(y)).max()
+    """Largest violation of the constraints of (10): 0 <= alpha <= h, column sums of Z 0."""
+    alpha = signs(Y) * Z
+    box = np.maximum(-alpha, alpha - shares(Y)).max()
     return float(max(0.0, box, np.abs(Z.sum(axis=0)).max()))
 
 
@@ -208,7 +219,7 @@ def smo(
     K, y, Omega = problem_data(K, Y, lam, Omega)
     n, q = y.shape
     tau = 1e-12
-    C = 1.0 / n
+    C = shares(Y)
     c, d = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)  # (34): c <= Z <= d
     Z = np.zeros((n, q)) if Z is None else Z.copy()
     f = K @ Z @ Omega / lam - y
@@ -232,23 +243,23 @@ def smo(
         Z[k, i] += t
         f += t * np.outer(K[k] - K[j], Omega[i]) / lam  # (36)
         steps += 1
-    return Z, bias(f, Z, y), steps
+    return Z, bias(f, Z, y, C), steps
 
 
-def bias(f: Array, Z: Array, y: Array) -> Array:
+def bias(f: Array, Z: Array, y: Array, h: Array) -> Array:
     """b = -gamma: the mean of -f over free instances, else the middle of -F_low and -F_up."""
-    C = 1.0 / len(y)
     b = np.zeros(y.shape[1])
     for i in range(y.shape[1]):
-        alpha = y[:, i] * Z[:, i]
-        rounding = 1e-12 * C
+        alpha, C = y[:, i] * Z[:, i], h[:, i]
+        rounding = 1e-12 * C.max()
         free = (alpha > rounding) & (alpha < C - rounding)  # I_0
         if free.any():
             b[i] = -f[free, i].mean()
             continue
         can_grow = np.where(y[:, i] > 0, alpha < C - rounding, alpha > rounding)
-        F_up = f[can_grow, i].min(initial=np.inf)
-        F_low = f[~can_grow, i].max(initial=-np.inf)
+        known = C > 0.0
+        F_up = f[can_grow & known, i].min(initial=np.inf)
+        F_low = f[~can_grow & known, i].max(initial=-np.inf)
         b[i] = -(F_low + F_up) / 2 if np.isfinite(F_low + F_up) else y[0, i]
     return b
 
@@ -292,7 +303,7 @@ def semi_supervised_primal(
     # With Omega = S S^T, W = V S^T and F_u = U S^T, (15) regularises ||V||^2 and ||U||^2. The
     # minimum over Omega of both traces is the square of the trace norm of W and F_u, scaled by
     # the roots of lam1 and lam2, one below the other.
-    y = np.asarray(2.0 * exact.label_matrix(Y) - 1.0, dtype=np.float64)
+    y, h = signs(Y), shares(Y)
     labelled, q = y.shape
     K, _, covariance = problem_data(
         K, np.zeros((len(np.asarray(K)), q)), lam1, np.eye(q) if Omega is None else Omega
@@ -311,14 +322,14 @@ def semi_supervised_primal(
     ]
     stacked = cp.vstack([np.sqrt(lam1) * V, np.sqrt(lam2) * U])
     penalty = cp.square(cp.normNuc(stacked)) if Omega is None else cp.sum_squares(stacked)
-    objective = cp.sum(xi) / labelled + penalty / 2  # (14), (15)
+    objective = cp.sum(cp.multiply(h, xi)) + penalty / 2  # (14), (15)
     problem = cp.Problem(cp.Minimize(objective), constraints)
     (solve_trace_norm if Omega is None else exact.solve_qp)(problem, solver)
 
     F = G @ V.value @ S.T + b.value
     both = np.vstack([np.sqrt(lam1) * V.value, np.sqrt(lam2) * G[labelled:] @ V.value])
     norm = np.linalg.norm(both, "nuc" if Omega is None else "fro")
-    return hinge(F[:labelled], y) + float(norm) ** 2 / 2, F
+    return hinge(F[:labelled], y, h) + float(norm) ** 2 / 2, F
 
 
 def data_dependent_kernel(K: ArrayLike, labelled: int, c: float) -> Array:
@@ -331,9 +342,20 @@ def data_dependent_kernel(K: ArrayLike, labelled: int, c: float) -> Array:
 # -------------------------------------------------------------------------------------------------
 # Shared pieces
 # -------------------------------------------------------------------------------------------------
-def hinge(F: Array, y: Array) -> float:
-    """Return 1/n sum_ij max(0, 1 - y_ij f_j(x_i)), the loss of (6)."""
-    return float(np.maximum(0.0, 1.0 - y * F).sum() / len(y))
+def signs(Y: ArrayLike) -> Array:
+    """Return 2 Y - 1, and -1 for an unknown label, whose weight is 0."""
+    return np.where(exact.label_matrix(Y) == 1, 1.0, -1.0)
+
+
+def shares(Y: ArrayLike) -> Array:
+    """Weights h of the hinges: a row's share of all rows with a known label."""
+    known = exact.label_matrix(Y) >= 0
+    return np.asarray(known / max(known.any(axis=1).sum(), 1))
+
+
+def hinge(F: Array, y: Array, h: Array) -> float:
+    """Return sum_ij h_ij max(0, 1 - y_ij f_j(x_i)), the loss of (6)."""
+    return float(np.sum(h * np.maximum(0.0, 1.0 - y * F)))
 
 
 def solve_trace_norm(problem: Any, solver: Solver) -> None:
@@ -374,7 +396,7 @@ def problem_data(
 ) -> tuple[Array, Any, Array]:
     """Check the arguments and turn 0 and 1 into -1 and 1."""
     K = exact.kernel_matrix(K, "none")
-    y = 2.0 * exact.label_matrix(Y) - 1.0
+    y = signs(Y)
     Omega = exact.kernel_matrix(Omega, "none")
     if len(K) != len(y):
         raise ValueError(f"K has {len(K)} rows and Y has {len(y)}, expected the same number")

@@ -75,7 +75,7 @@ def hyperedge_weights(K: ArrayLike, Y: ArrayLike, nu: float = 1.0) -> Array:
     Y = exact.label_matrix(Y)
     w = np.zeros(Y.shape[1])
     for k in range(Y.shape[1]):
-        e = np.flatnonzero(Y[:, k])
+        e = np.flatnonzero(Y[:, k] == 1)
         if len(e) == 0:
             continue
         distances = 0.0
@@ -89,8 +89,8 @@ def hyperedge_weights(K: ArrayLike, Y: ArrayLike, nu: float = 1.0) -> Array:
 
 def laplacian(Y: ArrayLike, w: Array) -> Array:
     """Combinatorial Laplacian L_c = D_c - W_c of the clique expansion, (3) to (5)."""
-    Y = exact.label_matrix(Y)
-    W_c = (Y * w) @ Y.T  # (4)
+    relevant = (exact.label_matrix(Y) == 1).astype(np.float64)
+    W_c = (relevant * w) @ relevant.T  # (4)
     D_c = np.diag(W_c.sum(axis=1))
     return np.asarray(D_c - W_c, dtype=np.float64)  # (5)
 

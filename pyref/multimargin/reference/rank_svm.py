@@ -359,6 +359,7 @@ def dual_infeasibility(Y: ArrayLike, C: Weight, B: Array, bias: Bias) -> float:
     C = np.broadcast_to(C, len(Y))
     violation = 0.0
     for i in range(Y.shape[0]):
+        violation = max(violation, float(np.abs(B[i, Y[i] == -1]).max(initial=0.0)))
         supply = np.sort(B[i, Y[i] == 1])[::-1]
         demand = np.sort(-B[i, Y[i] == 0])
         p_i, r_i = len(supply), len(demand)

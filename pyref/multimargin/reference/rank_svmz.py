@@ -25,9 +25,11 @@ problem of a fixed covariance: 1/2 tr(V (I + 1 1^T)^-1 V^T) is the regulariser.
 Dictionary::
 
     n, d, q                instances, features, labels
-    Y       n x q          1 where the label is relevant, else 0; rows with none or all count, too
-    y       n x q          2 Y - 1
-    C_i     n              C / q, the weight of each of the q pairs of row i
+    Y       n x q          1 where the label is relevant, 0 where it is not, NaN where that is
+                           unknown; rows with none or all count, too
+    y       n x q          2 Y - 1; -1 where Y is unknown, whose weight is 0
+    c       n x q          C_i = C / q, the weight of each of the q pairs of row i, where q counts
+                           its known labels and C is a number or n of them; 0 for unknown labels
     K       n x n          kernel matrix; Kt is K + 1 if the bias is penalized, else K
     alpha   n x q          dual variables, one a label: pair (k, 0) if relevant, (0, k) if not
     Z       n x q          y o alpha
@@ -45,7 +47,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multimargin.reference import exact
-from multimargin.reference.exact import Array, Bias, Solver
+from multimargin.reference.exact import Array, Bias, Solver, Weight
+
+# A slope below this share of the weights is rounding.
+SLOPE = 1e-12
 
 
 class Solution(NamedTuple):
@@ -62,7 +67,7 @@ class Solution(NamedTuple):
 # The two problems
 # -------------------------------------------------------------------------------------------------
 def primal(
-    K: ArrayLike, Y: ArrayLike, C: float = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
+    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
 ) -> Solution:
     """Solve (P); alpha and B come from the multipliers of the margins."""
     Kt, y, c = problem_data(K, Y, C, bias)
@@ -79,7 +84,7 @@ def primal(
         constraints.append(cp.sum(b) == 0)
     differences = scores[:, :q] - scores[:, q:] @ np.ones((1, q))
     margin = cp.multiply(y, differences) >= 1 - xi
-    objective = cp.Minimize(0.5 * cp.sum_squares(V) + c * cp.sum(xi))
+    objective = cp.Minimize(0.5 * cp.sum_squares(V) + cp.sum(cp.multiply(c, xi)))
     exact.solve_qp(cp.Problem(objective, [margin, *constraints]), solver)
 
     alpha = np.clip(margin.dual_value, 0.0, c)
@@ -88,12 +93,12 @@ def primal(
     if bias == "free":
         b_value = b.value[0] - b.value.mean()
     F = G @ V.value + (b_value if bias == "free" else 0.0)
-    value = 0.5 * np.sum(V.value**2) + c * hinge(F, y)
+    value = 0.5 * np.sum(V.value**2) + hinge(F, y, c)
     return Solution(float(value), alpha, B, b_value, F)
 
 
 def dual(
-    K: ArrayLike, Y: ArrayLike, C: float = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
+    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free", solver: Solver = "clarabel"
 ) -> Solution:
     """Solve (D), move to a feasible point, and recover the model."""
     Kt, y, c = problem_data(K, Y, C, bias)
@@ -101,7 +106,7 @@ def dual(
     size = exact.scale_of(Kt)
     if bias == "free":
         Kt = exact.centred(Kt)
-    unit = min(c, 1.0 / exact.scale_of(Kt))  # of alpha, so that all numbers are of order 1
+    unit = min(c.max(), 1.0 / exact.scale_of(Kt))  # of alpha, so that all numbers are of order 1
     G = exact.factor(Kt, size) * np.sqrt(unit)
 
     alpha = cp.Variable(y.shape)
@@ -113,7 +118,7 @@ def dual(
         constraints.append(cp.sum(Z, axis=0) == 0)
     exact.solve_qp(cp.Problem(cp.Minimize(W), constraints), solver)
     found = np.clip(unit * alpha.value, 0.0, c)
-    return recover(K, Y, balanced(found, y) if bias == "free" else found, bias)
+    return recover(K, Y, C, balanced(found, y) if bias == "free" else found, bias)
 
 
 def balanced(alpha: Array, y: Array) -> Array:
@@ -128,15 +133,15 @@ def balanced(alpha: Array, y: Array) -> Array:
 # -------------------------------------------------------------------------------------------------
 # From the dual variables to the model
 # -------------------------------------------------------------------------------------------------
-def recover(K: ArrayLike, Y: ArrayLike, alpha: Array, bias: Bias) -> Solution:
+def recover(K: ArrayLike, Y: ArrayLike, C: Weight, alpha: Array, bias: Bias) -> Solution:
     """Build the model of alpha, with the best free bias for its weights."""
     K = np.asarray(K, dtype=np.float64)
-    y = signs(Y)
+    y, c = signs(Y), label_weights(Y, C)
     B = expansion(alpha, y)
     F = K @ B
     b = np.zeros(B.shape[1])
     if bias == "free":
-        b = free_bias(F, y)
+        b = free_bias(F, y, c)
     if bias == "penalized":
         b = B.sum(axis=0)
     return Solution(dual_objective(K, B, bias), alpha, B, b, F + b)
@@ -148,33 +153,43 @@ def expansion(alpha: Array, y: Array) -> Array:
     return np.hstack([Z, -Z.sum(axis=1, keepdims=True)])
 
 
-def free_bias(F: Array, y: Array) -> Array:
+def free_bias(F: Array, y: Array, c: Array) -> Array:
     """Return the biases of sum 0 that minimise the loss of scores without bias."""
-    # The loss of label k, as a function of b_k - b_0, has slope -n_+ far to the left, which grows
-    # by 1 at each point y_ik - (f_k - f_0)(x_i): it is smallest between the n_+-th and the next.
-    n, q = y.shape
-    points = np.sort(y - (F[:, :q] - F[:, q:]), axis=0)
+    # The loss of label k, as a function of b_k - b_0, has slope -sum of c over y > 0 far to the
+    # left, which grows by c_ik at each point y_ik - (f_k - f_0)(x_i): it is smallest where it is 0.
+    q = y.shape[1]
+    points = y - (F[:, :q] - F[:, q:])
     b = np.zeros(q + 1)
     for k in range(q):
-        positive = int(np.sum(y[:, k] > 0))
-        interval = points[max(positive - 1, 0) : min(positive + 1, n), k]
-        b[k] = interval.mean()
-        if positive in (0, n):  # a label of one class: nothing is lost from its last point on
-            b[k] = points[0 if positive == 0 else n - 1, k]
+        known = np.flatnonzero(c[:, k] > 0.0)
+        if len(known) == 0:
+            continue
+        ascending = known[np.argsort(points[known, k])]
+        x, slope = points[ascending, k], np.cumsum(c[ascending, k])
+        positive = y[ascending, k] > 0
+        # Between these points the slope is 0, but for rounding.
+        slope = (slope - c[ascending, k][positive].sum()) / slope[-1]
+        left = int(np.searchsorted(slope, -SLOPE))
+        right = min(int(np.searchsorted(slope, SLOPE)), len(x) - 1)
+        b[k] = (x[min(left, len(x) - 1)] + x[right]) / 2.0
+        if positive.all() or not positive.any():  # nothing is lost from its last point on
+            b[k] = x[-1] if positive.all() else x[0]
     return np.asarray(b - b.mean())
 
 
 # -------------------------------------------------------------------------------------------------
 # Certificates of a given model
 # -------------------------------------------------------------------------------------------------
-def primal_objective(K: ArrayLike, Y: ArrayLike, C: float, B: Array, b: Array, bias: Bias) -> float:
+def primal_objective(
+    K: ArrayLike, Y: ArrayLike, C: Weight, B: Array, b: Array, bias: Bias
+) -> float:
     """Primal value of the model f(x) = sum_i B[i] k(x, x_i) + b: (P), minimal slacks."""
     _, y, c = problem_data(K, Y, C, bias)
     K = np.asarray(K, dtype=np.float64)
     squares = float(np.sum(B * (K @ B)))
     if bias == "penalized":
         squares += float(b @ b)
-    return 0.5 * squares + c * hinge(K @ B + b, y)
+    return 0.5 * squares + hinge(K @ B + b, y, c)
 
 
 def dual_objective(K: ArrayLike, B: Array, bias: Bias) -> float:
@@ -183,19 +198,19 @@ def dual_objective(K: ArrayLike, B: Array, bias: Bias) -> float:
     return float(np.sum(np.abs(B[:, :-1])) - 0.5 * np.sum(B * (Kt @ B)))
 
 
-def dual_infeasibility(Y: ArrayLike, C: float, B: Array, bias: Bias) -> float:
+def dual_infeasibility(Y: ArrayLike, C: Weight, B: Array, bias: Bias) -> float:
     """Largest violation of the dual constraints by B; 0 if B belongs to a feasible alpha."""
     y = signs(Y)
     alpha = y * B[:, :-1]
-    parts = [-alpha, alpha - C / y.shape[1], np.abs(B.sum(axis=1))]
+    parts = [-alpha, alpha - label_weights(Y, C), np.abs(B.sum(axis=1))]
     if bias == "free":
         parts.append(np.abs(B.sum(axis=0)))
     return max(0.0, *(float(part.max(initial=0.0)) for part in parts))
 
 
-def hinge(F: Array, y: Array) -> float:
-    """Sum of the slacks xi_ik."""
-    return float(np.sum(np.maximum(0.0, 1.0 - y * (F[:, :-1] - F[:, -1:]))))
+def hinge(F: Array, y: Array, c: Array) -> float:
+    """Sum of C_i xi_ik."""
+    return float(np.sum(c * np.maximum(0.0, 1.0 - y * (F[:, :-1] - F[:, -1:]))))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -206,11 +221,18 @@ def signs(Y: ArrayLike) -> Array:
     return np.where(exact.label_matrix(Y) == 1, 1.0, -1.0)
 
 
-def problem_data(K: ArrayLike, Y: ArrayLike, C: float, bias: Bias) -> tuple[Array, Array, float]:
-    """Check the arguments and build Kt, y and the weight C / q."""
+def label_weights(Y: ArrayLike, C: Weight) -> Array:
+    """C over the number of known labels of the row; 0 for unknown ones."""
+    if not (np.isfinite(C).all() and np.all(np.asarray(C) > 0)):
+        raise ValueError(f"C is {C}, expected a positive finite number")
+    known = exact.label_matrix(Y) >= 0
+    each = np.asarray(C, dtype=np.float64) / np.maximum(known.sum(axis=1), 1)
+    return np.asarray(known * each[:, None])
+
+
+def problem_data(K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias) -> tuple[Array, Array, Array]:
+    """Check the arguments and build Kt, y and the weights c."""
     Kt, y = exact.kernel_matrix(K, bias), signs(Y)
     if len(Kt) != len(y):
         raise ValueError(f"K has {len(Kt)} rows and Y has {len(y)}, expected the same number")
-    if not (np.isfinite(C) and C > 0):
-        raise ValueError(f"C is {C}, expected a positive finite number")
-    return Kt, y, C / y.shape[1]
+    return Kt, y, label_weights(Y, C)

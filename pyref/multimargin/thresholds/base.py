@@ -26,7 +26,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     @abstractmethod
-    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the threshold.
 
         Parameters
@@ -34,9 +34,12 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         scores : array-like of shape (n, q)
             Scores f_k(x_i), best of rows that the model has not seen.
         Y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1.
+            Indicator of their relevant labels, 0 and 1; NaN where a label is unknown, which
+            nothing is learned from.
         X : array-like or sparse matrix of shape (n, d), default=None
             Features of the rows, for thresholds that use them.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
 
         Returns
         -------
@@ -124,8 +127,40 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
 
 
+def fit_threshold(
+    threshold: Threshold, scores: Matrix, Y: NDArray[Any], X: Any, sample_weight: Vector | None
+) -> Threshold:
+    """Fit a threshold, one written before there were weights of rows, too.
+
+    Parameters
+    ----------
+    threshold : Threshold
+        An unfitted threshold.
+    scores : ndarray of shape (n, q)
+        Scores.
+    Y : ndarray of shape (n, q)
+        Labels, NaN where they are unknown.
+    X : array-like or sparse matrix of shape (n, d)
+        Features.
+    sample_weight : ndarray of shape (n,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    Threshold
+        The fitted threshold.
+    """
+    if sample_weight is None:
+        return threshold.fit(scores, Y, X)
+    return threshold.fit(scores, Y, X, sample_weight=sample_weight)
+
+
 def learn_threshold(
-    threshold: Threshold, scores: Matrix, indicator: NDArray[Any], X: Any
+    threshold: Threshold,
+    scores: Matrix,
+    Y: NDArray[Any],
+    X: Any,
+    sample_weight: Vector | None = None,
 ) -> Threshold:
     """Learn a threshold in units of the spread of the scores.
 
@@ -135,18 +170,20 @@ def learn_threshold(
         An unfitted threshold.
     scores : ndarray of shape (n, q)
         Scores of the rows it is learned from.
-    indicator : ndarray of shape (n, q)
-        Their labels.
+    Y : ndarray of shape (n, q)
+        Their labels, NaN where they are unknown.
     X : array-like or sparse matrix of shape (n, d)
         Their features.
+    sample_weight : ndarray of shape (n,), default=None
+        Their weights.
 
     Returns
     -------
     Threshold
         The fitted threshold of the scores as they are.
     """
-    unit = spread(scores)
-    return threshold.fit(scores / unit, indicator, X).rescale(unit)
+    unit = spread(scores, sample_weight)
+    return fit_threshold(threshold, scores / unit, Y, X, sample_weight).rescale(unit)
 
 
 def over_labels(thresholds: NDArray[Any]) -> Matrix:
@@ -190,18 +227,24 @@ def middle(lower: NDArray[Any], upper: NDArray[Any]) -> Vector:
     return np.asarray(np.where(found < upper, found, np.nextafter(upper, -np.inf)))
 
 
-def spread(scores: Matrix) -> float:
+def spread(scores: Matrix, sample_weight: Vector | None = None) -> float:
     """Return the unit to learn a threshold in when margins are not near 1.
 
     Parameters
     ----------
     scores : ndarray of shape (n, q)
         Scores of the training rows.
+    sample_weight : ndarray of shape (n,), default=None
+        Weights of the rows.
 
     Returns
     -------
     float
         Mean standard deviation of a row's scores; 1 if that is 0 or not finite.
     """
-    mean = float(scores.std(axis=1).mean())
+    deviations = scores.std(axis=1)
+    if sample_weight is None:
+        mean = float(deviations.mean())
+    else:
+        mean = float(np.average(deviations, weights=sample_weight))
     return mean if 0.0 < mean < np.inf else 1.0

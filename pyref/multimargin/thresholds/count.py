@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
 from multimargin.checks.parameters import check_choice, check_integer
+from multimargin.checks.weights import check_sample_weight
 from multimargin.thresholds.base import Threshold, Vector, middle
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 
-Counts = NDArray[np.intp]
+Counts = NDArray[Any]
 
 _MEASURES = ("example_f1", "jaccard", "micro_f1", "hamming_loss")
 
@@ -24,7 +25,8 @@ class CountThreshold(Threshold):
     ----------
     n_labels : int or {"cardinality", "best"}, default="cardinality"
         r: a number from 0 to q; "cardinality" is the mean number of relevant labels of the training
-        rows, rounded (halves up) and at least 1; "best" is the number from 1 to q with the best
+        rows (with unknown labels: the sum over labels of their shares of relevant rows among those
+        known), rounded (halves up) and at least 1; "best" is the number from 1 to q with the best
         `measure` on them, the smallest if several have it.
     measure : {"example_f1", "jaccard", "micro_f1", "hamming_loss"}, default="example_f1"
         For ``n_labels="best"``, see `multimargin.measures`.
@@ -59,7 +61,7 @@ class CountThreshold(Threshold):
         self.n_labels = n_labels
         self.measure = measure
 
-    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the number of labels.
 
         Parameters
@@ -67,9 +69,11 @@ class CountThreshold(Threshold):
         scores : array-like of shape (n, q)
             Scores f_k(x_i), best of rows that the model has not seen.
         Y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1.
+            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
 
         Returns
         -------
@@ -82,15 +86,16 @@ class CountThreshold(Threshold):
             If an argument or a parameter is malformed.
         """
         check_choice("measure", self.measure, _MEASURES)
-        Y = check_indicator(Y)
+        Y = check_indicator(Y, unknown=True)
         n, q = Y.shape
+        weights = check_sample_weight(sample_weight, n)
         scores = check_scores(scores, n_rows=n, n_labels=q)
         if isinstance(self.n_labels, str):
             check_choice("n_labels", self.n_labels, ("cardinality", "best"))
             if self.n_labels == "best":
-                self.n_labels_ = _best_count(scores, Y, self.measure)
+                self.n_labels_ = _best_count(scores, Y, weights, self.measure)
             else:
-                self.n_labels_ = max(1, int(np.floor(np.count_nonzero(Y) / n + 0.5)))
+                self.n_labels_ = max(1, int(np.floor(_cardinality(Y, weights) + 0.5)))
         else:
             self.n_labels_ = check_integer("n_labels", self.n_labels, at_least=0)
             if self.n_labels_ > q:
@@ -163,23 +168,44 @@ def _nearest_cuts(padded: NDArray[np.float64]) -> Counts:
     return np.asarray(np.where(wanted - fewer <= more - wanted, fewer, more))
 
 
-def _best_count(scores: NDArray[Any], Y: NDArray[np.uint8], measure: str) -> int:
+def _cardinality(Y: NDArray[np.uint8], weights: Vector | None) -> float:
+    """Return the mean number of relevant labels, each from the rows where it is known."""
+    counts = np.ones(Y.shape[0]) if weights is None else weights
+    relevant, known = counts @ (Y == 1), counts @ (Y != UNKNOWN)
+    total = float(counts.sum())
+    if (known == total).all():
+        return float(relevant.sum() / total)
+    return float(np.sum(relevant / np.where(known > 0.0, known, 1.0)))
+
+
+def _best_count(
+    scores: NDArray[Any], Y: NDArray[np.uint8], weights: Vector | None, measure: str
+) -> int:
     n, q = Y.shape
+    counts = np.ones(n) if weights is None else weights
     totals = np.zeros(q + 1)
     all_hits, all_predicted = np.zeros(q + 1), np.zeros(q + 1)
     for chunk in gen_batches(n, max(1, ENTRIES_PER_CHUNK // q)):
         descending = np.argsort(-scores[chunk], axis=1, kind="stable")
         cuts = _nearest_cuts(_padded(np.take_along_axis(scores[chunk], descending, axis=1)))
-        hits = np.zeros((cuts.shape[0], q + 1), dtype=np.intp)
-        np.cumsum(np.take_along_axis(Y[chunk], descending, axis=1), axis=1, out=hits[:, 1:])
-        n_relevant = hits[:, -1:]
-        hits = np.take_along_axis(hits, cuts, axis=1)
-        totals += _row_values(hits, cuts, n_relevant, measure).sum(axis=0)
-        all_hits += hits.sum(axis=0)
-        all_predicted += cuts.sum(axis=0)
+        sorted_labels = np.take_along_axis(Y[chunk], descending, axis=1)
+        hits, n_relevant = _passed(sorted_labels == 1, cuts)
+        predicted, _ = _passed(sorted_labels != UNKNOWN, cuts)
+        of_rows = counts[chunk]
+        totals += of_rows @ _row_values(hits, predicted, n_relevant, measure)
+        all_hits += of_rows @ hits
+        all_predicted += of_rows @ predicted
     if measure == "micro_f1":
-        totals = 2.0 * all_hits / np.maximum(all_predicted + np.count_nonzero(Y), 1)
+        both = all_predicted + counts @ np.count_nonzero(Y == 1, axis=1)
+        totals = 2.0 * all_hits / np.where(both > 0.0, both, 1.0)
     return 1 + int(np.argmax(totals[1:]))
+
+
+def _passed(sorted_labels: NDArray[np.bool_], cuts: Counts) -> tuple[Counts, Counts]:
+    """Return how many of the marked labels lie above each cut, and how many there are."""
+    sums = np.zeros((cuts.shape[0], cuts.shape[1]), dtype=np.intp)
+    np.cumsum(sorted_labels, axis=1, out=sums[:, 1:])
+    return np.take_along_axis(sums, cuts, axis=1), sums[:, -1:]
 
 
 def _row_values(

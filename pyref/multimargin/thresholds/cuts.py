@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores, has_unknown
 from multimargin.thresholds.base import Vector
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
@@ -21,12 +21,13 @@ def hamming_thresholds(scores: Any, Y: Any) -> Vector:
     scores : array-like of shape (n, q)
         Scores f_k(x_i).
     Y : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
+        Indicator of the relevant labels, 0 and 1, and NaN where a label is unknown.
 
     Returns
     -------
     ndarray of shape (n,)
-        For each row the t for which predicting the labels with f_k >= t makes the fewest errors.
+        For each row the t for which predicting the labels with f_k >= t makes the fewest errors
+        among its known labels; 0 where it has none.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def hamming_thresholds(scores: Any, Y: Any) -> Vector:
     or one unit beyond the last score if the interval is unbounded: below the lowest score (all
     labels predicted) or above the highest (none).
     """
-    Y = check_indicator(Y)
+    Y = check_indicator(Y, unknown=True)
     return best_thresholds(check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1]), Y)
 
 
@@ -52,7 +53,7 @@ def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
     scores : ndarray of shape (n, q)
         Scores f_k(x_i).
     Y : ndarray of shape (n, q), dtype uint8
-        Indicator of the relevant labels.
+        Indicator of the relevant labels, `checks.labels.UNKNOWN` where they are unknown.
 
     Returns
     -------
@@ -62,18 +63,21 @@ def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
     n, q = Y.shape
     thresholds = np.empty(n)
     for chunk in gen_batches(n, max(1, ENTRIES_PER_CHUNK // q)):
-        thresholds[chunk] = _best_thresholds_of_chunk(scores[chunk], Y[chunk].view(np.bool_))
+        thresholds[chunk] = _best_thresholds_of_chunk(scores[chunk], Y[chunk])
     return thresholds
 
 
-def _best_thresholds_of_chunk(scores: NDArray[Any], relevant: NDArray[np.bool_]) -> Vector:
+def _best_thresholds_of_chunk(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
     m, q = scores.shape
+    if has_unknown(Y):
+        # Beyond all known scores there is no interval between them.
+        scores = np.where(Y == UNKNOWN, np.inf, scores)
     ascending = np.argsort(scores, axis=1)
     # Interval j lies above the j lowest scores: between s[j] and s[j + 1] of this padded array.
     s = np.full((m, q + 2), np.inf)
     s[:, 0] = -np.inf
     s[:, 1:-1] = np.take_along_axis(scores, ascending, axis=1)
-    sign = np.where(np.take_along_axis(relevant, ascending, axis=1), 1, -1)
+    sign = np.where(np.take_along_axis(Y, ascending, axis=1) == 1, 1, -1)
     # Each label that falls below t costs an error if it is relevant and saves one if it is not.
     errors = np.zeros((m, q + 1), dtype=np.intp)
     np.cumsum(sign, axis=1, out=errors[:, 1:])
@@ -83,9 +87,12 @@ def _best_thresholds_of_chunk(scores: NDArray[Any], relevant: NDArray[np.bool_])
     rows = np.arange(m)
     lower, upper = s[rows, best], s[rows, best + 1]
     # Halves first: the sum of two large scores could overflow.
-    thresholds = lower / 2 + upper / 2
-    thresholds[best == 0] = upper[best == 0] - 1
-    thresholds[best == q] = lower[best == q] + 1
+    with np.errstate(invalid="ignore"):
+        thresholds = lower / 2 + upper / 2
+    lowest, highest = np.isneginf(lower), np.isposinf(upper)
+    thresholds[lowest] = upper[lowest] - 1
+    thresholds[highest] = lower[highest] + 1
+    thresholds[lowest & highest] = 0.0
     # The scores may be neighbouring numbers, or too large for one unit to matter; t = lower would
     # predict one label too many.
     return np.asarray(np.where(thresholds > lower, thresholds, np.nextafter(lower, np.inf)))

@@ -9,7 +9,8 @@ from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_indicator, check_scores, known_both
+from multimargin.checks.weights import check_sample_weight
 from multimargin.thresholds.base import Threshold, Vector
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 
@@ -57,7 +58,7 @@ class FeaturesThreshold(Threshold):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Fit the threshold.
 
         Parameters
@@ -65,9 +66,11 @@ class FeaturesThreshold(Threshold):
         scores : array-like of shape (n, q)
             Scores f_k(x_i) of the training rows.
         Y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1.
+            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : array-like or sparse matrix of shape (n, d)
             Features x_i of the training rows. Required.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
 
         Returns
         -------
@@ -84,12 +87,15 @@ class FeaturesThreshold(Threshold):
         ConvergenceWarning
             If the solver stops at `max_iter`.
         """
-        Y = check_indicator(Y)
+        Y = check_indicator(Y, unknown=True)
         n, q = Y.shape
         scores = check_scores(scores, n_rows=n, n_labels=q)
         X = _check_features(X, n)
-        n_relevant = np.count_nonzero(Y, axis=1)
-        with_pairs = np.flatnonzero((n_relevant > 0) & (n_relevant < q))
+        weights = check_sample_weight(sample_weight, n)
+        learned = known_both(Y, axis=1)
+        if weights is not None:
+            learned &= weights > 0.0
+        with_pairs = np.flatnonzero(learned)
         if with_pairs.size == 0:
             raise ValueError(
                 "Y has no row with both relevant and irrelevant labels; a threshold cannot be "
@@ -104,7 +110,8 @@ class FeaturesThreshold(Threshold):
         middles = _middles(scores, Y, with_pairs)
         # What is rounding of the scores is nothing to learn.
         middles[np.abs(middles) <= 4.0 * np.finfo(float).eps * np.abs(scores).max()] = 0.0
-        regression.fit(X[with_pairs], middles)
+        of_rows = None if weights is None else weights[with_pairs]
+        regression.fit(X[with_pairs], middles, sample_weight=of_rows)
         self.coef_ = regression.coef_
         self.intercept_ = float(regression.intercept_[0])
         self.n_iter_ = int(regression.n_iter_)
@@ -160,10 +167,10 @@ def _middles(scores: NDArray[Any], Y: NDArray[np.uint8], rows: NDArray[np.intp])
     """Return the middle of min over P_i and max over N_i of f for the given rows."""
     middles = np.empty(rows.size)
     for chunk in gen_batches(rows.size, max(1, ENTRIES_PER_CHUNK // Y.shape[1])):
-        relevant = Y[rows[chunk]].view(np.bool_)
+        labels = Y[rows[chunk]]
         f = scores[rows[chunk]].astype(np.float64)
-        lowest_relevant = np.where(relevant, f, np.inf).min(axis=1)
-        highest_irrelevant = np.where(relevant, -np.inf, f).max(axis=1)
+        lowest_relevant = np.where(labels == 1, f, np.inf).min(axis=1)
+        highest_irrelevant = np.where(labels == 0, f, -np.inf).max(axis=1)
         middles[chunk] = lowest_relevant / 2 + highest_irrelevant / 2
     return middles
 

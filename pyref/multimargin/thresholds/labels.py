@@ -7,28 +7,29 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
 from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.checks.weights import check_sample_weight
 from multimargin.thresholds.base import Matrix, Threshold, Vector, middle
 
 Counts = NDArray[Any]
 
 
-def _f1(hits: Counts, predicted: Counts, relevant: int, n_rows: int) -> Vector:
+def _f1(hits: Counts, predicted: Counts, relevant: float, n_rows: float) -> Vector:
     return np.asarray(2.0 * hits / (predicted + relevant))
 
 
-def _accuracy(hits: Counts, predicted: Counts, relevant: int, n_rows: int) -> Vector:
+def _accuracy(hits: Counts, predicted: Counts, relevant: float, n_rows: float) -> Vector:
     return np.asarray(n_rows - predicted - relevant + 2.0 * hits)
 
 
-def _balanced_accuracy(hits: Counts, predicted: Counts, relevant: int, n_rows: int) -> Vector:
+def _balanced_accuracy(hits: Counts, predicted: Counts, relevant: float, n_rows: float) -> Vector:
     # In whole numbers, so that equal values are equal: 2 |P| |N| of it, minus |P| |N|.
     return np.asarray(hits * (n_rows - relevant) - (predicted - hits) * relevant, dtype=np.float64)
 
 
 # Of a label with relevant and irrelevant rows; larger is better.
-_MEASURES: dict[str, Callable[[Counts, Counts, int, int], Vector]] = {
+_MEASURES: dict[str, Callable[[Counts, Counts, float, float], Vector]] = {
     "f1": _f1,
     "hamming_loss": _accuracy,
     "balanced_accuracy": _balanced_accuracy,
@@ -68,7 +69,8 @@ class LabelsThreshold(Threshold):
     score if the interval is unbounded. A label without relevant rows gets a threshold above all its
     scores, one that is relevant everywhere a threshold below them. Fold i of a label holds each
     cv-th of its relevant rows, from the i-th on, and of its irrelevant rows; with fewer than cv of
-    either kind, there are as many folds as rows of that kind.
+    either kind, there are as many folds as rows of that kind. A row counts by its weight, and lies
+    in one fold whatever its weight is.
 
     Scores of the rows that a model was trained on flatter it. `ThresholdedClassifier` learns the
     thresholds from scores of held-out rows.
@@ -90,7 +92,7 @@ class LabelsThreshold(Threshold):
         self.cv = cv
         self.fbr = fbr
 
-    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the thresholds.
 
         Parameters
@@ -98,9 +100,11 @@ class LabelsThreshold(Threshold):
         scores : array-like of shape (n, q)
             Scores f_k(x_i), best of rows that the model has not seen.
         Y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1.
+            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
 
         Returns
         -------
@@ -115,37 +119,51 @@ class LabelsThreshold(Threshold):
         check_choice("measure", self.measure, _MEASURES)
         n_folds = 1 if self.cv is None else check_integer("cv", self.cv, at_least=2)
         fbr = check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
-        Y = check_indicator(Y)
+        Y = check_indicator(Y, unknown=True)
         scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+        weights = check_sample_weight(sample_weight, Y.shape[0])
+        counted = np.ones(Y.shape[0], dtype=bool) if weights is None else weights > 0.0
         self.thresholds_ = np.empty(Y.shape[1])
         self.f1_ = np.empty(Y.shape[1])
         for k in range(Y.shape[1]):
+            rows = np.flatnonzero(counted & (Y[:, k] != UNKNOWN))
+            if rows.size == 0:
+                # Of which nothing is known is not relevant anywhere.
+                rows = np.flatnonzero(counted)
             # Equal scores in the order of the rows: the result must not depend on the sort.
-            descending = np.argsort(-scores[:, k], kind="stable")
-            column = scores[descending, k].astype(np.float64)
-            relevant = Y[descending, k] == 1
-            folds = _folds(Y[:, k] == 1, n_folds)[descending]
-            self.thresholds_[k], self.f1_[k] = self._fit_label(column, relevant, folds)
+            order = np.argsort(-scores[rows, k], kind="stable")
+            descending = rows[order]
+            self.thresholds_[k], self.f1_[k] = self._fit_label(
+                scores[descending, k].astype(np.float64),
+                Y[descending, k] == 1,
+                None if weights is None else weights[descending],
+                _folds(Y[rows, k] == 1, n_folds)[order],
+            )
             if self.f1_[k] < fbr:
-                self.thresholds_[k] = column[0]
+                self.thresholds_[k] = scores[counted, k].max()
         return self
 
     def _fit_label(
-        self, scores: Vector, relevant: NDArray[np.bool_], folds: NDArray[np.intp]
+        self,
+        scores: Vector,
+        relevant: NDArray[np.bool_],
+        weights: Vector | None,
+        folds: NDArray[np.intp],
     ) -> tuple[float, float]:
         n_folds = folds.max() + 1
         if n_folds == 1:
-            t = _best_cut(scores, relevant, self.measure)
-            return t, _f1_of(scores > t, relevant)
+            t = _best_cut(scores, relevant, weights, self.measure)
+            return t, _f1_of(scores > t, relevant, weights)
         thresholds = []
         predicted = np.empty(scores.size, dtype=bool)
         for fold in range(n_folds):
             held_out = folds == fold
-            t = _best_cut(scores[~held_out], relevant[~held_out], self.measure)
+            of_rest = None if weights is None else weights[~held_out]
+            t = _best_cut(scores[~held_out], relevant[~held_out], of_rest, self.measure)
             predicted[held_out] = scores[held_out] > t
             thresholds.append(t)
         # Divided first: the sum of large thresholds could overflow.
-        return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant)
+        return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant, weights)
 
     def predict(self, scores: Any, X: Any = None) -> Matrix:
         """Return the thresholds.
@@ -199,10 +217,13 @@ def _folds(relevant: NDArray[np.bool_], n_folds: int) -> NDArray[np.intp]:
     return folds
 
 
-def _best_cut(scores: Vector, relevant: NDArray[np.bool_], measure: str) -> float:
+def _best_cut(
+    scores: Vector, relevant: NDArray[np.bool_], weights: Vector | None, measure: str
+) -> float:
     """Return the threshold with the best measure; the scores are sorted from the highest."""
     n = scores.size
-    n_relevant = int(np.count_nonzero(relevant))
+    counts: Counts = np.ones(n, dtype=np.intp) if weights is None else weights
+    n_relevant = np.count_nonzero(relevant)
     # Cut j predicts the j highest scores: between s[j] and s[j + 1] of this padded array.
     s = np.concatenate([[np.inf], scores, [-np.inf]])
     if n_relevant == 0:
@@ -210,14 +231,18 @@ def _best_cut(scores: Vector, relevant: NDArray[np.bool_], measure: str) -> floa
     elif n_relevant == n:
         best = n
     else:
-        hits = np.concatenate([[0], np.cumsum(relevant)])
-        values = _MEASURES[measure](hits, np.arange(n + 1), n_relevant, n)
+        hits = np.concatenate([[0], np.cumsum(counts * relevant)])
+        predicted = np.concatenate([[0], np.cumsum(counts)])
+        values = _MEASURES[measure](hits, predicted, hits[-1], predicted[-1])
         values[s[1:] == s[:-1]] = -np.inf
         best = n - int(np.argmax(values[::-1]))
     return float(middle(s[best + 1 : best + 2], s[best : best + 1])[0])
 
 
-def _f1_of(predicted: NDArray[np.bool_], relevant: NDArray[np.bool_]) -> float:
-    hits = np.count_nonzero(predicted & relevant)
-    both = int(np.count_nonzero(predicted)) + int(np.count_nonzero(relevant))
-    return float(2 * hits / max(both, 1))
+def _f1_of(
+    predicted: NDArray[np.bool_], relevant: NDArray[np.bool_], weights: Vector | None
+) -> float:
+    counts: Counts = np.ones(relevant.size, dtype=np.intp) if weights is None else weights
+    hits = counts[predicted & relevant].sum()
+    both = counts[predicted].sum() + counts[relevant].sum()
+    return float(2 * hits / both) if both > 0 else 0.0

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.weights import check_sample_weight
 from multimargin.thresholds.base import Matrix, Threshold, Vector
 from multimargin.thresholds.cuts import best_thresholds
 
@@ -38,7 +39,7 @@ class ScoresThreshold(Threshold):
     the fitted threshold, as `ThresholdedClassifier` does.
     """
 
-    def fit(self, scores: Any, Y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Fit the threshold.
 
         Parameters
@@ -46,9 +47,11 @@ class ScoresThreshold(Threshold):
         scores : array-like of shape (n, q)
             Scores f_k(x_i) of the training rows.
         Y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1.
+            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
 
         Returns
         -------
@@ -60,14 +63,23 @@ class ScoresThreshold(Threshold):
         ValueError
             If an argument is malformed.
         """
-        Y = check_indicator(Y)
+        Y = check_indicator(Y, unknown=True)
         n, q = Y.shape
         scores = check_scores(scores, n_rows=n, n_labels=q)
+        weights = check_sample_weight(sample_weight, n)
         target = best_thresholds(scores, Y)
         # Column-major, so that LAPACK can work in this array.
         design = np.empty((n, q + 1), order="F")
         design[:, :q] = scores
         design[:, q] = 1.0
+        blank = (Y == UNKNOWN).all(axis=1)
+        if blank.any():
+            # Any threshold is as good as any other there.
+            weights = np.where(blank, 0.0, 1.0 if weights is None else weights)
+        if weights is not None:
+            roots = np.sqrt(weights)
+            design *= roots[:, None]
+            target *= roots
         return self._fit_design(design, target, scores.dtype)
 
     def _fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:

@@ -81,7 +81,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         X : array-like of length n
             Features; only their number of rows is used.
         y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or classes.
+            Label indicator of 0 and 1, or classes. An unknown label, NaN, counts as irrelevant.
         groups : object, default=None
             Ignored.
 
@@ -118,7 +118,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
                 "MultilabelStratifiedKFold needs the package iterative-stratification: "
                 "pip install 'multimargin[stats]'."
             ) from error
-        indicator = check_indicator(y, "y").astype(bool)
+        indicator = check_indicator(y, "y", unknown=True) == 1
         n = indicator.shape[0]
         if n < self.n_splits:
             raise ValueError(f"n_splits is {self.n_splits}; expected at most the {n} rows of X.")

@@ -83,7 +83,7 @@ def optimum(task: Task) -> Interval:
     if task.estimator is RankSVMz:
         zero = rank_svmz.dual(K, Y, C, bias)  # type: ignore[arg-type]
         upper = rank_svmz.primal_objective(K, Y, C, zero.B, zero.b, bias)  # type: ignore[arg-type]
-        return Interval(zero.objective, upper, C * len(Y))
+        return Interval(zero.objective, upper, float(np.sum(rank_svmz.label_weights(Y, C))))
     weight = float(exact.pair_weights(exact.pairs(Y), C).sum())
     if task.estimator is MLODM:
         theta, mu = task.parameters["theta"], task.parameters["mu"]
@@ -166,9 +166,9 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
 def _pairs(task: Task) -> exact.Pairs:
     if task.estimator is not RankSVMz:
         return exact.pairs(task.Y)
-    n, q = task.Y.shape
-    i, k = np.divmod(np.arange(n * q), q)
-    relevant = task.Y.ravel() == 1
+    q = task.Y.shape[1]
+    i, k = np.nonzero(np.isin(task.Y, (0, 1)))
+    relevant = task.Y[i, k] == 1
     return exact.Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
 
 
@@ -195,7 +195,8 @@ def _hyperedge_weights(task: Task) -> Array:
 
 def _roughness(task: Task, F: Array) -> float:
     """Return trace(F^T Lap F) from differences of scores: F^T (D_c - W_c) F cancels."""
-    W_c = (task.Y * _hyperedge_weights(task)) @ task.Y.T
+    relevant = (task.Y == 1).astype(float)
+    W_c = (relevant * _hyperedge_weights(task)) @ relevant.T
     differences = ((F[:, None, :] - F[None, :, :]) ** 2).sum(axis=2)
     return 0.5 * float(np.sum(W_c * differences))
 
@@ -205,7 +206,8 @@ def _kernel_of(task: Task) -> Array:
         return task.K
     # Factors of the terms, not of their sums: beside K at 1e13 nothing would be left of the 1.
     G = np.c_[exact.factor(task.K), np.ones(len(task.K))]
-    W_c = (task.Y * _hyperedge_weights(task)) @ task.Y.T
+    relevant = (task.Y == 1).astype(float)
+    W_c = (relevant * _hyperedge_weights(task)) @ relevant.T
     i, j = np.triu_indices(len(W_c), k=1)
     roots = np.sqrt(task.parameters["lam"] * W_c[i, j])
     return _damped(G, roots[:, None] * (G[i] - G[j]))
@@ -233,6 +235,7 @@ def _llsf_value(task: Task, model: Any) -> Value:
 class _Relationship(NamedTuple):
     K: Array
     Y: Array
+    h: Array
     labelled: NDArray[np.bool_]
     learned: NDArray[np.intp]
     lam1: float
@@ -241,14 +244,16 @@ class _Relationship(NamedTuple):
 
 
 def _relationship(task: Task) -> _Relationship:
-    labelled = task.Y[:, 0] >= 0
+    # Unlabelled rows are -1 or NaN everywhere; MLRL has none.
+    labelled = (task.Y >= 0).any(axis=1) | (task.estimator is MLRL)
     Y = task.Y[labelled]
-    learned = np.flatnonzero((Y.sum(axis=0) > 0) & (Y.sum(axis=0) < len(Y)))
+    learned = np.flatnonzero((Y == 1).any(axis=0) & (Y == 0).any(axis=0))
     Omega = task.parameters.get("fixed_covariance")
     lam1 = task.parameters["lam" if task.estimator is MLRL else "lam1"]
     return _Relationship(
         task.K,
         Y[:, learned],
+        mlrl.shares(Y)[:, learned],
         labelled,
         learned,
         lam1,
@@ -258,7 +263,7 @@ def _relationship(task: Task) -> _Relationship:
 
 
 def _relationship_optimum(task: Task) -> Interval:
-    K, Y, labelled, learned, lam1, lam2, Omega = _relationship(task)
+    K, Y, h, labelled, learned, lam1, lam2, Omega = _relationship(task)
     if len(learned) == 0:
         return Interval(0.0, 0.0, 0.0)
     if not labelled.all():
@@ -267,20 +272,20 @@ def _relationship_optimum(task: Task) -> Interval:
         G = exact.factor(K[order][:, order])
         K = _damped(G[: len(Y)], np.sqrt(lam2 / lam1) * G[len(Y) :])
     if Omega is None:
-        joint = mlrl.joint(K, Y, lam1)
-        upper = mlrl.joint_objective(K, Y, lam1, joint.A, joint.b)
-        return Interval(mlrl.joint_bound(K, joint.Z, lam1), upper, float(len(learned)))
-    fixed = mlrl.primal(K, Y, lam1, Omega)
+        joint = mlrl.joint(K, Y, lam1, h=h)
+        upper = mlrl.joint_objective(K, Y, lam1, joint.A, joint.b, h)
+        return Interval(mlrl.joint_bound(K, joint.Z, lam1), upper, float(h.sum()))
+    fixed = mlrl.primal(K, Y, lam1, Omega, h=h)
     lower = mlrl.dual_objective(K, fixed.Z, lam1, Omega)
-    return Interval(lower, fixed.objective, float(len(learned)))
+    return Interval(lower, fixed.objective, float(h.sum()))
 
 
 def _relationship_value(task: Task, A: Array, F: Array) -> Value:
-    K, Y, labelled, learned, lam1, lam2, Omega = _relationship(task)
+    K, Y, h, labelled, learned, lam1, lam2, Omega = _relationship(task)
     A, F = A[:, learned], F[:, learned]
     f = (K @ A)[~labelled]
     M = lam1 * A.T @ K @ A + lam2 * f.T @ f
-    loss = mlrl.hinge(F[labelled], 2.0 * Y - 1.0)
+    loss = mlrl.hinge(F[labelled], mlrl.signs(Y), h)
     # Rounding of the unlabelled rows' scores, of which lam2 makes something.
     rounding = float(np.linalg.norm(EPS * len(A) * (np.abs(K) @ np.abs(A))[~labelled]))
     if Omega is None:

@@ -64,7 +64,7 @@ class Task:
     X : ndarray or CSR matrix
         What `fit` takes.
     Y : ndarray of shape (n, q)
-        Label indicator; rows of -1 are unlabelled.
+        Label indicator; rows of -1 are unlabelled, and NaN stands for an unknown label.
     features : ndarray of shape (n, d)
         Features of the scale 1, in double precision.
     scale : float
@@ -173,6 +173,7 @@ def draw_task(
             Y = Y.copy()
             Y[random.random(n) < random.choice([0.0, 0.3])] = -1
             Y[:2] = problem.Y[:2]
+        Y = _with_unknown_labels(np.random.default_rng([seed, index, 1]), Y)
     else:
         published = solver.endswith("frank-wolfe")
         parameters |= {
@@ -192,7 +193,19 @@ def draw_task(
             nu = float(random.choice([0.0, random.uniform(0.01, 1.0)]))
             lam = min(10.0 ** random.uniform(-3, 2) / unit, MOST_LAM)
             parameters |= {"lam": lam, "nu": nu / spread}
+        Y = _with_unknown_labels(np.random.default_rng([seed, index, 1]), Y)
     return Task(seed, index, estimator, parameters, fitted, Y, features, scale, K)
+
+
+def _with_unknown_labels(random: np.random.Generator, Y: Any) -> Any:
+    """Return labels of which some are NaN, in a part of the tasks."""
+    if random.random() < 0.7:
+        return Y
+    # Rows of -1 stay as they are.
+    known = (random.random(Y.shape) >= random.choice([0.05, 0.3, 0.7])) | (Y < 0)
+    masked = np.where(known, Y, np.nan)
+    has_pair = ((masked == 1).any(axis=1) & (masked == 0).any(axis=1)).any()
+    return masked if has_pair else Y
 
 
 def _draw_problem(random: np.random.Generator, estimator: type) -> RandomProblem:

@@ -11,7 +11,9 @@ use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::mlrl::request::{Request, Solver};
 use multimargin_solvers::mlrl::{Settings, StopRule};
 use multimargin_solvers::parallel::threads::Threads;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,6 +64,8 @@ struct RelationshipRequest<'py> {
     max_rounds: usize,
     #[pyo3(default = true)]
     shrinking: bool,
+    #[pyo3(default)]
+    row_shares: Option<PyReadonlyArray1<'py, f64>>,
     cache_bytes: usize,
     #[pyo3(default = 1)]
     threads: usize,
@@ -127,9 +131,11 @@ pub fn solve_mlrl<'py>(
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let covariance = asked.covariance.as_ref();
+        let shares = asked.row_shares.as_ref();
         let problem = Request {
             indicator: row_major("Y", &indicator)?,
             labels: q,
+            row_shares: shares.map(PyReadonlyArray1::as_slice).transpose()?,
             features: features.features_of_rows(n)?,
             kernel: asked.kernel()?,
             cache_bytes: asked.cache_bytes,

@@ -80,6 +80,8 @@ struct SimplexRequest<'py> {
     start: Option<(PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, f64>)>,
     cache_bytes: usize,
     #[pyo3(default)]
+    pair_weights: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
     callback: Option<Py<PyAny>>,
     #[pyo3(default)]
     seconds: Option<f64>,
@@ -155,7 +157,12 @@ pub fn solve_simplex<'py>(
     guarded(py, || {
         let mut asked = SimplexRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
-        let labels = Labels::new(row_major("Y", &indicator)?, q, asked.c).map_err(value_error)?;
+        let marks = row_major("Y", &indicator)?;
+        let labels = match &asked.pair_weights {
+            Some(weights) => Labels::weighted(marks, q, weights.as_slice()?),
+            None => Labels::new(marks, q, asked.c),
+        }
+        .map_err(value_error)?;
         let rows = asked.rows(features.features_of_rows(n)?, n)?;
         let (start, options) = (asked.start()?, asked.options());
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);

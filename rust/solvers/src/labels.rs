@@ -1,24 +1,76 @@
-//! Relevant and irrelevant labels of each instance.
+//! Relevant, irrelevant and unknown labels of each instance.
 
 use crate::error::SolverError;
 use crate::memory::{self, Purpose};
 
+/// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
+pub const UNKNOWN: u8 = 2;
+
 /// The label sets of `n` instances over `q` labels, and the weight of each instance's pairs.
 ///
-/// The pairs of an instance are all of a relevant and an irrelevant label; or, with a zero label, which comes last, all
+/// A label is relevant to an instance, irrelevant or unknown; unknown labels are in no pair. The pairs of an instance are all of a relevant and an irrelevant label; or, with a zero label, which comes last, all
 /// of a relevant label and the zero label, and of the zero label and an irrelevant one.
 #[derive(Clone, Debug)]
 pub struct Labels {
     count: usize,
     zero: bool,
-    starts: Vec<usize>,
-    relevant: Vec<u32>,
+    relevant: Sets,
+    unknown: Sets,
     weights: Vec<f64>,
 }
 
+/// Ascending labels of each instance, one instance after the other.
+#[derive(Clone, Debug)]
+struct Sets {
+    starts: Vec<usize>,
+    labels: Vec<u32>,
+}
+
+impl Sets {
+    fn new() -> Self {
+        Self {
+            starts: vec![0],
+            labels: Vec::new(),
+        }
+    }
+
+    /// Appends the set of the next instance; returns its size.
+    fn push(&mut self, labels: impl Iterator<Item = u32>) -> usize {
+        memory::extend(&mut self.labels, Purpose::RowsByLabels, labels);
+        let start = self.starts[self.starts.len() - 1];
+        memory::push(&mut self.starts, self.labels.len(), Purpose::Rows);
+        let set = &mut self.labels[start..];
+        set.sort_unstable();
+        set.len()
+    }
+
+    fn of(&self, i: usize) -> &[u32] {
+        &self.labels[self.starts[i]..self.starts[i + 1]]
+    }
+}
+
+/// A walk up the labels that tells those outside of a set.
+struct Outside<'a> {
+    set: &'a [u32],
+    next: usize,
+}
+
+impl<'a> Outside<'a> {
+    fn of(set: &'a [u32]) -> Self {
+        Self { set, next: 0 }
+    }
+
+    /// Whether a label, larger than all asked for before, is outside.
+    fn has(&mut self, label: usize) -> bool {
+        let inside = self.next < self.set.len() && self.set[self.next] as usize == label;
+        self.next += usize::from(inside);
+        !inside
+    }
+}
+
 impl Labels {
-    /// Reads an `n x q` row-major indicator matrix, and gives every pair of instance `i` the weight
-    /// `c_i = C / (p_i r_i)` (Xu 2013, eq. (19)); instances without pairs get weight 0.
+    /// Reads an `n x q` row-major indicator matrix ([`UNKNOWN`] marks unknown labels), and gives every pair of instance
+    /// `i` the weight `c_i = C / (p_i r_i)` (Xu 2013, eq. (19)); instances without pairs get weight 0.
     ///
     /// # Errors
     /// When the matrix is no multiple of `q`, or `C` is not a positive number.
@@ -40,19 +92,18 @@ impl Labels {
         let mut labels = Self {
             count: q,
             zero: false,
-            starts: vec![0],
-            relevant: Vec::new(),
+            relevant: Sets::new(),
+            unknown: Sets::new(),
             weights: memory::room(indicator.len() / q, Purpose::Rows),
         };
         for row in indicator.chunks_exact(q) {
-            memory::extend(
-                &mut labels.relevant,
-                Purpose::RowsByLabels,
-                (0..q as u32).filter(|&k| row[k as usize] != 0),
-            );
-            let p = labels.relevant.len() - labels.starts[labels.starts.len() - 1];
-            let pairs = p * (q - p);
-            memory::push(&mut labels.starts, labels.relevant.len(), Purpose::Rows);
+            let of =
+                |marked: fn(u8) -> bool| (0..q as u32).filter(move |&k| marked(row[k as usize]));
+            let p = labels
+                .relevant
+                .push(of(|mark| mark != 0 && mark != UNKNOWN));
+            let unknown = labels.unknown.push(of(|mark| mark == UNKNOWN));
+            let pairs = p * (q - unknown - p);
             labels
                 .weights
                 .push(if pairs == 0 { 0.0 } else { c / pairs as f64 });
@@ -73,17 +124,22 @@ impl Labels {
         Ok(labels)
     }
 
-    /// The same label sets with a zero label as label `q` (Xu 2012). Every instance has `q` pairs then; their weight is
-    /// `weights`, or `C / q` for all.
+    /// The same label sets with a zero label as label `q` (Xu 2012). Every instance has one pair a known label then;
+    /// their weight is `weights`, or `C` over their number; instances without pairs get weight 0.
     ///
     /// # Errors
     /// When the weights are not one for each instance, or one is negative or not finite.
     pub fn with_zero_label(mut self, c: f64, weights: Option<&[f64]>) -> Result<Self, SolverError> {
-        let each = c / self.count as f64;
-        self.weights.fill(each);
         if let Some(weights) = weights {
             check_weights(weights, self.instances())?;
-            self.weights.copy_from_slice(weights);
+        }
+        for i in 0..self.instances() {
+            let pairs = self.known(i);
+            self.weights[i] = match weights {
+                _ if pairs == 0 => 0.0,
+                Some(weights) => weights[i],
+                None => c / pairs as f64,
+            };
         }
         self.count += 1;
         self.zero = true;
@@ -106,29 +162,21 @@ impl Labels {
         let mut restricted = Self {
             count: subset.len(),
             zero,
-            starts: vec![0],
-            relevant: Vec::new(),
+            relevant: Sets::new(),
+            unknown: Sets::new(),
             weights: memory::room(self.instances(), Purpose::Rows),
         };
         for i in 0..self.instances() {
-            let start = restricted.relevant.len();
-            let kept = self
-                .relevant(i)
-                .iter()
-                .map(|&k| position[k as usize])
-                .filter(|&k| k != u32::MAX);
-            memory::extend(&mut restricted.relevant, Purpose::RowsByLabels, kept);
-            restricted.relevant[start..].sort_unstable();
-            let p = restricted.relevant.len() - start;
-            memory::push(
-                &mut restricted.starts,
-                restricted.relevant.len(),
-                Purpose::Rows,
-            );
-            let pairs = pairs_of(p, subset.len(), zero) * usize::from(zero == self.zero);
-            restricted
-                .weights
-                .push(if pairs == 0 { 0.0 } else { self.weights[i] });
+            let kept = |labels: &[u32]| -> Vec<u32> {
+                let positions = labels.iter().map(|&k| position[k as usize]);
+                positions.filter(|&k| k != u32::MAX).collect()
+            };
+            restricted.relevant.push(kept(self.relevant(i)).into_iter());
+            restricted.unknown.push(kept(self.unknown(i)).into_iter());
+            restricted.weights.push(self.weights[i]);
+            if zero != self.zero || restricted.pairs(i) == 0 {
+                restricted.weights[i] = 0.0;
+            }
         }
         restricted
     }
@@ -145,7 +193,17 @@ impl Labels {
 
     /// The relevant labels `P_i`, ascending.
     pub fn relevant(&self, i: usize) -> &[u32] {
-        &self.relevant[self.starts[i]..self.starts[i + 1]]
+        self.relevant.of(i)
+    }
+
+    /// The labels of which nothing is known for instance `i`, ascending.
+    pub fn unknown(&self, i: usize) -> &[u32] {
+        self.unknown.of(i)
+    }
+
+    /// Number of labels that are relevant or irrelevant to instance `i`, with the zero label.
+    pub fn known(&self, i: usize) -> usize {
+        self.count - self.unknown(i).len()
     }
 
     /// The weight `c_i` of each pair of instance `i`; 0 when it has none.
@@ -158,9 +216,19 @@ impl Labels {
         self.weights[i] > 0.0
     }
 
-    /// Number of pairs of instance `i`: `p_i r_i`, or one a label with a zero label.
+    /// Number of pairs of instance `i`: `p_i r_i`, or one a known label with a zero label.
     pub fn pairs(&self, i: usize) -> usize {
-        pairs_of(self.relevant(i).len(), self.count, self.zero)
+        let (p, known) = (self.relevant(i).len(), self.known(i));
+        if self.zero {
+            known - 1
+        } else {
+            p * (known - p)
+        }
+    }
+
+    /// Whether a block of instance `i` is zero at all unknown labels.
+    pub(crate) fn known_only(&self, i: usize, row: &[f64]) -> bool {
+        self.unknown(i).iter().all(|&k| row[k as usize] == 0.0)
     }
 
     /// The sum of the dual variables of all pairs of instance `i`, whose block `beta_i` is `row`.
@@ -182,16 +250,26 @@ impl Labels {
 
     /// Calls `run(from, to)` for the runs of consecutive labels that are irrelevant to instance `i`.
     fn irrelevant_runs(&self, i: usize, mut run: impl FnMut(usize, usize)) {
-        let mut from = 0;
+        let unknown = self.unknown(i);
+        let (mut from, mut next) = (0, 0);
+        let mut end = |other: u32| {
+            run(from, other as usize);
+            from = other as usize + 1;
+        };
         for &m in self.relevant(i) {
-            run(from, m as usize);
-            from = m as usize + 1;
+            while next < unknown.len() && unknown[next] < m {
+                end(unknown[next]);
+                next += 1;
+            }
+            end(m);
         }
+        unknown[next..].iter().for_each(|&u| end(u));
         run(from, self.count);
     }
 
-    /// Copies a row in label order into one with the relevant labels first.
-    pub fn gather(&self, i: usize, row: &[f64], gathered: &mut [f64]) {
+    /// Copies the known labels of a row in label order, the relevant ones first; returns the part of `gathered` that
+    /// holds them.
+    pub fn gather<'a>(&self, i: usize, row: &[f64], gathered: &'a mut [f64]) -> &'a mut [f64] {
         let relevant = self.relevant(i);
         for (target, &m) in gathered.iter_mut().zip(relevant) {
             *target = row[m as usize];
@@ -201,9 +279,10 @@ impl Labels {
             gathered[position..position + to - from].copy_from_slice(&row[from..to]);
             position += to - from;
         });
+        &mut gathered[..position]
     }
 
-    /// Copies a row with the relevant labels first into one in label order.
+    /// Copies a row of the known labels, the relevant ones first, into one in label order, with 0 at unknown labels.
     pub fn scatter(&self, i: usize, gathered: &[f64], row: &mut [f64]) {
         let relevant = self.relevant(i);
         for (&source, &m) in gathered.iter().zip(relevant) {
@@ -214,25 +293,17 @@ impl Labels {
             row[from..to].copy_from_slice(&gathered[position..position + to - from]);
             position += to - from;
         });
+        for &u in self.unknown(i) {
+            row[u as usize] = 0.0;
+        }
     }
 
     /// The irrelevant labels `N_i`, ascending.
     pub fn irrelevant(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
-        let relevant = self.relevant(i);
-        let mut next = 0;
-        (0..self.count).filter(move |&k| {
-            let skip = next < relevant.len() && relevant[next] as usize == k;
-            if skip {
-                next += 1;
-            }
-            !skip
-        })
+        let mut relevant = Outside::of(self.relevant(i));
+        let mut unknown = Outside::of(self.unknown(i));
+        (0..self.count).filter(move |&k| relevant.has(k) & unknown.has(k))
     }
-}
-
-/// Number of pairs of an instance with `p` relevant of `count` labels.
-fn pairs_of(p: usize, count: usize, zero: bool) -> usize {
-    if zero { count - 1 } else { p * (count - p) }
 }
 
 fn check_weights(weights: &[f64], instances: usize) -> Result<(), SolverError> {
@@ -276,6 +347,40 @@ mod tests {
         assert!(with.has_zero_label() && (0..3).all(|i| with.pairs(i) == 1 && with.has_pairs(i)));
         let without = labels.restricted(&[0, 1]);
         assert!(!without.has_zero_label() && !(0..3).any(|i| without.has_pairs(i)));
+    }
+
+    #[test]
+    fn unknown_labels_are_in_no_pair() {
+        let marks = [2, 1, 0, 2, 1, 0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 2, 0];
+        let labels = Labels::new(&marks, 5, 6.0).unwrap();
+        assert_eq!(
+            (labels.relevant(0), labels.unknown(0)),
+            (&[1, 4][..], &[0, 3][..])
+        );
+        assert_eq!(labels.irrelevant(0).collect::<Vec<_>>(), vec![2]);
+        assert_eq!(labels.first_pair(0), (1, 2));
+        let of = |labels: &Labels, i| (labels.known(i), labels.pairs(i), labels.weight(i));
+        assert_eq!(of(&labels, 0), (3, 2, 3.0));
+        assert_eq!(of(&labels, 1), (2, 1, 6.0));
+        assert_eq!(of(&labels, 2), (0, 0, 0.0));
+        assert_eq!(of(&labels, 3), (3, 0, 0.0));
+        let (mut gathered, mut back) = ([9.0; 5], [9.0; 5]);
+        let known = labels.gather(0, &[10.0, 11.0, 12.0, 13.0, 14.0], &mut gathered);
+        assert_eq!(known, [11.0, 14.0, 12.0]);
+        labels.scatter(0, known, &mut back);
+        assert_eq!(back, [0.0, 11.0, 12.0, 0.0, 14.0]);
+        assert!(labels.known_only(0, &back) && !labels.known_only(1, &back));
+
+        let part = labels.restricted(&[0, 1, 2]);
+        assert_eq!((part.unknown(0), of(&part, 0)), (&[0][..], (2, 1, 3.0)));
+        assert_eq!(of(&part, 1), (2, 1, 6.0));
+        assert_eq!(of(&labels.restricted(&[2, 3, 4]), 1), (0, 0, 0.0));
+
+        let zero = labels.with_zero_label(6.0, None).unwrap();
+        assert_eq!(of(&zero, 0), (4, 3, 2.0));
+        assert_eq!(of(&zero, 2), (1, 0, 0.0));
+        assert_eq!(of(&zero, 3), (4, 3, 2.0));
+        assert!(!zero.has_pairs(2));
     }
 
     #[test]

@@ -126,8 +126,8 @@ def test_a_start_of_other_weights_is_none(problem):
 
 def test_weights():
     Y = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [1, 1, 0]], dtype=np.uint8)
-    np.testing.assert_allclose(weights_of_pairs(Y, 6.0, "balanced", 4), [3, 0, 0, 3])
-    np.testing.assert_allclose(weights_of_pairs(Y, 6.0, "uniform", 4), [1.5, 0, 0, 1.5])
+    np.testing.assert_allclose(weights_of_pairs(Y, 6.0, "balanced"), [3, 0, 0, 3])
+    np.testing.assert_allclose(weights_of_pairs(Y, 6.0, "uniform"), [1.5, 0, 0, 1.5])
 
 
 def test_other_names_are_refused(problem):

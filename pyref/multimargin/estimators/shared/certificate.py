@@ -85,7 +85,7 @@ def pairwise_loss(
     weights : ndarray of shape (n,)
         Weight of each pair, by row.
     indicator : ndarray of shape (n, q)
-        Label indicator.
+        Label indicator, 2 where a label is unknown.
     scores : ndarray of shape (n, q)
         Scores with the bias.
 
@@ -97,13 +97,15 @@ def pairwise_loss(
     if not np.isfinite(scores).all():
         return np.inf
     total = 0.0
-    q = indicator.shape[1]
-    order = np.argsort(1 - indicator, axis=1, kind="stable")
-    relevant = indicator.sum(axis=1, dtype=np.intp)
-    for row, order_of_row, p, weight in zip(scores, order, relevant, weights, strict=True):
-        if 0 < p < q:
+    # Relevant labels first, then irrelevant ones, then unknown ones.
+    order = np.argsort(np.array([1, 0, 2])[indicator], axis=1, kind="stable")
+    relevant = np.count_nonzero(indicator == 1, axis=1)
+    known = np.count_nonzero(indicator <= 1, axis=1)
+    rows = zip(scores, order, relevant, known, weights, strict=True)
+    for row, order_of_row, p, q, weight in rows:
+        if 0 < p < q and weight > 0.0:
             value = _rust.loss_value(
-                row[order_of_row], int(p), loss=model.loss, theta=model.theta, mu=model.mu
+                row[order_of_row[:q]], int(p), loss=model.loss, theta=model.theta, mu=model.mu
             )
             total += float(weight) * value
     return total

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
+from multimargin.checks.labels import with_nan
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel
@@ -39,11 +40,14 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
         If the solver does not reach its tolerances.
     """
     began = time.perf_counter()
-    K, Y = kernel_matrix(problem), problem.indicator
+    K, Y = kernel_matrix(problem), with_nan(problem.indicator)
     C: Any = problem.C
     if problem.pair_weights is not None:
         # The number of each row that, over the number of its pairs, is their weight.
-        C = np.maximum(problem.pair_weights * pairs_of(Y), np.finfo(np.float64).tiny)
+        zero_label = model.loss == "zero_label_hinge"
+        known = np.count_nonzero(problem.indicator <= 1, axis=1)
+        count = known if zero_label else pairs_of(problem.indicator)
+        C = np.maximum(problem.pair_weights * count, np.finfo(np.float64).tiny)
     # Each dual model returns its value at a feasible point, which bounds the optimum from below.
     solution: rank_svm.Solution | rank_svmz.Solution
     weight = float(pair_weights(pairs(Y), C).sum())
@@ -54,7 +58,7 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
     elif model.loss == "zero_label_hinge":
         solution = rank_svmz.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
         primal = rank_svmz.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
-        loss_at_zero = problem.C * len(Y)
+        loss_at_zero = float(np.sum(rank_svmz.label_weights(Y, C)))
     elif model.loss == "squared_hinge":
         solution = rank_lsvm.dual(K, Y, C)
         primal = rank_lsvm.primal_objective(K, Y, C, solution.B)

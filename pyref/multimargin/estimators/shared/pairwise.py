@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import (
     check_cache_size,
     check_choice,
@@ -21,6 +22,7 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_pairs, check_targets
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import (
     Bounds,
     Rows,
@@ -51,6 +53,7 @@ from multimargin.thresholds import (
     Threshold,
     make_threshold,
 )
+from multimargin.thresholds.base import fit_threshold
 
 
 class PairwiseClassifier(KernelExpansionClassifier):
@@ -82,8 +85,6 @@ class PairwiseClassifier(KernelExpansionClassifier):
     max_time: float | None
     # The shape of the dual matrix that a warm start may take up, if any.
     _fit_shape: tuple[int, ...] | None
-    # Rows of the fit, which the certificate counts.
-    _training_rows: int
 
     def __init__(
         self,
@@ -149,7 +150,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_pairs(indicator)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -158,7 +159,11 @@ class PairwiseClassifier(KernelExpansionClassifier):
             Features; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
-            by the largest score. Columns of a data frame become `label_names_in_`.
+            by the largest score. Columns of a data frame become `label_names_in_`. NaN in an
+            indicator stands for an unknown label: pairs with it are left out.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, not negative: a row of weight 2 is a row that is there twice.
+            None counts each row once.
 
         Returns
         -------
@@ -184,10 +189,18 @@ class PairwiseClassifier(KernelExpansionClassifier):
         if Y is None:
             validate_data(self, X, Y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(Y)
+        targets = check_targets(Y, unknown=True)
         check_as_many_rows(targets.indicator, X)
-        self._check_pairs(targets.indicator)
-        kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        self._check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])
+        kernel = make_kernel(
+            self.kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            sample_weight=weights,
+        )
         exact = self.solver == "exact"
         training = self._training_kernel(
             X, kernel, needed=exact and kernel.name not in ("linear", "rbf")
@@ -196,7 +209,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             training.make_definite()
 
         progress = Progress(self, self.max_iter, self.verbose)
-        problem = self._problem(X, targets, training, progress)
+        problem = self._problem(X, targets, weights, training, progress)
         fit = self._solve(replace(problem, deadline=deadline))
         interrupted = fit.status == "interrupted" and not progress.stop_requested
         if interrupted and fit.n_iter == 0:
@@ -207,17 +220,17 @@ class PairwiseClassifier(KernelExpansionClassifier):
             fit = replace(fit, expansion=training.expansion(expansion))
         self._store(X, targets, kernel, fit)
         fit = replace(fit, status=_status(fit, training))
-        fit = self._certified(X, targets.indicator, fit)
+        fit = self._certified(problem, fit)
         self._store_report(fit)
         if training.solved_nearest:
             # The expansion is no dual matrix to start from.
             self._fit_shape = None
         try:
-            self._fit_threshold(X, targets, fit, interrupted)
+            self._fit_threshold(problem, targets, fit, interrupted)
         except KeyboardInterrupt:
             # The model has its certificate and is kept, as when the loop is interrupted.
             interrupted, self.status_ = True, "interrupted"
-            self._fit_threshold(X, targets, fit, interrupted)
+            self._fit_threshold(problem, targets, fit, interrupted)
         if hasattr(self, "coef_") and not self.warm_start:
             self._forget_rows()
         progress.finish()
@@ -227,9 +240,17 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return self
 
     def _problem(
-        self, X: Any, targets: Targets, training: TrainingKernel, progress: Progress
+        self,
+        X: Any,
+        targets: Targets,
+        sample_weight: Matrix | None,
+        training: TrainingKernel,
+        progress: Progress,
     ) -> Problem:
-        start = self._start(X.shape[0], targets) if self.warm_start else None
+        pair_weights = self._pair_weights(targets.indicator, sample_weight)
+        start = self._start(targets, pair_weights) if self.warm_start else None
+        # The engine itself knows those that are balanced.
+        balanced = self.pair_weights == "balanced" and sample_weight is None
         return Problem(
             X=training.features,
             features=X,
@@ -244,10 +265,15 @@ class PairwiseClassifier(KernelExpansionClassifier):
             seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
-            pair_weights=None
-            if self.pair_weights == "balanced"
-            else weights_of_pairs(targets.indicator, self.C, self.pair_weights, X.shape[0]),
+            pair_weights=None if balanced else pair_weights,
+            sample_weight=sample_weight,
         )
+
+    def _pair_weights(
+        self, indicator: NDArray[np.uint8], sample_weight: Matrix | None = None
+    ) -> Matrix:
+        """Return the weight of each pair of a row, by row."""
+        return weights_of_pairs(indicator, self.C, self.pair_weights, sample_weight)
 
     def _warn_of_the_end(self, fit: Fit, training: TrainingKernel) -> None:
         if training.indefinite or fit.status == "indefinite_kernel":
@@ -273,33 +299,36 @@ class PairwiseClassifier(KernelExpansionClassifier):
         # Only the dual variables of a hinge are bounded: the other losses have no dual solution.
         return self._model().loss not in ("hinge", "zero_label_hinge")
 
-    def _certified(self, X: Any, indicator: NDArray[np.uint8], fit: Fit) -> Fit:
+    def _certified(self, problem: Problem, fit: Fit) -> Fit:
         """Return the fit with the certificate of the model that is stored."""
+        X, indicator = problem.features, problem.indicator
+        weights = self._pair_weights(indicator, problem.sample_weight)
 
         def bounds(rows: Rows) -> Bounds:
             own = self._label_scores(X[rows])
             if rows.size == X.shape[0]:
-                return self._own_bounds(indicator, own, fit)
-            change = self._margin_loss(indicator[rows], own)
-            change -= self._margin_loss(indicator[rows], fit.scores[rows] + fit.bias)
+                return self._own_bounds(indicator, weights, own, fit)
+            of_rows = indicator[rows], weights[rows]
+            change = self._margin_loss(*of_rows, own)
+            change -= self._margin_loss(*of_rows, fit.scores[rows] + fit.bias)
             change *= X.shape[0] / rows.size
             return fit.primal + self._change_of_objective(change, fit), fit.dual_objective
 
         return with_own_certificate(fit, X.shape[0], self.tol, bounds)
 
-    def _margin_loss(self, indicator: NDArray[np.uint8], scores: Matrix) -> float:
+    def _margin_loss(self, indicator: NDArray[np.uint8], weights: Matrix, scores: Matrix) -> float:
         """Return the weighted loss of scores with the bias, brought to a margin of 1."""
-        n = self._training_rows
-        weights = weights_of_pairs(indicator, self.C, self.pair_weights, n)
         return pairwise_loss(self._model(), weights, indicator, scores)
 
     def _change_of_objective(self, change: float, fit: Fit) -> float:
         """Return by how much the objective changes with the loss."""
         return change
 
-    def _own_bounds(self, indicator: NDArray[np.uint8], own: Matrix, fit: Fit) -> Bounds:
+    def _own_bounds(
+        self, indicator: NDArray[np.uint8], weights: Matrix, own: Matrix, fit: Fit
+    ) -> Bounds:
         """Return primal and dual objective by the own scores of all training rows."""
-        loss = self._margin_loss(indicator, own)
+        loss = self._margin_loss(indicator, weights, own)
         return 0.5 * self._squared_norm(own) + loss, fit.dual_objective
 
     def _squared_norm(self, own: Matrix) -> float:
@@ -312,10 +341,13 @@ class PairwiseClassifier(KernelExpansionClassifier):
             square += float(np.sum(self.intercept_**2))
         return square
 
-    def _start(self, n: int, targets: Targets) -> Matrix | None:
-        """Return the previous dual matrix, feasible for the current C, when it fits the data."""
+    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
+        """Return the previous dual matrix, feasible for the current C, when it fits the data.
+
+        `weights` are those of the pairs, by row.
+        """
         dual = getattr(self, "dual_coef_", None)
-        shape = (n, targets.indicator.shape[1])
+        shape = targets.indicator.shape
         if dual is None or getattr(self, "_fit_shape", None) != shape:
             return None
         if getattr(self, "_fit_pair_weights", "balanced") != self.pair_weights:
@@ -341,23 +373,27 @@ class PairwiseClassifier(KernelExpansionClassifier):
         self._fit_shape = fit.dual.shape
         self._fit_C = self.C
         self._fit_pair_weights = self.pair_weights
-        self._training_rows = X.shape[0]
 
-    def _fit_threshold(self, X: Any, targets: Targets, fit: Fit, interrupted: bool) -> None:
+    def _fit_threshold(
+        self, problem: Problem, targets: Targets, fit: Fit, interrupted: bool
+    ) -> None:
         if not targets.multilabel or interrupted:
             # After an interruption the model is returned at once, without learning a threshold.
-            self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, targets.indicator)
+            self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, with_nan(targets.indicator))
             return
         threshold = make_threshold(self.threshold, random_state=self.random_state)
         scores = fit.scores
         scores += fit.bias
-        unit = self._threshold_unit(fit)
+        unit = self._threshold_unit(fit, problem.sample_weight)
         if unit <= 0.0:
             unit = 1.0
         scores /= unit
-        self.threshold_ = threshold.fit(scores, targets.indicator, X).rescale(unit)
+        Y = with_nan(targets.indicator)
+        self.threshold_ = fit_threshold(
+            threshold, scores, Y, problem.features, problem.sample_weight
+        ).rescale(unit)
 
-    def _threshold_unit(self, fit: Fit) -> float:
+    def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
         """Return the scale of the scores: a threshold is learned where their margins are near 1."""
         return 1.0
 

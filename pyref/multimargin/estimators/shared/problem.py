@@ -79,7 +79,7 @@ class Problem:
     features : ndarray or CSR matrix of shape (n, d)
         What `fit` was given as X: `X` unless a kernel matrix was computed from it.
     indicator : ndarray of shape (n, q)
-        Label indicator.
+        Label indicator, 2 where a label is unknown.
     kernel : Kernel
         The kernel; its name is "precomputed" when `X` is the kernel matrix.
     C : float
@@ -107,6 +107,8 @@ class Problem:
         Weight of each pair, by row; None is `C` over the number of the row's pairs.
     deadline : float or None, default=None
         When the fit has to end, by `time.monotonic`.
+    sample_weight : ndarray of shape (n,), default=None
+        How often each row counts, which `pair_weights` contain.
     """
 
     X: Any
@@ -125,6 +127,7 @@ class Problem:
     metric: Matrix | None = None
     pair_weights: Matrix | None = None
     deadline: float | None = None
+    sample_weight: Matrix | None = None
 
 
 @dataclass(frozen=True)

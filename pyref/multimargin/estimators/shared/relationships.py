@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from multimargin import _rust
 from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import (
     check_cache_size,
     check_choice,
@@ -21,6 +22,7 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
@@ -42,6 +44,22 @@ from multimargin.kernels import (
 
 SOLVERS = ("splitting", "alternating", "exact")
 STOP_RULES = ("gap", "covariance")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How often rows count.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n,) or None
+        Weights of all rows; None counts each once.
+    shares : ndarray of shape (l,) or None
+        `row_shares` of the labelled rows.
+    """
+
+    rows: Matrix | None
+    shares: Matrix | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +132,11 @@ class RelationshipClassifier(KernelExpansionClassifier):
 
     def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         """Return the targets of the labelled rows, and which rows those are."""
-        targets = check_targets(Y)
+        targets = check_targets(Y, unknown=True)
         return targets, np.ones(targets.indicator.shape[0], dtype=bool)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -128,7 +146,11 @@ class RelationshipClassifier(KernelExpansionClassifier):
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`. For `SSMLRL`,
-            unlabelled rows are rows of -1, or the class -1; at least one row must be labelled.
+            unlabelled rows are rows of -1, or the class -1; at least one row must be labelled. NaN
+            in an indicator stands for an unknown label, whose loss is left out.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, not negative: a row of weight 2 is a row that is there twice.
+            None counts each row once.
 
         Returns
         -------
@@ -158,29 +180,49 @@ class RelationshipClassifier(KernelExpansionClassifier):
         X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(Y)
         check_as_many_rows(labelled, X)
-        self._warn_of_constant_labels(targets)
-        kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        rows = check_sample_weight(sample_weight, X.shape[0])
+        shares = row_shares(targets.indicator, None if rows is None else rows[labelled])
+        weights = Weights(rows, shares)
+        self._warn_of_constant_labels(targets, shares)
+        kernel = make_kernel(
+            self.kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            sample_weight=rows,
+        )
         self._deadline = deadline
         try:
-            fit, expansion = self._fit_expansion(X, targets, labelled, kernel, lam)
+            fit, expansion = self._fit_expansion(X, targets, weights, labelled, kernel, lam)
         finally:
             del self._deadline
         self._store_expansion(X, kernel, expansion)
-        fit = self._certified(X, targets, np.flatnonzero(labelled), fit)
+        fit = self._certified(X, targets, weights, np.flatnonzero(labelled), fit)
         self._finish(fit)
         return self
 
     def _certified(
-        self, X: Any, targets: Targets, labelled: NDArray[np.intp], fit: "RelationshipFit"
+        self,
+        X: Any,
+        targets: Targets,
+        weights: Weights,
+        labelled: NDArray[np.intp],
+        fit: "RelationshipFit",
     ) -> "RelationshipFit":
         """Return the fit with the loss of the model that is stored."""
         if fit.scores is None:
             return fit
         said = fit.scores + fit.bias
-        signs = 2.0 * targets.indicator - 1.0
+        indicator = targets.indicator
+        shares = weights.shares
+        if shares is None:
+            shares = np.full(labelled.size, 1.0 / labelled.size)
 
         def loss(rows: Rows, scores: Matrix) -> float:
-            return float(np.maximum(0.0, 1.0 - signs[rows] * scores).sum()) / rows.size
+            slacks = np.maximum(0.0, 1.0 - np.where(indicator[rows] == 1, 1.0, -1.0) * scores)
+            slacks[indicator[rows] == UNKNOWN] = 0.0
+            return float(shares[rows] @ slacks.sum(axis=1)) * (labelled.size / rows.size)
 
         def bounds(rows: Rows) -> Bounds:
             own = self._label_scores(X[labelled[rows]])
@@ -196,17 +238,18 @@ class RelationshipClassifier(KernelExpansionClassifier):
         self,
         X: Any,
         targets: Targets,
+        weights: Weights,
         labelled: NDArray[np.bool_],
         kernel: Kernel,
         lam: float,
     ) -> tuple["RelationshipFit", Matrix]:
         """Solve the problem; return the fit of the labelled rows and the expansion of all rows."""
         training = self._training_kernel(X, kernel, needed=self.solver == "exact")
-        fit = self._fit_labelled(training, targets, lam)
+        fit = self._fit_labelled(training, targets, weights, lam)
         return fit, fit.expansion
 
     def _fit_labelled(
-        self, training: TrainingKernel, targets: Targets, lam: float
+        self, training: TrainingKernel, targets: Targets, weights: Weights, lam: float
     ) -> RelationshipFit:
         """Solve the problem of labelled rows and store everything but the expansion.
 
@@ -214,8 +257,9 @@ class RelationshipClassifier(KernelExpansionClassifier):
         """
         indicator = targets.indicator
         n, q = indicator.shape
-        relevant = indicator.sum(axis=0, dtype=np.int64)
-        learned = np.flatnonzero((relevant > 0) & (relevant < n))
+        shares = weights.shares
+        counted = indicator if shares is None else indicator[shares > 0.0]
+        learned = np.flatnonzero(known_both(counted, axis=0))
         covariance = self._checked_covariance(q)
         if self.solver == "exact":
             training.make_definite()
@@ -229,6 +273,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
                 np.ascontiguousarray(indicator[:, learned]),
                 training.of_features,
                 None if covariance is None else covariance[np.ix_(learned, learned)],
+                shares,
                 lam,
                 progress,
             )
@@ -238,7 +283,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         expansion[:, learned], dual[:, learned] = part.expansion, part.dual
         expansion = training.expansion(expansion)
         # A label of one class has no weights, and the bias at which its loss vanishes.
-        bias = np.where(relevant == 0, -1.0, 1.0)
+        bias = np.where((counted == 1).any(axis=0), 1.0, -1.0)
         bias[learned] = part.bias
         if covariance is None:
             covariance = np.zeros((q, q))
@@ -293,11 +338,12 @@ class RelationshipClassifier(KernelExpansionClassifier):
         indicator: NDArray[np.uint8],
         kernel: Kernel,
         covariance: Matrix | None,
+        shares: Matrix | None,
         lam: float,
         progress: Progress,
     ) -> RelationshipFit:
         if self.solver == "exact":
-            return _solve_exactly(X, indicator, covariance, lam, float(self.tol))
+            return _solve_exactly(X, indicator, covariance, shares, lam, float(self.tol))
         solution = _rust.solve_mlrl(
             indicator,
             kernel.features(X),
@@ -313,6 +359,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             tolerance=float(self.tol),
             max_rounds=int(self.max_outer),
             shrinking=True,
+            row_shares=shares,
             cache_bytes=int(1e6 * self.cache_size),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
@@ -358,19 +405,51 @@ class RelationshipClassifier(KernelExpansionClassifier):
             )
         return covariance
 
-    def _warn_of_constant_labels(self, targets: Targets) -> None:
-        n = targets.indicator.shape[0]
-        relevant = targets.indicator.sum(axis=0, dtype=np.int64)
-        constant = np.flatnonzero((relevant == 0) | (relevant == n))
+    def _warn_of_constant_labels(self, targets: Targets, shares: Matrix | None) -> None:
+        indicator = targets.indicator if shares is None else targets.indicator[shares > 0.0]
+        relevant = (indicator == 1).any(axis=0)
+        constant = np.flatnonzero(~known_both(indicator, axis=0))
         if constant.size == 0:
             return
         names = targets.classes if targets.label_names is None else targets.label_names
-        shown = ", ".join(f"{names[label]} ({int(relevant[label] > 0)})" for label in constant)
+        shown = ", ".join(f"{names[label]} ({int(relevant[label])})" for label in constant)
         warnings.warn(
             f"Y has labels of one class only, which are predicted as that class: {shown}.",
             UserWarning,
             stacklevel=4,
         )
+
+
+def row_shares(indicator: NDArray[np.uint8], weights: Matrix | None) -> Matrix | None:
+    """Return the share of each row in the loss.
+
+    Parameters
+    ----------
+    indicator : ndarray of shape (n, q)
+        Label indicator, 2 where a label is unknown.
+    weights : ndarray of shape (n,) or None
+        How often each row counts.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        The weights over their sum, of the rows with a known label; None for 1/n everywhere.
+
+    Raises
+    ------
+    ValueError
+        If no row with a known label has a positive weight.
+    """
+    blank = (indicator == UNKNOWN).all(axis=1)
+    if weights is None and not blank.any():
+        return None
+    shares: Matrix = np.where(blank, 0.0, 1.0 if weights is None else weights)
+    if not shares.any():
+        raise ValueError(
+            "Y has no known label in a row of positive weight; expected a label that is 0 or 1."
+        )
+    shares /= shares.sum()
+    return shares
 
 
 def _nothing_to_learn(n: int) -> RelationshipFit:
@@ -390,27 +469,35 @@ def _nothing_to_learn(n: int) -> RelationshipFit:
 
 
 def _solve_exactly(
-    K: Matrix, indicator: NDArray[np.uint8], covariance: Matrix | None, lam: float, tol: float
+    K: Matrix,
+    indicator: NDArray[np.uint8],
+    covariance: Matrix | None,
+    shares: Matrix | None,
+    lam: float,
+    tol: float,
 ) -> RelationshipFit:
     from multimargin.reference import mlrl
     from multimargin.reference.exact import relative_gap
 
     if sparse.issparse(K):
         raise TypeError("X is a sparse precomputed kernel; expected a dense one.")
+    Y, n = with_nan(indicator), len(K)
+    of_rows = np.full(n, 1.0 / n) if shares is None else shares
+    h = np.where(indicator == UNKNOWN, 0.0, of_rows[:, None])
     if covariance is None:
-        solution = mlrl.joint(K, indicator, lam)
+        solution = mlrl.joint(K, Y, lam, h=h)
         dual_objective = mlrl.joint_bound(K, solution.Z, lam)
     else:
-        solution = mlrl.primal(K, indicator, lam, covariance)
+        solution = mlrl.primal(K, Y, lam, covariance, h=h)
         dual_objective = mlrl.dual_objective(K, solution.Z, lam, covariance)
     # Of the model that is returned: its expansion spans the scores only up to rounding.
     if covariance is None:
-        primal = mlrl.joint_objective(K, indicator, lam, solution.A, solution.b)
+        primal = mlrl.joint_objective(K, Y, lam, solution.A, solution.b, h)
     else:
         y: Matrix = np.where(indicator == 1, 1.0, -1.0)
-        regulariser = solution.objective - mlrl.hinge(solution.F, y)
-        primal = mlrl.hinge(K @ solution.A + solution.b, y) + regulariser
-    gap = relative_gap(primal, dual_objective, loss_at_zero=float(indicator.shape[1]))
+        regulariser = solution.objective - mlrl.hinge(solution.F, y, h)
+        primal = mlrl.hinge(K @ solution.A + solution.b, y, h) + regulariser
+    gap = relative_gap(primal, dual_objective, loss_at_zero=float(h.sum()))
     return RelationshipFit(
         expansion=solution.A,
         bias=solution.b,

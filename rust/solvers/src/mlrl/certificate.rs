@@ -5,12 +5,63 @@ use super::symmetric::{Eigen, gram};
 use crate::error::SolverError;
 use crate::memory::{self, Purpose};
 
-/// The hinge loss `1/n sum max(0, 1 - y (f + b))` of scores without bias, and the biases that minimise it.
+/// Slopes of a label's loss below this share of its weights are rounding.
+const FLAT: f64 = 1e-12;
+
+/// The hinge loss `sum c max(0, 1 - y (f + b))` of scores without bias, and the biases that minimise it.
 ///
-/// As a function of its bias, a label's loss has the slope `-n_+` far to the left, which grows by 1 at each of the points
-/// `y_i - f_i`. The minimum lies between the `n_+`-th of them and the next one, the bias in the middle. At the optimum
-/// of the dual these are F_low and F_up with the opposite signs: every free support vector sits on one of them.
+/// As a function of its bias, a label's loss has the slope `-sum of c` over its positive instances far to the left, which
+/// grows by `c_i` at each of the points `y_i - f_i`. With equal weights the minimum lies between the `n_+`-th of them and
+/// the next one, the bias in the middle. At the optimum of the dual these are F_low and F_up with the opposite signs:
+/// every free support vector sits on one of them.
 pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
+    if problem.uniform {
+        return uniform_loss_and_bias(problem, scores);
+    }
+    let n = problem.instances();
+    let (mut loss, mut biases) = (0.0, Vec::with_capacity(problem.labels()));
+    let mut points: Vec<(f64, f64)> = memory::room(n, Purpose::Rows);
+    for (label, scores) in scores.chunks_exact(n).enumerate() {
+        let (signs, bounds) = (problem.sign(label), problem.bound(label));
+        points.clear();
+        let known = signs.iter().zip(scores).zip(bounds);
+        points.extend(
+            known
+                .filter(|(_, c)| **c > 0.0)
+                .map(|((y, f), c)| (y - f, *c)),
+        );
+        points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let bias = flat_middle(&points, signs, bounds);
+        for ((y, f), c) in signs.iter().zip(scores).zip(bounds) {
+            loss += c * (1.0 - y * (f + bias)).max(0.0);
+        }
+        biases.push(bias);
+    }
+    (loss, biases)
+}
+
+/// The middle of the biases at which a label's loss is smallest; `points` are ascending, with their weights.
+fn flat_middle(points: &[(f64, f64)], signs: &[f64], bounds: &[f64]) -> f64 {
+    let (mut positive, mut total) = (0.0, 0.0);
+    for (y, c) in signs.iter().zip(bounds) {
+        total += c;
+        positive += if *y > 0.0 { *c } else { 0.0 };
+    }
+    let (mut slope, mut left) = (-positive, None);
+    for &(point, c) in points {
+        slope += c;
+        if slope > FLAT * total {
+            return 0.5 * (left.unwrap_or(point) + point);
+        }
+        if slope >= -FLAT * total {
+            left = left.or(Some(point));
+        }
+    }
+    left.unwrap_or(0.0)
+}
+
+/// The same for equal weights, without sorting.
+fn uniform_loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
     let n = problem.instances();
     let mut points = memory::zeros(n, Purpose::Rows);
     let mut loss = 0.0;

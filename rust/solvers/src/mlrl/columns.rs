@@ -116,7 +116,7 @@ fn part(
     let sub_problem = LabelProblem {
         kernel: problem.kernel,
         signs: problem.sign(label),
-        bound: problem.bound(),
+        bounds: problem.bound(label),
         scale,
     };
     let outcome = solve_label(

@@ -4,7 +4,9 @@
 //! (6)   min over W, b, Omega   1/n sum_ij max(0, 1 - y_ij f_j(x_i)) + lambda/2 tr(W Omega^-1 W^T),   tr Omega = 1
 //! ```
 //!
-//! with `Z = alpha . Y` (signed, `n x q`), whose columns sum to 0 and whose entries lie between 0 and `y_ij / n`:
+//! with `Z = alpha . Y` (signed, `n x q`), whose columns sum to 0 and whose entries lie between 0 and `y_ij / n`. Where
+//! instances have weights, or labels are unknown, `c_ij` takes the place of `1/n`: the share of the instance, or 0.
+//! Then
 //!
 //! * for a fixed Omega the dual (10) is `sum alpha - 1/(2 lambda) tr(Z^T K Z Omega)`: [`fixed`], and [`alternating`] with
 //!   the published step of Omega;
@@ -42,17 +44,23 @@ pub struct Problem<'a> {
     kernel: &'a KernelRows<'a>,
     /// `y_ij` by label, 1 or -1.
     signs: &'a [f64],
+    /// `c_ij` by label, the weight of its hinge; 0 where `y_ij` is unknown.
+    bounds: &'a [f64],
+    /// Whether all `c_ij` are `1/n`.
+    uniform: bool,
     lambda: f64,
 }
 
 impl<'a> Problem<'a> {
-    /// Checks that everything fits; `signs` are `q` rows of `n` numbers.
+    /// Checks that everything fits; `signs` and `bounds` are `q` rows of `n` numbers.
     ///
     /// # Errors
-    /// When the shapes do not fit, lambda is not positive, a sign is neither 1 nor -1, or a label has one sign only.
+    /// When the shapes do not fit, lambda is not positive, a sign is neither 1 nor -1, a bound is negative or not finite,
+    /// or a label has one sign only.
     pub fn new(
         kernel: &'a KernelRows<'a>,
         signs: &'a [f64],
+        bounds: &'a [f64],
         lambda: f64,
     ) -> Result<Self, SolverError> {
         let n = kernel.instances();
@@ -77,9 +85,20 @@ impl<'a> Problem<'a> {
                 expected: "the signs 1 and -1",
             });
         }
-        if signs
-            .chunks_exact(n)
-            .any(|label| label.iter().all(|&sign| sign == label[0]))
+        if bounds.len() != signs.len() || bounds.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
+            return Err(SolverError::Argument {
+                name: "sample_weight",
+                found: "weights that are negative, not finite or too few".into(),
+                expected: "a finite one of at least 0 for each instance",
+            });
+        }
+        let of_label = signs.chunks_exact(n).zip(bounds.chunks_exact(n));
+        if of_label
+            .map(|(signs, bounds)| signs.iter().zip(bounds).filter(|(_, c)| **c > 0.0))
+            .any(|known| {
+                let positive = known.clone().filter(|(sign, _)| **sign > 0.0).count();
+                positive == 0 || positive == known.count()
+            })
         {
             return Err(SolverError::Argument {
                 name: "Y",
@@ -90,6 +109,8 @@ impl<'a> Problem<'a> {
         Ok(Self {
             kernel,
             signs,
+            bounds,
+            uniform: bounds.iter().all(|&c| c == 1.0 / n as f64),
             lambda,
         })
     }
@@ -107,9 +128,10 @@ impl<'a> Problem<'a> {
         &self.signs[label * n..(label + 1) * n]
     }
 
-    /// `1/n`
-    fn bound(&self) -> f64 {
-        1.0 / self.instances() as f64
+    /// `c_ij` of a label.
+    fn bound(&self, label: usize) -> &'a [f64] {
+        let n = self.instances();
+        &self.bounds[label * n..(label + 1) * n]
     }
 
     /// Pair steps of one label between two questions whether to stop: about 20 ms of work.

@@ -4,6 +4,7 @@ use super::{Problem, Settings, Solution, alternating, fixed, splitting};
 use crate::error::SolverError;
 use crate::kernel::gram::{Gram, Kernel};
 use crate::kernel::rows::KernelRows;
+use crate::labels::UNKNOWN;
 use crate::linalg::features::Features;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
@@ -21,8 +22,10 @@ pub enum Solver {
 /// A problem of MLRL and how to solve it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// 1 where a row has a label, `n x q`.
+    /// 1 where a row has a label, [`UNKNOWN`] where that is not known, `n x q`.
     pub indicator: &'a [u8],
+    /// The weight of a row's hinges; `1/n` unless given.
+    pub row_shares: Option<&'a [f64]>,
     /// Number of labels `q`.
     pub labels: usize,
     /// The rows, or the kernel matrix where there is no `kernel`.
@@ -76,7 +79,8 @@ impl Request<'_> {
             }
         };
         let signs = signs(self.indicator, self.labels);
-        let problem = Problem::new(&rows, &signs, self.lambda)?;
+        let bounds = bounds(self.indicator, self.labels, self.row_shares)?;
+        let problem = Problem::new(&rows, &signs, &bounds, self.lambda)?;
         let settings = &self.settings;
         match (self.fixed_covariance, self.solver) {
             (Some(covariance), _) => fixed(&problem, covariance, settings, threads, monitor),
@@ -89,12 +93,33 @@ impl Request<'_> {
     }
 }
 
-/// 1 and -1 for the labels, by label.
+/// 1 and -1 for the labels, by label; -1 where they are unknown.
 fn signs(indicator: &[u8], q: usize) -> Vec<f64> {
     let n = indicator.len() / q.max(1);
     let sign = |at: usize| match indicator[at % n * q + at / n] {
-        0 => -1.0,
+        0 | UNKNOWN => -1.0,
         _ => 1.0,
     };
     memory::collected((0..n * q).map(sign), Purpose::RowsByLabels)
+}
+
+/// The share of its row for each label, by label, and 0 for the unknown ones; `1/n` unless `shares` are given.
+fn bounds(indicator: &[u8], q: usize, shares: Option<&[f64]>) -> Result<Vec<f64>, SolverError> {
+    let n = indicator.len() / q.max(1);
+    if let Some(shares) = shares.filter(|shares| shares.len() != n) {
+        return Err(SolverError::Argument {
+            name: "row_shares",
+            found: format!("{} numbers", shares.len()),
+            expected: "one for each row",
+        });
+    }
+    let bound = |at: usize| match (indicator[at % n * q + at / n], shares) {
+        (UNKNOWN, _) => 0.0,
+        (_, Some(shares)) => shares[at % n],
+        (_, None) => 1.0 / n as f64,
+    };
+    Ok(memory::collected(
+        (0..n * q).map(bound),
+        Purpose::RowsByLabels,
+    ))
 }

@@ -1,10 +1,10 @@
 //! Sequential minimal optimisation for one label: the sub-problem of MLRL (Appendix A of the paper).
 //!
 //! ```text
-//! min over z   c/2 z^T K z - p^T z,    sum z = 0,    z_i in [0, C] where y_i = 1, in [-C, 0] where y_i = -1
+//! min over z   c/2 z^T K z - p^T z,    sum z = 0,    z_i in [0, C_i] where y_i = 1, in [-C_i, 0] where y_i = -1
 //! ```
 //!
-//! This is problem (34) restricted to the column `z = alpha . y` of one label, the others held: there `C = 1/n`,
+//! This is problem (34) restricted to the column `z = alpha . y` of one label, the others held: there `C_i = 1/n`,
 //! `c = Omega_jj / lambda`, and `p` is `y` minus the scores that the other labels' columns cause. Its gradient is the
 //! paper's `f = c K z - p`. With `A = {z_i can grow}` and `B = {z_i can shrink}`, `F_up = min over A of f` and
 //! `F_low = max over B of f`, the optimum is where `F_low <= F_up`; the loop stops at `F_low <= F_up + tolerance`.
@@ -33,8 +33,8 @@ pub struct LabelProblem<'a> {
     pub kernel: &'a KernelRows<'a>,
     /// `y_i`, 1 or -1.
     pub signs: &'a [f64],
-    /// `C`, the largest `|z_i|`.
-    pub bound: f64,
+    /// `C_i`, the largest `|z_i|`.
+    pub bounds: &'a [f64],
     /// `c`, the factor of the kernel.
     pub scale: f64,
 }
@@ -76,6 +76,7 @@ pub struct Workspace {
     dual: Vec<f64>,
     start: Vec<f64>,
     signs: Vec<f64>,
+    bounds: Vec<f64>,
     diagonal: Vec<f64>,
     /// 0 where the variable can grow, else infinity.
     grows: Vec<f64>,
@@ -158,8 +159,9 @@ struct Run<'a, 'b> {
 }
 
 impl<'a> Run<'a, '_> {
-    fn bounds(&self, sign: f64) -> (f64, f64) {
-        bounds(sign, self.problem.bound)
+    /// Of the active instance at position `j`.
+    fn bounds(&self, j: usize) -> (f64, f64) {
+        bounds(self.work.signs[j], self.work.bounds[j])
     }
 
     fn activate_all(&mut self, dual: &[f64], gradient: &[f64]) {
@@ -182,6 +184,7 @@ impl<'a> Run<'a, '_> {
         gather(&mut work.gradient, gradient);
         gather(&mut work.dual, dual);
         gather(&mut work.signs, problem.signs);
+        gather(&mut work.bounds, problem.bounds);
         gather(&mut work.diagonal, problem.kernel.diagonal());
         memory::reserve(&mut work.start, work.dual.len(), Purpose::Rows);
         work.start.clone_from(&work.dual);
@@ -190,8 +193,8 @@ impl<'a> Run<'a, '_> {
         work.shrinks.clear();
         memory::reserve(&mut work.grows, work.active.len(), Purpose::Rows);
         memory::reserve(&mut work.shrinks, work.active.len(), Purpose::Rows);
-        for (&z, &sign) in work.dual.iter().zip(&work.signs) {
-            let (lower, upper) = bounds(sign, problem.bound);
+        for ((&z, &sign), &bound) in work.dual.iter().zip(&work.signs).zip(&work.bounds) {
+            let (lower, upper) = bounds(sign, bound);
             work.grows.push(if z < upper { 0.0 } else { f64::INFINITY });
             work.shrinks
                 .push(if z > lower { 0.0 } else { f64::NEG_INFINITY });
@@ -228,8 +231,8 @@ impl<'a> Run<'a, '_> {
     fn step(&mut self, j: usize, k: usize) -> Largest {
         let (row_j, row_k) = (self.row(j), self.row(k));
         let scale = self.problem.scale;
-        let (lower, _) = self.bounds(self.work.signs[j]);
-        let (_, upper) = self.bounds(self.work.signs[k]);
+        let (lower, _) = self.bounds(j);
+        let (_, upper) = self.bounds(k);
         let work = &mut *self.work;
         let (row_j, row_k) = match (&row_j, &row_k) {
             (Some(row_j), Some(row_k)) => (&**row_j, &**row_k),
@@ -331,7 +334,7 @@ impl<'a> Run<'a, '_> {
 
     /// `F_low` and `F_up` over all instances.
     fn extremes(&self, dual: &[f64], gradient: &[f64]) -> (f64, f64) {
-        extremes(self.problem.signs, self.problem.bound, dual, gradient)
+        extremes(self.problem.signs, self.problem.bounds, dual, gradient)
     }
 }
 
@@ -345,9 +348,10 @@ fn bounds(sign: f64, bound: f64) -> (f64, f64) {
 }
 
 /// `(F_low, F_up)` of a label.
-pub fn extremes(signs: &[f64], bound: f64, dual: &[f64], gradient: &[f64]) -> (f64, f64) {
+pub fn extremes(signs: &[f64], largest: &[f64], dual: &[f64], gradient: &[f64]) -> (f64, f64) {
     let (mut low, mut up) = (f64::NEG_INFINITY, f64::INFINITY);
-    for ((&z, &f), &sign) in dual.iter().zip(gradient).zip(signs) {
+    let boxes = signs.iter().zip(largest);
+    for ((&z, &f), (&sign, &bound)) in dual.iter().zip(gradient).zip(boxes) {
         let (lower, upper) = bounds(sign, bound);
         if z > lower {
             low = low.max(f);
@@ -368,10 +372,10 @@ fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
         }
         let roomiest = dual
             .iter()
-            .zip(problem.signs)
+            .zip(problem.signs.iter().zip(problem.bounds))
             .enumerate()
-            .map(|(i, (&z, &sign))| {
-                let (lower, upper) = bounds(sign, problem.bound);
+            .map(|(i, (&z, (&sign, &bound)))| {
+                let (lower, upper) = bounds(sign, bound);
                 (
                     if excess > 0.0 { z - lower } else { upper - z },
                     i,
@@ -561,7 +565,7 @@ mod tests {
         signs: Vec<f64>,
         target: Vec<f64>,
         scale: f64,
-        bound: f64,
+        bounds: Vec<f64>,
     }
 
     fn data(seed: u64, n: usize) -> Data {
@@ -582,7 +586,7 @@ mod tests {
             signs,
             target,
             scale: 10f64.powf(4.0 * random.f64() - 2.0),
-            bound: 1.0 / n as f64,
+            bounds: vec![1.0 / n as f64; n],
         }
     }
 
@@ -607,7 +611,7 @@ mod tests {
         let problem = LabelProblem {
             kernel: &kernel,
             signs: &data.signs,
-            bound: data.bound,
+            bounds: &data.bounds,
             scale: data.scale,
         };
         let mut dual = vec![0.0; data.n];
@@ -644,9 +648,9 @@ mod tests {
                 let (dual, outcome) = solve(&data, limits, 1);
                 assert!(dual.iter().sum::<f64>().abs() < 1e-15);
                 for (z, y) in dual.iter().zip(&data.signs) {
-                    assert!((0.0..=data.bound).contains(&(z * y)));
+                    assert!((0.0..=data.bounds[0]).contains(&(z * y)));
                 }
-                let (low, up) = extremes(&data.signs, data.bound, &dual, &gradient(&data, &dual));
+                let (low, up) = extremes(&data.signs, &data.bounds, &dual, &gradient(&data, &dual));
                 assert!(low <= up + 1.1e-6, "seed {seed}");
                 assert!((outcome.low - low).abs() < 1e-9 && (outcome.up - up).abs() < 1e-9);
                 values.push(objective(&data, &dual));
@@ -678,7 +682,7 @@ mod tests {
             signs: (0..n).map(|i| if i < 3 { 1.0 } else { -1.0 }).collect(),
             target: (0..n).map(|i| if i < 3 { 1.0 } else { -1.0 }).collect(),
             scale: 1.0,
-            bound: 0.1,
+            bounds: vec![0.1; n],
         };
         let limits = Limits {
             tolerance: 1e-3,

@@ -10,6 +10,7 @@ struct Data {
     x: Vec<f64>,
     kernel: Vec<f64>,
     signs: Vec<f64>,
+    bounds: Vec<f64>,
     lambda: f64,
 }
 
@@ -33,12 +34,21 @@ fn data(seed: u64) -> Data {
         signs[label * n] = 1.0;
         signs[label * n + 1] = -1.0;
     }
+    // Every other problem has weights, and a third of its labels is unknown.
+    let mut weight = |at: usize| match (seed % 2, at % n) {
+        (0, _) => 1.0,
+        (_, 0 | 1) => 0.5,
+        _ if random.f64() < 0.33 => 0.0,
+        _ => 2.0 * random.f64(),
+    };
+    let bounds = (0..n * q).map(|at| weight(at) / n as f64).collect();
     Data {
         n,
         q,
         x,
         kernel,
         signs,
+        bounds,
         lambda: 10f64.powf(3.0 * random.f64() - 2.0),
     }
 }
@@ -81,10 +91,11 @@ fn loss(data: &Data, solution: &Solution) -> f64 {
                 .map(|j| data.kernel[i * n + j] * solution.expansion[label * n + j])
                 .sum();
             let y = data.signs[label * n + i];
-            sum += (1.0 - y * (score + solution.bias[label])).max(0.0);
+            let slack = (1.0 - y * (score + solution.bias[label])).max(0.0);
+            sum += data.bounds[label * n + i] * slack;
         }
     }
-    sum / n as f64
+    sum
 }
 
 /// `left^T K right` of the columns of two labels.
@@ -115,8 +126,12 @@ fn forms(data: &Data, columns: &[f64]) -> Vec<f64> {
 fn check_feasible(data: &Data, solution: &Solution) {
     for (label, z) in solution.dual.chunks_exact(data.n).enumerate() {
         assert!(z.iter().sum::<f64>().abs() < 1e-15, "label {label}");
-        for (z, y) in z.iter().zip(&data.signs[label * data.n..]) {
-            assert!((0.0..=1.0 / data.n as f64).contains(&(z * y)));
+        let of_label = label * data.n..;
+        let boxes = data.signs[of_label.clone()]
+            .iter()
+            .zip(&data.bounds[of_label]);
+        for (z, (y, c)) in z.iter().zip(boxes) {
+            assert!((0.0..=*c).contains(&(z * y)));
         }
     }
 }
@@ -126,7 +141,7 @@ fn a_fixed_covariance_is_solved_and_certified() {
     for seed in 0..150 {
         let data = data(seed);
         let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
         let omega = covariance(seed, data.q);
         let settings = gap_settings(1e-8, 20_000);
         let solution = fixed(&problem, &omega, &settings, &Threads::default(), &mut ()).unwrap();
@@ -149,7 +164,7 @@ fn the_joint_problem_is_solved_and_certified() {
     for seed in 0..100 {
         let data = data(seed);
         let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
         let settings = gap_settings(1e-6, 20_000);
         let solution = splitting(&problem, &settings, &Threads::default(), &mut ()).unwrap();
         assert_eq!(solution.report.status, Status::Converged, "seed {seed}");
@@ -176,7 +191,7 @@ fn the_alternation_improves_and_agrees_with_the_joint_bounds() {
     for seed in 0..60 {
         let data = data(seed);
         let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
         let settings = gap_settings(1e-7, 10);
         let solution = alternating(&problem, 0.0, &settings, &Threads::default(), &mut ()).unwrap();
         check_feasible(&data, &solution);
@@ -201,7 +216,7 @@ fn the_alternation_improves_and_agrees_with_the_joint_bounds() {
 fn the_change_of_the_covariance_can_end_the_rounds() {
     let data = data(3);
     let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-    let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+    let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
     let settings = Settings {
         stop: StopRule::Covariance(1e-4),
         rounds: 5000,
@@ -232,7 +247,7 @@ fn threads_and_computed_rows_change_nothing_that_matters() {
     for seed in 0..10 {
         let data = data(seed);
         let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
         let settings = gap_settings(1e-4, 1000);
         let alone = splitting(&problem, &settings, &Threads::default(), &mut ()).unwrap();
         let together = splitting(&problem, &settings, &Threads::new(3), &mut ()).unwrap();
@@ -244,7 +259,7 @@ fn threads_and_computed_rows_change_nothing_that_matters() {
         let stored = KernelRows::stored(&matrix, data.n).unwrap();
         let computed = KernelRows::computed(linear, 3 * 8 * data.n);
         let [a, b] = [&stored, &computed].map(|kernel| {
-            let problem = Problem::new(kernel, &data.signs, data.lambda).unwrap();
+            let problem = Problem::new(kernel, &data.signs, &data.bounds, data.lambda).unwrap();
             splitting(&problem, &settings, &Threads::default(), &mut ())
                 .unwrap()
                 .report
@@ -268,7 +283,7 @@ impl Monitor for Impatient {
 fn an_interrupted_loop_returns_its_state_with_a_certificate() {
     let data = data(8);
     let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-    let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+    let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
     let settings = gap_settings(1e-12, 1000);
     let threads = Threads::default();
     let omega = covariance(2, data.q);
@@ -286,7 +301,7 @@ fn an_interrupted_loop_returns_its_state_with_a_certificate() {
 #[test]
 fn malformed_problems_are_refused() {
     let kernel = KernelRows::stored(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
-    assert!(Problem::new(&kernel, &[1.0, -1.0], 0.1).is_ok());
+    assert!(Problem::new(&kernel, &[1.0, -1.0], &[0.5, 0.5], 0.1).is_ok());
     for (signs, lambda) in [
         (&[1.0, -1.0][..], 0.0),
         (&[1.0, 1.0], 0.1),
@@ -294,12 +309,15 @@ fn malformed_problems_are_refused() {
         (&[1.0, -1.0, 1.0], 0.1),
         (&[], 0.1),
     ] {
-        assert!(Problem::new(&kernel, signs, lambda).is_err());
+        assert!(Problem::new(&kernel, signs, &vec![0.5; signs.len()], lambda).is_err());
     }
-    let problem = Problem::new(&kernel, &[1.0, -1.0], 0.1).unwrap();
+    let problem = Problem::new(&kernel, &[1.0, -1.0], &[0.5, 0.5], 0.1).unwrap();
     let threads = Threads::default();
     for settings in [gap_settings(0.0, 1), gap_settings(1e-3, 0)] {
         assert!(splitting(&problem, &settings, &threads, &mut ()).is_err());
+    }
+    for bounds in [&[0.5, -0.5][..], &[0.5, f64::NAN], &[0.5, 0.0], &[0.5]] {
+        assert!(Problem::new(&kernel, &[1.0, -1.0], bounds, 0.1).is_err());
     }
     let settings = gap_settings(1e-3, 10);
     assert!(fixed(&problem, &[0.5; 4], &settings, &threads, &mut ()).is_err());
@@ -314,7 +332,7 @@ fn an_indefinite_kernel_is_noticed_by_every_loop() {
         (0..n).for_each(|i| data.kernel[i * n + i] -= 5.0);
         data.lambda = 0.01;
         let kernel = KernelRows::stored(&data.kernel, n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, data.lambda).unwrap();
+        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
         let threads = Threads::default();
         let settings = gap_settings(1e-6, 300);
         let omega = symmetric::independent(data.q);
@@ -338,7 +356,7 @@ fn an_indefinite_kernel_is_noticed_by_every_loop() {
 fn what_rounding_explains_is_no_indefinite_kernel() {
     let signs = [1.0, -1.0];
     let kernel = KernelRows::stored(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
-    let problem = Problem::new(&kernel, &signs, 0.1).unwrap();
+    let problem = Problem::new(&kernel, &signs, &[0.5, 0.5], 0.1).unwrap();
     let floor = certificate::rounding(&problem, &[0.5, -0.5], 10.0);
     assert!(floor > 0.0 && floor < 1e-13);
     let point = |quadratic: f64| Values {

@@ -258,28 +258,29 @@ impl<L: Loss> Subproblem<'_, L> {
                     for k in 0..q {
                         shifted[k] = product[k] + self.offset[k] - self.rho * anchor[k];
                     }
-                    labels.gather(i, &shifted, &mut centre);
+                    let centre = labels.gather(i, &shifted, &mut centre);
+                    let displacement = &mut displacement[..centre.len()];
                     let relevant = labels.relevant(i).len();
                     let lambda = self.rho * labels.weight(i);
                     self.loss.prox(
-                        &centre,
-                        &centre,
-                        &mut displacement,
+                        centre,
+                        centre,
+                        displacement,
                         relevant,
                         lambda,
                         &mut workspace,
                     );
-                    for (centre, displacement) in centre.iter_mut().zip(&mut displacement) {
+                    for (centre, displacement) in centre.iter_mut().zip(&mut *displacement) {
                         *centre += *displacement;
                         *displacement /= self.rho;
                     }
-                    labels.scatter(i, &displacement, image);
+                    labels.scatter(i, displacement, image);
                     if L::ZERO_LABEL {
-                        find_ties_with_zero_label(&mut centre, relevant);
+                        find_ties_with_zero_label(centre, relevant);
                     } else {
-                        find_ties(&mut centre, relevant, &mut order);
+                        find_ties(centre, relevant, &mut order);
                     }
-                    labels.scatter(i, &centre, &mut shifted);
+                    labels.scatter(i, centre, &mut shifted);
                     for (group, &number) in groups.iter_mut().zip(&shifted) {
                         *group = number as u32;
                     }
@@ -297,24 +298,25 @@ impl<L: Loss> Subproblem<'_, L> {
                 if !labels.has_pairs(i) {
                     continue;
                 }
-                labels.gather(i, row, &mut centre);
+                let centre = labels.gather(i, row, &mut centre);
+                let displacement = &mut displacement[..centre.len()];
                 let relevant = labels.relevant(i).len();
                 centre.iter_mut().for_each(|beta| *beta = -*beta);
                 // With the margin taken out, the proximal map of the hinge projects (Moreau).
                 centre[..relevant].iter_mut().for_each(|beta| *beta += 1.0);
                 if L::ZERO_LABEL {
-                    let irrelevant = relevant..q - 1;
+                    let irrelevant = relevant..centre.len() - 1;
                     centre[irrelevant].iter_mut().for_each(|beta| *beta -= 1.0);
                 }
                 self.loss.prox(
-                    &centre,
-                    &centre,
-                    &mut displacement,
+                    centre,
+                    centre,
+                    displacement,
                     relevant,
                     labels.weight(i),
                     &mut workspace,
                 );
-                labels.scatter(i, &displacement, row);
+                labels.scatter(i, displacement, row);
             }
         });
     }

@@ -53,7 +53,7 @@ pub(super) fn prepare<S: Scores>(
         None => Ok(Some(memory::matrix(n, q, Purpose::RowsByLabels))),
         Some(mut start) if start.len() == n * q => {
             for (i, row) in start.chunks_exact_mut(q).enumerate() {
-                if !labels.has_pairs(i) {
+                if !(labels.has_pairs(i) && labels.known_only(i, row)) {
                     row.fill(0.0);
                 }
             }

@@ -269,6 +269,7 @@ fn check_start(labels: &Labels, pair: &WeightedPair, total: f64) -> Result<usize
         && n < labels.count()
         && labels.relevant(i).contains(&pair.relevant)
         && !labels.relevant(i).contains(&pair.irrelevant)
+        && !labels.unknown(i).contains(&pair.irrelevant)
         && pair.weight > 0.0
         && total.is_finite();
     if valid { Ok(i) } else { Err(()) }

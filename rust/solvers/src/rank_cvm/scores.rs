@@ -17,7 +17,7 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 pub(super) struct Scores<'a> {
     labels: &'a Labels,
     scores: Vec<Lanes>,
-    /// `T_n` at irrelevant labels and `R_m` at relevant ones (see [`super::bounds`]).
+    /// `T_n` at irrelevant labels and `R_m` at relevant ones (see [`super::bounds`]); infinite at unknown ones.
     noted: Vec<Lanes>,
     /// A bit for each instance of the block to which the label is relevant.
     relevant: Vec<u64>,
@@ -138,6 +138,10 @@ impl<'a> Scores<'a> {
                     f64::NEG_INFINITY
                 };
             }
+            for &label in labels.unknown(i) {
+                let (row, lane) = self.place(i, label);
+                self.noted[row][lane] = f64::INFINITY;
+            }
             let bounds = &mut self.bounds[i / LANES];
             (bounds.columns[i % LANES], bounds.rows[i % LANES]) = (f64::NEG_INFINITY, 0.0);
         }
@@ -185,11 +189,14 @@ impl<'a> Scores<'a> {
                 .iter()
                 .fold(f64::INFINITY, |low, &m| lower(of_labels[m as usize], low));
             minima.fill([f64::INFINITY; LANES]);
-            let minima = minima.as_flattened_mut().iter_mut();
-            for (minimum, relevant) in minima.zip(&self.relevant[rows.clone()]) {
+            let of_minima = minima.as_flattened_mut();
+            for (minimum, relevant) in of_minima.iter_mut().zip(&self.relevant[rows.clone()]) {
                 if relevant & (1 << lane) == 0 {
                     *minimum = low;
                 }
+            }
+            for &label in self.labels.unknown(i) {
+                of_minima[label as usize] = f64::INFINITY;
             }
         } else {
             let width = minima.len();

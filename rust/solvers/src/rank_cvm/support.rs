@@ -5,7 +5,7 @@ use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 
 /// `alpha / c` in units of the common factor. An instance's table has a row for each of its relevant labels, with a
-/// column for every label; at relevant labels, where there is no pair, and beyond the last label it is infinite.
+/// column for every label; at relevant and unknown labels, where there is no pair, and beyond the last label it is infinite.
 pub(super) struct Support<'a> {
     labels: &'a Labels,
     tables: Vec<Vec<Lanes>>,
@@ -80,7 +80,7 @@ impl<'a> Support<'a> {
         let mut row = vec![[0.0; LANES]; q.div_ceil(LANES)];
         let columns = row.as_flattened_mut();
         columns[q..].fill(f64::INFINITY);
-        for &m in self.labels.relevant(i) {
+        for &m in self.labels.relevant(i).iter().chain(self.labels.unknown(i)) {
             columns[m as usize] = f64::INFINITY;
         }
         let rows = self.labels.relevant(i).len();

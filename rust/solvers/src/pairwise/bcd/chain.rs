@@ -280,25 +280,26 @@ impl<T: Step> Chain<T> {
                 *score += rho * (beta - a);
             }
         }
-        labels.gather(i, current, &mut buffers.gathered_scores);
-        labels.gather(i, row, &mut buffers.gathered_dual);
+        let scores = labels.gather(i, current, &mut buffers.gathered_scores);
+        let dual = labels.gather(i, row, &mut buffers.gathered_dual);
+        let new_dual = &mut buffers.new_dual[..dual.len()];
         let kappa = around.scores.diagonal()[i] + around.sigma + rho;
         let block = Block {
             instance: i,
             relevant: labels.relevant(i).len(),
             weight: labels.weight(i),
             kappa,
-            scores: &buffers.gathered_scores,
-            dual: &buffers.gathered_dual,
+            scores,
+            dual,
         };
-        let term = self.step.step(block, &mut buffers.new_dual);
+        let term = self.step.step(block, new_dual);
         let old_term = std::mem::replace(&mut self.terms[k], term);
-        if buffers.new_dual == buffers.gathered_dual {
+        if new_dual == dual {
             return None;
         }
         let change = &mut buffers.change;
         change.copy_from_slice(row);
-        labels.scatter(i, &buffers.new_dual, row);
+        labels.scatter(i, new_dual, row);
         for (change, new) in change.iter_mut().zip(&*row) {
             *change = new - *change;
         }

@@ -397,9 +397,9 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         *score += b;
                         linear += *score * beta;
                     }
-                    labels.gather(i, row, &mut gathered);
+                    let known = labels.gather(i, row, &mut gathered);
                     let phi = labels.weight(i)
-                        * loss.value(&gathered, labels.relevant(i).len(), &mut workspace);
+                        * loss.value(known, labels.relevant(i).len(), &mut workspace);
                     *gap = phi - dual_terms[i] + linear;
                     part.loss += phi;
                     part.dual_terms += dual_terms[i];

@@ -2,7 +2,7 @@
 
 use crate::pairwise::loss::{Loss, for_each_pair};
 
-/// One instance's block of the dual, with the relevant labels first.
+/// One instance's block of the dual: its known labels, the relevant ones first.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// The instance `i`.

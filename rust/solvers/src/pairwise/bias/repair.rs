@@ -39,6 +39,10 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
                 counts[m as usize * q + l as usize] += 1;
                 weights[m as usize * q + l as usize] += labels.weight(i);
             }
+            for &l in labels.unknown(i) {
+                counts[m as usize * q + l as usize] += 1;
+                weights[m as usize * q + l as usize] += labels.weight(i);
+            }
         }
     }
     for m in 0..q {
@@ -81,28 +85,26 @@ fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mu
                 .collect()
         })
         .collect();
-    let mut is_relevant = vec![false; q];
+    // Relevant or unknown: no arc leads there.
+    let mut is_excluded = vec![false; q];
     for (i, row) in dual.chunks_exact_mut(q).enumerate() {
         if !labels.has_pairs(i) {
             continue;
         }
         let relevant = labels.relevant(i);
-        relevant
-            .iter()
-            .for_each(|&m| is_relevant[m as usize] = true);
+        let excluded = || relevant.iter().chain(labels.unknown(i));
+        excluded().for_each(|&m| is_excluded[m as usize] = true);
         // The zero label, which is never relevant, has arcs to the irrelevant labels.
         let zero = labels.has_zero_label().then_some(q as u32 - 1);
         for &m in relevant.iter().chain(&zero) {
             for &(l, share) in &arcs[m as usize] {
-                if !is_relevant[l] {
+                if !is_excluded[l] {
                     row[m as usize] += share * labels.weight(i);
                     row[l] -= share * labels.weight(i);
                 }
             }
         }
-        relevant
-            .iter()
-            .for_each(|&m| is_relevant[m as usize] = false);
+        excluded().for_each(|&m| is_excluded[m as usize] = false);
     }
 }
 
@@ -172,9 +174,12 @@ pub(crate) fn feasible(
     let mut gathered = vec![0.0; q];
     let mut sum = vec![0.0; q];
     for (i, row) in start.chunks_exact_mut(q).enumerate() {
-        labels.gather(i, row, &mut gathered);
+        let known = labels.gather(i, row, &mut gathered);
         let relevant = labels.relevant(i).len();
-        if !(labels.has_pairs(i) && in_box(&mut gathered, relevant, labels.weight(i))) {
+        let feasible = labels.has_pairs(i)
+            && labels.known_only(i, row)
+            && in_box(known, relevant, labels.weight(i));
+        if !feasible {
             row.fill(0.0);
         }
         axpy(1.0, row, &mut sum);
@@ -207,8 +212,8 @@ pub(crate) fn sum_of_losses<L: Loss>(
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         row.copy_from_slice(&scores[i * q..(i + 1) * q]);
         axpy(1.0, bias, &mut row);
-        labels.gather(i, &row, &mut gathered);
-        total += labels.weight(i) * loss.value(&gathered, labels.relevant(i).len(), &mut workspace);
+        let known = labels.gather(i, &row, &mut gathered);
+        total += labels.weight(i) * loss.value(known, labels.relevant(i).len(), &mut workspace);
     }
     total
 }

@@ -1,0 +1,50 @@
+"""Checks of the weights of rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.checks.arrays import check_readable
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
+    """Return the weights of rows.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,), float or None
+        How often each row counts, not negative and not all zero; a number counts for all rows.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        The weights; None when `sample_weight` is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `sample_weight` is malformed.
+    """
+    if sample_weight is None:
+        return None
+    check_readable(sample_weight, "sample_weight")
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"sample_weight is {sample_weight!r}; expected a number for each of {n} rows."
+        ) from error
+    if weights.ndim == 0:
+        weights = np.full(n, weights)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; expected ({n},).")
+    if not (np.isfinite(weights) & (weights >= 0.0)).all():
+        raise ValueError("sample_weight has values that are negative or not finite; expected >= 0.")
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for all rows; expected a row with a positive weight."
+        )
+    return weights

@@ -1,0 +1,340 @@
+"""Unknown labels: every loss against a quadratic programme written over the known pairs."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    LabelSpecificBinaryRelevance,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+)
+from multimargin.reference import exact, mlodm, rank_cvm, rank_hlapsvm, rank_lsvm, rank_svm
+from multimargin.reference import rank_svmz as zero_label
+
+C, THETA, MU, GAMMA = 2.5, 0.3, 0.6, 0.4
+TOL = 1e-9
+
+
+def problem(seed: int, n: int = 14, d: int = 4, q: int = 5):
+    """Random labels of which a third is unknown, with rows of every rare kind."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    Y = (random.random((n, q)) < 0.5).astype(float)
+    Y[random.random((n, q)) < 0.33] = np.nan
+    Y[0] = np.nan
+    Y[1] = [1, np.nan, 1, np.nan, 1][:q]
+    Y[2] = [0, 0, np.nan, np.nan, 0][:q]
+    Y[3] = [1, 0, 1, 0, 0][:q]
+    return X, Y
+
+
+def known_pairs(Y):
+    """All (i, m, n, weight) of a label known to be relevant and one known not to be."""
+    listed = []
+    for i, row in enumerate(Y):
+        of_row = [
+            (i, m, n)
+            for m in range(len(row))
+            for n in range(len(row))
+            if row[m] == 1 and row[n] == 0
+        ]
+        listed += [(*pair, C / len(of_row)) for pair in of_row]
+    return listed
+
+
+def optimum(K, Y, loss, bias):
+    """The primal optimum over W = G^T V and b, pair by pair."""
+    n, q = Y.shape
+    G = np.linalg.cholesky(K + 1e-13 * np.trace(K) * np.eye(n))
+    V, b = cp.Variable((n, q)), cp.Variable((1, q))
+    F = G @ V + np.ones((n, 1)) @ b
+    terms = []
+    for i, m, other, weight in known_pairs(Y):
+        z = F[i, m] - F[i, other]
+        if loss == "hinge":
+            terms.append(weight * cp.pos(1 - z))
+        elif loss == "squared_hinge":
+            terms.append(weight / 2 * cp.square(cp.pos(1 - z)))
+        else:
+            low, high = cp.pos(1 - THETA - z), cp.pos(z - 1 - THETA)
+            terms.append(weight / 2 * (cp.square(low) + MU * cp.square(high)))
+    square = cp.sum_squares(V) + (cp.sum_squares(b) if bias == "penalized" else 0)
+    constraints = [b == 0] if bias == "none" else [cp.sum(b) == 0]
+    whole = cp.Problem(cp.Minimize(square / 2 + sum(terms)), constraints)
+    whole.solve(solver="CLARABEL")
+    return float(whole.value)
+
+
+FAMILY = [
+    (RankSVM, {"bias": "free"}, "hinge", "free"),
+    (RankSVM, {"bias": "penalized"}, "hinge", "penalized"),
+    (RankSVM, {"bias": "none"}, "hinge", "none"),
+    (RankLSVM, {}, "squared_hinge", "penalized"),
+    (MLODM, {"theta": THETA, "mu": MU}, "optimal_margin", "none"),
+]
+SOLVERS = {"hinge": ("bcd", "dcd", "exact")}
+
+
+def settings(kernel, solver):
+    return {
+        "C": C,
+        "kernel": kernel,
+        "gamma": GAMMA,
+        "solver": solver,
+        "tol": TOL,
+        "max_iter": 100_000,
+        "random_state": 0,
+    }
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("method", "parameters", "loss", "bias"), FAMILY)
+def test_every_loss_reaches_the_optimum_over_the_known_pairs(
+    method, parameters, loss, bias, kernel, storage
+):
+    X, Y = problem(3)
+    K = X @ X.T if kernel == "linear" else rbf_kernel(X, gamma=GAMMA)
+    expected = optimum(K, Y, loss, bias)
+    for solver in SOLVERS.get(loss, ("bcd", "dcd", "exact")):
+        model = method(**settings(kernel, solver), **parameters).fit(storage(X), Y)
+        assert model.objective_ == pytest.approx(expected, rel=1e-6), solver
+        assert model.dual_objective_ == pytest.approx(expected, rel=1e-6), solver
+        assert np.isfinite(model.label_scores(X)).all()
+        assert np.isin(model.predict(X), (0, 1)).all()
+
+
+def test_frank_wolfe_over_the_known_pairs():
+    X, Y = problem(4)
+    expected = optimum(rbf_kernel(X, gamma=GAMMA), Y, "hinge", "free")
+    model = RankSVM(
+        **settings("rbf", "frank-wolfe") | {"tol": 1e-3, "max_iter": 5000}, bias="free"
+    ).fit(X, Y)
+    assert model.dual_objective_ <= expected * (1 + 1e-7)
+    assert expected <= model.objective_ * (1 + 1e-7)
+    assert model.dual_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("solver", ["bcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"])
+def test_rank_cvm_over_the_known_pairs(solver):
+    X, Y = problem(5)
+    # The optimum of the squared hinge at a margin of 1 is S / 2, that of problem 37 is 1 / (2 S).
+    of_squared_hinge = optimum(rbf_kernel(X, gamma=GAMMA), Y, "squared_hinge", "penalized")
+    expected = 1.0 / (4.0 * of_squared_hinge)
+    tol = 1e-3 if solver == "frank-wolfe" else 1e-8
+    model = RankCVM(**settings("rbf", solver) | {"tol": tol}).fit(X, Y)
+    assert model.dual_objective_ <= expected * (1 + 1e-6)
+    assert expected <= model.objective_ * (1 + 1e-6)
+    assert model.dual_gap_ <= tol
+
+
+@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "exact"])
+def test_the_zero_label_has_a_pair_with_every_known_label(bias, solver):
+    X, Y = problem(6)
+    K = rbf_kernel(X, gamma=GAMMA)
+    n, q = Y.shape
+    G = np.linalg.cholesky(K + 1e-12 * np.eye(n))
+    V, b = cp.Variable((n, q + 1)), cp.Variable((1, q + 1))
+    F = G @ V + np.ones((n, 1)) @ b
+    terms = [
+        C / np.isfinite(Y[i]).sum() * cp.pos(1 - (2 * Y[i, k] - 1) * (F[i, k] - F[i, q]))
+        for i in range(n)
+        for k in range(q)
+        if np.isfinite(Y[i, k])
+    ]
+    square = cp.sum_squares(V) + (cp.sum_squares(b) if bias == "penalized" else 0)
+    constraints = [b == 0] if bias == "none" else [cp.sum(b) == 0]
+    whole = cp.Problem(cp.Minimize(square / 2 + sum(terms)), constraints)
+    whole.solve(solver="CLARABEL")
+    model = RankSVMz(**settings("rbf", solver), bias=bias).fit(X, Y)
+    assert model.objective_ == pytest.approx(whole.value, rel=1e-6)
+    assert model.dual_objective_ == pytest.approx(whole.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_unknown_labels_lie_in_no_hyperedge(kernel):
+    X, Y = problem(7)
+    K = X @ X.T if kernel == "linear" else rbf_kernel(X, gamma=GAMMA)
+    lam, nu = 0.5, 0.1
+    relevant = (Y == 1).astype(float)
+    delta = relevant.sum(axis=0)
+    squared = np.diag(K)[:, None] + np.diag(K) - 2 * K
+    mean = np.array([r @ squared @ r for r in relevant.T]) / np.maximum(delta * (delta - 1), 1)
+    weights = np.where(delta > 0, np.exp(-nu * mean), 0.0)
+    affinity = (relevant * weights) @ relevant.T
+    laplacian = np.diag(affinity.sum(axis=1)) - affinity
+    K1 = K + 1.0
+    smooth = K1 @ np.linalg.inv(np.eye(len(K)) + lam * laplacian @ K1)
+    expected = optimum((smooth + smooth.T) / 2, Y, "hinge", "none")
+    for solver in ("bcd", "exact"):
+        model = RankHLapSVM(**settings(kernel, solver), lam=lam, nu=nu, threshold=0.0)
+        model.fit(X if kernel == "linear" else K, Y)
+        assert model.objective_ == pytest.approx(expected, rel=2e-6)
+    found = rank_hlapsvm.primal(K, Y, C, lam, nu)
+    assert found.objective == pytest.approx(expected, rel=2e-6)
+
+
+def test_the_exact_models_agree_with_the_programme():
+    X, Y = problem(8)
+    K = rbf_kernel(X, gamma=GAMMA)
+    hinge = optimum(K, Y, "hinge", "free")
+    solution = rank_svm.dual(K, Y, C, "free")
+    assert solution.objective == pytest.approx(hinge, rel=1e-6)
+    assert rank_svm.dual_infeasibility(Y, C, solution.B, "free") < 1e-7
+    assert not solution.B[np.isnan(Y)].any()
+    square = optimum(K, Y, "squared_hinge", "penalized")
+    assert rank_lsvm.dual(K, Y, C).objective == pytest.approx(square, rel=1e-6)
+    assert rank_cvm.dual(K, Y, C).objective == pytest.approx(1 / (4 * square), rel=1e-6)
+    margin = optimum(K, Y, "optimal_margin", "none")
+    assert mlodm.dual(K, Y, C, THETA, MU).objective == pytest.approx(margin, rel=1e-6)
+    zero = zero_label.dual(K, Y, C, "free")
+    assert zero_label.dual_infeasibility(Y, C, zero.B, "free") < 1e-7
+    assert zero_label.primal(K, Y, C, "free").objective == pytest.approx(zero.objective, rel=1e-6)
+    np.testing.assert_array_equal(
+        np.transpose(exact.pairs(Y)), [pair[:3] for pair in known_pairs(Y)]
+    )
+
+
+METHODS = [RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM, RankHLapSVM]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_labels_without_nan_give_the_same_bits_in_every_type(method):
+    X, Y = problem(9)
+    Y = np.nan_to_num(Y)
+    first = method(random_state=0, tol=1e-6).fit(X, Y.astype(int))
+    other = method(random_state=0, tol=1e-6).fit(X, Y)
+    np.testing.assert_array_equal(first.label_scores(X), other.label_scores(X))
+    assert first.objective_ == other.objective_
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_label_that_is_nowhere_known_changes_nothing_for_the_others(method):
+    X, Y = problem(10)
+    more = np.column_stack([Y, np.full(len(Y), np.nan)])
+    settings = {"random_state": 0, "tol": 1e-10, "max_iter": 100_000}
+    settings |= {"kernel": "linear", "C": 3.0}
+    whole = method(**settings).fit(X, more)
+    part = method(**settings).fit(X, Y)
+    assert whole.objective_ == pytest.approx(part.objective_, rel=1e-8)
+    scores = whole.label_scores(X)
+    # A free bias is not unique.
+    size = np.abs(part.coef_).max()
+    np.testing.assert_allclose(whole.coef_[:5], part.coef_, atol=1e-3 * size)
+    # Relative to the zero label, which no pair ties to the label.
+    own = np.zeros(4) if method is not RankSVMz else part.coef_.sum(axis=0) / 6
+    np.testing.assert_allclose(whole.coef_[5], own, atol=1e-3 * size)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_row_without_known_labels_is_one_without_pairs(method):
+    X, Y = problem(11)
+    assert np.isnan(Y[0]).all()
+    settings = {"tol": 1e-9, "gamma": 0.3, "max_iter": 100_000, "threshold": 0.0}
+    if method is RankSVMz:
+        del settings["threshold"]
+    if method is RankHLapSVM:
+        settings["nu"] = 0.1
+    whole = method(**settings).fit(X, Y)
+    part = method(**settings).fit(X[1:], Y[1:])
+    assert whole.objective_ == pytest.approx(part.objective_, rel=1e-7)
+    np.testing.assert_allclose(whole.label_scores(X), part.label_scores(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_warm_start_survives_labels_that_became_unknown(method):
+    X, Y = problem(12)
+    settings = {"tol": 1e-8, "gamma": 0.3, "max_iter": 100_000}
+    model = method(**settings, warm_start=True).fit(X, np.nan_to_num(Y))
+    model.fit(X, Y)
+    cold = method(**settings).fit(X, Y)
+    assert model.dual_gap_ <= 1e-8
+    assert model.objective_ == pytest.approx(cold.objective_, rel=1e-7)
+
+
+def test_threads_give_the_same_bits():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 5))
+    Y = (random.random((3000, 40)) < 0.2).astype(float)
+    Y[random.random(Y.shape) < 0.3] = np.nan
+    scores = [
+        RankSVM(kernel="linear", random_state=0, n_jobs=jobs).fit(X, Y).label_scores(X)
+        for jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_no_known_pair_is_said():
+    X, Y = problem(13)
+    Y[:] = np.nan
+    with pytest.raises(ValueError, match="Y has no label pair"):
+        RankSVM().fit(X, Y)
+    with pytest.raises(ValueError, match="Y has no known label"):
+        RankSVMz().fit(X, Y)
+
+
+def of_relationships(K, Y, lam, weights=None):
+    """The optimum of MLRL's joint problem, label by label over its known rows."""
+    n, q = Y.shape
+    G = np.linalg.cholesky(K + 1e-12 * np.eye(n))
+    W, b = cp.Variable((n, q)), cp.Variable(q)
+    known = np.isfinite(Y)
+    counts = known.any(axis=1) * (np.ones(n) if weights is None else weights)
+    terms = [
+        counts[i] / counts.sum() * cp.pos(1 - (2 * Y[i, k] - 1) * (G[i] @ W[:, k] + b[k]))
+        for i in range(n)
+        for k in range(q)
+        if known[i, k]
+    ]
+    whole = cp.Problem(cp.Minimize(sum(terms) + lam / 2 * cp.square(cp.normNuc(W))))
+    whole.solve(solver="CLARABEL")
+    return float(whole.value)
+
+
+@pytest.mark.parametrize("solver", ["splitting", "exact"])
+def test_mlrl_leaves_the_loss_of_unknown_labels_out(solver):
+    X, Y = problem(14, n=16, q=3)
+    expected = of_relationships(rbf_kernel(X, gamma=GAMMA), Y, 0.05)
+    model = MLRL(
+        lam=0.05,
+        gamma=GAMMA,
+        solver=solver,
+        tol=1e-6 if solver == "exact" else 1e-7,
+        max_outer=20_000,
+    ).fit(X, Y)
+    assert model.objective_ == pytest.approx(expected, rel=1e-6)
+    assert model.dual_objective_ == pytest.approx(expected, rel=1e-6)
+    assert np.isfinite(model.label_scores(X)).all()
+    part = MLRL(lam=0.05, gamma=GAMMA, tol=1e-7, max_outer=20_000).fit(X[1:], Y[1:])
+    assert model.objective_ == pytest.approx(part.objective_, rel=1e-6)
+
+
+def test_a_row_of_which_nothing_is_known_is_unlabelled_for_ssmlrl():
+    X, Y = problem(15, n=16, q=3)
+    Y[10:] = np.nan
+    marked = Y.copy()
+    marked[np.isnan(Y).all(axis=1)] = -1
+    settings = {"lam1": 0.05, "lam2": 0.02, "tol": 1e-7, "max_outer": 20_000}
+    model, other = SSMLRL(**settings).fit(X, Y), SSMLRL(**settings).fit(X, marked)
+    np.testing.assert_array_equal(model.labelled_, other.labelled_)
+    np.testing.assert_array_equal(model.label_scores(X), other.label_scores(X))
+    assert model.labelled_.max() < 10
+
+
+@pytest.mark.parametrize("method", [LLSF, lambda: LabelSpecificBinaryRelevance(LLSF())])
+def test_methods_that_need_every_label_say_so(method):
+    X, Y = problem(16)
+    with pytest.raises(ValueError, match="Y has NaN, which stands for an unknown label"):
+        method().fit(X, Y)

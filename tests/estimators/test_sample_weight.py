@@ -1,0 +1,129 @@
+"""A row of weight 2 is a row that is there twice, one of weight 0 is not there."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multimargin import (
+    MLODM,
+    MLRL,
+    SSMLRL,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+)
+
+PAIRWISE = [
+    (RankSVM, {}),
+    (RankSVM, {"bias": "penalized", "kernel": "linear"}),
+    (RankSVM, {"kernel": "linear", "pair_weights": "uniform", "bias": "none"}),
+    (RankSVM, {"gamma": "mean_distance", "solver": "dcd"}),
+    (RankSVM, {"solver": "exact", "gamma": 0.3}),
+    (RankSVMz, {}),
+    (RankSVMz, {"solver": "exact", "kernel": "linear"}),
+    (RankLSVM, {}),
+    (RankLSVM, {"solver": "exact"}),
+    (RankCVM, {}),
+    (RankCVM, {"solver": "pairwise-frank-wolfe"}),
+    (MLODM, {}),
+    (MLODM, {"solver": "exact", "kernel": "linear"}),
+    (RankHLapSVM, {}),
+    (RankHLapSVM, {"kernel": "rbf", "nu": 0.3}),
+    (RankHLapSVM, {"solver": "exact", "kernel": "rbf"}),
+    (MLRL, {"lam": 0.05}),
+    (MLRL, {"lam": 0.05, "solver": "alternating"}),
+    (MLRL, {"lam": 0.05, "fixed_covariance": np.eye(4) / 4}),
+    (SSMLRL, {"lam1": 0.05, "lam2": 0.05}),
+]
+
+
+def problem(unknown: bool):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(36, 4))
+    Y = (X @ random.normal(size=(4, 4)) + random.normal(size=(36, 4)) > 0).astype(float)
+    if unknown:
+        Y[random.random(Y.shape) < 0.2] = np.nan
+    weights = random.integers(0, 4, size=36).astype(float)
+    return X, Y, weights, np.repeat(np.arange(36), weights.astype(int))
+
+
+def made(method, parameters):
+    parameters = {**parameters}
+    if method in (MLRL, SSMLRL):
+        loose = parameters.get("solver") == "alternating"
+        return method(**{"tol": 1e-3 if loose else 1e-7, "max_outer": 20_000, **parameters})
+    tol = 1e-4 if "frank" in parameters.get("solver", "") else 1e-9
+    tol = 1e-6 if parameters.get("solver") == "exact" else tol
+    if method is RankHLapSVM:
+        parameters.setdefault("threshold", "scores")
+    return method(C=2.0, tol=tol, max_iter=200_000, random_state=0, **parameters)
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize(("method", "parameters"), PAIRWISE)
+def test_weights_are_numbers_of_rows(method, parameters, unknown):
+    X, Y, weights, rows = problem(unknown)
+    if method is SSMLRL:
+        Y[::3] = -1
+    weighted = made(method, parameters).fit(X, Y, sample_weight=weights)
+    repeated = made(method, parameters).fit(X[rows], Y[rows])
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=3 * weighted.tol)
+    assert weighted.dual_gap_ <= weighted.tol
+    assert repeated.dual_gap_ <= repeated.tol
+    # A model whose gap is so small is near in the norm, so that its scores are.
+    scores = weighted.label_scores(X), repeated.label_scores(X)
+    if getattr(weighted, "bias", None) == "free" or method in (MLRL, SSMLRL, RankSVMz):
+        # The bias of hinge losses is an interval.
+        scores = tuple(of - of.mean(axis=0) for of in scores)
+    size = np.abs(scores[0]).max()
+    allowed = 30 * np.sqrt(weighted.tol)
+    np.testing.assert_allclose(*scores, atol=allowed * size)
+
+
+@pytest.mark.parametrize("method", [RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM, RankHLapSVM])
+def test_the_threshold_counts_rows_by_their_weights(method):
+    X, Y, weights, rows = problem(unknown=True)
+    # A unique model, so that its threshold is.
+    settings = {"bias": "none"} if method in (RankSVM, RankSVMz) else {}
+    weighted = made(method, settings).fit(X, Y, sample_weight=weights)
+    repeated = made(method, settings).fit(X[rows], Y[rows])
+    size = np.abs(weighted.decision_function(X)).max()
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=3e-3 * size
+    )
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_weights_of_one_change_nothing_but_rounding(storage):
+    X, Y, _, _ = problem(unknown=False)
+    for method, parameters in PAIRWISE[:3]:
+        plain = made(method, parameters).fit(storage(X), Y)
+        weighted = made(method, parameters).fit(storage(X), Y, sample_weight=np.ones(36))
+        assert weighted.objective_ == pytest.approx(plain.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        (np.ones(35), ValueError, r"sample_weight has shape \(35,\); expected \(36,\)"),
+        (-np.ones(36), ValueError, "sample_weight has values that are negative or not finite"),
+        (np.full(36, np.nan), ValueError, "sample_weight has values that are negative or not"),
+        (np.zeros(36), ValueError, "sample_weight is zero for all rows"),
+        (["a"] * 36, TypeError, "sample_weight is"),
+    ],
+)
+@pytest.mark.parametrize("method", [RankSVM, MLRL])
+def test_malformed_weights_are_named(method, weights, error, message):
+    X, Y, _, _ = problem(unknown=False)
+    with pytest.raises(error, match=message):
+        method().fit(X, Y, sample_weight=weights)
+
+
+def test_rows_of_positive_weight_need_a_pair():
+    X, Y, _, _ = problem(unknown=False)
+    weights = np.ones(36)
+    weights[(Y.sum(axis=1) % 4) != 0] = 0.0
+    with pytest.raises(ValueError, match="Y has no label pair"):
+        RankSVM().fit(X, Y, sample_weight=weights)
