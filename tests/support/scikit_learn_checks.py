@@ -20,7 +20,7 @@ OF_VARIANTS = {
 
 
 # They ask for the same decision values to seven digits, which loops with a tolerance do not give;
-# tests/estimators/test_sample_weight.py asks for the same within the tolerance.
+# tests/agreement/test_sample_weight.py asks for the same within the tolerance.
 NOT_WITHIN_A_TOLERANCE = {
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",

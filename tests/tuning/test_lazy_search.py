@@ -107,6 +107,7 @@ def test_the_papers_procedure():
 
 
 @pytest.mark.parametrize("search", [GridSearchCV, LazySearchCV])
+@pytest.mark.filterwarnings("ignore:Labels with one value only are left out")
 @pytest.mark.parametrize("name", SCORERS)
 def test_every_scorer(search, name):
     X, Y = problem()

@@ -6,6 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 
 
@@ -16,7 +17,7 @@ class BaselineClassifier(LabelScoringClassifier):
     `_fit` it sets `threshold_` where its labels are not those with a positive score.
     """
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
         """Fit the model.
 
         Parameters
@@ -26,6 +27,8 @@ class BaselineClassifier(LabelScoringClassifier):
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
+        **metadata : object
+            There is none: no weights of rows, for instance.
 
         Returns
         -------
@@ -38,6 +41,7 @@ class BaselineClassifier(LabelScoringClassifier):
             If a parameter or an array is malformed; the message names it, what was found and what
             is expected.
         """
+        refuse_metadata(self, metadata)
         self._check_parameters()
         if Y is None:
             validate_data(self, X, Y)

@@ -11,6 +11,7 @@ from multimargin.baselines.neighbours import blocks_of_distances, nearest, squar
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.checks.targets import Targets
+from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.ssmlrl import split_targets
@@ -28,7 +29,7 @@ class TransductiveClassifier(LabelScoringClassifier):
     n_neighbors: int
     gamma: float | str
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
         """Score the unlabelled rows.
 
         Parameters
@@ -38,6 +39,8 @@ class TransductiveClassifier(LabelScoringClassifier):
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Rows of -1 are unlabelled.
+        **metadata : object
+            There is none: no weights of rows, for instance.
 
         Returns
         -------
@@ -50,6 +53,7 @@ class TransductiveClassifier(LabelScoringClassifier):
             If a parameter or an array is malformed; the message names it, what was found and what
             is expected.
         """
+        refuse_metadata(self, metadata)
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         self._check_parameters()
         if Y is None:

@@ -166,6 +166,25 @@ def _single_column(Y: Any) -> NDArray[Any]:
     return column
 
 
+def label_names_of(Y: Any, q: int) -> NDArray[Any]:
+    """Return what labels are called: the columns of a data frame, or their numbers.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or data frame of shape (n, q)
+        Label indicator.
+    q : int
+        Number of labels.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        The names.
+    """
+    names = _column_names(Y)
+    return np.arange(q) if names is None else names
+
+
 def _column_names(Y: Any) -> NDArray[Any] | None:
     columns = getattr(Y, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):

@@ -48,3 +48,22 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | Non
             "sample_weight is zero for all rows; expected a row with a positive weight."
         )
     return weights
+
+
+def refuse_metadata(estimator: Any, metadata: dict[str, Any]) -> None:
+    """Say that a method takes features and labels alone.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The method.
+    metadata : dict
+        What else its `fit` was given, by name.
+
+    Raises
+    ------
+    TypeError
+        If there is anything.
+    """
+    for name in metadata:
+        raise TypeError(f"{type(estimator).__name__}.fit takes no {name}; expected X and Y alone.")

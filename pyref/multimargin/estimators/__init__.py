@@ -14,6 +14,7 @@ from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.ssmlrl import SSMLRL
+from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MLODM",
     "MLRL",
     "SSMLRL",
+    "CalibratedClassifier",
     "LabelSpecificBinaryRelevance",
     "LabelSpecificClassifierChain",
     "MajorityClass",

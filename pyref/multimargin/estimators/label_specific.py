@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
 from multimargin.checks.targets import check_targets
+from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
@@ -60,7 +61,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         """Return the chain, None when the labels do not see each other."""
         raise NotImplementedError
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
         """Select each label's features, then fit one classifier a label on them.
 
         Parameters
@@ -70,6 +71,8 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score.
+        **metadata : object
+            There is none: no weights of rows, for instance.
 
         Returns
         -------
@@ -89,6 +92,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         UserWarning
             Names the labels that fall back to their majority class.
         """
+        refuse_metadata(self, metadata)
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
             if value is not None and not hasattr(value, "fit"):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")

@@ -21,6 +21,7 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.weights import refuse_metadata
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.llsf_problem import (
@@ -201,7 +202,7 @@ default="scores"
         return check_integer("max_iter", self.max_iter, at_least=1)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
         """Fit the model.
 
         Parameters
@@ -211,6 +212,8 @@ default="scores"
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
+        **metadata : object
+            There is none: no weights of rows, for instance.
 
         Returns
         -------
@@ -231,6 +234,7 @@ default="scores"
             If the solver ends above `tol`, or with ``convexify=False`` if the published problem is
             not convex.
         """
+        refuse_metadata(self, metadata)
         max_iter = self._check_parameters()
         deadline = deadline_of(self.max_time)
         if Y is None:

@@ -1,6 +1,7 @@
 """Measures of multi-label prediction, and the scores and margins that they are computed from.
 
 - `ranking`: measures of label rankings; `label_sets`: measures of predicted label sets;
+- `retrieval`: measures of the head of a ranking, and areas under the curves of labels;
 - `registry`: all of them by name; `scorers`: their scorers for scikit-learn;
 - `margins`: margins of label pairs;
 - `label_scores`: scores of labels, asked of any fitted classifier.
@@ -20,16 +21,27 @@ from multimargin.measures.ranking import (
     coverage,
     is_error,
     one_error,
+    ranking_average_precision,
     ranking_loss,
 )
-from multimargin.measures.registry import MEASURES, Measure, all_measures, ranking_hamming
+from multimargin.measures.registry import (
+    MEASURES,
+    MORE_MEASURES,
+    Measure,
+    all_measures,
+    ranking_hamming,
+)
+from multimargin.measures.retrieval import auc_macro, auc_micro, ndcg_at_k, precision_at_k
 from multimargin.measures.scorers import SCORERS, get_scorer
 
 __all__ = [
     "MEASURES",
+    "MORE_MEASURES",
     "SCORERS",
     "Measure",
     "all_measures",
+    "auc_macro",
+    "auc_micro",
     "average_precision",
     "coverage",
     "exact_match",
@@ -40,8 +52,11 @@ __all__ = [
     "jaccard",
     "macro_f1",
     "micro_f1",
+    "ndcg_at_k",
     "one_error",
     "pair_margins",
+    "precision_at_k",
+    "ranking_average_precision",
     "ranking_hamming",
     "ranking_loss",
 ]

@@ -7,15 +7,18 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from multimargin.checks.labels import check_indicator
+from multimargin.checks.weights import check_sample_weight
 
 
-def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
+def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of entries of the indicator matrix that are wrong.
 
     Parameters
     ----------
     Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
         True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -31,16 +34,20 @@ def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
     -----
     Rank-CVM paper, equation 7.
     """
-    return float(metrics.hamming_loss(*check_label_sets(Y_true, Y_pred)))
+    labels = check_label_sets(Y_true, Y_pred)
+    weights = check_sample_weight(sample_weight, len(labels[0]))
+    return float(metrics.hamming_loss(*labels, sample_weight=weights))
 
 
-def exact_match(Y_true: Any, Y_pred: Any) -> float:
+def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of rows whose label set is predicted without any error (subset accuracy).
 
     Parameters
     ----------
     Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
         True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -56,10 +63,14 @@ def exact_match(Y_true: Any, Y_pred: Any) -> float:
     -----
     LLSF paper, equation 18.
     """
-    return float(metrics.accuracy_score(*check_label_sets(Y_true, Y_pred)))
+    labels = check_label_sets(Y_true, Y_pred)
+    weights = check_sample_weight(sample_weight, len(labels[0]))
+    return float(metrics.accuracy_score(*labels, sample_weight=weights))
 
 
-def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+def jaccard(
+    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+) -> float:
     """Example-based Jaccard similarity, which the field also calls "accuracy".
 
     Parameters
@@ -68,6 +79,8 @@ def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
         True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
     zero_division : {0.0, 1.0}, default=1.0
         Value of a row without any true or predicted label: 1, because it is predicted perfectly.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -85,12 +98,17 @@ def jaccard(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
     """
     Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
     _check_zero_division(zero_division)
+    weights = check_sample_weight(sample_weight, len(Y_true))
     return float(
-        metrics.jaccard_score(Y_true, Y_pred, average="samples", zero_division=zero_division)
+        metrics.jaccard_score(
+            Y_true, Y_pred, average="samples", zero_division=zero_division, sample_weight=weights
+        )
     )
 
 
-def example_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+def example_f1(
+    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+) -> float:
     """F1 of each row's label set, averaged over the rows.
 
     Parameters
@@ -99,6 +117,8 @@ def example_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float
         True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
     zero_division : {0.0, 1.0}, default=1.0
         Value of a row without any true or predicted label: 1, because it is predicted perfectly.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -115,10 +135,12 @@ def example_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float
     LLSF paper, equation 19: the mean of
     ``2 |true and predicted| / (|true| + |predicted|)``.
     """
-    return _f1("samples", Y_true, Y_pred, zero_division)
+    return _f1("samples", Y_true, Y_pred, zero_division, sample_weight)
 
 
-def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+def macro_f1(
+    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+) -> float:
     """F1 of each label, averaged over the labels.
 
     Parameters
@@ -129,6 +151,8 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
         Value of a label that is neither true nor predicted in any row: 1, because it is predicted
         perfectly. Where many labels do not occur in the test rows, the choice changes the result
         much; scikit-learn's own default is 0.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -144,10 +168,12 @@ def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
     -----
     LLSF paper, equation 20.
     """
-    return _f1("macro", Y_true, Y_pred, zero_division)
+    return _f1("macro", Y_true, Y_pred, zero_division, sample_weight)
 
 
-def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
+def micro_f1(
+    Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
+) -> float:
     """F1 of all entries of the indicator matrix taken together.
 
     Parameters
@@ -156,6 +182,8 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
         True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
     zero_division : {0.0, 1.0}, default=1.0
         Value when no entry is true or predicted: 1, because the prediction is perfect.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -171,7 +199,7 @@ def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0) -> float:
     -----
     LLSF paper, equation 21.
     """
-    return _f1("micro", Y_true, Y_pred, zero_division)
+    return _f1("micro", Y_true, Y_pred, zero_division, sample_weight)
 
 
 def check_label_sets(Y_true: Any, Y_pred: Any) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -193,7 +221,12 @@ def _check_zero_division(zero_division: float) -> None:
         raise ValueError(f"zero_division is {zero_division!r}; expected 0.0 or 1.0.")
 
 
-def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float) -> float:
+def _f1(average: str, Y_true: Any, Y_pred: Any, zero_division: float, sample_weight: Any) -> float:
     Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
     _check_zero_division(zero_division)
-    return float(metrics.f1_score(Y_true, Y_pred, average=average, zero_division=zero_division))
+    weights = check_sample_weight(sample_weight, len(Y_true))
+    return float(
+        metrics.f1_score(
+            Y_true, Y_pred, average=average, zero_division=zero_division, sample_weight=weights
+        )
+    )

@@ -6,7 +6,7 @@ equations 3-7, and Huang et al. (LLSF), equations 16-21. They are defined on row
 of labels. On ties they take the worst rank, so constant scores earn no credit for the order; only
 `one_error` is lenient, see there.
 
-Every measure is the mean over the rows.
+Every measure is the mean over the rows. Unknown labels (NaN) cannot be scored: they are refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.weights import check_sample_weight
 
 DegenerateRows = Literal["ignore", "count"]
 Vector = NDArray[np.float64]
@@ -27,7 +28,13 @@ Counts = NDArray[np.intp]
 _ENTRIES_PER_CHUNK = 2**17
 
 
-def ranking_loss(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore") -> float:
+def ranking_loss(
+    Y_true: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    sample_weight: Any = None,
+) -> float:
     """Fraction of pairs of a relevant and an irrelevant label that are not in this order.
 
     Parameters
@@ -39,6 +46,8 @@ def ranking_loss(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = 
     degenerate_rows : {"ignore", "count"}, default="ignore"
         What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
         count each with the loss 0.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -55,10 +64,16 @@ def ranking_loss(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = 
     Rank-CVM paper, equation 6: the mean of ``|{(m, n) in P x N : f_m <= f_n}| / (|P| |N|)``. A tie
     is an error.
     """
-    return _ranking_measure("ranking_loss", Y_true, scores, degenerate_rows)
+    return _ranking_measure("ranking_loss", Y_true, scores, degenerate_rows, sample_weight)
 
 
-def one_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore") -> float:
+def one_error(
+    Y_true: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    sample_weight: Any = None,
+) -> float:
     """Fraction of rows without a relevant label on top of the ranking.
 
     Parameters
@@ -70,6 +85,8 @@ def one_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ig
     degenerate_rows : {"ignore", "count"}, default="ignore"
         What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
         count each with the error 0.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -87,10 +104,16 @@ def one_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ig
     of them is relevant. The printed formula counts the irrelevant labels on top instead: it agrees
     without ties, but with them it can exceed its stated range [0, 1].
     """
-    return _ranking_measure("one_error", Y_true, scores, degenerate_rows)
+    return _ranking_measure("one_error", Y_true, scores, degenerate_rows, sample_weight)
 
 
-def coverage(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore") -> float:
+def coverage(
+    Y_true: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    sample_weight: Any = None,
+) -> float:
     """Number of steps down the ranking that cover all relevant labels.
 
     Parameters
@@ -102,6 +125,8 @@ def coverage(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
     degenerate_rows : {"ignore", "count"}, default="ignore"
         What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
         count each with its only possible value, q - 1 or 0.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -118,11 +143,15 @@ def coverage(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
     Rank-CVM paper, equation 3: the mean of ``|{k : f_k >= min over P of f}| - 1``, that is the
     largest rank of a relevant label minus one, with the worst rank on ties. Not divided by q.
     """
-    return _ranking_measure("coverage", Y_true, scores, degenerate_rows)
+    return _ranking_measure("coverage", Y_true, scores, degenerate_rows, sample_weight)
 
 
-def average_precision(
-    Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore"
+def ranking_average_precision(
+    Y_true: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    sample_weight: Any = None,
 ) -> float:
     """Fraction of relevant labels among those ranked at or above each relevant label.
 
@@ -135,6 +164,8 @@ def average_precision(
     degenerate_rows : {"ignore", "count"}, default="ignore"
         What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
         count each with the precision 1.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -149,13 +180,25 @@ def average_precision(
     Notes
     -----
     Rank-CVM paper, equation 5: the mean over rows, then over k in P, of
-    ``|{k' in P : f_k' >= f_k}| / |{k' : f_k' >= f_k}|``. This is the mean over instances, not
-    `sklearn.metrics.average_precision_score`.
+    ``|{k' in P : f_k' >= f_k}| / |{k' : f_k' >= f_k}|``. It ranks the labels of each row and is
+    averaged over the rows. `sklearn.metrics.average_precision_score`, which is scikit-learn's
+    ``scoring="average_precision"``, ranks the rows of each label and averages over the labels;
+    scikit-learn's `label_ranking_average_precision_score` is this measure where no row is
+    degenerate. `average_precision` is another name of this function.
     """
-    return _ranking_measure("average_precision", Y_true, scores, degenerate_rows)
+    return _ranking_measure("average_precision", Y_true, scores, degenerate_rows, sample_weight)
 
 
-def is_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore") -> float:
+average_precision = ranking_average_precision
+
+
+def is_error(
+    Y_true: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    sample_weight: Any = None,
+) -> float:
     """Fraction of rows whose ranking is not perfect.
 
     Parameters
@@ -167,6 +210,8 @@ def is_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
     degenerate_rows : {"ignore", "count"}, default="ignore"
         What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
         count each with the error 0.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -183,7 +228,7 @@ def is_error(Y_true: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ign
     A ranking is perfect when f_m > f_n for all m in P and n in N, that is when the row's ranking
     loss is 0. A tie is an error.
     """
-    return _ranking_measure("is_error", Y_true, scores, degenerate_rows)
+    return _ranking_measure("is_error", Y_true, scores, degenerate_rows, sample_weight)
 
 
 @dataclass(frozen=True)
@@ -282,7 +327,11 @@ _DEFINITIONS = {
 
 
 def ranking_measures(
-    names: Sequence[str], Y_true: Any, scores: Any, degenerate_rows: DegenerateRows
+    names: Sequence[str],
+    Y_true: Any,
+    scores: Any,
+    degenerate_rows: DegenerateRows,
+    sample_weight: Any = None,
 ) -> dict[str, float]:
     """Compute some ranking measures by name: what they share is computed once."""
     if degenerate_rows not in ("ignore", "count"):
@@ -291,6 +340,7 @@ def ranking_measures(
     n, q = relevant.shape
     scores = check_scores(scores, n_rows=n, n_labels=q)
 
+    weights = check_sample_weight(sample_weight, n)
     n_relevant = np.count_nonzero(relevant, axis=1)
     has_pairs = (n_relevant > 0) & (n_relevant < q)
     if degenerate_rows == "ignore" and not has_pairs.any():
@@ -309,8 +359,19 @@ def ranking_measures(
             values[name][index] = _DEFINITIONS[name].rows(rows)
 
     counted = has_pairs if degenerate_rows == "ignore" else np.ones(n, dtype=bool)
-    return {name: float(values[name][counted].mean()) for name in names}
+    if weights is None:
+        return {name: float(values[name][counted].mean()) for name in names}
+    if not weights[counted].any():
+        raise ValueError(
+            "sample_weight is zero for all rows with both relevant and irrelevant labels; expected "
+            "such a row with a positive weight."
+        )
+    return {
+        name: float(np.average(values[name][counted], weights=weights[counted])) for name in names
+    }
 
 
-def _ranking_measure(name: str, Y_true: Any, scores: Any, degenerate_rows: DegenerateRows) -> float:
-    return ranking_measures([name], Y_true, scores, degenerate_rows)[name]
+def _ranking_measure(
+    name: str, Y_true: Any, scores: Any, degenerate_rows: DegenerateRows, sample_weight: Any
+) -> float:
+    return ranking_measures([name], Y_true, scores, degenerate_rows, sample_weight)[name]

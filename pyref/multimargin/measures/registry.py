@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from multimargin.measures import label_sets, ranking
+from multimargin.measures import label_sets, ranking, retrieval
 from multimargin.measures.label_sets import check_label_sets, hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
 
@@ -47,7 +47,9 @@ _ALL = (
     Measure("ranking_loss", "ranking loss", False, "scores", ranking.ranking_loss),
     Measure("one_error", "one-error", False, "scores", ranking.one_error),
     Measure("coverage", "coverage", False, "scores", ranking.coverage),
-    Measure("average_precision", "average precision", True, "scores", ranking.average_precision),
+    Measure(
+        "average_precision", "average precision", True, "scores", ranking.ranking_average_precision
+    ),
     Measure("is_error", "is-error", False, "scores", ranking.is_error),
     Measure("hamming_loss", "Hamming loss", False, "label sets", label_sets.hamming_loss),
     Measure("exact_match", "exact match", True, "label sets", label_sets.exact_match),
@@ -60,11 +62,26 @@ _ALL = (
 MEASURES: Mapping[str, Measure] = MappingProxyType({measure.name: measure for measure in _ALL})
 """All measures by name, those of scores first."""
 
+_OF_HEADS_AND_LABELS = (
+    Measure("precision_at_5", "precision at 5", True, "scores", retrieval.precision_at_k),
+    Measure("ndcg_at_5", "nDCG at 5", True, "scores", retrieval.ndcg_at_k),
+    Measure("auc_macro", "AUC, macro", True, "scores", retrieval.auc_macro),
+    Measure("auc_micro", "AUC, micro", True, "scores", retrieval.auc_micro),
+)
+
+MORE_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _OF_HEADS_AND_LABELS})
+"""Measures of the five highest labels and of single labels, which tables and reports do without."""
+
 _WITH_ZERO_DIVISION = ("jaccard", "example_f1", "macro_f1", "micro_f1")
 
 
 def ranking_hamming(
-    Y_true: Any, Y_pred: Any, scores: Any, *, degenerate_rows: DegenerateRows = "ignore"
+    Y_true: Any,
+    Y_pred: Any,
+    scores: Any,
+    *,
+    degenerate_rows: DegenerateRows = "ignore",
+    sample_weight: Any = None,
 ) -> float:
     """Mean of ranking loss and Hamming loss: a criterion for tuning.
 
@@ -76,6 +93,8 @@ def ranking_hamming(
         Finite scores f_k(x); a larger score ranks the label higher.
     degenerate_rows : {"ignore", "count"}, default="ignore"
         As in `ranking_loss`.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -91,8 +110,10 @@ def ranking_hamming(
     -----
     Rank-CVM paper, equation 77.
     """
-    ranking = ranking_loss(Y_true, scores, degenerate_rows=degenerate_rows)
-    return (ranking + hamming_loss(Y_true, Y_pred)) / 2.0
+    ranking = ranking_loss(
+        Y_true, scores, degenerate_rows=degenerate_rows, sample_weight=sample_weight
+    )
+    return (ranking + hamming_loss(Y_true, Y_pred, sample_weight=sample_weight)) / 2.0
 
 
 def all_measures(
@@ -102,6 +123,7 @@ def all_measures(
     *,
     degenerate_rows: DegenerateRows = "ignore",
     zero_division: float = 1.0,
+    sample_weight: Any = None,
 ) -> dict[str, float]:
     """Every measure at once.
 
@@ -116,6 +138,8 @@ def all_measures(
         leave them out, or count them as perfectly ranked.
     zero_division : {0.0, 1.0}, default=1.0
         Value of a Jaccard similarity or F1 of two empty sets.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
 
     Returns
     -------
@@ -130,9 +154,9 @@ def all_measures(
     """
     Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
     of_scores = [name for name, measure in MEASURES.items() if measure.needs == "scores"]
-    values = ranking_measures(of_scores, Y_true, scores, degenerate_rows)
+    values = ranking_measures(of_scores, Y_true, scores, degenerate_rows, sample_weight)
     for name, measure in MEASURES.items():
         if measure.needs == "label sets":
             options = {"zero_division": zero_division} if name in _WITH_ZERO_DIVISION else {}
-            values[name] = measure.function(Y_true, Y_pred, **options)
+            values[name] = measure.function(Y_true, Y_pred, **options, sample_weight=sample_weight)
     return {name: values[name] for name in MEASURES}

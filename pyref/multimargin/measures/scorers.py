@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from multimargin.measures.registry import MEASURES, Measure, ranking_hamming
+from multimargin.measures.registry import MEASURES, MORE_MEASURES, Measure, ranking_hamming
 
 Scorer = Callable[..., float]
 
@@ -16,8 +16,9 @@ _RESPONSES = {"scores": "decision_function", "label sets": "predict"}
 class _NegRankingHamming:
     """The scorer of a measure that takes both the label sets and the scores."""
 
-    def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
-        return -ranking_hamming(Y, estimator.predict(X), estimator.decision_function(X))
+    def __call__(self, estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        predicted, scores = estimator.predict(X), estimator.decision_function(X)
+        return -ranking_hamming(Y, predicted, scores, sample_weight=sample_weight)
 
     def __repr__(self) -> str:
         return "get_scorer('neg_ranking_hamming')"
@@ -38,6 +39,9 @@ def _scorer(measure: Measure) -> Scorer:
 
 SCORERS: dict[str, Scorer] = {
     **{_scorer_name(measure): _scorer(measure) for measure in MEASURES.values()},
+    # Unlike scikit-learn's scorer "average_precision", which ranks the rows of each label.
+    "ranking_average_precision": _scorer(MEASURES["average_precision"]),
+    **{_scorer_name(measure): _scorer(measure) for measure in MORE_MEASURES.values()},
     "neg_ranking_hamming": _NegRankingHamming(),
 }
 """Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
@@ -50,12 +54,15 @@ def get_scorer(name: str) -> Scorer:
     ----------
     name : str
         A key of `SCORERS`: the name of a measure, with the prefix ``"neg_"`` if it is a loss.
+        "ranking_average_precision" and its alias "average_precision" rank the labels of each row;
+        scikit-learn's own ``scoring="average_precision"`` ranks the rows of each label.
 
     Returns
     -------
     callable
-        A scorer with the signature ``scorer(estimator, X, Y)``; ranking measures use the
-        estimator's `decision_function`, the others its `predict`, "neg_ranking_hamming" both.
+        A scorer with the signature ``scorer(estimator, X, Y, sample_weight=None)``; ranking
+        measures use the estimator's `decision_function`, the others its `predict`,
+        "neg_ranking_hamming" both.
         Larger is better. A threshold of its own for each label changes the ranking of
         `decision_function`.
 

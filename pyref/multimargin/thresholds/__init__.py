@@ -4,10 +4,12 @@ A threshold is learned after the scores, which may come from any model. `ScoresT
 and Weston, as described after equation 27 of Xu's Rank-CVM paper) and `FeaturesThreshold` (section
 3.4 of the Rank-HLapSVM paper) depend on the row, `LabelsThreshold` (SCut) on the label, and
 `CountThreshold` (RCut) lets as many labels pass in each row. A constant needs no learning.
-`ThresholdedClassifier` adds one to any classifier that scores labels.
+`ThresholdedClassifier` adds one to any classifier that scores labels, `CalibratedClassifier` learns
+probabilities in the same way.
 """
 
 from multimargin.thresholds.base import Threshold, over_labels
+from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
@@ -18,6 +20,7 @@ from multimargin.thresholds.make import make_threshold
 from multimargin.thresholds.scores import ScoresThreshold
 
 __all__ = [
+    "CalibratedClassifier",
     "ConstantThreshold",
     "CountThreshold",
     "FeaturesThreshold",

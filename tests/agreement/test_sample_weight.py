@@ -3,17 +3,26 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import has_fit_parameter
 
 from multimargin import (
+    LLSF,
     MLODM,
     MLRL,
     SSMLRL,
+    LabelSpecificBinaryRelevance,
     RankCVM,
     RankHLapSVM,
     RankLSVM,
     RankSVM,
     RankSVMz,
 )
+from multimargin.baselines import CNMF, MLkNN
+from multimargin.measures import get_scorer, ranking_loss
 
 PAIRWISE = [
     (RankSVM, {}),
@@ -127,3 +136,43 @@ def test_rows_of_positive_weight_need_a_pair():
     weights[(Y.sum(axis=1) % 4) != 0] = 0.0
     with pytest.raises(ValueError, match="Y has no label pair"):
         RankSVM().fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LLSF(), LabelSpecificBinaryRelevance(), MLkNN(), CNMF()],
+    ids=lambda m: type(m).__name__,
+)
+def test_methods_without_weights_say_so_by_their_own_name(model):
+    X, Y, weights, _ = problem(unknown=False)
+    assert not has_fit_parameter(model, "sample_weight")
+    message = rf"^{type(model).__name__}\.fit takes no sample_weight; expected X and Y alone\.$"
+    with pytest.raises(TypeError, match=message):
+        model.fit(X, Y, sample_weight=weights)
+
+
+def test_weights_go_through_pipelines_and_searches():
+    X, Y, weights, _ = problem(unknown=False)
+    folds = KFold(3)
+    C = {"C": [0.5, 5.0]}
+    with config_context(enable_metadata_routing=True):
+        model = RankSVM(kernel="linear", random_state=0).set_fit_request(sample_weight=True)
+        scorer = get_scorer("neg_ranking_loss").set_score_request(sample_weight=True)
+        search = GridSearchCV(model, C, scoring=scorer, cv=folds)
+        search.fit(X, Y, sample_weight=weights)
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), model)
+        pipeline.fit(X, Y, sample_weight=weights)
+    by_name = make_pipeline(StandardScaler(), RankSVM(kernel="linear", random_state=0))
+    by_name.fit(X, Y, ranksvm__sample_weight=weights)
+    np.testing.assert_array_equal(pipeline[-1].coef_, by_name[-1].coef_)
+    alone = RankSVM(kernel="linear", random_state=0)
+    alone.fit(StandardScaler().fit_transform(X), Y, sample_weight=weights)
+    np.testing.assert_array_equal(alone.coef_, by_name[-1].coef_)
+    for place, value in enumerate(C["C"]):
+        losses = []
+        for train, test in folds.split(X):
+            fitted = RankSVM(C=value, kernel="linear", random_state=0)
+            fitted.fit(X[train], Y[train], sample_weight=weights[train])
+            decision = fitted.decision_function(X[test])
+            losses.append(-ranking_loss(Y[test], decision, sample_weight=weights[test]))
+        assert search.cv_results_["mean_test_score"][place] == pytest.approx(np.mean(losses))

@@ -1,0 +1,172 @@
+"""Classifiers that learn something from the scores of rows that the model has not seen."""
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.labels import with_nan
+from multimargin.checks.parameters import check_choice, job_count
+from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.label_scores import response_of, scores_by
+
+Matrix = NDArray[np.float64]
+
+_RESPONSES = ("label_scores", "decision_function", "predict_proba")
+
+
+class HeldOut:
+    """Held-out scores, and what belongs to them.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m, q)
+        Scores of the rows of all folds.
+    labels : ndarray of shape (m, q)
+        Their labels, NaN where they are unknown.
+    X : array-like or sparse matrix of shape (m, d)
+        Their features.
+    sample_weight : ndarray of shape (m,) or None
+        Their weights.
+    """
+
+    def __init__(
+        self, scores: Matrix, labels: NDArray[Any], X: Any, sample_weight: Matrix | None
+    ) -> None:
+        self.scores = scores
+        self.labels = labels
+        self.X = X
+        self.sample_weight = sample_weight
+
+
+class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers around another one, which is fitted without each fold in turn."""
+
+    estimator: Any
+    cv: Any
+    response_method: str
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        if hasattr(self.estimator, "fit"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features, if the classifier tells."""
+        return int(self.estimator_.n_features_in_)
+
+    def _hold_out(self, X: Any, Y: Any, sample_weight: Any) -> HeldOut:
+        """Return the held-out scores, and fit the classifier on all rows."""
+        if not hasattr(self.estimator, "fit"):
+            raise TypeError(f"estimator is {self.estimator!r}; expected a classifier with `fit`.")
+        check_choice("response_method", self.response_method, ("auto", *_RESPONSES))
+        targets = check_targets(Y, unknown=True)
+        if not targets.multilabel:
+            raise ValueError(
+                "Y has one dimension; expected a label indicator of shape (n, q) (for two classes, "
+                "use sklearn.model_selection.TunedThresholdClassifierCV or "
+                "sklearn.calibration.CalibratedClassifierCV)."
+            )
+        check_as_many_rows(targets.indicator, X)
+        weights = check_sample_weight(sample_weight, targets.indicator.shape[0])
+        labels = with_nan(targets.indicator)
+        if labels is targets.indicator:
+            labels = labels.astype(int)
+        folds = self._folds(X, (targets.indicator == 1).astype(int))
+        jobs = job_count(self.n_jobs, len(folds))
+        scores = Parallel(n_jobs=jobs)(
+            delayed(_held_out_scores)(
+                clone(self.estimator), X, labels, weights, fold, self.response_method
+            )
+            for fold in folds
+        )
+        self.estimator_ = _fitted(clone(self.estimator), X, labels, weights)
+        self.response_method_ = response_of(self.estimator_, _wanted(self.response_method))
+        self._name_outputs(targets)
+        rows = np.concatenate([np.asarray(test) for _, test in folds])
+        return HeldOut(
+            np.vstack(scores),
+            labels[rows],
+            _safe_indexing(X, rows),
+            None if weights is None else weights[rows],
+        )
+
+    def _name_outputs(self, targets: Targets) -> None:
+        targets.name_outputs(self)
+
+    def _folds(self, X: Any, indicator: NDArray[Any]) -> list[Any]:
+        try:
+            folds = list(check_cv(self.cv, indicator, classifier=True).split(X, indicator))
+            if any(np.ndim(rows) != 1 for fold in folds for rows in fold):
+                raise ValueError("a fold is no pair of lists of rows")
+            return folds
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"cv is {self.cv!r}; expected a number of folds of at least 2, a splitter or pairs "
+                f"of row indices: {error}"
+            ) from error
+
+    def _scores(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        return scores_by(self.estimator_, self.response_method_, X, n_labels=self.classes_.size)
+
+
+def _fitted(estimator: Any, X: Any, Y: NDArray[Any], sample_weight: Matrix | None) -> Any:
+    """Return a classifier fitted with the weights of the rows, a pipeline's in its last step."""
+    if sample_weight is None:
+        return estimator.fit(X, Y)
+    last, name = estimator, "sample_weight"
+    while isinstance(last, Pipeline):
+        name = f"{last.steps[-1][0]}__{name}"
+        last = last[-1]
+    if not has_fit_parameter(last, "sample_weight"):
+        raise TypeError(
+            f"sample_weight is given, but fit of {type(last).__name__} takes none; expected None."
+        )
+    return estimator.fit(X, Y, **{name: sample_weight})
+
+
+def _held_out_scores(
+    estimator: Any,
+    X: Any,
+    Y: NDArray[Any],
+    sample_weight: Matrix | None,
+    fold: tuple[NDArray[np.intp], NDArray[np.intp]],
+    response_method: str,
+) -> Matrix:
+    train, test = fold
+    X_train, Y_train = _safe_split(estimator, X, Y, train)
+    X_test, _ = _safe_split(estimator, X, None, test, train)
+    of_train = None if sample_weight is None else sample_weight[train]
+    try:
+        _fitted(estimator, X_train, Y_train, of_train)
+    except ValueError as error:
+        absent = np.flatnonzero(~(Y_train == 1).any(axis=0))
+        if absent.size > 0:
+            error.add_note(
+                f"Labels {absent.tolist()} have no relevant row in the training part of a fold. "
+                "MultilabelStratifiedKFold as cv spreads rare labels over the folds."
+            )
+        raise
+    response = response_of(estimator, _wanted(response_method))
+    return scores_by(estimator, response, X_test, n_labels=Y.shape[1])
+
+
+def _wanted(response_method: str) -> tuple[str, ...]:
+    return _RESPONSES if response_method == "auto" else (response_method,)

@@ -1,0 +1,155 @@
+"""Measures of the head of a ranking and of single labels, against their definitions and sklearn."""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+
+from multimargin import RankSVM, measures
+from multimargin.measures import auc_macro, auc_micro, ndcg_at_k, precision_at_k
+
+WEIGHTED = [
+    *(measures.MEASURES[name].function for name in measures.MEASURES),
+    *(measures.MORE_MEASURES[name].function for name in measures.MORE_MEASURES),
+]
+
+
+def data(seed=0, n=40, q=7, ties=False):
+    random = np.random.default_rng(seed)
+    Y = (random.random((n, q)) < 0.4).astype(int)
+    Y[0], Y[1] = 0, 1
+    scores = random.normal(size=(n, q))
+    return Y, np.round(scores) if ties else scores
+
+
+def precision_over_orders(y, f, k):
+    """The mean over all orders that the scores allow."""
+    values = []
+    for order in permutations(range(len(f))):
+        if all(f[a] >= f[b] for a, b in pairwise(order)):
+            values.append(np.mean(y[list(order[:k])]))
+    return np.mean(values)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_precision_at_k_is_the_mean_over_the_orders_of_tied_labels(k):
+    Y, scores = data(q=4, n=25, ties=True)
+    expected = np.mean([precision_over_orders(y, f, k) for y, f in zip(Y, scores, strict=True)])
+    assert precision_at_k(Y, scores, k=k) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_ndcg_at_k_is_that_of_scikit_learn(ties):
+    Y, scores = data(1, ties=ties)
+    kept = Y.any(axis=1)
+    for k in (1, 3, 7):
+        expected = metrics.ndcg_score(Y[kept], scores[kept], k=k)
+        assert ndcg_at_k(Y, scores, k=k) == pytest.approx(expected)
+    order = np.argsort(-scores[5])
+    gains = Y[5][order] / np.log2(np.arange(2, 9))
+    best = np.sort(Y[5])[::-1] / np.log2(np.arange(2, 9))
+    if not ties:
+        expected = gains[:3].sum() / best[:3].sum()
+        assert ndcg_at_k(Y[5:6], scores[5:6], k=3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_areas_count_the_pairs_in_the_right_order(ties):
+    Y, scores = data(2, ties=ties)
+
+    def area(y, f):
+        pairs = [(a, b) for a in f[y == 1] for b in f[y == 0]]
+        return np.mean([1.0 if a > b else 0.5 if a == b else 0.0 for a, b in pairs])
+
+    expected = np.mean([area(y, f) for y, f in zip(Y.T, scores.T, strict=True)])
+    assert auc_macro(Y, scores) == pytest.approx(expected)
+    assert auc_macro(Y, scores) == pytest.approx(metrics.roc_auc_score(Y, scores))
+    assert auc_micro(Y, scores) == pytest.approx(area(Y.ravel(), scores.ravel()))
+
+
+def test_labels_of_one_value_are_left_out_by_name():
+    Y, scores = data(3)
+    Y[:, 2], Y[:, 5] = 0, 1
+    others = [0, 1, 3, 4, 6]
+    named = pd.DataFrame(Y, columns=list("abcdefg"))
+    with pytest.warns(
+        UserWarning, match=r"left out of the macro AUC: c \(0\), f \(1\)\.$"
+    ) as found:
+        area = auc_macro(named, scores)
+    assert len(found) == 1
+    assert area == pytest.approx(auc_macro(Y[:, others], scores[:, others]))
+    with pytest.warns(UserWarning, match=r"2 \(0\), 5 \(1\)\.$"):
+        auc_macro(Y, scores)
+
+
+def test_what_is_undefined_is_said():
+    _, scores = data(4)
+    nothing = np.zeros(scores.shape)
+    with pytest.raises(ValueError, match="Y_true has no relevant label"):
+        ndcg_at_k(nothing, scores)
+    with pytest.raises(ValueError, match="Y_true has no label with both values"):
+        auc_macro(nothing, scores)
+    with pytest.raises(ValueError, match="Y_true has entries of one value only"):
+        auc_micro(nothing, scores)
+    with pytest.raises(ValueError, match="k is 0"):
+        ndcg_at_k(nothing, scores, k=0)
+
+
+def test_k_beyond_the_labels_takes_all_of_them():
+    Y, scores = data(9, q=3)
+    assert precision_at_k(Y, scores, k=5) == pytest.approx(Y.mean())
+    assert ndcg_at_k(Y, scores, k=5) == ndcg_at_k(Y, scores, k=3)
+
+
+def test_scorers_ask_the_decision_function():
+    Y, X = data(10)
+    model = RankSVM(kernel="linear", random_state=0).fit(X, Y)
+    weights = np.arange(len(Y)) % 3
+    f = model.decision_function(X)
+    for name, function in (
+        ("precision_at_5", precision_at_k),
+        ("ndcg_at_5", ndcg_at_k),
+        ("auc_macro", auc_macro),
+        ("auc_micro", auc_micro),
+        ("ranking_average_precision", measures.ranking_average_precision),
+        ("average_precision", measures.ranking_average_precision),
+    ):
+        assert measures.get_scorer(name)(model, X, Y) == function(Y, f)
+        found = measures.get_scorer(name)(model, X, Y, sample_weight=weights)
+        assert found == function(Y, f, sample_weight=weights)
+    sets = measures.get_scorer("neg_ranking_hamming")
+    expected = -measures.ranking_hamming(Y, model.predict(X), f, sample_weight=weights)
+    assert sets(model, X, Y, sample_weight=weights) == expected
+
+
+@pytest.mark.parametrize("function", WEIGHTED)
+def test_a_weight_is_a_number_of_rows(function):
+    Y, scores = data(5)
+    weights = np.random.default_rng(6).integers(0, 4, size=len(Y)).astype(float)
+    rows = np.repeat(np.arange(len(Y)), weights.astype(int))
+    sets = function.__module__.endswith("label_sets")
+    given = (scores > 0).astype(int) if sets else scores
+    weighted = function(Y, given, sample_weight=weights)
+    assert weighted == pytest.approx(function(Y[rows], given[rows]))
+    assert weighted != function(Y, given)
+
+
+@pytest.mark.parametrize("function", WEIGHTED)
+def test_unknown_labels_are_refused(function):
+    Y, scores = data(7)
+    Y = Y.astype(float)
+    Y[3, 2] = np.nan
+    with pytest.raises(ValueError, match="Y_true has NaN, which stands for an unknown label"):
+        function(Y, scores)
+
+
+def test_ours_ranks_the_labels_of_a_row_and_scikit_learns_the_rows_of_a_label():
+    Y, scores = data(8)
+    ours = measures.ranking_average_precision(Y, scores)
+    kept = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < 7)
+    of_rows = metrics.label_ranking_average_precision_score(Y[kept], scores[kept])
+    assert ours == pytest.approx(of_rows)
+    assert ours != pytest.approx(metrics.average_precision_score(Y, scores), abs=1e-3)
+    assert measures.average_precision is measures.ranking_average_precision
