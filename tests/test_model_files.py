@@ -22,7 +22,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from multimargin import RankSVM, ThresholdedClassifier, __version__
+from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier, __version__
 from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.methods import METHODS
@@ -242,6 +242,15 @@ def test_every_threshold_comes_back(tmp_path: Path, threshold: Any) -> None:
     save_model(model, INFO, tmp_path / "a")
     found, _ = load_model(tmp_path / "a")
     assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_probabilities_come_back(tmp_path: Path, method: str) -> None:
+    X, X_test, Y, _ = DATA.train_test()
+    model = CalibratedClassifier(RankSVM(random_state=0), method=method, cv=2).fit(X[:60], Y[:60])
+    save_model(model, INFO, tmp_path / "a")
+    found, _ = load_model(tmp_path / "a")
+    assert_array_equal(found.predict_proba(X_test), model.predict_proba(X_test))
 
 
 def test_types_of_ours_are_named_by_the_modules_that_users_import(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ probabilities in the same way.
 """
 
 from multimargin.thresholds.base import Threshold, over_labels
-from multimargin.thresholds.calibration import CalibratedClassifier
+from multimargin.thresholds.calibration import CalibratedClassifier, Sigmoid
 from multimargin.thresholds.classifier import ThresholdedClassifier
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
@@ -26,6 +26,7 @@ __all__ = [
     "FeaturesThreshold",
     "LabelsThreshold",
     "ScoresThreshold",
+    "Sigmoid",
     "Threshold",
     "ThresholdedClassifier",
     "hamming_thresholds",

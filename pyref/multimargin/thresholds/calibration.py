@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
@@ -211,7 +212,7 @@ class CalibratedClassifier(HeldOutClassifier):
         return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
 
 
-class Sigmoid:
+class Sigmoid(BaseEstimator):  # type: ignore[misc]
     """A logistic function of the score.
 
     Parameters
