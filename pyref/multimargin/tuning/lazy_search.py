@@ -77,8 +77,8 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
     >>> X, _, Y, _ = load_digit_attributes().train_test()
     >>> grid = {"gamma": [0.25, 1.0, 4.0], "C": [1.0, 4.0, 16.0]}
     >>> criterion = get_scorer("neg_ranking_hamming")
-    >>> search = LazySearchCV(RankSVM(random_state=0), grid, scoring=criterion).fit(X, Y)
-    >>> len(search.cv_results_["params"])  # C = 1 was tried with gamma
+    >>> search = LazySearchCV(RankSVM(random_state=0), grid, start={"C": 1.0}, scoring=criterion)
+    >>> len(search.fit(X, Y).cv_results_["params"])  # C = 1 was tried with gamma
     5
     """
 
