@@ -105,3 +105,19 @@ def test_refusals(arguments, error, message):
     X, Y = problem()
     with pytest.raises(error, match=message):
         PathCV(**{"estimator": RankSVM(random_state=0), **arguments}).fit(X, Y)
+
+
+def test_weights_reach_every_fit():
+    X, Y = problem()
+    weights = np.random.default_rng(0).integers(0, 3, size=len(Y)).astype(float)
+    estimator = RankSVM(kernel="linear", tol=1e-8, max_iter=100_000, random_state=0)
+    folds = list(MultilabelStratifiedKFold(3).split(X, Y))
+    model = PathCV(estimator, [0.1, 1.0], cv=folds).fit(X, Y, sample_weight=weights)
+    for place, C in enumerate([0.1, 1.0]):
+        for fold, (train, test) in enumerate(folds):
+            alone = clone(estimator).set_params(C=C)
+            alone.fit(X[train], Y[train], sample_weight=weights[train])
+            expected = -ranking_loss(Y[test], alone.decision_function(X[test]))
+            assert model.scores_[fold, place] == pytest.approx(expected, abs=1e-12)
+    whole = clone(estimator).set_params(C=model.C_).fit(X, Y, sample_weight=weights)
+    assert model.best_estimator_.objective_ == pytest.approx(whole.objective_, rel=1e-7)

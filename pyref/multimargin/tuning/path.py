@@ -94,7 +94,7 @@ class PathCV(WarmStartGridSearchCV):
         )
         self.Cs = Cs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Choose C, and fit the estimator with it.
 
         Parameters
@@ -103,6 +103,8 @@ class PathCV(WarmStartGridSearchCV):
             Features.
         y : array-like, sparse matrix or data frame of shape (n, q) or (n,)
             Targets.
+        **params
+            As in `WarmStartGridSearchCV.fit`.
 
         Returns
         -------
@@ -120,7 +122,7 @@ class PathCV(WarmStartGridSearchCV):
             prefix = f"{self.estimator.steps[-1][0]}__"
         self.path = f"{prefix}C"
         self.param_grid = {self.path: self.Cs_.tolist()}
-        super().fit(X, y)
+        super().fit(X, y, **params)
         self.C_ = float(self.best_params_[self.path])
         self.scores_ = np.array(
             [self.cv_results_[f"split{fold}_test_score"] for fold in range(self.n_splits_)]

@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
 
 from multimargin.checks.parameters import check_flag, check_verbosity
 
@@ -99,7 +100,7 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
         )
         self.path = path
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, and fit the best.
 
         Parameters
@@ -108,6 +109,9 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
             Features.
         y : array-like, sparse matrix or data frame of shape (n, q) or (n,)
             Targets.
+        **params
+            Passed to the estimator's fits, such as `sample_weight`, of which each gets its rows; in
+            a pipeline, ``<step>__sample_weight``.
 
         Returns
         -------
@@ -138,7 +142,7 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
             delayed(_fit_path)(
                 clone(self.estimator).set_params(**{warm_start: True}),
                 [candidates[k] for k in path],
-                (X, y),
+                (X, y, params),
                 split,
                 self.scorer_,
                 self.error_score,
@@ -158,7 +162,7 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
         if self.refit:
             start = time.time()
             best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-            self.best_estimator_ = best.fit(X, y)
+            self.best_estimator_ = best.fit(X, y, **_check_method_params(X, params))
             self.refit_time_ = time.time() - start
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
@@ -219,21 +223,22 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
 def _fit_path(
     estimator: Any,
     path: list[Parameters],
-    data: tuple[Any, Any],
+    data: tuple[Any, Any, dict[str, Any]],
     split: tuple[Any, Any],
     scorer: Any,
     error_score: float | str,
 ) -> np.ndarray[Any, Any]:
     """Return score, seconds to fit, seconds to score and iterations of each fit of a path."""
-    X, y = data
+    X, y, params = data
     train, test = split
+    params = _check_method_params(X, params, indices=train)
     X_train, y_train = _safe_split(estimator, X, y, train)
     X_test, y_test = _safe_split(estimator, X, y, test, train)
     table = np.full((len(path), 4), np.nan)
     for k, parameters in enumerate(path):
         start = time.perf_counter()
         try:
-            estimator.set_params(**clone(parameters, safe=False)).fit(X_train, y_train)
+            estimator.set_params(**clone(parameters, safe=False)).fit(X_train, y_train, **params)
         except Exception as error:
             if isinstance(error_score, str):
                 raise
