@@ -188,7 +188,7 @@ fn check_network(demand: &[f64], capacity: &[f64], limit: f64) -> Result<(), Rou
 }
 
 /// The demand with its larger side scaled down to the smaller one. Nodes without demand keep none.
-fn balanced(demand: &[f64]) -> Result<Vec<f64>, RoutingError> {
+pub(super) fn balanced(demand: &[f64]) -> Result<Vec<f64>, RoutingError> {
     let supply: f64 = demand.iter().filter(|&&amount| amount > 0.0).sum();
     let need: f64 = -demand.iter().filter(|&&amount| amount < 0.0).sum::<f64>();
     let (sum, absolute) = (supply - need, supply + need);

@@ -32,6 +32,11 @@ pub(super) trait Rule {
         true
     }
 
+    /// Whether a point is worth a certificate.
+    fn due(&self, point: &Point, tolerance: f64) -> bool {
+        point.gap <= tolerance
+    }
+
     /// Where the loop may end, after `epochs` epochs: brings the engine to a point whose certificate is exact and counts,
     /// and updates `point`; or leaves both as they are. `last` when the loop ends here in any case.
     fn certify<S: Scores, T: Step>(
@@ -44,7 +49,7 @@ pub(super) trait Rule {
     );
 
     /// Moves the engine's bias after an epoch; `unmoved` when no instance moved in it.
-    fn follow<S: Scores, T: Step>(&self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
+    fn follow<S: Scores, T: Step>(&mut self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
 
     /// The bias of the model at the engine's point.
     fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64>;
@@ -100,7 +105,7 @@ pub(super) fn run<S: Scores, T: Step>(
         let last = epochs == settings.max_epochs || stuck;
         if interrupted {
             point.dual = point.bound;
-        } else if still || last || point.gap <= settings.tolerance {
+        } else if still || last || rule.due(&point, settings.tolerance) {
             rule.certify(engine, &mut point, epochs, last, monitor);
         }
         bound = point.bound;

@@ -108,6 +108,17 @@ pub(crate) enum Epoch {
 /// Scores of the smallest problem that is solved by several chains.
 const SCORES_FOR_CHAINS: usize = 100_000;
 
+/// What it takes to go back to a point.
+pub(crate) struct Snapshot {
+    /// The dual matrix.
+    pub dual: Vec<f64>,
+    dual_terms: Vec<f64>,
+    gaps: Vec<f64>,
+    sum: Vec<f64>,
+    offset: Vec<f64>,
+    state: Vec<f64>,
+}
+
 /// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
 const SPOILT_SHARE: f64 = 0.05;
 
@@ -418,6 +429,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         total
     }
 
+    /// The sum of the instances' gap terms, as last certified.
+    pub fn gap(&self) -> f64 {
+        self.gaps.iter().sum()
+    }
+
     /// Chooses the instances of the next epoch: those whose gap terms matter for a gap of `tolerated`.
     pub fn choose_active(&mut self, tolerated: f64) {
         if !self.settings.shrinking {
@@ -441,6 +457,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// Computes the scores anew from the dual matrix; `false` (and no change) when interrupted.
     pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
         self.scores.recompute(&self.dual, self.threads, monitor)
+    }
+
+    /// The scores of all instances, without the bias.
+    pub fn all_scores(&self) -> Vec<f64> {
+        self.scores.all(self.threads)
     }
 
     /// Computes the scores of another dual matrix; `false` (and no change) when interrupted.
@@ -537,6 +558,33 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         self.sum = row_sum(&dual, self.labels.count());
         self.dual_terms = hinge_dual_terms(self.labels, &dual);
         self.dual = dual;
+        self.restart();
+    }
+
+    /// A copy of the present point.
+    pub fn snapshot(&mut self) -> Snapshot {
+        Snapshot {
+            dual: memory::copied(&self.dual, Purpose::RowsByLabels),
+            dual_terms: memory::copied(&self.dual_terms, Purpose::Rows),
+            gaps: memory::copied(&self.gaps, Purpose::Rows),
+            sum: self.sum.clone(),
+            offset: self.offset.clone(),
+            state: memory::copied(self.scores.state(), Purpose::RowsByLabels),
+        }
+    }
+
+    /// Goes back to a point.
+    pub fn restore(&mut self, point: &Snapshot) {
+        self.dual.copy_from_slice(&point.dual);
+        self.dual_terms.copy_from_slice(&point.dual_terms);
+        self.gaps.copy_from_slice(&point.gaps);
+        self.sum.copy_from_slice(&point.sum);
+        self.offset.copy_from_slice(&point.offset);
+        self.scores.state().copy_from_slice(&point.state);
+    }
+
+    /// Forgets the way to the present point: it has been moved by something else than the block steps.
+    pub fn restart(&mut self) {
         self.centre = None;
         for chain in &mut self.chains {
             chain.restart();
@@ -547,6 +595,16 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// Ends the acceleration; whether there was one.
     pub fn stop_accelerating(&mut self) -> bool {
         self.centre.take().is_some()
+    }
+
+    /// Whether an acceleration is under way.
+    pub fn accelerated(&self) -> bool {
+        self.centre.is_some()
+    }
+
+    /// Epochs so far.
+    pub fn epochs(&self) -> usize {
+        self.epochs
     }
 
     /// Makes every instance active again.

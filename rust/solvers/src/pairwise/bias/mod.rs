@@ -9,12 +9,13 @@
 //! |---|---|---|---|
 //! | none | 0 | 0 | the point's own |
 //! | penalized (the features with an appended 1 of Chen et al. 2009) | 1 | 0 | the point's own |
-//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier | that of a repaired point ([`repair`]) |
+//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier | that of a repaired point ([`residual`], [`repair`]) |
 
 mod components;
 mod fixed;
 mod free;
 mod repair;
+mod residual;
 
 pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;
