@@ -16,8 +16,9 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "inventories/README.md"]
+exclude_patterns = ["_build", "inventories/README.md", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -41,6 +42,18 @@ intersphinx_mapping = {
     "sklearn": ("https://scikit-learn.org/stable/", "inventories/sklearn.inv"),
     "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.inv"),
     "pandas": ("https://pandas.pydata.org/docs/", "inventories/pandas.inv"),
+}
+
+# Every example is run, and one that fails fails the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
 }
 
 # The pages need none either: MathJax, one file that draws its letters itself, is part of the guide.

@@ -1,10 +1,16 @@
-"""How far from the optimum, at any moment? The duality gap bounds the true error from above.
+"""
+Certified convergence
+=====================
+
+How far from the optimum, at any moment? The duality gap bounds the true error from above.
 
 Learn that objective and lower bound enclose the optimum, which an interior-point method of CVXPY
 (pip install multimargin[exact]) confirms. Run it with a path to save the picture of the README.
 """
 
 import sys
+
+from matplotlib import pyplot
 
 from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes
@@ -43,22 +49,23 @@ for name, model in models.items():
     # The interior-point method itself is accurate to nine digits or so.
     assert (errors <= gaps + 1e-8).all()
 
+# %%
+# Left the two numbers between which the optimum lies, right how fast they meet.
+figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
+history = models["multimargin"].history_
+left.fill_between(history["epoch"], history["dual"], history["primal"], color="0.92")
+ConvergenceDisplay({"multimargin": history}).plot(quantity="objectives", ax=left)
+left.axhline(optimum, color="black", linewidth=1.0, linestyle=":")
+left.annotate("optimum", (history["epoch"][-1], 0.95 * optimum), ha="right", va="top")
+left.set(xscale="log", title="The optimum lies between two known numbers")
+
+ConvergenceDisplay.from_estimator(models, x="seconds", ax=right)
+right.plot(seconds(exact), 1e-8, "k*", markersize=10.0)
+right.annotate("CVXPY", (seconds(exact), 3e-8), ha="center")
+right.set(xscale="log", ylim=(3e-9, 30.0), title="Distance to the optimum, certified")
+for ax in (left, right):
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.get_legend().set_frame_on(False)
 if len(sys.argv) > 1:
-    from matplotlib import pyplot
-
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
-    history = models["multimargin"].history_
-    left.fill_between(history["epoch"], history["dual"], history["primal"], color="0.92")
-    ConvergenceDisplay({"multimargin": history}).plot(quantity="objectives", ax=left)
-    left.axhline(optimum, color="black", linewidth=1.0, linestyle=":")
-    left.annotate("optimum", (history["epoch"][-1], 0.95 * optimum), ha="right", va="top")
-    left.set(xscale="log", title="The optimum lies between two known numbers")
-
-    ConvergenceDisplay.from_estimator(models, x="seconds", ax=right)
-    right.plot(seconds(exact), 1e-8, "k*", markersize=10.0)
-    right.annotate("CVXPY", (seconds(exact), 3e-8), ha="center")
-    right.set(xscale="log", ylim=(3e-9, 30.0), title="Distance to the optimum, certified")
-    for ax in (left, right):
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.get_legend().set_frame_on(False)
     figure.savefig(sys.argv[1], dpi=130)
+pyplot.show()

@@ -1,4 +1,8 @@
-"""Every method on the same data: what it is good for, how long it takes, how well it does.
+"""
+Choose a method
+===============
+
+Every method on the same data: what it is good for, how long it takes, how well it does.
 
 Learn how the estimators, which share one interface, compare, and which question leads to which.
 """

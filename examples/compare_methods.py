@@ -1,12 +1,14 @@
-"""Compare methods fairly: the same folds for all, ranks over data sets, and tests of them.
+"""
+Compare methods
+===============
+
+Compare methods fairly: the same folds for all, ranks over data sets, and tests of them.
 
 Learn how an experiment is run, summed up and tested: Friedman's test asks whether methods differ,
-Nemenyi's which do (pip install multimargin[stats]). Run it with a path to save the critical
-difference diagram as a picture.
+Nemenyi's which do (pip install multimargin[stats]).
 """
 
-import sys
-
+from matplotlib import pyplot
 from sklearn.datasets import make_multilabel_classification
 
 from multimargin import MLODM, RankSVM
@@ -21,6 +23,7 @@ from multimargin.compare import (
 from multimargin.datasets import MultilabelData
 from multimargin.plots import CriticalDifferenceDisplay
 
+# %%
 # Six made-up problems stand in for benchmark data, which need a download.
 data = []
 for seed in range(6):
@@ -50,10 +53,11 @@ print(f"Nemenyi: average ranks that are {nemenyi.critical_difference:.2f} apart 
 for name, rank in nemenyi.ranks.average.sort_values().items():
     print(f"  {rank:.2f}  {name}")
 
-if len(sys.argv) > 1:
-    display = CriticalDifferenceDisplay(
-        nemenyi.ranks.average,
-        nemenyi.p_values,
-        critical_difference=nemenyi.critical_difference,
-    ).plot()
-    display.figure_.savefig(sys.argv[1])
+# %%
+# The critical difference diagram: methods that a bar joins do not differ significantly.
+CriticalDifferenceDisplay(
+    nemenyi.ranks.average,
+    nemenyi.p_values,
+    critical_difference=nemenyi.critical_difference,
+).plot()
+pyplot.show()

@@ -1,4 +1,8 @@
-"""Fit Rank-SVM, look at the certificate, rank and predict the labels of new instances.
+"""
+First fit
+=========
+
+Fit Rank-SVM, look at the certificate, rank and predict the labels of new instances.
 
 Learn what a fitted model tells about itself, and the difference between scores and predicted
 labels. All measures of the predictions end the output.
@@ -14,11 +18,13 @@ X_train, X_test, Y_train, Y_test = data.train_test()
 model = RankSVM(C=10.0, kernel="rbf", random_state=0)
 model.fit(X_train, Y_train)
 
+# %%
 # How far is this model from the best one? No model has an objective below the dual objective.
 print(f"{model.status_} after {model.n_iter_} epochs")
 print(f"objective {model.objective_:.4f}, optimum at least {model.dual_objective_:.4f}")
 print(f"so at most {100 * model.dual_gap_:.3f} % too high\n")
 
+# %%
 # The scores rank the labels; those whose decision function is positive are predicted.
 scores = model.decision_function(X_test[:3])
 for row, truth in zip(scores, Y_test[:3], strict=True):

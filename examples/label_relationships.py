@@ -1,12 +1,16 @@
-"""Which labels go together? MLRL learns the label covariance together with the scores.
+"""
+Label relationships
+===================
 
-Learn how to read `label_correlation_`, how it differs from counting labels that occur together, and
-when it helps. Run it with a path, such as relationships.png, to save the matrix as a picture.
+Which labels go together? MLRL learns the label covariance together with the scores.
+
+Learn how to read ``label_correlation_``, how it differs from counting labels that occur together,
+and how little it changes the predictions here: MLRL is the method for those who want the
+relationships. Those who want the best ranking are better served by Rank-SVM.
 """
 
-import sys
-
 import numpy as np
+from matplotlib import pyplot
 
 from multimargin import MLRL
 from multimargin.datasets import load_digit_attributes
@@ -21,6 +25,7 @@ print(
     f"{model.status_}: the objective is at most {100 * model.dual_gap_:.2f} % above the optimum\n"
 )
 
+# %%
 # The correlation of the labels' weights, and that of the labels themselves.
 learned = model.label_correlation_
 counted = np.corrcoef(Y_train.T)
@@ -31,6 +36,7 @@ print("strongest relationships                       learned   counted")
 for j, k in zip(first[order][:6], second[order][:6], strict=True):
     print(f"{names[j]:>20s}  and  {names[k]:20s}{learned[j, k]:8.2f}{counted[j, k]:10.2f}")
 
+# %%
 # Labels with few examples borrow from related ones. A covariance that is held at the identity
 # divided by the number of labels learns each label on its own.
 few = slice(0, 80)
@@ -44,6 +50,7 @@ for lam in (1e-4, 1e-3, 1e-2):
     print(f"lam = {lam:<25g}{wrong[0]:21.4f}{wrong[1]:18.4f}")
 print("The stronger the regularisation, the more the relationships count.")
 
-if len(sys.argv) > 1:
-    display = LabelCorrelationDisplay.from_estimator(model, label_names=names)
-    display.figure_.savefig(sys.argv[1])
+# %%
+# The learned correlation of all labels.
+LabelCorrelationDisplay.from_estimator(model, label_names=names)
+pyplot.show()

@@ -1,12 +1,15 @@
-"""Which features does each label need? LLSF finds a small set of features for every label.
+"""
+Label-specific features
+=======================
+
+Which features does each label need? LLSF finds a small set of features for every label.
 
 Learn how the parameter beta trades features for accuracy, and how any classifier of scikit-learn is
-trained on the features found. Run it with a path to save a bar chart of their numbers.
+trained on the features found.
 """
 
-import sys
-
 import numpy as np
+from matplotlib import pyplot
 from sklearn.svm import SVC
 
 from multimargin import LLSF, LabelSpecificBinaryRelevance
@@ -34,6 +37,7 @@ for label in (data.label_names.index("even"), data.label_names.index("closed loo
     image = np.where(model.label_specific_features_[label].reshape(8, 8), "#", ".")
     print(f"\n{data.label_names[label]}\n" + "\n".join("".join(row) for row in image))
 
-if len(sys.argv) > 1:
-    display = LabelFeatureCountDisplay.from_estimator(model, label_names=data.label_names)
-    display.figure_.savefig(sys.argv[1])
+# %%
+# How many features each label keeps.
+LabelFeatureCountDisplay.from_estimator(model, label_names=data.label_names)
+pyplot.show()

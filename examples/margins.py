@@ -1,10 +1,14 @@
-"""Large margins or even ones? Rank-SVM pushes small margins up, mlODM draws all of them together.
+"""
+Margins
+=======
+
+Large margins or even ones? Rank-SVM pushes small margins up, mlODM draws all of them together.
 
 Learn how to look at the margins of label pairs, which say more about a ranking than the share of
-wrong pairs. Run it with a path to save their distributions as a picture.
+wrong pairs.
 """
 
-import sys
+from matplotlib import pyplot
 
 from multimargin import MLODM, RankSVM
 from multimargin.datasets import load_digit_attributes
@@ -32,6 +36,7 @@ for name, model in models.items():
     shares = ((margins < 0).mean(), (margins < 0.9).mean(), (margins > 1.1).mean())
     print(f"{name:40s}{shares[0]:10.1%}{shares[1]:12.1%}{shares[2]:12.1%}")
 
-if len(sys.argv) > 1:
-    display = MarginDistributionDisplay.from_estimator(models, X_test, Y_test, normalize=True)
-    display.figure_.savefig(sys.argv[1])
+# %%
+# The margins of the pairs of the test rows.
+MarginDistributionDisplay.from_estimator(models, X_test, Y_test, normalize=True)
+pyplot.show()

@@ -1,4 +1,8 @@
-"""A method of one's own: a loss, given by its value and its proximal map, and thirty lines more.
+"""
+A loss of one's own
+===================
+
+A method of one's own: a loss, given by its value and its proximal map, and thirty lines more.
 
 Learn what the engine does with a loss of label pairs, here least-squares ranking, and how its
 certificate comes about; CVXPY (pip install multimargin[exact]) confirms the optimum. The guide's
@@ -65,6 +69,7 @@ K, C = rbf_kernel(X, gamma=0.2), 10.0
 B, primal, dual = fit(K, Y, C)
 print(f"block coordinates: {primal:.9f}, no model is below {dual:.9f}")
 
+# %%
 # The same problem, stated without a word on how to solve it. K = G G^T.
 G = np.linalg.cholesky(K + 1e-12 * np.eye(len(K)))
 A = cvxpy.Variable(Y.shape)  # G^T B

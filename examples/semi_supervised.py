@@ -1,4 +1,8 @@
-"""Rows without labels: SSMLRL takes them as rows of -1 in Y and learns from all rows.
+"""
+Rows without labels
+===================
+
+Rows without labels: SSMLRL takes them as rows of -1 in Y and learns from all rows.
 
 Learn how to mark them, how to cross-validate without ever scoring one, and why to let the
 validation decide whether unlabelled rows help: on these data they do not.
@@ -16,6 +20,7 @@ X_train, Y_train = X_train[:600], Y_train[:600].astype(int)
 Y_train[120:] = -1
 labelled, unlabelled = np.arange(120), np.arange(120, 600)
 
+# %%
 # Unlabelled rows belong to every training part and to no test part.
 splits = [
     (np.concatenate([labelled[train], unlabelled]), labelled[test])

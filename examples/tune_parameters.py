@@ -1,11 +1,14 @@
-"""Tune a method: folds that keep rare labels, scorers that rank, and searches that save fits.
+"""
+Tune parameters
+===============
+
+Tune a method: folds that keep rare labels, scorers that rank, and searches that save fits.
 
 Learn how to search gamma and C one after the other, as the Rank-CVM paper does, and along a path of
-warm starts. Run it with a path to save the scores over both parameters as a picture.
+warm starts.
 """
 
-import sys
-
+from matplotlib import pyplot
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
@@ -22,6 +25,7 @@ scoring = get_scorer("neg_ranking_loss")
 C = [2.0**k for k in range(-2, 7)]
 gamma = [2.0**k for k in range(-5, 3)]
 
+# %%
 # Scaling is learned inside each fold, so that no row is seen before it is predicted.
 pipeline = make_pipeline(MinMaxScaler(), RankSVM(random_state=0))
 lazy = LazySearchCV(
@@ -36,6 +40,7 @@ grid = WarmStartGridSearchCV(
 print(f"all pairs, C along a path of warm starts: {len(grid.cv_results_['params'])} candidates")
 print(f"  {grid.best_params_}, cross-validated ranking loss {-grid.best_score_:.4f}\n")
 
+# %%
 # Test rows took no part in any of this.
 print("                 untuned     one at a time     all pairs")
 untuned = RankSVM(random_state=0).fit(X_train, Y_train)
@@ -46,6 +51,7 @@ measures = [
 for name in ("ranking_loss", "hamming_loss", "micro_f1"):
     print(f"{name:14s}" + "".join(f"{of_model[name]:14.4f}" for of_model in measures))
 
-if len(sys.argv) > 1:
-    display = ParameterCurveDisplay.from_estimator(grid, parameters=["C", "gamma"])
-    display.figure_.savefig(sys.argv[1])
+# %%
+# The score over both parameters.
+ParameterCurveDisplay.from_estimator(grid, parameters=["C", "gamma"])
+pyplot.show()

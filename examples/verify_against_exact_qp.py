@@ -1,4 +1,8 @@
-"""Is it the optimum? Compare every solver with an interior-point method on a small problem.
+"""
+Verify against the exact problem
+================================
+
+Is it the optimum? Compare every solver with an interior-point method on a small problem.
 
 Learn that all solvers reach the same objective and the same scores, and how to check it yourself.
 Needs CVXPY: pip install multimargin[exact]

@@ -1,5 +1,6 @@
 """Runs every script in examples/ and the Python code of README and guide."""
 
+import ast
 import re
 import runpy
 import sys
@@ -32,11 +33,15 @@ def test_example(
 ) -> None:
     matplotlib.use("Agg")
     picture = tmp_path / "picture.png"
-    draws = "sys.argv" in script.read_text(encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", [str(script), *([str(picture)] if draws else [])])
+    code = script.read_text(encoding="utf-8")
+    saves = "sys.argv" in code
+    monkeypatch.setattr(sys, "argv", [str(script), *([str(picture)] if saves else [])])
+    monkeypatch.setattr(pyplot, "show", lambda: None)
+    pyplot.close("all")
     runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out
-    assert picture.exists() == draws
+    assert picture.exists() == saves
+    assert bool(pyplot.get_fignums()) == ("pyplot.show()" in code)
     pyplot.close("all")
 
 
@@ -54,6 +59,9 @@ def test_there_is_something_to_run() -> None:
     assert code_of(ROOT / "README.md")
 
 
-def test_the_gallery_shows_every_example() -> None:
-    gallery = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
-    assert all(f"../examples/{script.name}" in gallery for script in EXAMPLES)
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_has_a_title_and_a_text(script: Path) -> None:
+    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+    title, line, *rest = text.splitlines()
+    assert line == "=" * len(title)
+    assert len(" ".join(rest)) > 80

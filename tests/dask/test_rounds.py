@@ -235,3 +235,12 @@ def test_a_deadline_ends_the_rounds_with_a_certificate(name: str) -> None:
     assert stopped.gap > 1e-9
     last = stopped.history
     assert (last["primal"][-1], last["dual"][-1]) == (stopped.primal, stopped.dual)
+
+
+def test_the_history_has_the_step_that_led_to_each_round() -> None:
+    X, Y = problem()
+    solution = solved(dealt(X, Y, 4), (8, 5), Model("hinge", "none"))
+    steps = solution.history["step"]
+    assert steps[0] == 1.0
+    assert (steps[1:] > 0.0).all()
+    assert (steps <= 1.0).all()

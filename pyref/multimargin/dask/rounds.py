@@ -365,6 +365,8 @@ class _Rounds:
         self.point = _Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
         self.sigma = 1.0 if model.bias == "penalized" else 0.0
         self.growth = float(np.sqrt(cluster.count))
+        # Of the round before.
+        self.last_step = 1.0
         self.history = _History()
         self.tolerated = 0.0
         self.objective = 0.0
@@ -474,7 +476,7 @@ class _Rounds:
     def _record(self, number: int, primal: float, dual: float) -> None:
         seconds = time.perf_counter() - self.history.start
         moved = self.cluster.bytes_moved
-        row = (number, seconds, primal, dual, self.growth, self.point.step, moved)
+        row = (number, seconds, primal, dual, self.growth, self.last_step, moved)
         self.history.rows.append(row)
 
     def _correct(self, primal: float, dual: float) -> None:
@@ -527,9 +529,9 @@ class _Rounds:
             slope -= self.momentum.rho * answer["pull"]
             curvature += self.momentum.rho * answer["square"]
         if curvature == 0.0:
-            point.step = 1.0
+            point.step = self.last_step = 1.0
             return True
-        point.step = min(max(slope / curvature, 0.0), 1.0)
+        point.step = self.last_step = min(max(slope / curvature, 0.0), 1.0)
         point.weights = point.weights + point.step * change
         point.sum = point.sum + point.step * change_of_sum
         if point.step < _SHORT_STEP:
