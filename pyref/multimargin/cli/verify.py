@@ -1,12 +1,15 @@
 """``multimargin verify``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multimargin.cli import FAILED
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
+
+if TYPE_CHECKING:
+    from multimargin.verification import Verification
 
 
 def command(
@@ -65,7 +68,7 @@ def command(
         make_named_method,
         make_pipeline,
     )
-    from multimargin.cli.output import console, counted, pairs_table, print_json
+    from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
     from multimargin.verification import draw_rows, verify
 
@@ -95,32 +98,29 @@ def command(
             | {"agrees": found.agrees, "verification": found}
         )
     else:
-        verdict = "agrees" if found.agrees else "DOES NOT AGREE"
-        out = console()
-        out.print(
-            pairs_table(
-                [
-                    (
-                        "data",
-                        f"{data.name}: {counted(found.n_samples, 'row')} drawn from {split}, "
-                        f"{found.n_features} features, {found.n_labels} labels",
-                    ),
-                    ("method", " ".join(repr(estimator).split())),
-                ]
-            )
-        )
-        out.print()
-        out.print(
-            pairs_table(
-                [
-                    ("objective", f"{found.objective:.10g}", f"fitted; {found.status}"),
-                    ("", f"{found.exact_objective:.10g}", "exact"),
-                    ("difference", f"{found.objective_difference:.1e}", "relative"),
-                    ("gap", f"{found.gap:.1e}", "the fit's own bound of its distance"),
-                    ("scores", f"{found.score_difference:.1e}", "largest relative difference"),
-                    ("verdict", verdict, f"objectives within {tolerance:g}, bounds hold"),
-                ]
-            )
-        )
+        described = f"{data.name}: {counted(found.n_samples, 'row')} drawn from {split}"
+        _print(found, described, " ".join(repr(estimator).split()), tolerance)
     if not found.agrees:
         raise typer.Exit(FAILED)
+
+
+def _print(found: "Verification", described: str, method: str, tolerance: float) -> None:
+    from multimargin.cli.output import console, pairs_table
+
+    described = f"{described}, {found.n_features} features, {found.n_labels} labels"
+    verdict = "agrees" if found.agrees else "DOES NOT AGREE"
+    out = console()
+    out.print(pairs_table([("data", described), ("method", method)]))
+    out.print()
+    out.print(
+        pairs_table(
+            [
+                ("objective", f"{found.objective:.10g}", f"fitted; {found.status}"),
+                ("", f"{found.exact_objective:.10g}", "exact"),
+                ("difference", f"{found.objective_difference:.1e}", "relative"),
+                ("gap", f"{found.gap:.1e}", "the fit's own bound of its distance"),
+                ("scores", f"{found.score_difference:.1e}", "largest relative difference"),
+                ("verdict", verdict, f"objectives within {tolerance:g}, bounds hold"),
+            ]
+        )
+    )

@@ -151,50 +151,73 @@ def draw_task(
     tol = 10.0 ** random.uniform(-7, -2)
     Y = problem.Y
     if estimator is LLSF:
-        parameters |= {
-            "alpha": float(random.choice([0.0, 10.0 ** random.uniform(-3, 1)])) * scale**2,
-            "beta": 10.0 ** random.uniform(-3, 0.5) * scale,
-            "tol": tol,
-            "max_iter": 20_000,
-        }
+        parameters |= _draw_llsf(random, tol, scale)
     elif estimator in (MLRL, SSMLRL):
         del parameters["threshold"]
-        lam = 10.0 ** random.uniform(-3, 1) * unit
-        names = ("lam",) if estimator is MLRL else ("lam1", "lam2")
-        parameters |= {name: lam * 10.0 ** random.uniform(-1, 1) for name in names}
-        parameters |= {"tol": max(tol, 1e-6), "max_outer": 20_000}
-        if solver == "alternating":
-            # It stalls above the optimum, and every round is a whole problem.
-            parameters |= {"max_outer": 30}
-        if random.random() < 0.4:
-            S = random.normal(size=(q, random.integers(1, q + 1)))
-            parameters["fixed_covariance"] = S @ S.T / np.trace(S @ S.T)
+        parameters |= _draw_relationships(random, estimator, solver, q, tol, unit)
         if estimator is SSMLRL:
             Y = Y.copy()
             Y[random.random(n) < random.choice([0.0, 0.3])] = -1
             Y[:2] = problem.Y[:2]
-        Y = _with_unknown_labels(np.random.default_rng([seed, index, 1]), Y)
     else:
-        published = solver.endswith("frank-wolfe")
-        parameters |= {
-            "C": problem.C / unit,
-            "tol": max(tol, 1e-3) if published else tol,
-            "max_iter": 2_000 if published else 20_000,
-            "random_state": 0,
-        }
-        if estimator in (RankSVM, RankSVMz):
-            parameters["bias"] = problem.bias
+        spread = 1.0 if kernel == "precomputed" else square
+        parameters |= _draw_pairwise(random, estimator, solver, problem, tol, unit, spread)
         if estimator is RankSVMz:
             del parameters["threshold"]
-        if estimator is MLODM:
-            parameters |= {"theta": random.uniform(0.0, 0.9), "mu": random.uniform(0.05, 1.0)}
-        if estimator is RankHLapSVM:
-            spread = 1.0 if kernel == "precomputed" else square
-            nu = float(random.choice([0.0, random.uniform(0.01, 1.0)]))
-            lam = min(10.0 ** random.uniform(-3, 2) / unit, MOST_LAM)
-            parameters |= {"lam": lam, "nu": nu / spread}
+    if estimator is not LLSF:
         Y = _with_unknown_labels(np.random.default_rng([seed, index, 1]), Y)
     return Task(seed, index, estimator, parameters, fitted, Y, features, scale, K)
+
+
+def _draw_llsf(random: np.random.Generator, tol: float, scale: float) -> dict[str, Any]:
+    return {
+        "alpha": float(random.choice([0.0, 10.0 ** random.uniform(-3, 1)])) * scale**2,
+        "beta": 10.0 ** random.uniform(-3, 0.5) * scale,
+        "tol": tol,
+        "max_iter": 20_000,
+    }
+
+
+def _draw_relationships(
+    random: np.random.Generator, estimator: type, solver: str, q: int, tol: float, unit: float
+) -> dict[str, Any]:
+    lam = 10.0 ** random.uniform(-3, 1) * unit
+    names = ("lam",) if estimator is MLRL else ("lam1", "lam2")
+    parameters: dict[str, Any] = {name: lam * 10.0 ** random.uniform(-1, 1) for name in names}
+    # The published loop stalls above the optimum, and every round is a whole problem.
+    rounds = 30 if solver == "alternating" else 20_000
+    parameters |= {"tol": max(tol, 1e-6), "max_outer": rounds}
+    if random.random() < 0.4:
+        S = random.normal(size=(q, random.integers(1, q + 1)))
+        parameters["fixed_covariance"] = S @ S.T / np.trace(S @ S.T)
+    return parameters
+
+
+def _draw_pairwise(
+    random: np.random.Generator,
+    estimator: type,
+    solver: str,
+    problem: Any,
+    tol: float,
+    unit: float,
+    spread: float,
+) -> dict[str, Any]:
+    published = solver.endswith("frank-wolfe")
+    parameters = {
+        "C": problem.C / unit,
+        "tol": max(tol, 1e-3) if published else tol,
+        "max_iter": 2_000 if published else 20_000,
+        "random_state": 0,
+    }
+    if estimator in (RankSVM, RankSVMz):
+        parameters["bias"] = problem.bias
+    if estimator is MLODM:
+        parameters |= {"theta": random.uniform(0.0, 0.9), "mu": random.uniform(0.05, 1.0)}
+    if estimator is RankHLapSVM:
+        nu = float(random.choice([0.0, random.uniform(0.01, 1.0)]))
+        lam = min(10.0 ** random.uniform(-3, 2) / unit, MOST_LAM)
+        parameters |= {"lam": lam, "nu": nu / spread}
+    return parameters
 
 
 def _with_unknown_labels(random: np.random.Generator, Y: Any) -> Any:
