@@ -129,3 +129,11 @@ def test_sound_files_are_not_suspected(shared_data: Path, name: str) -> None:
     data = load(shared_data / name)
     assert describe(data).warnings == ()
     assert describe(replace(data, splits={})).warnings == ()
+
+
+def test_labels_that_are_all_alike_do_not_warn() -> None:
+    # Five labels of one frequency: their correlation between two parts is pure chance.
+    for seed in range(200):
+        Y = (np.random.default_rng(seed).random((300, 5)) < 0.35).astype(np.uint8)
+        data = MultilabelData(np.random.default_rng(seed).normal(size=(300, 2)), Y)
+        assert not describe(data).warnings

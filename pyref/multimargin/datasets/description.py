@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import chdtrc
 
 from multimargin.datasets.multilabel_data import MultilabelData
 
@@ -16,6 +17,8 @@ _LOW_CORRELATION = 0.5
 _HIGH_CORRELATION = 0.9
 # One-sided 99% limit of a normal variable: a warning should be rare by chance.
 _NORMAL_LIMIT = 2.33
+# Frequencies that are as far apart by chance as seldom as this are not alike.
+_CHANCE = 1e-3
 # Names in a warning.
 _MOST_NAMES = 8
 # A correlation of fewer points says nothing.
@@ -103,9 +106,11 @@ def describe(data: MultilabelData) -> Description:
     A warning is given when the labels' frequencies do not correlate between train and test (or,
     without these splits, between the two halves of the rows): the upper 99% limit of the
     correlation (Fisher's transformation) is below 0.5, or it is below 0.5 while shifting the labels
-    of one part by one column raises it above 0.9. So label columns betray themselves that are not
-    the same in all rows, as in the public merged file of rcv1 (subset 1), whose second half sits
-    one column too early. Small problems and ordinary splits do not reach either.
+    of one part by one column raises it above 0.9; and the frequencies differ by more than chance
+    (chi-square, p < 0.001), as those of labels that are all alike do not. So label columns betray
+    themselves that are not the same in all rows, as in the public merged file of rcv1 (subset 1),
+    whose second half sits one column too early. Small problems and ordinary splits do not reach
+    either.
 
     Examples
     --------
@@ -122,7 +127,8 @@ def describe(data: MultilabelData) -> Description:
     first_name, first, second_name, second = _two_parts(data)
     correlation, shifted = _frequency_correlations(data.Y[first], data.Y[second])
     warnings = []
-    if correlation is not None and _is_suspicious(correlation, shifted, data.n_labels):
+    suspicious = correlation is not None and _is_suspicious(correlation, shifted, data.n_labels)
+    if suspicious and _differ(data.Y[first], data.Y[second]):
         warnings.append(
             f"label frequencies of {first_name} and {second_name} do not correlate "
             f"({correlation:.2f}{_best_shift(shifted)}): "
@@ -253,6 +259,17 @@ def _is_suspicious(correlation: float, shifted: Mapping[int, float | None], q: i
         return True
     limit = np.tanh(np.arctanh(max(correlation, -1 + 1e-12)) + _NORMAL_LIMIT / np.sqrt(q - 3))
     return bool(limit < _LOW_CORRELATION)
+
+
+def _differ(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+    """Decide whether the labels' frequencies in two parts differ by more than chance."""
+    n, m = len(first), len(second)
+    pooled = (first.sum(axis=0) + second.sum(axis=0)) / (n + m)
+    varying = (pooled > 0.0) & (pooled < 1.0)
+    difference = (first.mean(axis=0) - second.mean(axis=0))[varying]
+    variance = (pooled * (1.0 - pooled))[varying] * (1.0 / n + 1.0 / m)
+    statistic = float(np.sum(difference**2 / variance))
+    return bool(chdtrc(int(varying.sum()), statistic) < _CHANCE)
 
 
 def _best_shift(shifted: Mapping[int, float | None]) -> str:
