@@ -98,7 +98,7 @@ def test_kinds_of_values_aliases_and_jobs(capsys):
         ("--grid C=1 --grid C=2", "C is given twice"),
         ("--grid C=1,2 --C 3", "C is given twice"),
         ("--C 1 --gamma 1", "nothing is left to tune of C, gamma; expected --grid"),
-        ("--score auc", "--score is 'auc'; expected one of average_precision, "),
+        ("--score auc", "--score is 'auc'; expected one of auc_macro, auc_micro, "),
         ("--cv 1300", "--cv is 1300; expected at most 1198, the number of rows of train"),
         ("--jobs 0", "--jobs is 0; expected a number of fits, or -1"),
         ("--rounds 0", "--rounds"),

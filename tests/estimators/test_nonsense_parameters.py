@@ -48,7 +48,10 @@ NONSENSE: dict[str, Any] = {
 IMPOSSIBLE = ("nan", "-inf", "decimal", "text", "no text", "bytes", "dict", "complex", "object")
 IMPOSSIBLE += ("array of nan", "array of objects", "beyond floats")
 
-REQUIRED = {"ThresholdedClassifier": {"estimator": KNeighborsClassifier(3)}}
+REQUIRED = {
+    name: {"estimator": KNeighborsClassifier(3)}
+    for name in ("ThresholdedClassifier", "CalibratedClassifier")
+}
 QUICK = {"max_iter": 3, "max_outer": 2, "cv": 2}
 
 

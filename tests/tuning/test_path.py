@@ -66,7 +66,7 @@ def test_pipelines_scorers_and_jobs():
 
 
 def test_parameters_and_clones():
-    model = PathCV(RankSVM(), Cs=(1.0, 2.0), scoring=None)
+    model = PathCV(RankSVM(random_state=0), Cs=(1.0, 2.0), scoring=None)
     assert set(model.get_params(deep=False)) == {
         "estimator",
         "Cs",

@@ -22,9 +22,11 @@ from multimargin.dask.parts import Common, Sums
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
 
-# As in the compiled loop: the augmentation relative to the mean of the kernel's diagonal, its
-# growth after a round in which nothing moved, and the largest one.
-_AUGMENTATION = 0.3
+# The augmentation of a free bias, in units of the margin over what the dual rows of a label can sum
+# to. The larger one of the compiled loop, 0.3 times the mean of the kernel's diagonal, would have
+# each part pay for moves that the others cancel. Its growth after a round in which nothing moved,
+# and the largest one, are those of the compiled loop.
+_AUGMENTATION = 5.0
 _STILL_FACTOR = 4.0
 _LARGEST_GROWTH = 1e12
 
@@ -581,9 +583,8 @@ class _FreeRounds(_Rounds):
         capacity: Matrix,
     ) -> None:
         super().__init__(cluster, shape, model, settings, about)
-        mean = about["squared_norms"] / max(about["rows"], 1)
         self.capacity = np.ascontiguousarray(capacity)
-        self.least = _AUGMENTATION * mean + 1.0 / about["pair_weight"]
+        self.least = _AUGMENTATION * shape[1] / about["pair_weight"]
         self.sigma = self.least
         self.next_attempt = 0
 
