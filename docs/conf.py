@@ -1,7 +1,11 @@
 """Sphinx settings: ``make docs`` builds these pages, and every warning is an error."""
 
+import sys
 from importlib.metadata import distribution
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "multimargin"
 author = "The multimargin developers"
@@ -49,7 +53,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": "gallery_order.Order",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,

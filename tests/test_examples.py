@@ -59,6 +59,11 @@ def test_there_is_something_to_run() -> None:
     assert code_of(ROOT / "README.md")
 
 
+def test_the_gallery_has_a_place_for_every_example() -> None:
+    order = runpy.run_path(str(ROOT / "docs" / "gallery_order.py"))["ORDER"]
+    assert sorted(order) == [script.name for script in EXAMPLES]
+
+
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_has_a_title_and_a_text(script: Path) -> None:
     text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""

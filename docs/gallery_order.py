@@ -1,0 +1,40 @@
+"""The order of the examples in the gallery: first steps, certificates, methods, size."""
+
+ORDER = (
+    "first_fit.py",
+    "tags_for_software.py",
+    "choose_a_method.py",
+    "tune_parameters.py",
+    "thresholds.py",
+    "compare_methods.py",
+    "certificate_in_motion.py",
+    "certified_convergence.py",
+    "verify_against_exact_qp.py",
+    "own_loss.py",
+    "margins.py",
+    "label_relationships.py",
+    "label_specific_features.py",
+    "semi_supervised.py",
+    "kernels_at_scale.py",
+    "many_machines.py",
+)
+
+
+class Order:
+    """Sorts the scripts of a folder; one that is not named fails the build.
+
+    Parameters
+    ----------
+    folder : str
+        Where they are.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def __call__(self, script: str) -> int:
+        """Return the place of a script."""
+        return ORDER.index(script)
+
+    def __repr__(self) -> str:
+        return "Order()"
