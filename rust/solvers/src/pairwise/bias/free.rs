@@ -21,7 +21,7 @@ use crate::report::{Monitor, relative, relative_gap};
 const AUGMENTATION: f64 = 0.3;
 
 /// Further augmentation, relative to the mean weight of a label's pairs: the share of it that a bias moves.
-const PER_LABEL: f64 = 8.0;
+const PER_LABEL: f64 = 3.0;
 
 /// What a repair leaves of the gap at a held bias, for it finds a better bias: measured, 0.6 to 0.8 of it.
 const AFTER_REPAIR: f64 = 0.75;
