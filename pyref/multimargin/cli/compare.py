@@ -171,7 +171,7 @@ def command(
 
     estimators, grids = _estimators(methods, time_limit, tune=tune)
     if tune:
-        _check_score(tune_score)
+        tune_score = _check_score(tune_score)
     folds = _splits(cv, official_split)
     shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
     outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
@@ -185,7 +185,7 @@ def command(
             estimators,
             tune=grids if tune else False,
             tune_folds=tune_folds,
-            tune_score=tune_score.replace("-", "_").removeprefix("neg_"),
+            tune_score=tune_score,
             cv=folds,
             scaling=scale,
             seed=seed,
@@ -272,13 +272,16 @@ def _grid(method: Any, fixed: dict[str, str], tried: dict[str, list[str]]) -> di
     return {**papers, **typed} if typed.keys() <= papers.keys() else {**typed, **papers}
 
 
-def _check_score(score: str) -> None:
+def _check_score(score: str) -> str:
+    """Return the name of a measure as the library has it."""
     from multimargin.compare.experiment.tuning import scorer_of
 
+    name = score.replace("-", "_").removeprefix("neg_")
     try:
-        scorer_of(score.replace("-", "_").removeprefix("neg_"))
+        scorer_of(name)
     except ValueError as error:
         raise WrongUsage(f"--{str(error).replace('_', '-', 1)}") from error
+    return name
 
 
 def _load(source: str, columns: Any) -> Any:

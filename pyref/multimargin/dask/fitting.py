@@ -202,7 +202,7 @@ def _solve_label_features(
     max_iter = estimator._check_parameters()
     progress = Progress(estimator, max_iter, int(estimator.verbose))
     d, q = shape
-    targets = Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, inputs.label_names)
+    targets = _targets(inputs, q)
     with closing(cluster):
         fit_label_features(estimator, cluster, targets, d, progress.epoch_callback(), deadline)
         _store_features(estimator, inputs, d)
@@ -366,8 +366,7 @@ def _store(
 ) -> None:
     d, q = shape
     fit = estimator._of_engine(solution.fit(), solution.pairs)
-    names = inputs.label_names
-    targets = Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, names)
+    targets = _targets(inputs, q)
     _store_features(estimator, inputs, d)
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
     estimator._store_report(fit)
@@ -379,6 +378,11 @@ def _store(
     if interrupted:
         threshold = ConstantThreshold(0.0)
     estimator.threshold_ = _learned(threshold, cluster, weights, bias, unit if unit > 0.0 else 1.0)
+
+
+def _targets(inputs: Inputs, q: int) -> Targets:
+    """Return the labels, without rows."""
+    return Targets(np.zeros((0, q), dtype=np.uint8), np.arange(q), True, inputs.label_names)
 
 
 def _store_features(estimator: Any, inputs: Inputs, d: int) -> None:

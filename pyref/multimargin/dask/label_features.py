@@ -7,10 +7,8 @@ objective that is returned is computed once more from the rows themselves.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
 from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import thread_count
@@ -23,11 +21,15 @@ from multimargin.estimators.shared.llsf_problem import (
     Convexity,
     Eigenbasis,
     Request,
+    anchor_of_sums,
+    as_dense,
     decide,
     dissimilarity_of_counts,
+    eigenpairs,
+    report_of,
     solve,
 )
-from multimargin.estimators.shared.problem import Matrix, Report, history_of
+from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.estimators.shared.progress import EpochCallback
 
 # An eigenvalue of X^T X below this share of the largest one, times d, is rounding.
@@ -98,30 +100,29 @@ def fit_label_features(
     sums = cluster.sums(row_sums)
     R = dissimilarity_of_counts(sums["labels"])
     alpha, beta = float(estimator.alpha), float(estimator.beta)
-    convexity = decide(R, alpha, lambda deficit: _anchor(sums, deficit), convexify=True)
-    X, basis = _representatives(sums["gram"], convexity)
+    gram, correlation = sums["gram"], sums["correlation"]
+    convexity = decide(
+        R,
+        alpha,
+        lambda deficit: anchor_of_sums(gram.copy(), lambda: correlation, deficit),
+        convexify=True,
+    )
+    X, basis = _representatives(gram, convexity)
     request = Request(
         beta=beta,
         solver="admm" if estimator.solver == "auto" else estimator.solver,
         lipschitz=convexity.largest_eigenvalue,
         tol=float(estimator.tol),
         max_iter=estimator._check_parameters(),
-        start=_start(estimator, (R.shape[0], d)),
+        start=estimator._warm_start_of(R.shape[0], d),
         threads=thread_count(estimator.n_jobs),
         callback=callback,
         basis=basis,
         deadline=deadline,
-        sums=(np.ascontiguousarray(sums["correlation"].T), np.diag(sums["labels"]).copy()),
+        sums=(np.ascontiguousarray(correlation.T), np.diag(sums["labels"]).copy()),
     )
     solution = solve(X, np.zeros((X.shape[0], R.shape[0]), dtype=np.uint8), convexity, request)
-    report = Report(
-        status=solution.status,
-        n_iter=solution.epochs,
-        primal=solution.primal,
-        dual_objective=solution.dual_objective,
-        gap=solution.gap,
-        history=history_of(solution.history),
-    )
+    report = report_of(solution)
     report = _confirmed(report, cluster, solution.weights, convexity, beta, estimator.tol)
     estimator._store(targets, convexity, solution.weights, report)
     estimator.kkt_residual_ = solution.kkt_residual
@@ -131,7 +132,7 @@ def row_sums(part: Part) -> Sums:
     """Return what the rows add to X^T X, X^T Y and Y^T Y."""
     Y = part.indicator.astype(np.float64)
     return {
-        "gram": _dense(part.X.T @ part.X),
+        "gram": as_dense(part.X.T @ part.X),
         "correlation": np.asarray(part.X.T @ Y),
         "labels": Y.T @ Y,
     }
@@ -143,39 +144,15 @@ def squared_error(part: Part, weights: Matrix) -> Sums:
     return {"error": 0.5 * float(np.vdot(difference, difference))}
 
 
-def _dense(matrix: Any) -> Matrix:
-    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
-    return dense
-
-
-def _anchor(sums: Sums, deficit: float) -> float | None:
-    """Return <C, (X^T X - deficit I)^-1 C>, None when that matrix is not positive definite."""
-    gram = sums["gram"] - deficit * np.eye(len(sums["gram"]))
-    try:
-        factor = linalg.cho_factor(gram, lower=True, check_finite=False)
-    except linalg.LinAlgError:
-        return None
-    C = sums["correlation"]
-    return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
-
-
 def _representatives(gram: Matrix, convexity: Convexity) -> tuple[Matrix, Eigenbasis]:
     """Return rows with the same X^T X, and the basis in which the quadratic form is diagonal."""
     # On one thread: with more, rounding would depend on their number.
     with threadpool_limits(1, user_api="blas"):
-        values, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
+        values, vectors = eigenpairs(gram)
         values = np.where(values > _ROUNDING * len(values) * values[-1], values, 0.0)
         X = np.ascontiguousarray(np.sqrt(values)[:, None] * vectors.T)
-        coupling = None
-        if convexity.coupling is not None:
-            of_labels = linalg.eigh(convexity.coupling, driver="evd", check_finite=False)
-            coupling = of_labels[0], np.ascontiguousarray(of_labels[1])
-    return X, Eigenbasis((values, np.ascontiguousarray(vectors)), coupling)
-
-
-def _start(estimator: LLSF, shape: tuple[int, int]) -> Matrix | None:
-    coef: Matrix = getattr(estimator, "coef_", np.zeros(0))
-    return coef if estimator.warm_start and coef.shape == shape else None
+        coupling = None if convexity.coupling is None else eigenpairs(convexity.coupling)
+    return X, Eigenbasis((values, vectors), coupling)
 
 
 def _confirmed(

@@ -34,11 +34,12 @@ from multimargin.estimators.shared.llsf_problem import (
     examine,
     is_affordable,
     published_lipschitz,
+    report_of,
     ridge_start,
     smallest_feature_eigenvalue,
     solve,
 )
-from multimargin.estimators.shared.problem import Report, history_of
+from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import (
     check_max_time,
@@ -265,7 +266,7 @@ default="scores"
             deadline=deadline,
         )
         solution = solve(X, targets.indicator, convexity, request)
-        self._store(targets, convexity, solution.weights, _report_of(solution))
+        self._store(targets, convexity, solution.weights, report_of(solution))
         self.kkt_residual_ = solution.kkt_residual
         interrupted = solution.status == "interrupted" and not progress.stop_requested
         try:
@@ -288,11 +289,15 @@ default="scores"
         return eigenbasis(X, convexity.coupling) if solver == "admm" or bounds else None
 
     def _start(self, X: Any, targets: Targets) -> Matrix | None:
-        shape = (targets.indicator.shape[1], X.shape[1])
-        if self.warm_start and getattr(self, "coef_", np.empty(0)).shape == shape:
-            coef: Matrix = self.coef_
+        coef = self._warm_start_of(targets.indicator.shape[1], X.shape[1])
+        if coef is not None or self.convexify:
             return coef
-        return None if self.convexify else ridge_start(X, targets.indicator, float(self.gamma))
+        return ridge_start(X, targets.indicator, float(self.gamma))
+
+    def _warm_start_of(self, q: int, d: int) -> Matrix | None:
+        """Return the previous coefficients, where they are asked for and fit the data."""
+        coef: Matrix = getattr(self, "coef_", np.empty(0))
+        return coef if self.warm_start and coef.shape == (q, d) else None
 
     def _store(
         self, targets: Targets, convexity: Convexity, weights: Matrix, report: Report
@@ -395,17 +400,6 @@ default="scores"
         check_is_fitted(self)
         mask: NDArray[np.bool_] = self.label_specific_features_.any(axis=0)
         return mask
-
-
-def _report_of(solution: Any) -> Report:
-    return Report(
-        status=solution.status,
-        n_iter=solution.epochs,
-        primal=solution.primal,
-        dual_objective=solution.dual_objective,
-        gap=solution.gap,
-        history=history_of(solution.history),
-    )
 
 
 def beta_max(X: Any, Y: Any) -> float:

@@ -191,26 +191,6 @@ class CalibratedClassifier(HeldOutClassifier):
         """
         return self.predict_proba(X) - 0.5
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Predict the labels that are more likely relevant than not.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            1 where the probability is above one half, else 0.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        """
-        return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
-
 
 class Sigmoid(BaseEstimator):  # type: ignore[misc]
     """A logistic function of the score.

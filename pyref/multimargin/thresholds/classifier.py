@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from multimargin.thresholds.base import Threshold, learn_threshold
 from multimargin.thresholds.held_out import HeldOutClassifier
@@ -114,7 +115,11 @@ class ThresholdedClassifier(HeldOutClassifier):
         threshold = make_threshold(self.threshold, random_state=0)
         held_out = self._hold_out(X, Y, sample_weight)
         self.threshold_ = learn_threshold(
-            threshold, held_out.scores, held_out.labels, held_out.X, held_out.sample_weight
+            threshold,
+            held_out.scores,
+            held_out.labels,
+            _safe_indexing(X, held_out.rows),
+            held_out.sample_weight,
         )
         return self
 
@@ -159,23 +164,3 @@ class ThresholdedClassifier(HeldOutClassifier):
         """
         scores = self.label_scores(X)
         return self.threshold_.decision_function(scores, X)
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Predict the relevant labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            1 where the decision function is positive, else 0.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        """
-        return np.asarray(self.decision_function(X) > 0, dtype=np.intp)

@@ -1,5 +1,6 @@
 """Classifiers that learn something from the scores of rows that the model has not seen."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import check_choice, job_count
-from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.targets import check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_scores import response_of, scores_by
 
@@ -24,6 +25,7 @@ Matrix = NDArray[np.float64]
 _RESPONSES = ("label_scores", "decision_function", "predict_proba")
 
 
+@dataclass(frozen=True)
 class HeldOut:
     """Held-out scores, and what belongs to them.
 
@@ -33,19 +35,16 @@ class HeldOut:
         Scores of the rows of all folds.
     labels : ndarray of shape (m, q)
         Their labels, NaN where they are unknown.
-    X : array-like or sparse matrix of shape (m, d)
-        Their features.
+    rows : ndarray of shape (m,)
+        Their numbers among the rows of the fit.
     sample_weight : ndarray of shape (m,) or None
         Their weights.
     """
 
-    def __init__(
-        self, scores: Matrix, labels: NDArray[Any], X: Any, sample_weight: Matrix | None
-    ) -> None:
-        self.scores = scores
-        self.labels = labels
-        self.X = X
-        self.sample_weight = sample_weight
+    scores: Matrix
+    labels: NDArray[Any]
+    rows: NDArray[np.intp]
+    sample_weight: Matrix | None
 
 
 class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -98,17 +97,34 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
         )
         self.estimator_ = _fitted(clone(self.estimator), X, labels, weights)
         self.response_method_ = response_of(self.estimator_, _wanted(self.response_method))
-        self._name_outputs(targets)
+        targets.name_outputs(self)
         rows = np.concatenate([np.asarray(test) for _, test in folds])
         return HeldOut(
             np.vstack(scores),
             labels[rows],
-            _safe_indexing(X, rows),
+            rows,
             None if weights is None else weights[rows],
         )
 
-    def _name_outputs(self, targets: Targets) -> None:
-        targets.name_outputs(self)
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict the relevant labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            1 where the decision function is positive, else 0.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
 
     def _folds(self, X: Any, indicator: NDArray[Any]) -> list[Any]:
         try:

@@ -61,9 +61,17 @@ pub fn optional_matrix<'a>(
     array: Option<&'a PyReadonlyArray2<'_, f64>>,
     shape: [usize; 2],
 ) -> PyResult<Option<&'a [f64]>> {
-    let Some(array) = array else {
-        return Ok(None);
-    };
+    array
+        .map(|array| shaped_matrix(name, array, shape))
+        .transpose()
+}
+
+/// The values of a matrix, checked for its shape.
+pub fn shaped_matrix<'a>(
+    name: &str,
+    array: &'a PyReadonlyArray2<'_, f64>,
+    shape: [usize; 2],
+) -> PyResult<&'a [f64]> {
     if array.shape() != shape {
         return Err(PyValueError::new_err(format!(
             "{name} has shape {:?}, expected {shape:?}",
@@ -72,7 +80,7 @@ pub fn optional_matrix<'a>(
     }
     let values = row_major(name, array)?;
     check_finite(name, values)?;
-    Ok(Some(values))
+    Ok(values)
 }
 
 impl FeatureArrays<'_> {

@@ -1,7 +1,7 @@
 //! LLSF: one entry, `solve_label_features`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{FeatureArrays, optional_matrix, row_major, value_error};
+use crate::arguments::{FeatureArrays, optional_matrix, row_major, shaped_matrix, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
@@ -89,7 +89,7 @@ impl LabelFeaturesRequest<'_> {
         let Some((correlation, squared_norms)) = &self.sums else {
             return Ok(Targets::Indicator(row_major("Y", indicator)?, q));
         };
-        let correlation = optional_matrix("sums", Some(correlation), [q, d])?.unwrap_or_default();
+        let correlation = shaped_matrix("sums", correlation, [q, d])?;
         Ok(Targets::Sums(
             memory::copied(correlation, Purpose::FeaturesByLabels),
             squared_norms.as_slice()?.to_vec(),

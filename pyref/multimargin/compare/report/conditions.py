@@ -1,7 +1,7 @@
 """The tables of what results were obtained from: certificates, failures, parameters, data."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,7 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
     Table or None
         One row a data set and method with certificates; None without any.
     """
-    certified: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for result in results:
-        if result.certificate is not None:
-            certified.setdefault((result.data, result.method), []).append(result.certificate)
+    certified = _grouped((result, result.certificate) for result in results)
     if not certified:
         return None
     rows = []
@@ -64,10 +61,7 @@ def tuning_table(results: Sequence[Result]) -> Table | None:
     Table or None
         One row a data set and method that was tuned; None without any.
     """
-    tuned: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for result in results:
-        if result.tuning is not None:
-            tuned.setdefault((result.data, result.method), []).append(result.tuning)
+    tuned = _grouped((result, result.tuning) for result in results)
     if not tuned:
         return None
     rows = []
@@ -275,6 +269,17 @@ def environments_table(results: Sequence[Result]) -> Table:
         notes=notes,
         numeric=False,
     )
+
+
+def _grouped(
+    entries: Iterable[tuple[Result, dict[str, Any] | None]],
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Gather what results have, by data set and method."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for result, entry in entries:
+        if entry is not None:
+            found.setdefault((result.data, result.method), []).append(entry)
+    return found
 
 
 def _short(value: Any) -> str:

@@ -20,6 +20,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
+from multimargin.estimators.shared.problem import Report, history_of
 from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import rust_features
@@ -180,13 +181,35 @@ def _anchor(X: Any, indicator: NDArray[np.uint8], deficit: float) -> float | Non
     squared_norms = _column_squared_norms(X)
     if d > n or squared_norms.min() <= deficit:
         return None
-    gram = _dense(safe_sparse_dot(X.T, X))
-    gram[np.diag_indices(d)] -= deficit
+    gram = as_dense(safe_sparse_dot(X.T, X))
+    return anchor_of_sums(
+        gram, lambda: as_dense(safe_sparse_dot(X.T, indicator.astype(np.float64))), deficit
+    )
+
+
+def anchor_of_sums(gram: Matrix, correlation: Callable[[], Matrix], deficit: float) -> float | None:
+    """Return <C, (X^T X - deficit I)^-1 C>.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        X^T X, which is overwritten.
+    correlation : callable
+        Returns C = X^T Y, of shape (d, q); not called where the matrix is not positive definite.
+    deficit : float
+        What is taken off the diagonal.
+
+    Returns
+    -------
+    float or None
+        None when the matrix is not positive definite.
+    """
+    gram[np.diag_indices(len(gram))] -= deficit
     try:
         factor = linalg.cho_factor(gram, lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
-    C = _dense(safe_sparse_dot(X.T, indicator.astype(np.float64)))
+    C = correlation()
     return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
 
 
@@ -205,7 +228,7 @@ def smallest_feature_eigenvalue(X: Any) -> float:
     """
     if X.shape[1] > X.shape[0]:
         return 0.0
-    gram = _dense(safe_sparse_dot(X.T, X))
+    gram = as_dense(safe_sparse_dot(X.T, X))
     return max(0.0, float(linalg.eigvalsh(gram, subset_by_index=[0, 0])[0]))
 
 
@@ -225,7 +248,7 @@ def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
     """
     n, d = X.shape
     if min(n, d) <= 2:
-        features = float(np.linalg.norm(_dense(X), 2)) ** 2
+        features = float(np.linalg.norm(as_dense(X), 2)) ** 2
     else:
         square = LinearOperator((d, d), matvec=lambda v: X.T @ (X @ v), dtype=np.float64)
         features = float(eigsh(square, k=1, v0=np.ones(d), tol=0, return_eigenvectors=False)[0])
@@ -253,14 +276,14 @@ def ridge_start(X: Any, indicator: NDArray[np.uint8], gamma: float) -> Matrix:
     Y = indicator.astype(np.float64)
     # The smaller of the two equal systems, in features or in rows.
     if d <= n:
-        system = _dense(safe_sparse_dot(X.T, X))
-        right = _dense(safe_sparse_dot(X.T, Y))
+        system = as_dense(safe_sparse_dot(X.T, X))
+        right = as_dense(safe_sparse_dot(X.T, Y))
     else:
-        system = _dense(safe_sparse_dot(X, X.T))
+        system = as_dense(safe_sparse_dot(X, X.T))
         right = Y
     system[np.diag_indices(min(n, d))] += gamma
     solution = linalg.solve(system, right, assume_a="pos")
-    W = solution if d <= n else _dense(safe_sparse_dot(X.T, solution))
+    W = solution if d <= n else as_dense(safe_sparse_dot(X.T, solution))
     return np.ascontiguousarray(W.T)
 
 
@@ -301,16 +324,30 @@ def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
     n, d = X.shape
     with threadpool_limits(1, user_api="blas"):
         if d <= n:
-            features = _eigenpairs(_dense(safe_sparse_dot(X.T, X)))
+            features = eigenpairs(as_dense(safe_sparse_dot(X.T, X)))
         else:
             # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to
             # losing rank.
-            _, singular, vectors = linalg.svd(_dense(X), full_matrices=False, check_finite=False)
+            _, singular, vectors = linalg.svd(as_dense(X), full_matrices=False, check_finite=False)
             features = singular**2, np.ascontiguousarray(vectors.T)
-        return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
+        return Eigenbasis(features, None if coupling is None else eigenpairs(coupling))
 
 
-def _eigenpairs(matrix: Matrix) -> _Pairs:
+def eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Return eigenvalues and eigenvectors as columns.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m)
+        Symmetric.
+
+    Returns
+    -------
+    values : ndarray of shape (m,)
+        Increasing.
+    vectors : ndarray of shape (m, m)
+        Contiguous by rows.
+    """
     values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
     return values, np.ascontiguousarray(vectors)
 
@@ -450,6 +487,28 @@ def solve(
     )
 
 
+def report_of(solution: _rust.LabelFeaturesSolution) -> Report:
+    """Return how a solver ended.
+
+    Parameters
+    ----------
+    solution : LabelFeaturesSolution
+        Its answer.
+
+    Returns
+    -------
+    Report
+    """
+    return Report(
+        status=solution.status,
+        n_iter=solution.epochs,
+        primal=solution.primal,
+        dual_objective=solution.dual_objective,
+        gap=solution.gap,
+        history=history_of(solution.history),
+    )
+
+
 def _column_squared_norms(X: Any) -> Matrix:
     if sparse.issparse(X):
         squares: Matrix = np.asarray(X.multiply(X).sum(axis=0)).ravel()
@@ -457,6 +516,17 @@ def _column_squared_norms(X: Any) -> Matrix:
     return np.asarray(np.einsum("ij,ij->j", X, X), dtype=np.float64)
 
 
-def _dense(matrix: Any) -> Matrix:
+def as_dense(matrix: Any) -> Matrix:
+    """Return a matrix as a dense one.
+
+    Parameters
+    ----------
+    matrix : ndarray or sparse matrix
+        The matrix.
+
+    Returns
+    -------
+    ndarray
+    """
     dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     return dense

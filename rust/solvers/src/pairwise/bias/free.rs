@@ -138,12 +138,14 @@ impl<'a> Free<'a> {
             return Some(priced);
         }
         let other = std::mem::replace(&mut engine.offset, bias);
+        let terms = engine.gap_terms();
         let plain = Self::exactly(&engine.certify());
         if plain.gap < priced.gap {
             return Some(plain);
         }
         engine.offset = other;
-        Some(Self::exactly(&engine.certify()))
+        engine.set_gap_terms(&terms);
+        Some(priced)
     }
 
     /// Moves the engine to the better one of both repairs; whether there is one. With none the engine is where it was.
