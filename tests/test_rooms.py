@@ -100,6 +100,7 @@ SUBJECTS = {
     "estimators/test_certificates.py",
     "estimators/test_indefinite_kernels.py",
     "estimators/test_interrupted_threshold.py",
+    "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
     "measures/test_measures.py",
     "thresholds/test_thresholds.py",

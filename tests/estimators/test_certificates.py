@@ -152,7 +152,7 @@ def test_objective_is_that_of_the_model_returned(estimator, kernel, scale, d):
         assert model.dual_gap_ >= -1e-9
 
 
-@pytest.mark.parametrize("estimator", [MLRL()], ids=repr)
+@pytest.mark.parametrize("estimator", [MLRL(keep_rows=True)], ids=repr)
 @every_kernel
 @every_scale
 def test_objective_of_mlrl_is_that_of_the_model_returned(estimator, kernel, scale):

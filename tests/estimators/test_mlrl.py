@@ -32,7 +32,7 @@ def fixture_data():
 
 def test_the_certificate_can_be_recomputed_from_the_attributes(data):
     X, Y = data
-    model = MLRL(0.01, kernel="linear", tol=1e-4).fit(X, Y)
+    model = MLRL(0.01, kernel="linear", tol=1e-4, keep_rows=True).fit(X, Y)
     K = X @ X.T
     A = expansion_matrix(model, 80)
     objective = mlrl.joint_objective(K, Y, 0.01, A, model.intercept_)

@@ -65,7 +65,7 @@ def test_without_unlabelled_rows_it_is_mlrl(data, kernel):
     np.testing.assert_array_equal(model.label_scores(X), expected.label_scores(X))
     labelled = partly[:, 0] >= 0
     expected = MLRL(0.01, kernel=kernel, gamma=0.2).fit(X[labelled], Y[labelled])
-    model = SSMLRL(0.01, 0.0, kernel=kernel, gamma=0.2).fit(X, partly)
+    model = SSMLRL(0.01, 0.0, kernel=kernel, gamma=0.2, keep_rows=True).fit(X, partly)
     np.testing.assert_array_equal(model.label_scores(X), expected.label_scores(X))
     np.testing.assert_array_equal(model.labelled_, np.flatnonzero(labelled))
 

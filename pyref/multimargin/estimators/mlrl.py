@@ -33,6 +33,7 @@ class MLRL(RelationshipClassifier):
         as many as fit are kept.
     <relationship_run_parameters>
     <max_time>
+    <keep_rows>
 
     Attributes
     ----------
@@ -40,7 +41,8 @@ class MLRL(RelationshipClassifier):
     <target_attributes>
     <relationship_model_attributes>
     dual_variables_ : ndarray of shape (n, q)
-        Z = alpha . Y, a feasible point of the dual whose value is `dual_objective_`.
+        Z = alpha . Y, a feasible point of the dual whose value is `dual_objective_`; for a linear
+        kernel only with `keep_rows`.
     objective_ : float
         Objective (6): 1/n sum of the hinge + lam/2 tr(W Omega^-1 W^T).
     dual_objective_ : float
@@ -84,6 +86,7 @@ class MLRL(RelationshipClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         max_time: float | None = None,
+        keep_rows: bool = False,
     ) -> None:
         self._keep(locals())
 

@@ -55,16 +55,18 @@ class SSMLRL(RelationshipClassifier):
         labelled; otherwise the kernel matrix of all rows is always stored.
     <relationship_run_parameters>
     <max_time>
+    <keep_rows>
 
     Attributes
     ----------
     <covariance_attributes>
     <target_attributes>
     labelled_ : ndarray of shape (l,)
-        The labelled training rows.
+        The labelled training rows; for a linear kernel only with `keep_rows`.
     <relationship_model_attributes>
     dual_variables_ : ndarray of shape (l, q)
-        Z = alpha . Y of the labelled rows, whose value is `dual_objective_`.
+        Z = alpha . Y of the labelled rows, whose value is `dual_objective_`; for a linear kernel
+        only with `keep_rows`.
     objective_ : float
         Objective (14).
     dual_objective_ : float
@@ -114,6 +116,7 @@ class SSMLRL(RelationshipClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         max_time: float | None = None,
+        keep_rows: bool = False,
     ) -> None:
         self._keep(locals())
 
@@ -123,6 +126,10 @@ class SSMLRL(RelationshipClassifier):
 
     def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         return split_targets(Y)
+
+    def _forget_rows(self) -> None:
+        super()._forget_rows()
+        del self.labelled_
 
     def _fit_expansion(
         self,

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 
 ROWS = ("support_", "dual_coef_", "support_vectors_")
 METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM]
+RELATIONSHIPS = [MLRL, SSMLRL]
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +50,23 @@ def test_a_warm_start_after_a_lean_fit_starts_anew(method: type, problem) -> Non
     model = method(kernel="linear", random_state=0).fit(X, Y)
     first = model.set_params(warm_start=True).fit(X, Y).n_iter_
     assert model.fit(X, Y).n_iter_ <= first
+
+
+@pytest.mark.parametrize("method", RELATIONSHIPS)
+def test_relationships_of_a_linear_model_need_no_rows(method: type, problem) -> None:
+    X, Y = problem
+    Y = Y.copy()
+    if method is SSMLRL:
+        Y[120:] = -1
+    lean = method(kernel="linear").fit(X, Y)
+    kept = method(kernel="linear", keep_rows=True).fit(X, Y)
+    names = (*ROWS, "dual_variables_", *(["labelled_"] if method is SSMLRL else []))
+    assert not any(hasattr(lean, name) for name in names)
+    assert all(hasattr(kept, name) for name in names)
+    assert_array_equal(lean.label_scores(X), kept.label_scores(X))
+    assert (lean.objective_, lean.dual_gap_) == (kept.objective_, kept.dual_gap_)
+    model = method(kernel="rbf").fit(X, Y)
+    assert all(hasattr(model, name) for name in names)
+    assert not hasattr(model.set_params(kernel="linear").fit(X, Y), "dual_coef_")
+    with pytest.raises(TypeError, match="keep_rows is 1; expected True or False"):
+        method(keep_rows=1).fit(X, Y)

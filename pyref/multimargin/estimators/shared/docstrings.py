@@ -50,6 +50,11 @@ _SHARED = {
         reached, its certificate and the status "time_limit". The first epoch is always made, the
         threshold always learned, and ``solver="exact"`` has no limit.
 """,
+    "keep_rows": """
+    keep_rows : bool, default=False
+        Whether a model with a linear kernel keeps what its weights were made of: training rows,
+        expansion and dual variables. Other kernels need them.
+""",
     "pair_weights": """
     pair_weights : {"balanced", "uniform"}, default="balanced"
         "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the
@@ -104,7 +109,9 @@ _SHARED = {
 """,
     "relationship_model_attributes": """
     dual_coef_ : ndarray of shape (n_support, q)
-        The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``.
+        The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``. A model with a
+        linear kernel is `coef_` and `intercept_`, and has this and the next two only with
+        `keep_rows`.
     support_ : ndarray of shape (n_support,)
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)

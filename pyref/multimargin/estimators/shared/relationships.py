@@ -16,6 +16,7 @@ from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import (
     check_cache_size,
     check_choice,
+    check_flag,
     check_integer,
     check_real,
     check_verbosity,
@@ -107,6 +108,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
     n_jobs: int | None
     verbose: int
     max_time: float | None
+    keep_rows: bool
     # When the fit has to end, while it runs.
     _deadline: float | None = None
 
@@ -123,6 +125,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         check_max_time(self.max_time)
         check_cache_size(self.cache_size)
         check_verbosity(self.verbose)
+        check_flag("keep_rows", self.keep_rows)
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
 
@@ -199,8 +202,14 @@ class RelationshipClassifier(KernelExpansionClassifier):
             del self._deadline
         self._store_expansion(X, kernel, expansion)
         fit = self._certified(X, targets, weights, np.flatnonzero(labelled), fit)
+        if hasattr(self, "coef_") and not self.keep_rows:
+            self._forget_rows()
         self._finish(fit)
         return self
+
+    def _forget_rows(self) -> None:
+        super()._forget_rows()
+        del self.dual_variables_
 
     def _certified(
         self,
