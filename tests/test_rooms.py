@@ -28,6 +28,7 @@ ROOMS = [
     "baselines",
     "dask",
     "model_files",
+    "onnx",
     "verification",
     "compare",
     "cli",

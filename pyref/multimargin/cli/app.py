@@ -4,7 +4,18 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli import compare, demo, evaluate, fit, info, methods, predict, tune, verify
+from multimargin.cli import (
+    compare,
+    demo,
+    evaluate,
+    export,
+    fit,
+    info,
+    methods,
+    predict,
+    tune,
+    verify,
+)
 from multimargin.cli.options import METHOD_PARAMETERS
 
 app = typer.Typer(
@@ -56,5 +67,6 @@ app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
 app.command("tune", context_settings=METHOD_PARAMETERS)(tune.command)
 app.command("predict")(predict.command)
 app.command("evaluate")(evaluate.command)
+app.command("export")(export.command)
 app.command("verify", context_settings=METHOD_PARAMETERS)(verify.command)
 app.command("compare")(compare.command)

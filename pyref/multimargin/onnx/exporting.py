@@ -1,0 +1,194 @@
+"""The export of fitted models."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.files.writing import path_to_write, replacing
+from multimargin.onnx.graph import Graph, Node, require_onnx
+from multimargin.onnx.labels import add_labels, add_largest, add_threshold
+from multimargin.onnx.scores import add_scores
+from multimargin.onnx.transforms import add_transformer
+from multimargin.thresholds import CalibratedClassifier, Sigmoid, ThresholdedClassifier
+
+
+@dataclass(frozen=True)
+class _Predicted:
+    """What a model gives: label scores, labels as booleans, and probabilities if it has them."""
+
+    scores: Node
+    labels: Node
+    probabilities: Node | None = None
+
+
+def export(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    feature_names: Sequence[str] | None = None,
+    label_names: Sequence[str] | None = None,
+) -> None:
+    """Write a fitted model to an ONNX file.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted pairwise method, `MLRL`, `SSMLRL` or `LLSF`; a `ThresholdedClassifier` or a
+        `CalibratedClassifier` (``method="sigmoid"``) around one; a search; a pipeline from scalers,
+        imputers or a table of numbers to one of these.
+    path : str or path-like
+        The file; an existing one is replaced when the new one is complete.
+    feature_names, label_names : sequence of str, default=None
+        Names of the d features and q labels; None takes those that the model was fitted with.
+
+    Raises
+    ------
+    ImportError
+        If onnx is not installed: ``pip install 'multimargin[onnx]'``.
+    NotFittedError
+        If the model is not fitted.
+    TypeError, ValueError
+        If the model, or a part of it, cannot be expressed; the message says what can.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    The input "X" is a float64 matrix of any number of rows and the d features in the order of the
+    fit, also for a model that was fitted to sparse features; for ``kernel="precomputed"``, the
+    kernel with the training rows. The outputs are "scores" (n, q), float64, what `label_scores`
+    returns; "labels" (n, q), int64, the predicted indicator (of one-dimensional targets one 1 a
+    row); and of a `CalibratedClassifier` "probabilities" (n, q). Sums are added up in another order
+    than here, so that scores differ by rounding, and a label whose score equals its threshold up to
+    rounding may differ. Inputs are not checked: of NaN comes NaN.
+
+    The metadata of the file are "multimargin" (the version), "model" and, as JSON lists,
+    "label_names" and "feature_names".
+
+    Examples
+    --------
+    >>> import multimargin.onnx
+    >>> from multimargin import RankSVM
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, _, Y, _ = load_digit_attributes().train_test()
+    >>> model = RankSVM(kernel="linear").fit(X, Y)
+    >>> multimargin.onnx.export(model, "digits.onnx")  # doctest: +SKIP
+    """
+    require_onnx()
+    file = path_to_write(path, "path")
+    content = _converted(model, feature_names, label_names).SerializeToString()
+    with replacing(file, "wb") as stream:
+        stream.write(content)
+
+
+def _converted(
+    model: Any, feature_names: Sequence[str] | None, label_names: Sequence[str] | None
+) -> Any:
+    """Return the model in the form of onnx."""
+    check_is_fitted(model)
+    last = _last(model)
+    q = len(last.classes_)
+    if label_names is None:
+        label_names = [str(name) for name in getattr(last, "label_names_in_", last.classes_)]
+    if feature_names is None and hasattr(model, "feature_names_in_"):
+        feature_names = [str(name) for name in model.feature_names_in_]
+    d = _n_features(model)
+    for name, names, number in (
+        ("feature_names", feature_names, d),
+        ("label_names", label_names, q),
+    ):
+        if names is not None and len(names) != number:
+            raise ValueError(f"{name} has {len(names)} names; expected {number}.")
+    graph = Graph(d)
+    predicted = _add(graph, model, graph.INPUT)
+    outputs: dict[str, tuple[Node, Any, int]] = {
+        "scores": (predicted.scores, np.float64, q),
+        "labels": (graph.add("Cast", predicted.labels, to=_INT64), np.int64, q),
+    }
+    if predicted.probabilities is not None:
+        outputs["probabilities"] = (predicted.probabilities, np.float64, q)
+    metadata = {
+        "multimargin": version("multimargin"),
+        "model": " ".join(repr(last).split()),
+        "label_names": json.dumps(list(label_names)),
+    }
+    if feature_names is not None:
+        metadata["feature_names"] = json.dumps(list(feature_names))
+    return graph.model(outputs, metadata)
+
+
+# onnx.TensorProto.INT64, without the import.
+_INT64 = 7
+
+
+def _n_features(model: Any) -> int:
+    """Return d; a pipeline asks its first step alone, which may be "passthrough"."""
+    if isinstance(model, Pipeline) and not hasattr(model[0], "n_features_in_"):
+        return _n_features(model[1:])
+    return int(model.n_features_in_)
+
+
+def _last(model: Any) -> Any:
+    """Return the classifier that a pipeline or a search ends with."""
+    if isinstance(model, Pipeline):
+        return _last(model[-1])
+    return _last(model.best_estimator_) if hasattr(model, "best_estimator_") else model
+
+
+def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
+    """Append a fitted model."""
+    model, X = _reached(graph, model, X)
+    if isinstance(model, ThresholdedClassifier):
+        scores = _response(graph, model, X)
+        return _Predicted(scores, add_labels(graph, model.threshold_, scores, X))
+    if isinstance(model, CalibratedClassifier):
+        scores = _response(graph, model, X)
+        probabilities = _calibrated(graph, model, scores)
+        return _Predicted(scores, graph.add("Greater", probabilities, 0.5), probabilities)
+    scores = add_scores(graph, model, X)
+    if not model.multilabel_:
+        return _Predicted(scores, add_largest(graph, scores, model.classes_.size))
+    threshold = getattr(model, "threshold_", None)
+    return _Predicted(scores, add_labels(graph, threshold, scores, X))
+
+
+def _reached(graph: Graph, model: Any, X: Node) -> tuple[Any, Node]:
+    """Append what a pipeline does before its classifier; return that, and its features."""
+    if hasattr(model, "best_estimator_"):
+        return _reached(graph, model.best_estimator_, X)
+    if isinstance(model, Pipeline):
+        return _reached(graph, model[-1], add_transformer(graph, model[:-1], X))
+    return model, X
+
+
+def _response(graph: Graph, model: Any, X: Node) -> Node:
+    """Append what a classifier around another one takes as its scores."""
+    inner, X = _reached(graph, model.estimator_, X)
+    if model.response_method_ not in ("label_scores", "decision_function"):
+        raise ValueError(
+            f"model takes the {model.response_method_} of its estimator; expected label_scores or "
+            "decision_function."
+        )
+    scores = add_scores(graph, inner, X)
+    threshold = getattr(inner, "threshold_", None)
+    if model.response_method_ == "label_scores" or threshold is None:
+        return scores
+    return graph.add("Sub", scores, add_threshold(graph, threshold, scores, X))
+
+
+def _calibrated(graph: Graph, model: Any, scores: Node) -> Node:
+    if not all(isinstance(calibrator, Sigmoid) for calibrator in model.calibrators_):
+        raise ValueError(
+            f"model has probabilities by method={model.method!r}; expected 'sigmoid', a function "
+            "that ONNX has."
+        )
+    slopes = np.array([calibrator.slope for calibrator in model.calibrators_])
+    intercepts = np.array([calibrator.intercept for calibrator in model.calibrators_])
+    return graph.add("Sigmoid", graph.add("Add", graph.add("Mul", scores, slopes), intercepts))

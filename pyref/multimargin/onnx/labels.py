@@ -1,0 +1,138 @@
+"""What is predicted from scores, as operators of a graph."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multimargin.onnx.graph import Graph, Node
+from multimargin.thresholds import (
+    ConstantThreshold,
+    CountThreshold,
+    FeaturesThreshold,
+    LabelsThreshold,
+    ScoresThreshold,
+    Threshold,
+)
+
+
+def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node) -> Node:
+    """Append the comparison of scores with a fitted threshold.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    threshold : Threshold or None
+        One of `multimargin.thresholds`; None is the threshold 0.
+    scores : str
+        The scores, (n, q).
+    X : str
+        The features that the threshold was fitted with.
+
+    Returns
+    -------
+    str
+        The labels, booleans of shape (n, q).
+
+    Raises
+    ------
+    TypeError
+        If the threshold is another.
+    """
+    if type(threshold) is CountThreshold:
+        return _largest(graph, threshold.n_labels_, threshold._q, scores)
+    if threshold is None:
+        return graph.add("Greater", scores, 0.0)
+    return graph.add("Greater", scores, add_threshold(graph, threshold, scores, X))
+
+
+def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> Any:
+    """Append the values of a fitted threshold.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    threshold : Threshold
+        One of `multimargin.thresholds` but `CountThreshold`.
+    scores : str
+        The scores, (n, q).
+    X : str
+        The features that the threshold was fitted with.
+
+    Returns
+    -------
+    str, ndarray or float
+        The thresholds, which can be subtracted from the scores.
+
+    Raises
+    ------
+    TypeError
+        If the threshold is another.
+    """
+    if type(threshold) is ConstantThreshold:
+        return float(threshold.value)
+    if type(threshold) is LabelsThreshold:
+        return np.asarray(threshold.thresholds_, dtype=np.float64)
+    if type(threshold) in (ScoresThreshold, FeaturesThreshold):
+        of: Any = threshold
+        source = scores if type(threshold) is ScoresThreshold else X
+        weights = np.asarray(of.coef_, dtype=np.float64)[:, None]
+        return graph.add("Add", graph.add("MatMul", source, weights), float(of.intercept_))
+    raise TypeError(
+        f"threshold is a {type(threshold).__name__}; expected a ConstantThreshold, LabelsThreshold,"
+        " ScoresThreshold, FeaturesThreshold or, after label scores, CountThreshold."
+    )
+
+
+def add_largest(graph: Graph, scores: Node, q: int) -> Node:
+    """Append the choice of the class with the largest score, the first of several.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    scores : str
+        The scores, (n, q).
+    q : int
+        Number of classes.
+
+    Returns
+    -------
+    str
+        Booleans of shape (n, q), one true a row.
+    """
+    winner = graph.add("ArgMax", scores, axis=1, keepdims=1)
+    return graph.add("Equal", winner, _integers([range(q)]))
+
+
+def _largest(graph: Graph, wanted: int, q: int, scores: Node) -> Node:
+    """Append the labels with the `wanted` largest scores; those with equal scores go together."""
+    descending = graph.add("TopK", scores, _integers([q]), axis=1, largest=1, sorted=1)
+    # Cut j, between two of these columns, passes the j largest scores.
+    above = graph.add("Pad", descending, _integers([0, 1, 0, 0]), np.inf)
+    below = graph.add("Pad", descending, _integers([0, 0, 0, 1]), -np.inf)
+    separates = graph.add("Greater", above, below)
+    cuts = _integers([range(q + 1)])
+    fewer = graph.add("Where", separates, cuts, _integers(0))
+    fewer = graph.add("ReduceMax", graph.add("Slice", fewer, *_columns(0, wanted + 1)), axes=[1])
+    more = graph.add("Where", separates, cuts, _integers(q))
+    more = graph.add("ReduceMin", graph.add("Slice", more, *_columns(wanted, q + 1)), axes=[1])
+    is_fewer = graph.add(
+        "LessOrEqual",
+        graph.add("Sub", _integers(wanted), fewer),
+        graph.add("Sub", more, _integers(wanted)),
+    )
+    cut = graph.add("Where", is_fewer, fewer, more)
+    lowest = graph.add("GatherElements", above, cut, axis=1)
+    return graph.add("GreaterOrEqual", scores, lowest)
+
+
+def _columns(start: int, end: int) -> tuple[Any, ...]:
+    """Return the further inputs of Slice."""
+    return _integers([start]), _integers([end]), _integers([1])
+
+
+def _integers(values: Any) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)

@@ -1,0 +1,99 @@
+"""Scores of labels as operators of a graph."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from multimargin.estimators import LLSF
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.onnx.graph import Graph, Node
+
+
+def add_scores(graph: Graph, model: Any, X: Node) -> Node:
+    """Append the scores of a fitted estimator.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    model : estimator
+        A kernel expansion or `LLSF`.
+    X : str
+        Its features.
+
+    Returns
+    -------
+    str
+        The scores, (n, q).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the estimator is another, or its kernel is a function.
+    """
+    if isinstance(model, LLSF):
+        return graph.add("MatMul", X, model.coef_.T)
+    if not isinstance(model, KernelExpansionClassifier):
+        raise TypeError(
+            f"model is a {type(model).__name__}; expected a pairwise method, MLRL, SSMLRL or LLSF, "
+            "a ThresholdedClassifier or CalibratedClassifier around one, or a pipeline or a search "
+            "that ends with one."
+        )
+    if hasattr(model, "coef_"):
+        return graph.add("Add", graph.add("MatMul", X, model.coef_.T), model.intercept_)
+    if model.support_.size == 0:
+        # No feature counts: a product with zeros has the right number of rows.
+        zeros = np.zeros((model.n_features_in_, model.intercept_.size))
+        return graph.add("Add", graph.add("MatMul", X, zeros), model.intercept_)
+    values = _kernel_values(graph, model, X)
+    return graph.add("Add", graph.add("MatMul", values, model.dual_coef_), model.intercept_)
+
+
+def _kernel_values(graph: Graph, model: Any, X: Node) -> Node:
+    """Append the kernel with the support vectors."""
+    kernel = model._kernel
+    if kernel.function is not None:
+        raise ValueError(
+            f"kernel is the function {model.kernel!r}, which ONNX cannot hold; expected 'linear', "
+            "'rbf', 'poly', 'sigmoid' or 'precomputed'."
+        )
+    if kernel.name == "precomputed":
+        return graph.add("Gather", X, model.support_.astype(np.int64), axis=1)
+    vectors = _dense(model.support_vectors_)
+    if kernel.name == "rbf":
+        return _rbf(graph, kernel, vectors, X)
+    # onnxruntime fuses a product with a factor that follows it, in single precision.
+    inner = graph.add("MatMul", X, np.ascontiguousarray(kernel.gamma * vectors.T))
+    inner = graph.add("Add", inner, kernel.coef0)
+    if kernel.name == "sigmoid":
+        return graph.add("Tanh", inner)
+    return graph.add("Pow", inner, float(kernel.degree))
+
+
+def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Node) -> Node:
+    """Append exp(-gamma ||x - s||^2), by ||x||^2 + ||s||^2 - 2 x.s."""
+    # What all rows have in common, and distances have not, is taken out.
+    offset = vectors.mean(axis=0) if kernel.offset is None else kernel.offset
+    X = graph.add("Sub", X, offset)
+    vectors = vectors - offset
+    squares = graph.add("ReduceSumSquare", X, axes=[1])
+    squares = graph.add("Add", squares, (vectors**2).sum(axis=1))
+    products = graph.add("MatMul", X, np.ascontiguousarray(-2.0 * vectors.T))
+    # Rounding must not make distances negative.
+    squares = graph.add("Max", graph.add("Add", squares, products), 0.0)
+    return graph.add("Exp", graph.add("Mul", squares, -kernel.gamma))
+
+
+def _dense(vectors: Any) -> NDArray[np.float64]:
+    if not sparse.issparse(vectors):
+        return np.asarray(vectors)
+    rows, columns = vectors.shape
+    if 8 * rows * columns >= 2**31:
+        raise ValueError(
+            f"model keeps {rows} sparse rows of {columns} features, "
+            f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "
+            "linear kernel, or fewer rows or features."
+        )
+    return np.asarray(vectors.toarray())

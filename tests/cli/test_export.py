@@ -1,0 +1,51 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+from numpy.testing import assert_array_equal
+
+from multimargin.datasets import MultilabelData
+from multimargin.model_files import load_model
+
+
+def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path: Path) -> None:
+    answer = command("export", model, tmp_path / "m.onnx")
+    assert (answer.code, answer.err) == (0, "")
+    assert "X (n, 32), float64" in answer.out
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
+    (labels,) = session.run(["labels"], {"X": np.asarray(small.X, dtype=float)})
+    assert_array_equal(labels, load_model(model)[0].predict(small.X))
+    said = session.get_modelmeta().custom_metadata_map
+    assert json.loads(said["label_names"]) == list(small.label_names)
+    assert json.loads(said["feature_names"]) == list(small.feature_names)
+
+
+def test_json(command, model: Path, tmp_path: Path) -> None:
+    found = command("export", model, tmp_path / "m.onnx", "--json").json
+    assert found == {
+        "model": str(model),
+        "method": "mlodm",
+        "n_features": 32,
+        "n_labels": 7,
+        "onnx": str(tmp_path / "m.onnx"),
+    }
+
+
+def test_a_folder_that_does_not_exist(command, model: Path, tmp_path: Path) -> None:
+    answer = command("export", model, tmp_path / "no" / "m.onnx")
+    assert answer.code == 1
+    assert "no" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_table_with_text(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 7},{'red' if i % 2 else 'blue'},{i % 2},{i % 3 // 2}" for i in range(30)]
+    Path("t.csv").write_text("\n".join(["size,colour,tag:a,tag:b", *rows]))
+    assert command("fit", "t.csv", "--labels", "tag:*", "-o", "t.model").code == 0
+    answer = command("export", "t.model", "t.onnx")
+    assert answer.code == 1
+    assert "columns that are no numbers ('names': colour)" in answer.err
+    assert not Path("t.onnx").exists()

@@ -1,0 +1,325 @@
+"""Exported models say in onnxruntime what they say here."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
+    StandardScaler,
+)
+
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    CalibratedClassifier,
+    LabelSpecificBinaryRelevance,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+    ThresholdedClassifier,
+)
+from multimargin.datasets import load_debian_tags, load_digit_attributes
+from multimargin.datasets.table_encoder import with_encoder
+from multimargin.onnx import export
+from multimargin.thresholds import CountThreshold, LabelsThreshold, Threshold
+from tests.support.problems import noisy_linear_problem
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid")
+METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM, MLRL, SSMLRL]
+# Rounding of sums in another order, relative to the scores.
+TOLERANCE = 1e-9
+
+
+@pytest.fixture(scope="module")
+def random() -> tuple[np.ndarray, np.ndarray]:
+    return noisy_linear_problem(0, 150, 6, 5, rank=3, noise=0.5, cut=0.2)
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    return load_digit_attributes().train_test()
+
+
+def answers(model: Any, X: Any, folder: Path, **names: Any) -> dict[str, np.ndarray]:
+    """What a runtime answers, which knows nothing but the file."""
+    export(model, folder / "model.onnx", **names)
+    session = onnxruntime.InferenceSession(
+        folder / "model.onnx", providers=["CPUExecutionProvider"]
+    )
+    outputs = [output.name for output in session.get_outputs()]
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    return dict(zip(outputs, session.run(outputs, {"X": X}), strict=True))
+
+
+def assert_same(model: Any, X: Any, folder: Path, scores: np.ndarray | None = None) -> None:
+    found = answers(model, X, folder)
+    expected = model.label_scores(X) if scores is None else scores
+    assert found["scores"].dtype == np.float64
+    assert found["labels"].dtype == np.int64
+    assert_allclose(found["scores"], expected, rtol=0, atol=TOLERANCE * np.abs(expected).max())
+    assert_array_equal(found["labels"], model.predict(X))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_method_and_kernel(method: type, kernel: str, random, tmp_path: Path) -> None:
+    X, Y = random
+    settings = {"gamma": 0.1, "coef0": 0.5 if kernel == "poly" else 0.0, "tol": 0.05}
+    assert_same(method(kernel=kernel, **settings).fit(X[:100], Y[:100]), X, tmp_path)
+
+
+@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.3])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_every_threshold(threshold: str | float, wrapped: bool, digits, tmp_path: Path) -> None:
+    X, X_test, Y, _ = digits
+    for estimator in (RankSVM(kernel="linear", random_state=0), LLSF()):
+        if wrapped:
+            model = ThresholdedClassifier(
+                make_pipeline(MinMaxScaler(), estimator), threshold, cv=2
+            ).fit(X, Y)
+        else:
+            model = estimator.set_params(threshold=threshold).fit(X, Y)
+        assert_same(model, X_test, tmp_path)
+        assert 0 < model.predict(X_test).mean() < 1
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_labels_with_equal_scores_pass_together(count: int, tmp_path: Path) -> None:
+    # The weights of LLSF are made by hand: rows of X are the scores.
+    rows = [[3, 2, 1, 0], [1, 1, 1, 1], [2, 1, 1, 0], [0, 1, 1, 1], [5, 5, 0, 0]]
+    X = np.array(rows, dtype=float)
+    model = LLSF(threshold=CountThreshold(count)).fit(np.eye(5, 4) + 1, (X > 1).astype(int))
+    model.coef_ = np.eye(4)
+    assert_same(model, X, tmp_path)
+
+
+def test_data_of_words_and_a_model_fitted_to_sparse_rows(tmp_path: Path) -> None:
+    X, X_test, Y, _ = load_debian_tags().train_test()
+    assert sparse.issparse(X)
+    some = slice(0, 400)
+    for model in (MLODM(kernel="linear"), RankSVM(C=1.0)):
+        pipeline = make_pipeline(MaxAbsScaler(), model).fit(X[some], Y[some])
+        scores = model.label_scores(pipeline[:-1].transform(X_test))
+        assert_same(pipeline, X_test, tmp_path, scores)
+
+
+@pytest.mark.parametrize(
+    "scaler",
+    [
+        StandardScaler(),
+        StandardScaler(with_mean=False),
+        StandardScaler(with_std=False),
+        MinMaxScaler(),
+        MinMaxScaler(feature_range=(-1, 2), clip=True),
+        MaxAbsScaler(),
+        Normalizer(),
+        Normalizer("l1"),
+        Normalizer("max"),
+        make_pipeline(StandardScaler(), MinMaxScaler()),
+        "passthrough",
+    ],
+    ids=repr,
+)
+def test_every_scaler(scaler: Any, random, tmp_path: Path) -> None:
+    X, Y = random
+    X = 10.0 * X + 100.0
+    X[0] = 0.0
+    model = make_pipeline(scaler, RankSVM()).fit(X[:100], Y[:100])
+    transformed = X if scaler == "passthrough" else model[:-1].transform(X)
+    assert_same(model, X, tmp_path, model[-1].label_scores(transformed))
+
+
+def test_distances_far_from_zero_do_not_cancel(random, tmp_path: Path) -> None:
+    X, Y = random
+    assert_same(RankSVM(gamma=0.1).fit(X[:100] + 1e7, Y[:100]), X + 1e7, tmp_path)
+
+
+def test_a_table_of_numbers_with_missing_values(random, tmp_path: Path) -> None:
+    X, Y = random
+    X = X.copy()
+    X[::7, 2] = np.nan
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    for scaling in ("minmax", "standard", "unit", "none"):
+        model = with_encoder(RankSVM(), dict.fromkeys("abcdef", "number"), scaling, n_rows=100)
+        model.fit(table[:100], Y[:100])
+        scores = model[-1].label_scores(model[:-1].transform(table))
+        assert_same(model, table, tmp_path, scores)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_search_and_a_precomputed_kernel(kernel: str, random, tmp_path: Path) -> None:
+    X, Y = random
+    search = GridSearchCV(RankSVM(kernel=kernel), {"C": [0.1, 1.0]}, cv=2).fit(X[:100], Y[:100])
+    assert_same(search, X, tmp_path, search.best_estimator_.label_scores(X))
+    K = X @ X[:100].T
+    assert_same(RankSVM(kernel="precomputed").fit(K[:100], Y[:100]), K, tmp_path)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_classes_are_one_label_a_row(n_classes: int, random, tmp_path: Path) -> None:
+    X, _ = random
+    y = np.array(list("abcd"))[np.argsort(X[:, :n_classes], axis=1)[:, 0]]
+    model = RankSVM().fit(X[:100], y[:100])
+    found = answers(model, X, tmp_path)
+    assert_array_equal(found["labels"].sum(axis=1), 1)
+    assert_array_equal(model.classes_[found["labels"].argmax(axis=1)], model.predict(X))
+
+
+def test_probabilities(digits, tmp_path: Path) -> None:
+    X, X_test, Y, _ = digits
+    model = CalibratedClassifier(RankSVM(kernel="linear", random_state=0), cv=2).fit(X, Y)
+    found = answers(model, X_test, tmp_path)
+    assert_allclose(found["probabilities"], model.predict_proba(X_test), atol=1e-12)
+    assert_array_equal(found["labels"], model.predict(X_test))
+    assert_allclose(found["scores"], model.estimator_.label_scores(X_test), atol=1e-9)
+
+
+def test_the_decision_function_of_the_estimator(digits, tmp_path: Path) -> None:
+    X, X_test, Y, _ = digits
+    model = ThresholdedClassifier(
+        RankSVM(kernel="linear", random_state=0), cv=2, response_method="decision_function"
+    ).fit(X, Y)
+    assert_same(model, X_test, tmp_path)
+
+
+def test_rows_without_a_support_vector(tmp_path: Path) -> None:
+    X = np.zeros((20, 2))
+    Y = np.tile([[1, 0], [0, 1]], (10, 1))
+    model = RankSVM(C=1e-9).fit(X, Y)
+    model.dual_coef_, model.support_vectors_ = np.zeros((0, 2)), np.zeros((0, 2))
+    model.support_ = np.zeros(0, dtype=int)
+    assert_same(model, X, tmp_path)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_any_number_of_rows(n: int, random, tmp_path: Path) -> None:
+    X, Y = random
+    for threshold in ("scores", "count"):
+        found = answers(RankSVM(threshold=threshold).fit(X, Y), X[:n], tmp_path)
+        assert found["scores"].shape == found["labels"].shape == (n, Y.shape[1])
+
+
+def test_the_file_names_labels_features_and_version(random, tmp_path: Path) -> None:
+    X, Y = random
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    tags = pd.DataFrame(Y, columns=["p", "q", "r", "s", "t"])
+    model = make_pipeline(StandardScaler(), RankSVM()).fit(frame, tags)
+
+    def metadata() -> dict[str, str]:
+        session = onnxruntime.InferenceSession(
+            tmp_path / "model.onnx", providers=["CPUExecutionProvider"]
+        )
+        return dict(session.get_modelmeta().custom_metadata_map)
+
+    answers(model, frame, tmp_path)
+    found = metadata()
+    assert json.loads(found["label_names"]) == list("pqrst")
+    assert json.loads(found["feature_names"]) == list("abcdef")
+    assert found["model"] == "RankSVM()"
+    assert found["multimargin"].count(".") == 2
+    assert onnx.load(tmp_path / "model.onnx").producer_name == "multimargin"
+    answers(model, frame, tmp_path, label_names=list("vwxyz"))
+    assert json.loads(metadata()["label_names"]) == list("vwxyz")
+    with pytest.raises(ValueError, match="label_names has 2 names; expected 5"):
+        export(model, tmp_path / "model.onnx", label_names=["a", "b"])
+
+
+class Own(Threshold):
+    """A threshold of one's own."""
+
+    def fit(self, scores, Y, X=None, sample_weight=None):
+        return self
+
+    def predict(self, scores, X=None):
+        return np.zeros(len(scores))
+
+    def rescale(self, factor):
+        return self
+
+
+def linear_kernel(X, Y):
+    return X @ Y.T
+
+
+class TestWhatCannotBeExported:
+    def refused(self, model: Any, folder: Path, error: type, match: str) -> None:
+        file = folder / "model.onnx"
+        with pytest.raises(error, match=match):
+            export(model, file)
+        assert not file.exists()
+
+    def test_models_of_others(self, random, tmp_path: Path) -> None:
+        X, Y = random
+        forest = RandomForestClassifier(2).fit(X, Y)
+        match = "is a RandomForestClassifier; expected a pairwise"
+        self.refused(forest, tmp_path, TypeError, match)
+        rest = ThresholdedClassifier(OneVsRestClassifier(LogisticRegression()), cv=2).fit(X, Y)
+        self.refused(rest, tmp_path, TypeError, "is a OneVsRestClassifier; expected a pairwise")
+        nested = LabelSpecificBinaryRelevance().fit(X, Y)
+        self.refused(nested, tmp_path, TypeError, "is a LabelSpecificBinaryRelevance; expected")
+        self.refused(RankSVM(), tmp_path, NotFittedError, "not fitted")
+
+    def test_parts_of_models(self, random, tmp_path: Path) -> None:
+        X, Y = random
+        function = RankSVM(kernel=linear_kernel).fit(X, Y)
+        self.refused(function, tmp_path, ValueError, "kernel is the function .* expected 'linear'")
+        own = RankSVM(threshold=Own()).fit(X, Y)
+        self.refused(own, tmp_path, TypeError, "threshold is a Own; expected a ConstantThreshold")
+        steps = CalibratedClassifier(RankSVM(), "isotonic", cv=2).fit(X, Y)
+        self.refused(steps, tmp_path, ValueError, "method='isotonic'; expected 'sigmoid'")
+
+    def test_other_transformers_leave_the_rest_to_export(self, random, tmp_path: Path) -> None:
+        X, Y = random
+        model = make_pipeline(PolynomialFeatures(), RankSVM()).fit(X, Y)
+        match = r"by a PolynomialFeatures; expected .*Export what comes after it, export\(model"
+        self.refused(model, tmp_path, ValueError, match)
+        # As the message says.
+        assert_same(model[-1], model[:-1].transform(X), tmp_path)
+
+    def test_tables_with_names_and_imputers_with_indicators(self, random, tmp_path: Path) -> None:
+        X, Y = random
+        table = pd.DataFrame({"size": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
+        kinds = {"size": "number", "colour": "nominal"}
+        model = with_encoder(RankSVM(), kinds, "minmax", n_rows=150).fit(table, Y)
+        match = r"no numbers \('names': colour\); expected a table"
+        self.refused(model, tmp_path, ValueError, match)
+        imputer = SimpleImputer(add_indicator=True)
+        X = np.where(X > 1.0, np.nan, X)
+        model = make_pipeline(imputer, RankSVM()).fit(X, Y)
+        self.refused(model, tmp_path, ValueError, "add_indicator=True.*without indicators")
+
+    def test_sparse_rows_beyond_what_a_file_holds(self, tmp_path: Path) -> None:
+        X = sparse.random_array((40, 10_000_000), density=1e-6, format="csr", rng=0)
+        Y = np.tile([[1, 0], [0, 1]], (20, 1))
+        model = RankSVM(gamma=1.0).fit(X, Y)
+        self.refused(model, tmp_path, ValueError, "40 sparse rows of 10000000 features, 3.2 GB")
+
+
+def test_thresholds_of_labels_are_those_of_their_labels(random, tmp_path: Path) -> None:
+    X, Y = random
+    model = RankSVM(threshold=LabelsThreshold(cv=None)).fit(X, Y)
+    found = answers(model, X, tmp_path)
+    assert_array_equal(found["labels"], found["scores"] > model.threshold_.thresholds_)
