@@ -69,22 +69,21 @@ def test_damage_is_described_by_column(command, tmp_path: Path) -> None:
     answer = command("info", tmp_path / "bad.csv", "--labels", "a,b,c")
     assert answer.code == 0
     said = [line.removeprefix("warning: ") for line in answer.out.splitlines() if "warning" in line]
-    assert said[:4] == [
-        "the label 'b' is missing in 1 row, first in row 2",
+    assert said[:3] == [
         "the label 'b' is neither 0 nor 1 in 1 row, first in row 1 (2.0)",
         "the label 'c' is neither 0 nor 1 in 1 row, first in row 6 (maybe)",
-        "3 rows left out for their labels in what follows",
+        "2 rows left out for their labels in what follows",
     ]
     assert "1 label applies to every row, and nothing can be learned of them: c" in said
-    # What has gone with the rows is no longer missing.
-    assert not any("weight" in line for line in said)
+    # What has gone with the rows is no longer missing; an unknown label takes no row along.
+    assert "values are missing of 1 feature(s): weight (1)" in said
     found = command("info", tmp_path / "bad.csv", "--labels", "a,b,c", "--json").json
-    assert (found["n_samples"], found["n_labels"]) == (4, 3)
+    assert (found["n_samples"], found["n_labels"], found["n_unknown_labels"]) == (5, 3, 1)
     assert found["warnings"] == said
     # To fit it is refused, as before.
     refused = command("fit", tmp_path / "bad.csv", "--labels", "a,b,c")
     assert refused.code == 1
-    assert "the column 'b' has 1 missing values, the first in row 2" in refused.err
+    assert "the column 'b' has 2.0 in row 1; expected 0 or 1" in refused.err
 
 
 def test_infinite_numbers_are_named(command, tmp_path: Path) -> None:

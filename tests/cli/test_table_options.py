@@ -2,12 +2,15 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from multimargin import RankSVM
 from multimargin.datasets import load_debian_tags
+from multimargin.measures import ranking_loss
 from multimargin.model_files import load_model
 
 pd = pytest.importorskip("pandas")
@@ -160,3 +163,56 @@ def test_a_model_of_a_table_says_what_it_takes(command, files: Path, tmp_path: P
     answer = command("predict", other, files / "bare.csv", "--keep", "package")
     assert answer.code == 2
     assert "--keep is for models that were fitted to a table" in answer.err
+
+
+@pytest.fixture
+def partly(frame: "pd.DataFrame", tmp_path: Path) -> tuple[Path, np.ndarray]:
+    """A table whose labels are unknown in every fifth row, and in which rows all are known."""
+    table = pd.DataFrame({"x": np.arange(90) * 37 % 91, "y": np.arange(90) * 53 % 89})
+    for k, tag in enumerate(("tag:a", "tag:b", "tag:c")):
+        table[tag] = (table["x"] * (k + 1) % 91 > 40).astype(float)
+    table.loc[::5, "tag:b"] = np.nan
+    table.to_csv(tmp_path / "partly.csv", index=False)
+    return tmp_path / "partly.csv", np.arange(90) % 5 > 0
+
+
+def test_empty_cells_of_labels_are_unknown(command, partly, tmp_path: Path) -> None:
+    file, complete = partly
+    model = tmp_path / "partly.model"
+    labels = ("--labels", "tag:*")
+    fitted = command("fit", file, *labels, "-o", model)
+    assert fitted.code == 0
+    assert fitted.err == "18 of 270 labels are unknown, and their loss is left out: tag:b (18)\n"
+    estimator, _ = load_model(model)
+    table = pd.read_csv(file)
+    expected = RankSVM(random_state=0).fit(
+        estimator[:-1].transform(table), table.filter(like="tag:")
+    )
+    assert estimator[-1].objective_ == expected.objective_
+    # Measured where all are known.
+    answer = command("evaluate", model, file, "--json")
+    assert answer.json["n_rows"] == 72
+    known = table[complete]
+    scores = estimator.decision_function(known)
+    loss = ranking_loss(known.filter(like="tag:").to_numpy().astype(int), scores)
+    assert answer.json["measures"]["ranking_loss"] == pytest.approx(loss)
+    assert "rows with such are not measured" in answer.err
+
+
+def test_unknown_labels_are_tuned_and_compared_around(command, partly, tmp_path: Path) -> None:
+    file, _ = partly
+    labels = ("--labels", "tag:*")
+    tuned = command("tune", file, *labels, "--grid", "C=1,10", "--json")
+    assert tuned.code == 0
+    assert 0.0 <= tuned.json["best"]["ranking_hamming"] < 0.5
+    arguments = ("-m", "rank-svm,mlodm,ovr-svc", "--cv", "3", "--results", tmp_path / "r.jsonl")
+    compared = command("compare", file, *labels, *arguments)
+    assert compared.code == 0
+    assert "ovr-svc: ValueError: Y has NaN, which stands for" in compared.err
+    results = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    found = [one for one in results if one.get("method") == "mlodm"]
+    assert sum(one["shape"]["n_test"] for one in found) == 72
+    assert all(0.0 <= one["measures"]["ranking_loss"] < 0.5 for one in found)
+    refused = command("fit", file, *labels, "-m", "ml-knn")
+    assert refused.code == 1
+    assert "leave rows with unknown labels out, or write 0" in refused.err

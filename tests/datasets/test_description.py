@@ -137,3 +137,19 @@ def test_labels_that_are_all_alike_do_not_warn() -> None:
         Y = (np.random.default_rng(seed).random((300, 5)) < 0.35).astype(np.uint8)
         data = MultilabelData(np.random.default_rng(seed).normal(size=(300, 2)), Y)
         assert not describe(data).warnings
+
+
+def test_unknown_labels_are_counted_and_in_no_pair() -> None:
+    Y = np.array([[1, 0, np.nan], [np.nan, 1, 1], [0, np.nan, 0], [1, 0, np.nan]])
+    found = describe(MultilabelData(np.eye(4)[[0, 1, 2, 0]], Y))
+    assert found.n_unknown_labels == 4
+    assert found.n_pairs == 2
+    assert found.label_cardinality == 1.0
+    assert (found.n_rows_without_labels, found.n_rows_with_all_labels) == (1, 1)
+    assert found.n_label_sets == 3
+    assert found.n_duplicate_rows == 1
+    assert found.absent_labels == ()
+    whole = describe(MultilabelData(np.eye(4), [[1, 0], [1, np.nan], [1, 0], [np.nan, 1]]))
+    assert whole.warnings == (
+        "1 label applies to every row, and nothing can be learned of them: y0",
+    )

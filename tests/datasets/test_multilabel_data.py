@@ -1,4 +1,5 @@
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -7,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin import RankSVM
-from multimargin.datasets import MultilabelData
+from multimargin.datasets import MultilabelData, dump_arff, dump_svmlight
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
@@ -100,7 +101,7 @@ def test_repr_is_one_short_line() -> None:
         ({"Y": np.array([["a"], ["b"], ["c"]])}, ValueError, "Y: found dtype <U1"),
         ({"Y": Y * 2}, ValueError, "Y: found 2 in row 0, column 1, expected 0 or 1$"),
         ({"Y": 2 * Y - 1}, ValueError, r"Y: found -1 in row 0, column 0.*pass Y > 0"),
-        ({"Y": [[np.nan], [0], [1]]}, ValueError, "Y: found nan in row 0"),
+        ({"Y": [[np.inf], [0], [1]]}, ValueError, "Y: found inf in row 0"),
         ({"feature_names": ["a"]}, ValueError, "feature_names: found 1 names, expected 2"),
         ({"feature_names": "ab"}, TypeError, "feature_names: found one string"),
         ({"label_names": ["a", "b"]}, ValueError, "label_names: found 2 names, expected 3"),
@@ -196,3 +197,13 @@ def test_names_go_through_frames_into_a_model(storage: type) -> None:
     assert_array_equal(model.label_scores(X_test), plain.label_scores(data.X[:5]))
     frame, _ = MultilabelData(X, Y, splits={"all": np.arange(3)}).split("all", as_frame=True)
     assert frame.index.tolist() == [0, 1, 2]
+
+
+def test_unknown_labels_are_kept_and_written_by_no_format_without_them(tmp_path: Path) -> None:
+    data = MultilabelData(np.eye(3), [[1, np.nan], [0, 1], [1, 0]])
+    assert data.Y.dtype == np.float64
+    assert np.isnan(data.Y[0, 1])
+    assert MultilabelData(np.eye(2), np.eye(2)).Y.dtype == np.int64
+    for write, what in ((dump_arff, "an ARFF"), (dump_svmlight, "an svmlight")):
+        with pytest.raises(ValueError, match=f"1 rows are unknown .*row 0, which {what} file"):
+            write(data, tmp_path / "d.arff")

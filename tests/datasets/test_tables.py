@@ -103,10 +103,7 @@ def test_only_known_tags_are_taken() -> None:
         ({}, r"labels: not given.*the last 3 hold 0 and 1 \(labels last:3\?\)"),
         ({"labels": "tag:x"}, "labels: found one column, 'tag:x'; expected at least two"),
         ({"labels": "tagx,z"}, r"labels: there is no column 'tagx' \(did you mean 'tag:x'\?\)"),
-        (
-            {"labels": "kind,z"},
-            "labels: the column 'kind' has 1 missing values, the first in row 2",
-        ),
+        ({"labels": "kind,z"}, "labels: the column 'kind' has .* in row 0; expected 0 or 1"),
         ({"labels": "id,z"}, "labels: the column 'id' has .*7.* in row 0; expected 0 or 1"),
         ({"labels": "last:9"}, "labels: found 'last:9', but there are 7 columns"),
         ({"labels": "*"}, "labels: the column 'id'"),
@@ -212,3 +209,20 @@ def test_an_index_that_pandas_wrote_is_no_feature(tmp_path: Path) -> None:
     file = tmp_path / "few.csv"
     FRAME.to_csv(file)
     assert list(read_frame(file).columns) == list(FRAME.columns)
+
+
+def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("x,a,b\n1,1,\n2,,0\n3,0,1\n4,yes,no\n")
+    data = load_table(file, labels="a,b")
+    assert_array_equal(data.Y, [[1, np.nan], [np.nan, 0], [0, 1], [1, 0]])
+    assert data.Y.dtype == np.float64
+    frame = pd.read_csv(file)
+    assert_array_equal(MultilabelData.from_frame(frame, "a,b").Y, data.Y)
+    # Of which nothing is known is no label.
+    file.write_text("x,a,b\n1,1,\n2,0,\n")
+    with pytest.raises(ValueError, match="the column 'b' is empty; expected 0 or 1 in some row"):
+        load_table(file, labels="a,b")
+    # All known: as before.
+    file.write_text("x,a,b\n1,1,0\n2,0,1\n")
+    assert load_table(file, labels="a,b").Y.dtype == np.int64

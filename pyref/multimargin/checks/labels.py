@@ -85,6 +85,46 @@ def has_unknown(indicator: NDArray[np.uint8]) -> bool:
     return bool((indicator == UNKNOWN).any())
 
 
+def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which rows have no unknown label.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, q)
+        Label indicator with NaN where a label is unknown.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype bool
+    """
+    if Y.dtype.kind != "f":
+        return np.ones(Y.shape[0], dtype=bool)
+    return np.asarray(~np.isnan(Y).any(axis=1))
+
+
+def refuse_unknown(Y: NDArray[Any], purpose: str) -> None:
+    """Refuse unknown labels where they cannot be written.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (n, q)
+        Label indicator with NaN where a label is unknown.
+    purpose : str
+        What cannot hold them.
+
+    Raises
+    ------
+    ValueError
+        If a label is unknown.
+    """
+    rows = np.flatnonzero(~complete_rows(Y))
+    if rows.size:
+        raise ValueError(
+            f"data: labels of {rows.size} rows are unknown (NaN), first in row {rows[0]}, which "
+            f"{purpose} cannot hold; expected 0 or 1 everywhere"
+        )
+
+
 def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
     """Return a checked indicator in the form in which callers pass it.
 
@@ -103,13 +143,13 @@ def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
     return np.where(indicator == UNKNOWN, np.nan, indicator)
 
 
-def known_both(indicator: NDArray[np.uint8], axis: int) -> NDArray[np.bool_]:
+def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
     """Return where both values are known: along the labels, where a row has a label pair.
 
     Parameters
     ----------
     indicator : ndarray of shape (n, q)
-        What `check_indicator` returned.
+        What `check_indicator` returned, or an indicator with NaN.
     axis : {0, 1}
         Along which to look.
 
@@ -214,8 +254,9 @@ def _check_zero_one(values: NDArray[Any], name: str, unknown: bool) -> NDArray[n
             other = other[~np.isnan(other)]
         else:
             raise ValueError(
-                f"{name} has NaN, which stands for an unknown label; unknown labels are not "
-                "supported here: expected 0 or 1 everywhere."
+                f"{name} has NaN, which stands for an unknown label; the pairwise methods, MLRL, "
+                "SSMLRL and thresholds learn without such labels, nothing else does: expected 0 or "
+                "1 everywhere (leave rows with unknown labels out, or write 0)."
             )
     shown = ", ".join(f"{value:g}" for value in other[:_MAX_VALUES_SHOWN])
     more = ", ..." if other.size > _MAX_VALUES_SHOWN else ""

@@ -32,7 +32,8 @@ def command(
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
-    from multimargin.cli.options import check_complete, choose_split
+    from multimargin.checks.labels import complete_rows
+    from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, plain_table, print_json
     from multimargin.cli.table_options import load_for_model, rows_of
     from multimargin.measures import MEASURES, all_measures
@@ -41,7 +42,14 @@ def command(
     model, info = load_model(model_file, allow_pickle=allow_pickle)
     data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
-    X, Y = rows_of(info.features_of(data), rows), info.labels_of(data)[rows]
+    labels_known = info.labels_of(data)
+    say_what_is_unknown(data, rows, "and rows with such are not measured")
+    rows = rows[complete_rows(labels_known[rows])]
+    if not rows.size:
+        raise ValueError(
+            f"{data.name} has an unknown label in each row; expected rows in which all are known"
+        )
+    X, Y = rows_of(info.features_of(data), rows), labels_known[rows].astype(int)
     check_complete(data, rows)
     scores = model.decision_function(X)
     measures = all_measures(Y, (scores > 0).astype(int), scores)

@@ -74,6 +74,7 @@ def command(
         limit_time,
         make_named_method,
         make_pipeline,
+        say_what_is_unknown,
         warn_of_one_value,
     )
     from multimargin.cli.output import counted
@@ -109,6 +110,7 @@ def command(
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
+    say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
     pipeline = make_pipeline(estimator, scale, data)
     interrupted, seconds = _run(

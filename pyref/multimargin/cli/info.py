@@ -86,6 +86,7 @@ _ROWS = (
     ("rows with all labels", "n_rows_with_all_labels"),
     ("labels that never occur", "absent_labels"),
     ("share of values that are not 0", "feature_density"),
+    ("unknown labels", "n_unknown_labels"),
     ("missing values", "n_missing_values"),
     ("constant features", "n_constant_features"),
     ("duplicate rows", "n_duplicate_rows"),

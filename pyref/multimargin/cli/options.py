@@ -322,6 +322,35 @@ def check_complete(data: Any, rows: Any) -> None:
     )
 
 
+def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
+    """Say on standard error which labels are unknown.
+
+    Parameters
+    ----------
+    data : MultilabelData or Table
+        The data.
+    rows : ndarray of int
+        The rows that are used.
+    consequence : str
+        What follows from it.
+    """
+    import numpy as np
+
+    from multimargin.cli.output import console
+
+    unknown = np.count_nonzero(np.isnan(data.Y[rows]), axis=0)
+    order = np.argsort(-unknown, kind="stable")[: np.count_nonzero(unknown)]
+    if not order.size:
+        return
+    named = ", ".join(f"{data.label_names[k]} ({unknown[k]})" for k in order[:8])
+    console(stderr=True).print(
+        f"{unknown.sum()} of {rows.size * unknown.size} labels are unknown, {consequence}: {named}"
+        f"{', ...' if order.size > 8 else ''}",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
 def warn_of_one_value(data: Any, rows: Any) -> None:
     """Warn once, by name, of labels that apply to all of the rows or to none.
 
@@ -341,8 +370,8 @@ def warn_of_one_value(data: Any, rows: Any) -> None:
 
     import numpy as np
 
-    counts = data.Y[rows].sum(axis=0)
-    for found, where in ((counts == 0, "none"), (counts == rows.size, "all")):
+    for value, where in ((1, "none"), (0, "all")):
+        found = ~(data.Y[rows] == value).any(axis=0)
         names = [data.label_names[k] for k in np.flatnonzero(found)]
         if names:
             shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

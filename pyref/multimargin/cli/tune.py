@@ -101,6 +101,7 @@ def command(
         limit_time,
         make_named_method,
         make_pipeline,
+        say_what_is_unknown,
         warn_of_one_value,
     )
     from multimargin.cli.output import console, print_json, said_once
@@ -123,6 +124,7 @@ def command(
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
+    say_what_is_unknown(data, rows, "and rows with such are not scored")
     warn_of_one_value(data, rows)
     if folds > rows.size:
         raise WrongUsage(

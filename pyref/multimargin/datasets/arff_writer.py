@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from multimargin.checks.labels import refuse_unknown
 from multimargin.datasets.arff import import_liac_arff
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.files.writing import path_to_write, replacing
@@ -79,6 +80,7 @@ def dump_arff(
     stem = file.stem.removesuffix("-train").removesuffix("-test")
     xml_file = path_to_write(file.with_name(f"{stem}.xml") if xml is None else xml, "xml")
     X, Y = (data.X, data.Y) if split is None else data.split(split)
+    refuse_unknown(Y, "an ARFF file")
     names = [*data.feature_names, *data.label_names]
     _check_names(names)
     # liac-arff does not escape quotes in names, so that the header is written here.

@@ -29,15 +29,14 @@ def without_damage(frame: Any, columns: Any) -> tuple[Any, tuple[str, ...]]:
     unreadable = np.zeros(len(frame), dtype=bool)
     damage = []
     for name in labels:
-        absent, wrong = not_indicated(frame[name])
-        for rows, what in ((absent, "missing"), (wrong, "neither 0 nor 1")):
-            if rows.any():
-                first = int(np.flatnonzero(rows)[0])
-                found = "" if what == "missing" else f" ({frame[name].iloc[first]})"
-                damage.append(
-                    f"the label {name!r} is {what} in {_rows(rows)}, first in row {first}{found}"
-                )
-        unreadable |= absent | wrong
+        _, wrong = not_indicated(frame[name])
+        if wrong.any():
+            first = int(np.flatnonzero(wrong)[0])
+            damage.append(
+                f"the label {name!r} is neither 0 nor 1 in {_rows(wrong)}, first in row {first} "
+                f"({frame[name].iloc[first]})"
+            )
+        unreadable |= wrong
     if unreadable.any():
         damage.append(f"{_rows(unreadable)} left out for their labels in what follows")
     mended = frame[~unreadable] if unreadable.any() else frame

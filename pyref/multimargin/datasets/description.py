@@ -54,7 +54,9 @@ class Description:
     n_pairs : int
         Pairs of a relevant and an irrelevant label, summed over the rows.
     n_rows_without_labels, n_rows_with_all_labels : int
-        Rows without a pair, of both kinds.
+        Rows without a pair, of both kinds: no known label is relevant, or all are.
+    n_unknown_labels : int
+        Entries of Y that are NaN. They are relevant in no count above, and irrelevant in no pair.
     absent_labels : tuple of str
         Labels that are relevant in no row.
     splits : mapping of str to Description, default={}
@@ -82,6 +84,7 @@ class Description:
     n_pairs: int
     n_rows_without_labels: int
     n_rows_with_all_labels: int
+    n_unknown_labels: int
     absent_labels: tuple[str, ...]
     splits: Mapping[str, "Description"] = field(default_factory=dict)
     frequency_correlation: float | None = None
@@ -125,10 +128,11 @@ def describe(data: MultilabelData) -> Description:
     }
     whole = _describe_rows(data.name, data, np.arange(data.n_samples))
     first_name, first, second_name, second = _two_parts(data)
-    correlation, shifted = _frequency_correlations(data.Y[first], data.Y[second])
+    relevant = data.Y == 1
+    correlation, shifted = _frequency_correlations(relevant[first], relevant[second])
     warnings = []
     suspicious = correlation is not None and _is_suspicious(correlation, shifted, data.n_labels)
-    if suspicious and _differ(data.Y[first], data.Y[second]):
+    if suspicious and _differ(relevant[first], relevant[second]):
         warnings.append(
             f"label frequencies of {first_name} and {second_name} do not correlate "
             f"({correlation:.2f}{_best_shift(shifted)}): "
@@ -148,9 +152,9 @@ def describe(data: MultilabelData) -> Description:
 
 def _of_one_value(data: MultilabelData) -> list[str]:
     """Warn of labels that apply to every row, or to none."""
-    counts = data.Y.sum(axis=0, dtype=np.int64)
     found = []
-    for labels, where in ((counts == data.n_samples, "every row"), (counts == 0, "no row")):
+    for value, where in ((0, "every row"), (1, "no row")):
+        labels = ~(value == data.Y).any(axis=0)
         names = [data.label_names[k] for k in np.flatnonzero(labels).tolist()]
         if names:
             many = "labels apply" if len(names) > 1 else "label applies"
@@ -183,8 +187,8 @@ def _some(names: Sequence[str]) -> str:
 def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> Description:
     X, Y = data.X[rows], data.Y[rows]
     n, q = Y.shape
-    n_relevant = Y.sum(axis=1, dtype=np.int64)
-    label_sets = len({row.tobytes() for row in np.packbits(Y, axis=1)})
+    n_relevant, n_irrelevant = (np.count_nonzero(value == Y, axis=1) for value in (1, 0))
+    label_sets = len({row.tobytes() for row in np.where(np.isnan(Y), 2, Y).astype(np.uint8)})
     values = X.data if sparse.issparse(X) else X
     return Description(
         name=name,
@@ -199,10 +203,11 @@ def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> D
         label_density=float(n_relevant.mean() / q),
         n_label_sets=label_sets,
         label_set_proportion=label_sets / n,
-        n_pairs=int((n_relevant * (q - n_relevant)).sum()),
+        n_pairs=int((n_relevant * n_irrelevant).sum()),
         n_rows_without_labels=int(np.count_nonzero(n_relevant == 0)),
-        n_rows_with_all_labels=int(np.count_nonzero(n_relevant == q)),
-        absent_labels=tuple(np.array(data.label_names)[~Y.any(axis=0)].tolist()),
+        n_rows_with_all_labels=int(np.count_nonzero(n_irrelevant == 0)),
+        n_unknown_labels=int(np.isnan(Y).sum()),
+        absent_labels=tuple(np.array(data.label_names)[~(Y == 1).any(axis=0)].tolist()),
     )
 
 
@@ -215,7 +220,7 @@ def _count_constant_columns(X: Any) -> int:
     return int(np.count_nonzero(lowest == highest))
 
 
-def _count_distinct_rows(X: Any, Y: NDArray[np.int64]) -> int:
+def _count_distinct_rows(X: Any, Y: NDArray[Any]) -> int:
     if sparse.issparse(X):
         X = X.copy()
         X.sum_duplicates()
@@ -225,7 +230,8 @@ def _count_distinct_rows(X: Any, Y: NDArray[np.int64]) -> int:
     else:
         # 0.0 and -0.0 are equal, but not their bytes.
         features = [(row + 0.0).tobytes() for row in X]
-    return len({(x, y.tobytes()) for x, y in zip(features, Y.astype(bool), strict=True)})
+    labels = np.where(np.isnan(Y), 2, Y).astype(np.uint8)
+    return len({(x, y.tobytes()) for x, y in zip(features, labels, strict=True)})
 
 
 def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:
@@ -236,7 +242,7 @@ def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArra
 
 
 def _frequency_correlations(
-    first: NDArray[np.int64], second: NDArray[np.int64]
+    first: NDArray[np.bool_], second: NDArray[np.bool_]
 ) -> tuple[float | None, dict[int, float | None]]:
     """Return the correlation of the labels' frequencies, and those after a shift by one column."""
     if not (len(first) and len(second)):
@@ -261,7 +267,7 @@ def _is_suspicious(correlation: float, shifted: Mapping[int, float | None], q: i
     return bool(limit < _LOW_CORRELATION)
 
 
-def _differ(first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+def _differ(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
     """Decide whether the labels' frequencies in two parts differ by more than chance."""
     n, m = len(first), len(second)
     pooled = (first.sum(axis=0) + second.sum(axis=0)) / (n + m)

@@ -29,7 +29,7 @@ class MultilabelData:
     Y : {array-like, sparse matrix} of shape (n, q)
         Label indicator with entries 0 (irrelevant) and 1 (relevant), stored as a dense int64 array
         (scikit-learn's one-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends
-        at 255).
+        at 255). NaN marks an unknown label; `Y` is then stored as float64.
     feature_names : sequence of str, default=()
         One name a feature; empty means ``x0, x1, ...``, which are made when they are asked for.
     label_names : sequence of str, default=()
@@ -56,7 +56,7 @@ class MultilabelData:
     """
 
     X: FeatureMatrix
-    Y: NDArray[np.int64]
+    Y: NDArray[Any]
     feature_names: Sequence[str] = ()
     label_names: Sequence[str] = ()
     name: str = ""
@@ -321,7 +321,7 @@ class MultilabelData:
         )
 
 
-def _label_indicator(Y: object) -> NDArray[np.int64]:
+def _label_indicator(Y: object) -> NDArray[Any]:
     dense: Any = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)  # type: ignore[attr-defined]
     if dense.ndim != 2:
         raise ValueError(
@@ -331,14 +331,16 @@ def _label_indicator(Y: object) -> NDArray[np.int64]:
         raise ValueError("Y: found no column, expected at least one label")
     if dense.dtype.kind not in "buif":
         raise ValueError(f"Y: found dtype {dense.dtype}, expected the numbers 0 and 1")
-    wrong = (dense != 0) & (dense != 1)
+    unknown = np.isnan(dense)
+    wrong = (dense != 0) & (dense != 1) & ~unknown
     if wrong.any():
         row, label = np.argwhere(wrong)[0]
         remedy = " (for labels in {-1, +1} pass Y > 0)" if (dense == -1).any() else ""
         raise ValueError(
             f"Y: found {dense[row, label]} in row {row}, column {label}, expected 0 or 1{remedy}"
         )
-    indicator: NDArray[np.int64] = dense.astype(np.int64, copy=False)
+    kind = np.float64 if unknown.any() else np.int64
+    indicator: NDArray[Any] = dense.astype(kind, copy=False)
     return indicator
 
 

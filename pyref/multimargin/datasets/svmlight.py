@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_files
 
+from multimargin.checks.labels import refuse_unknown
 from multimargin.datasets._names import NumberedNames
 from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
@@ -155,6 +156,7 @@ def dump_svmlight(
     """
     file = path_to_write(path, "path")
     X, Y = (data.X, data.Y) if split is None else data.split(split)
+    refuse_unknown(Y, "an svmlight file")
     X = sparse.csr_array(X)
     X.eliminate_zeros()
     blank = np.flatnonzero((np.diff(X.indptr) == 0) & ~Y.any(axis=1))

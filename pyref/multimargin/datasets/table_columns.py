@@ -76,8 +76,8 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
     return matching
 
 
-def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[np.int64]:
-    """Return the label indicator of columns of 0 and 1.
+def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
+    """Return the label indicator of columns of 0 and 1; an empty cell is an unknown label.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n, q)
-        The indicator.
+        The indicator, of int64; of float64 with NaN where labels are unknown, if some are.
 
     Raises
     ------
     ValueError
-        If a column holds something else.
+        If a column holds something else, or nothing.
     """
     if len(names) < 2:
         raise ValueError(
@@ -102,13 +102,14 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[np.int64]:
             "column that lists the tags of each row"
         )
     Y = np.zeros((len(frame), len(names)), dtype=np.int64)
+    unknown = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
         values = frame[name]
         absent, wrong = not_indicated(values)
-        if absent.any():
+        if absent.all():
             raise ValueError(
-                f"labels: the column {name!r} has {int(absent.sum())} missing values, the first in "
-                f"row {int(np.flatnonzero(absent)[0])}; expected 0 or 1 everywhere"
+                f"labels: the column {name!r} is empty; expected 0 or 1 in some row, and nothing "
+                "where it is not known whether the label applies"
             )
         if wrong.any():
             first = int(np.flatnonzero(wrong)[0])
@@ -117,7 +118,8 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[np.int64]:
                 "0 or 1 (a column that lists tags is the tags_column)"
             )
         Y[:, k] = _words(values).isin(_TRUE)
-    return Y
+        unknown[:, k] = absent
+    return np.where(unknown, np.nan, Y) if unknown.any() else Y
 
 
 def not_indicated(values: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

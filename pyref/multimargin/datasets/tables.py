@@ -65,7 +65,7 @@ class Table:
     X : pandas.DataFrame of shape (n, d)
         The features as they are in the table: numbers as float64, names and text as objects.
     Y : ndarray of shape (n, q)
-        Label indicator.
+        Label indicator, of int64; of float64 with NaN if labels are unknown.
     label_names : sequence of str
         Names of the labels.
     kinds : mapping of str to str
@@ -77,7 +77,7 @@ class Table:
     """
 
     X: Any
-    Y: NDArray[np.int64]
+    Y: NDArray[Any]
     label_names: Sequence[str]
     kinds: Mapping[str, str]
     name: str = ""
@@ -238,8 +238,8 @@ def read_table(
     kinds, known_labels
         As in `table_of`.
     damage : list of str or None, default=None
-        A list that takes sentences about labels that are neither 0 nor 1, whose rows are left out,
-        and about infinite numbers, which count as missing; None refuses such a table.
+        A list that takes sentences about labels that are neither 0 nor 1 nor empty, whose rows are
+        left out, and about infinite numbers, which count as missing; None refuses such a table.
 
     Returns
     -------

@@ -1,13 +1,15 @@
 """A search over the parameters of the last step of a pipeline, by their names in that step."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from multimargin.tuning.folds import MultilabelStratifiedKFold
+from multimargin.checks.labels import complete_rows
+from multimargin.tuning.folds import MultilabelStratifiedKFold, Rows
 from multimargin.tuning.lazy_search import LazySearchCV
 
 
@@ -15,7 +17,8 @@ class LastStepSearch:
     """Chooses parameters of the last step of a pipeline by cross-validation.
 
     The steps before it, such as a scaling, are learned in each fold anew. Folds are stratified by
-    the labels, and the pipeline is not fitted again in the end.
+    the labels, rows with unknown labels are fitted and not scored, and the pipeline is not fitted
+    again in the end.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ class LastStepSearch:
         self.grid = {self._prefix + name: list(values) for name, values in grid.items()}
         arguments: dict[str, Any] = {
             "scoring": scoring,
-            "cv": MultilabelStratifiedKFold(n_folds),
+            "cv": _MeasurableFolds(n_folds),
             "n_jobs": n_jobs,
             "refit": False,
             "error_score": "raise",
@@ -89,3 +92,19 @@ class LastStepSearch:
 
     def _own_names(self, parameters: dict[str, Any]) -> dict[str, Any]:
         return {name.removeprefix(self._prefix): value for name, value in parameters.items()}
+
+
+class _MeasurableFolds(MultilabelStratifiedKFold):
+    """Folds whose test rows have no unknown label, since measures need all labels."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+        complete = complete_rows(np.asarray(y))
+        for fold, (train, test) in enumerate(super().split(X, y), start=1):
+            known = test[complete[test]]
+            if not known.size:
+                raise ValueError(
+                    f"y has an unknown label in each of the {test.size} rows of fold {fold}; "
+                    "expected rows in which all are known, to measure on: fewer folds, or more "
+                    "known labels."
+                )
+            yield train, known

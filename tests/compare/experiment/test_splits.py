@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from multimargin.compare.experiment.splits import make_splits
 from multimargin.datasets import MultilabelData
@@ -74,3 +77,15 @@ def test_unusable_official_splits(splits: dict[str, list[int]], message: str) ->
     data = MultilabelData(X=np.eye(3), Y=np.eye(3, 2), name="d", splits=splits)
     with pytest.raises(ValueError, match=message):
         make_splits(data, "official", seed=0)
+
+
+def test_rows_with_unknown_labels_are_trained_on_and_not_measured(data: MultilabelData) -> None:
+    Y = data.Y.astype(float)
+    Y[::3, 1] = np.nan
+    complete = np.flatnonzero(np.arange(len(Y)) % 3)
+    splits = make_splits(replace(data, Y=Y), 4, 0)
+    assert_array_equal(np.sort(np.concatenate([split.test for split in splits])), complete)
+    assert all(np.isin(np.arange(0, 60, 3), split.train).sum() >= 10 for split in splits)
+    Y[:, 2] = np.nan
+    with pytest.raises(ValueError, match=r"fold 1 of 4, seed 0: each of the \d+ test rows has an"):
+        make_splits(replace(data, Y=Y), 4, 0)

@@ -58,7 +58,7 @@ class Job:
     kinds: Mapping[str, str] | None = None
 
 
-def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
+def evaluate(X: Any, Y: NDArray[Any], job: Job) -> Result:
     """Fit and measure; an exception becomes a result with an error.
 
     Parameters
@@ -66,7 +66,7 @@ def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
     X : {ndarray, CSR matrix, DataFrame} of shape (n, d)
         Features of all rows.
     Y : ndarray of shape (n, q)
-        Label indicator of all rows.
+        Label indicator of all rows, NaN where a label of a training row is unknown.
     job : Job
         What to do.
 
@@ -87,9 +87,10 @@ def evaluate(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
     return replace(found, warnings=noted, environment=environment(), finished=finished)
 
 
-def _fit_and_measure(X: Any, Y: NDArray[np.int64], job: Job) -> Result:
+def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
     train, test = job.split.train, job.split.test
-    Y_train, Y_test = Y[train], Y[test]
+    # Test rows have no unknown label.
+    Y_train, Y_test = Y[train], Y[test].astype(np.int64)
     X_train, X_test = (X.iloc[r] if hasattr(X, "iloc") else X[r] for r in (train, test))
     model, found = _pipeline(X_train, job), None
     if job.search is not None:

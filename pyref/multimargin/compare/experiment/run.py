@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from multimargin.checks.labels import complete_rows, known_both
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.compare.experiment.baselines import find_estimator, make_estimator
 from multimargin.compare.experiment.evaluate import Job
@@ -156,11 +157,12 @@ def _jobs(
 ) -> Iterator[Job]:
     # Results of up to 256 labels keep the identity that they had when Y was stored as uint8; those
     # of more labels do not, since scikit-learn's baselines were wrong on them.
-    content = fingerprint(data.X, data.Y.astype(np.uint8) if data.n_labels <= 256 else data.Y)
+    complete = bool(complete_rows(data.Y).all())
+    as_bytes = complete and data.n_labels <= 256
+    content = fingerprint(data.X, data.Y.astype(np.uint8) if as_bytes else data.Y)
     descriptions = {name: describe(estimator) for name, estimator in estimators.items()}
     for split in splits:
-        counts = data.Y[split.train].sum(axis=0, dtype=np.intp)
-        one_class = np.flatnonzero((counts == 0) | (counts == len(split.train)))
+        one_class = np.flatnonzero(~known_both(data.Y[split.train], axis=0))
         for name, estimator in estimators.items():
             described, search = descriptions[name], searched.get(name)
             # Without tuning, results keep the identity that they had before there was any.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.labels import complete_rows
 from multimargin.checks.parameters import check_integer
 from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import Table
@@ -22,7 +23,7 @@ class Split:
     name : str
         "official", or "fold 3 of 10, seed 0".
     train, test : ndarray of int
-        Row indices, disjoint.
+        Row indices, disjoint. Measures need all labels: rows with unknown ones are in no `test`.
     """
 
     name: str
@@ -60,7 +61,7 @@ def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[
     """
     seed = check_integer("seed", seed, at_least=0)
     if cv == OFFICIAL:
-        return [_official(data)]
+        return [_measurable(data, _official(data))]
     if isinstance(cv, str):
         raise ValueError(f"cv is {cv!r}; expected a number of folds of at least 2 or {OFFICIAL!r}.")
     folds = check_integer("cv", cv, at_least=2)
@@ -78,8 +79,19 @@ def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[
             raise ValueError(
                 f"cv is {folds}: {name} of data {data.name!r} has no row; expected fewer folds."
             )
-        splits.append(Split(name, train, test))
+        splits.append(_measurable(data, Split(name, train, test)))
     return splits
+
+
+def _measurable(data: MultilabelData | Table, split: Split) -> Split:
+    """Return a split whose test rows are those without an unknown label: measures need all."""
+    test = split.test[complete_rows(data.Y[split.test])]
+    if not test.size:
+        raise ValueError(
+            f"data {data.name!r}, {split.name}: each of the {split.test.size} test rows has an "
+            "unknown label; expected some in which all are known, to measure on."
+        )
+    return split if test.size == split.test.size else Split(split.name, split.train, test)
 
 
 def _official(data: MultilabelData | Table) -> Split:
