@@ -154,7 +154,7 @@ def _of_one_value(data: MultilabelData) -> list[str]:
     """Warn of labels that apply to every row, or to none."""
     found = []
     for value, where in ((0, "every row"), (1, "no row")):
-        labels = ~(value == data.Y).any(axis=0)
+        labels = ~np.any(np.equal(data.Y, value), axis=0)
         names = [data.label_names[k] for k in np.flatnonzero(labels).tolist()]
         if names:
             many = "labels apply" if len(names) > 1 else "label applies"

@@ -113,8 +113,10 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
             )
         if wrong.any():
             first = int(np.flatnonzero(wrong)[0])
+            value = values.iloc[first]
+            found = repr(value) if isinstance(value, str) else str(value)
             raise ValueError(
-                f"labels: the column {name!r} has {values.iloc[first]!r} in row {first}; expected "
+                f"labels: the column {name!r} has {found} in row {first}; expected "
                 "0 or 1 (a column that lists tags is the tags_column)"
             )
         Y[:, k] = _words(values).isin(_TRUE)
