@@ -287,6 +287,7 @@ class LabelFeaturesSolution:
 
 class _LabelFeaturesDefaults(TypedDict, total=False):
     sums: tuple[_Matrix, _Matrix] | None
+    row_scales: NDArray[np.float64] | None
     coupling: _Matrix | None
     anchor: float | None
     basis: tuple[_Matrix, _Matrix] | None

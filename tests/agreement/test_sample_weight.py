@@ -23,6 +23,7 @@ from multimargin import (
 )
 from multimargin.baselines import CNMF, MLkNN
 from multimargin.measures import get_scorer, ranking_loss
+from multimargin.reference import llsf
 
 PAIRWISE = [
     (RankSVM, {}),
@@ -91,6 +92,51 @@ def test_weights_are_numbers_of_rows(method, parameters, unknown):
     np.testing.assert_allclose(*scores, atol=allowed * size)
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 200.0])
+@pytest.mark.parametrize("solver", ["cd", "admm", "apg"])
+def test_weights_of_llsf_are_numbers_of_rows(solver, alpha, storage):
+    X, Y, weights, rows = problem(unknown=False)
+    settings = {"alpha": alpha, "beta": 0.4, "solver": solver, "tol": 1e-8, "max_iter": 100_000}
+    weighted = LLSF(**settings).fit(storage(X), Y, sample_weight=weights)
+    repeated = LLSF(**settings).fit(storage(X[rows]), Y[rows])
+    exact = llsf.primal(X, Y, alpha, 0.4, w=weights)
+    of_repeated = llsf.primal(X[rows], Y[rows], alpha, 0.4)
+    assert exact.objective == pytest.approx(of_repeated.objective, rel=1e-7)
+    assert weighted.objective_ == pytest.approx(exact.objective, rel=1e-6)
+    assert weighted.dual_objective_ == pytest.approx(exact.objective, rel=1e-6)
+    assert weighted.dual_gap_ <= 1e-8
+    assert weighted.shift_ == pytest.approx(repeated.shift_, abs=1e-10)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-2
+    )
+
+
+def test_llsf_takes_weights_that_are_no_numbers_of_rows():
+    X, Y, weights, _ = problem(unknown=False)
+    # Everything times three: the squared errors are, and so is what they are weighed against.
+    third = LLSF(alpha=0.5, beta=0.4, tol=1e-9).fit(X, Y, sample_weight=weights / 3.0)
+    whole = LLSF(alpha=1.5, beta=1.2, tol=1e-9).fit(X, Y, sample_weight=weights)
+    assert 3.0 * third.objective_ == pytest.approx(whole.objective_, rel=1e-8)
+    # More features than rows, where the solver meets the rows themselves.
+    wide = np.hstack([X, np.random.default_rng(0).normal(size=(36, 200))])
+    model = LLSF(alpha=0.5, beta=0.4, solver="cd", tol=1e-8, max_iter=10_000)
+    rows = np.repeat(np.arange(36), weights.astype(int))
+    expected = model.fit(wide[rows], Y[rows]).objective_
+    found = model.fit(wide, Y, sample_weight=weights)
+    assert found.objective_ == pytest.approx(expected, rel=1e-6)
+    one = LLSF(convexify=False, alpha=0.01).fit(X, Y, sample_weight=np.ones(36))
+    same = LLSF(convexify=False, alpha=0.01).fit(X, Y)
+    np.testing.assert_allclose(one.coef_, same.coef_, atol=1e-12)
+
+
+def test_llsf_names_the_methods_that_take_unknown_labels():
+    X, Y, _, _ = problem(unknown=True)
+    with pytest.raises(ValueError, match="unknown label; the pairwise methods, MLRL, SSMLRL and"):
+        LLSF().fit(X, Y)
+
+
 @pytest.mark.parametrize("method", [RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM, RankHLapSVM])
 def test_the_threshold_counts_rows_by_their_weights(method):
     X, Y, weights, rows = problem(unknown=True)
@@ -123,7 +169,7 @@ def test_weights_of_one_change_nothing_but_rounding(storage):
         (["a"] * 36, TypeError, "sample_weight is"),
     ],
 )
-@pytest.mark.parametrize("method", [RankSVM, MLRL])
+@pytest.mark.parametrize("method", [RankSVM, MLRL, LLSF])
 def test_malformed_weights_are_named(method, weights, error, message):
     X, Y, _, _ = problem(unknown=False)
     with pytest.raises(error, match=message):
@@ -140,7 +186,7 @@ def test_rows_of_positive_weight_need_a_pair():
 
 @pytest.mark.parametrize(
     "model",
-    [LLSF(), LabelSpecificBinaryRelevance(), MLkNN(), CNMF()],
+    [LabelSpecificBinaryRelevance(), MLkNN(), CNMF()],
     ids=lambda m: type(m).__name__,
 )
 def test_methods_without_weights_say_so_by_their_own_name(model):

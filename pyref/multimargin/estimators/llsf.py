@@ -21,7 +21,7 @@ from multimargin.checks.parameters import (
     thread_count,
 )
 from multimargin.checks.targets import Targets, check_targets
-from multimargin.checks.weights import refuse_metadata
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.llsf_problem import (
@@ -38,6 +38,7 @@ from multimargin.estimators.shared.llsf_problem import (
     ridge_start,
     smallest_feature_eigenvalue,
     solve,
+    weighted,
 )
 from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -51,6 +52,7 @@ from multimargin.thresholds import (
     Threshold,
     make_threshold,
 )
+from multimargin.thresholds.base import fit_threshold
 
 SOLVERS = ("auto", "cd", "admm", "apg")
 
@@ -203,7 +205,7 @@ default="scores"
         return check_integer("max_iter", self.max_iter, at_least=1)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -213,8 +215,9 @@ default="scores"
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
-        **metadata : object
-            There is none: no weights of rows, for instance.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, not negative: a row of weight 2 is a row that is there twice,
+            in the squared error and in the label correlations. None counts each row once.
 
         Returns
         -------
@@ -235,7 +238,6 @@ default="scores"
             If the solver ends above `tol`, or with ``convexify=False`` if the published problem is
             not convex.
         """
-        refuse_metadata(self, metadata)
         max_iter = self._check_parameters()
         deadline = deadline_of(self.max_time)
         if Y is None:
@@ -243,12 +245,15 @@ default="scores"
         X = self._checked_features(X, reset=True)
         targets = check_targets(Y)
         check_as_many_rows(targets.indicator, X)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        given = X
+        X, Y, sums, scales = weighted(X, targets.indicator, weights)
 
         progress = Progress(self, max_iter, self.verbose)
-        convexity = examine(X, targets.indicator, float(self.alpha), convexify=self.convexify)
+        convexity = examine(X, Y, float(self.alpha), convexify=self.convexify)
         solver = self.solver if self.convexify else "published"
         if solver == "auto":
-            solver = choose_solver(X, targets.indicator, convexity.coupling, float(self.beta))
+            solver = choose_solver(X, Y, convexity.coupling, float(self.beta))
         request = Request(
             beta=float(self.beta),
             solver=solver,
@@ -259,40 +264,40 @@ default="scores"
             ),
             tol=float(self.tol),
             max_iter=max_iter,
-            start=self._start(X, targets),
+            start=self._start(X, Y),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
-            basis=self._basis(X, targets, solver, convexity),
+            basis=self._basis(X, Y, solver, convexity),
             deadline=deadline,
+            sums=sums,
+            row_scales=scales,
         )
         solution = solve(X, targets.indicator, convexity, request)
         self._store(targets, convexity, solution.weights, report_of(solution))
         self.kkt_residual_ = solution.kkt_residual
         interrupted = solution.status == "interrupted" and not progress.stop_requested
         try:
-            self._fit_threshold(X, targets, interrupted)
+            self._fit_threshold(given, targets, weights, interrupted)
         except KeyboardInterrupt:
             # The model has its certificate and is kept, as when the loop is interrupted.
             interrupted, self.status_ = True, "interrupted"
-            self._fit_threshold(X, targets, interrupted)
+            self._fit_threshold(given, targets, weights, interrupted)
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt
         self._warn(X, convexity, max_iter)
         return self
 
-    def _basis(
-        self, X: Any, targets: Targets, solver: str, convexity: Convexity
-    ) -> Eigenbasis | None:
+    def _basis(self, X: Any, Y: Matrix, solver: str, convexity: Convexity) -> Eigenbasis | None:
         # The bounds of the accelerated gradient are better in the basis, where that is affordable.
-        bounds = solver == "apg" and is_affordable(X, targets.indicator.shape[1])
+        bounds = solver == "apg" and is_affordable(X, Y.shape[1])
         return eigenbasis(X, convexity.coupling) if solver == "admm" or bounds else None
 
-    def _start(self, X: Any, targets: Targets) -> Matrix | None:
-        coef = self._warm_start_of(targets.indicator.shape[1], X.shape[1])
+    def _start(self, X: Any, Y: Matrix) -> Matrix | None:
+        coef = self._warm_start_of(Y.shape[1], X.shape[1])
         if coef is not None or self.convexify:
             return coef
-        return ridge_start(X, targets.indicator, float(self.gamma))
+        return ridge_start(X, Y, float(self.gamma))
 
     def _warm_start_of(self, q: int, d: int) -> Matrix | None:
         """Return the previous coefficients, where they are asked for and fit the data."""
@@ -308,14 +313,16 @@ default="scores"
         self.shift_ = convexity.shift
         self._store_report(report)
 
-    def _fit_threshold(self, X: Any, targets: Targets, interrupted: bool) -> None:
+    def _fit_threshold(
+        self, X: Any, targets: Targets, sample_weight: Matrix | None, interrupted: bool
+    ) -> None:
         threshold = make_threshold(self.threshold, random_state=0)
         learned = not isinstance(threshold, ConstantThreshold)
         if learned and (interrupted or not targets.multilabel):
             # After an interruption the model is returned at once.
             threshold = ConstantThreshold(0.5)
         scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
-        self.threshold_ = threshold.fit(scores, targets.indicator, X)
+        self.threshold_ = fit_threshold(threshold, scores, targets.indicator, X, sample_weight)
 
     def _warn(self, X: Any, convexity: Convexity, max_iter: int) -> None:
         if not convexity.convex:

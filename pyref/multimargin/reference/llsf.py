@@ -48,25 +48,36 @@ class Solution(NamedTuple):
 # -------------------------------------------------------------------------------------------------
 # Label correlations: section III-C
 # -------------------------------------------------------------------------------------------------
-def label_dissimilarity(Y: ArrayLike) -> Array:
+def label_dissimilarity(Y: ArrayLike, w: ArrayLike | None = None) -> Array:
     """Compute R; a label without instances has dissimilarity 1 to all others, 0 to itself."""
+    # Instance i counts w_i times.
     Y = label_matrix(Y)
-    q = Y.shape[1]
+    n, q = Y.shape
+    w = np.ones(n) if w is None else np.asarray(w, dtype=np.float64)
     R = np.zeros((q, q))
     for i in range(q):
         for j in range(q):
             if i != j:
-                lengths = np.sqrt(Y[:, i].sum() * Y[:, j].sum())
-                cosine = Y[:, i] @ Y[:, j] / lengths if lengths > 0 else 0.0
+                lengths = np.sqrt((w @ Y[:, i]) * (w @ Y[:, j]))
+                cosine = w @ (Y[:, i] * Y[:, j]) / lengths if lengths > 0 else 0.0
                 R[i, j] = 1.0 - cosine
     return R
 
 
-def shift(X: ArrayLike, Y: ArrayLike, alpha: float) -> float:
+def _counted(rows: Array, w: ArrayLike | None) -> Array:
+    """Return rows whose sums of squares are those of rows that count w_i times."""
+    if w is None:
+        return rows
+    counted: Array = np.sqrt(np.asarray(w, dtype=np.float64))[:, None] * rows
+    return counted
+
+
+def shift(X: ArrayLike, Y: ArrayLike, alpha: float, w: ArrayLike | None = None) -> float:
     """Compute delta: 0 when the published problem is convex, else -lambda_min(R)."""
     # The eigenvalues of the quadratic form are lambda_i(X^T X) + alpha lambda_j(R).
     X = np.asarray(X, dtype=np.float64)
-    smallest_label = np.linalg.eigvalsh(label_dissimilarity(Y))[0]
+    X = _counted(X, w)
+    smallest_label = np.linalg.eigvalsh(label_dissimilarity(Y, w))[0]
     smallest_feature = np.linalg.eigvalsh(X.T @ X)[0] if X.shape[1] <= X.shape[0] else 0.0
     if alpha == 0 or smallest_feature + alpha * smallest_label > 0 or smallest_label > -1e-12:
         return 0.0
@@ -98,8 +109,9 @@ def primal(
     alpha: float = 0.1,
     beta: float = 0.1,
     solver: Solver = "clarabel",
+    w: ArrayLike | None = None,
 ) -> Solution:
-    """Solve the convex form as a sum of squares."""
+    """Solve the convex form as a sum of squares; instance i counts w_i times."""
     # X^T X (x) I + alpha I (x) (R + delta I) belongs to ||P W||^2 + ||W F^T||^2 with P^T P = X^T X
     # and F^T F = alpha (R + delta I). Where delta = 0 but R has negative eigenvalues,
     # lambda_min(X^T X) I is moved from the first term to the second, which then has none.
@@ -107,8 +119,9 @@ def primal(
     X = np.asarray(X, dtype=np.float64)
     Y = label_matrix(Y).astype(np.float64)
     d, q = X.shape[1], Y.shape[1]
-    delta = shift(X, Y, alpha)
-    R = label_dissimilarity(Y) + delta * np.eye(q)
+    delta = shift(X, Y, alpha, w)
+    R = label_dissimilarity(Y, w) + delta * np.eye(q)
+    X, Y = _counted(X, w), _counted(Y, w)
 
     W = cp.Variable((d, q))
     feature_values, V = np.linalg.eigh(X.T @ X)

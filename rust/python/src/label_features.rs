@@ -8,7 +8,7 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::llsf::apg::{Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
-use multimargin_solvers::llsf::request::{Request, Solver, Targets};
+use multimargin_solvers::llsf::request::{Request, Rows, Solver, Targets};
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
@@ -55,6 +55,8 @@ struct LabelFeaturesRequest<'py> {
     #[pyo3(default)]
     sums: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
     #[pyo3(default)]
+    row_scales: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
     coupling: Option<PyReadonlyArray2<'py, f64>>,
     beta: f64,
     #[pyo3(default)]
@@ -81,7 +83,7 @@ struct LabelFeaturesRequest<'py> {
 
 impl LabelFeaturesRequest<'_> {
     fn targets<'a>(
-        &self,
+        &'a self,
         indicator: &'a PyReadonlyArray2<'_, u8>,
         d: usize,
     ) -> PyResult<Targets<'a>> {
@@ -90,10 +92,17 @@ impl LabelFeaturesRequest<'_> {
             return Ok(Targets::Indicator(row_major("Y", indicator)?, q));
         };
         let correlation = shaped_matrix("sums", correlation, [q, d])?;
-        Ok(Targets::Sums(
-            memory::copied(correlation, Purpose::FeaturesByLabels),
-            squared_norms.as_slice()?.to_vec(),
-        ))
+        let correlation = memory::copied(correlation, Purpose::FeaturesByLabels);
+        let squared_norms = squared_norms.as_slice()?.to_vec();
+        let Some(scales) = &self.row_scales else {
+            return Ok(Targets::Sums(correlation, squared_norms));
+        };
+        let rows = Rows {
+            indicator: row_major("Y", indicator)?,
+            labels: q,
+            scales: Some(scales.as_slice()?),
+        };
+        Ok(Targets::Rows(rows, correlation, squared_norms))
     }
 
     fn solver(&self) -> PyResult<Solver> {

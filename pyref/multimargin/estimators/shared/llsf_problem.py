@@ -40,7 +40,7 @@ _DENSE_COUPLED = 0.01
 _DENSE_ALONE = 0.0005
 
 
-def label_dissimilarity(indicator: NDArray[np.uint8]) -> Matrix:
+def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
     """Return R, one minus the cosine between label columns.
 
     Parameters
@@ -108,7 +108,7 @@ class Convexity:
     largest_eigenvalue: float
 
 
-def examine(X: Any, indicator: NDArray[np.uint8], alpha: float, *, convexify: bool) -> Convexity:
+def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -> Convexity:
     """Decide whether the published problem is convex, and shift it when asked to.
 
     Parameters
@@ -175,7 +175,7 @@ def decide(
     )
 
 
-def _anchor(X: Any, indicator: NDArray[np.uint8], deficit: float) -> float | None:
+def _anchor(X: Any, indicator: NDArray[Any], deficit: float) -> float | None:
     """Return <C, (X^T X - deficit I)^-1 C>, None when that matrix is not positive definite."""
     n, d = X.shape
     squared_norms = _column_squared_norms(X)
@@ -256,7 +256,7 @@ def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
     return float(np.sqrt(2.0 * features**2 + 2.0 * labels**2))
 
 
-def ridge_start(X: Any, indicator: NDArray[np.uint8], gamma: float) -> Matrix:
+def ridge_start(X: Any, indicator: NDArray[Any], gamma: float) -> Matrix:
     """Return the transpose of the start of Algorithm 1, (X^T X + gamma I)^-1 X^T Y.
 
     Parameters
@@ -372,9 +372,7 @@ def is_affordable(X: Any, labels: int) -> bool:
     return few and rank * d <= MOST_EIGENVALUES**2
 
 
-def choose_solver(
-    X: Any, indicator: NDArray[np.uint8], coupling: Matrix | None, beta: float
-) -> str:
+def choose_solver(X: Any, indicator: NDArray[Any], coupling: Matrix | None, beta: float) -> str:
     """Name the loop that `solver="auto"` stands for.
 
     Parameters
@@ -430,7 +428,9 @@ class Request:
     sums : tuple of ndarray of shapes (q, d) and (q,) or None, default=None
         The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
         depends; then any X with the same X^T X will do, and the indicator is not looked at. Not for
-        "cd".
+        "cd" without `row_scales`.
+    row_scales : ndarray of shape (n,) or None, default=None
+        What the rows of the indicator are multiplied by, along with `sums`; those of X are already.
     """
 
     beta: float
@@ -444,10 +444,11 @@ class Request:
     basis: Eigenbasis | None = None
     deadline: float | None = None
     sums: tuple[Matrix, Matrix] | None = None
+    row_scales: Matrix | None = None
 
 
 def solve(
-    X: Any, indicator: NDArray[np.uint8], convexity: Convexity, request: Request
+    X: Any, indicator: NDArray[Any], convexity: Convexity, request: Request
 ) -> _rust.LabelFeaturesSolution:
     """Call a solver.
 
@@ -470,6 +471,7 @@ def solve(
         indicator,
         rust_features(X),
         sums=request.sums,
+        row_scales=request.row_scales,
         coupling=convexity.coupling,
         beta=request.beta,
         anchor=convexity.anchor,
@@ -485,6 +487,41 @@ def solve(
         callback=request.callback,
         seconds=seconds_until(request.deadline),
     )
+
+
+def weighted(
+    X: Any, indicator: NDArray[np.uint8], sample_weight: Matrix | None
+) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix] | None, Matrix | None]:
+    """Return the problem in which each row counts once.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features.
+    indicator : ndarray of shape (n, q)
+        Label indicator.
+    sample_weight : ndarray of shape (n,) or None
+        How often each row counts.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n, d)
+        The features times the square roots of the weights, as all sums of squares are of them.
+    Y : ndarray of shape (n, q)
+        The labels likewise.
+    sums, row_scales
+        As `Request` takes them, None without weights.
+    """
+    if sample_weight is None:
+        return X, indicator, None, None
+    roots = np.sqrt(sample_weight)
+    Y = roots[:, None] * indicator
+    if sparse.issparse(X):
+        X = sparse.csr_array(sparse.diags_array(roots) @ X)
+    else:
+        X = roots[:, None] * X
+    correlation = safe_sparse_dot(X.T, Y, dense_output=True)
+    return X, Y, (np.ascontiguousarray(correlation.T), sample_weight @ indicator), roots
 
 
 def report_of(solution: _rust.LabelFeaturesSolution) -> Report:

@@ -7,6 +7,7 @@
 use super::certificate::{Certificate, Sums, combine};
 use super::lasso::Lasso;
 use super::quadratic::{Columns, Quadratic};
+use super::request::Rows;
 use super::{Problem, Solution};
 use crate::error::SolverError;
 use crate::linalg::vector::axpy;
@@ -174,19 +175,14 @@ impl Visit<'_> {
 }
 
 /// The labels at `weights` (`q x d`).
-fn labels_at(
-    visit: &Visit<'_>,
-    indicator: &[u8],
-    weights: &[f64],
-    threads: &Threads,
-) -> Vec<Label> {
+fn labels_at(visit: &Visit<'_>, rows: Rows<'_>, weights: &[f64], threads: &Threads) -> Vec<Label> {
     let problem = visit.problem;
     let (d, q) = (problem.dimension(), problem.labels);
     let gradient = problem.error(visit.quadratic, weights, threads);
     let residual = |k: usize| {
         let mut residual = Vec::new();
         if let Some(columns) = visit.columns {
-            let targets = indicator.iter().skip(k).step_by(q).map(|&y| -f64::from(y));
+            let targets = (0..rows.count()).map(|i| -rows.entry(i, k));
             residual = memory::collected(targets, Purpose::RowsByLabels);
             for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
                 if w != 0.0 {
@@ -231,7 +227,7 @@ fn certify(problem: &Problem<'_>, labels: &mut [Label], scale: f64, tolerance: f
 /// When an argument is out of range.
 pub(super) fn solve(
     problem: &Problem<'_>,
-    indicator: &[u8],
+    rows: Rows<'_>,
     start: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
@@ -245,7 +241,7 @@ pub(super) fn solve(
         quadratic: &quadratic,
         columns: columns.as_ref(),
     };
-    let mut labels = labels_at(&visit, indicator, &problem.start(start)?, threads);
+    let mut labels = labels_at(&visit, rows, &problem.start(start)?, threads);
     let scale = problem.scale();
     let mut epoch = 0;
     let status = loop {

@@ -19,11 +19,52 @@ pub enum Solver {
     Gradient(Variant),
 }
 
+/// `Y`, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// 1 where a row has a label, `n x q`.
+    pub indicator: &'a [u8],
+    /// `q`.
+    pub labels: usize,
+    /// What each row of the indicator is multiplied by: the square roots of the weights of the rows. None is 1.
+    pub scales: Option<&'a [f64]>,
+}
+
+impl Rows<'_> {
+    /// The entry of row `i` and label `k`.
+    pub fn entry(&self, i: usize, k: usize) -> f64 {
+        let relevant = f64::from(self.indicator[i * self.labels + k]);
+        self.scales.map_or(relevant, |scales| scales[i] * relevant)
+    }
+
+    /// Whether there is a row of labels, and a scale, for each of `n` rows of features.
+    fn check(&self, n: usize) -> Result<(), SolverError> {
+        let scaled = self.scales.is_none_or(|scales| {
+            scales.len() == n && scales.iter().all(|s| s.is_finite() && *s >= 0.0)
+        });
+        if self.labels > 0 && self.indicator.len() == n * self.labels && scaled {
+            return Ok(());
+        }
+        Err(SolverError::Argument {
+            name: "row_scales",
+            found: format!("numbers that do not fit {n} rows of {} labels", self.labels),
+            expected: "a finite number of at least 0 for each row",
+        })
+    }
+
+    /// `n`.
+    pub fn count(&self) -> usize {
+        self.indicator.len() / self.labels
+    }
+}
+
 /// What is known of `Y`.
 #[derive(Debug)]
 pub enum Targets<'a> {
     /// 1 where a row has a label, `n x q`, and `q`.
     Indicator(&'a [u8], usize),
+    /// The rows of `Y`, its `X^T Y` (`q x d`) and the squared norms of its columns.
+    Rows(Rows<'a>, Vec<f64>, Vec<f64>),
     /// `X^T Y` (`q x d`) and the squared norms of the columns of `Y`.
     Sums(Vec<f64>, Vec<f64>),
 }
@@ -70,8 +111,18 @@ impl Request<'_> {
         let mut rows = None;
         let problem = match self.targets {
             Targets::Indicator(indicator, q) => {
-                rows = Some(indicator);
+                rows = Some(Rows {
+                    indicator,
+                    labels: q,
+                    scales: None,
+                });
                 Problem::new(features, indicator, q, coupling, beta, anchor, convex)
+            }
+            Targets::Rows(of_rows, correlation, squared_norms) => {
+                of_rows.check(features.rows())?;
+                rows = Some(of_rows);
+                let sums = (correlation, squared_norms);
+                Problem::of_sums(features, sums, coupling, beta, anchor, convex)
             }
             Targets::Sums(correlation, squared_norms) => {
                 let sums = (correlation, squared_norms);
@@ -86,10 +137,10 @@ impl Request<'_> {
         let (start, settings) = (self.start, &self.settings);
         match self.solver {
             Solver::Descent => {
-                let indicator = rows.ok_or(SolverError::Unsupported(
+                let rows = rows.ok_or(SolverError::Unsupported(
                     "coordinate descent needs the labels of the rows",
                 ))?;
-                descent::solve(&problem, indicator, start, settings, threads, monitor)
+                descent::solve(&problem, rows, start, settings, threads, monitor)
             }
             Solver::Directions => {
                 let basis = basis.ok_or(SolverError::Unsupported(

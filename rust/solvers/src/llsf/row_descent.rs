@@ -15,6 +15,7 @@
 use super::certificate::Certificate;
 use super::line_search::{Step, search};
 use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
+use super::request::Rows;
 use super::soft_threshold::coordinate;
 use super::{Problem, Solution, transposed};
 use crate::error::SolverError;
@@ -164,11 +165,11 @@ struct Residuals {
 }
 
 impl Residuals {
-    fn new(problem: &Problem<'_>, indicator: &[u8], weights: &[f64]) -> Self {
+    fn new(problem: &Problem<'_>, rows: Rows<'_>, weights: &[f64]) -> Self {
         let (n, d, q) = (problem.features.rows(), problem.dimension(), problem.labels);
         let columns = Columns::of(problem.features);
         let mut values = memory::collected(
-            indicator.iter().map(|&y| -f64::from(y)),
+            (0..n * q).map(|entry| -rows.entry(entry / q, entry % q)),
             Purpose::RowsByLabels,
         );
         for j in 0..d {
@@ -226,7 +227,7 @@ impl Residuals {
 struct Form<'a> {
     problem: &'a Problem<'a>,
     coupling: &'a [f64],
-    indicator: &'a [u8],
+    rows: Rows<'a>,
     quadratic: Quadratic,
     squared_norms: Vec<f64>,
     threads: &'a Threads,
@@ -241,7 +242,7 @@ impl<'a> Form<'a> {
         let mut mixture = memory::matrix(q, d, Purpose::FeaturesByLabels);
         add_coupled(self.coupling, q, &by_label, d, &mut mixture, self.threads);
         let residuals = matches!(self.quadratic, Quadratic::Implicit)
-            .then(|| Residuals::new(self.problem, self.indicator, &weights));
+            .then(|| Residuals::new(self.problem, self.rows, &weights));
         let state = State {
             problem: self.problem,
             coupling: self.coupling,
@@ -429,7 +430,7 @@ impl Form<'_> {
 pub(super) fn solve(
     problem: &Problem<'_>,
     coupling: &[f64],
-    indicator: &[u8],
+    rows: Rows<'_>,
     start: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
@@ -441,7 +442,7 @@ pub(super) fn solve(
     let form = Form {
         problem,
         coupling,
-        indicator,
+        rows,
         quadratic,
         squared_norms: squared_column_norms(problem.features),
         threads,
