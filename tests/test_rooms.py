@@ -99,6 +99,7 @@ SUBJECTS = {
     "datasets/test_shared_data.py",
     "estimators/test_bad_input.py",
     "estimators/test_certificates.py",
+    "estimators/test_frames.py",
     "estimators/test_indefinite_kernels.py",
     "estimators/test_interrupted_threshold.py",
     "estimators/test_lean_models.py",

@@ -59,12 +59,12 @@ def test_a_frame_becomes_numbers_with_names() -> None:
     assert data.sample_names == ("7", "3", "9", "4")
     dense = data.X.toarray() if sparse.issparse(data.X) else data.X
     column = {name: dense[:, k] for k, name in enumerate(data.feature_names)}
-    assert_array_equal(column["numbers__size"], [1.0, np.nan, 3.0, 8.0])
-    assert_array_equal(column["names__kind_a"], [1, 0, 0, 1])
-    assert_array_equal(column["names__kind_(missing)"], [0, 0, 1, 0])
-    assert (column["text: about__hen"] > 0).tolist() == [False, False, False, True]
+    assert_array_equal(column["size"], [1.0, np.nan, 3.0, 8.0])
+    assert_array_equal(column["kind_a"], [1, 0, 0, 1])
+    assert_array_equal(column["kind_(missing)"], [0, 0, 1, 0])
+    assert (column["about: hen"] > 0).tolist() == [False, False, False, True]
     # No word, no weight: the missing text.
-    assert not any(values[2] for name, values in column.items() if name.startswith("text"))
+    assert not any(values[2] for name, values in column.items() if name.startswith("about: "))
 
 
 def test_missing_numbers_are_filled_in_by_the_median_of_the_fitted_rows_and_scaled() -> None:
@@ -181,7 +181,7 @@ def test_train_and_test_parts(tmp_path: Path) -> None:
         "test": [3],
     }
     # The words of the test part are not learned.
-    assert "text: about__hen" not in data.feature_names
+    assert "about: hen" not in data.feature_names
     FRAME.rename(columns={"z": "zz"}).to_csv(tmp_path / "few-test.csv", index=False)
     with pytest.raises(ValueError, match="train and test have different columns: 'z', 'zz'"):
         load(tmp_path, labels="tag:*")
@@ -226,3 +226,23 @@ def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path: Path) -> None:
     # All known: as before.
     file.write_text("x,a,b\n1,1,0\n2,0,1\n")
     assert load_table(file, labels="a,b").Y.dtype == np.int64
+
+
+def test_features_have_the_names_of_their_columns(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "size": [1.0, 2.0, 3.0],
+            "kind": ["a", "b", "a"],
+            "on__it": ["red hen", "red fox", "size"],
+            "x": [0, 1, 1],
+            "y": [1, 0, 1],
+        }
+    )
+    data = MultilabelData.from_frame(frame, "x,y", text="on__it")
+    words = ("on__it: fox", "on__it: hen", "on__it: red", "on__it: size")
+    assert tuple(data.feature_names) == ("size", "kind_a", "kind_b", *words)
+    # Where a column has the name that a name of another one makes, it is said which is which.
+    both = MultilabelData.from_frame(frame.rename(columns={"size": "kind_a"}), "x,y", drop="on__it")
+    assert tuple(both.feature_names) == ("numbers__kind_a", "names__kind_a", "kind_b")
+    with pytest.raises(ValueError, match="column 'kind' has no word of two letters or more"):
+        MultilabelData.from_frame(frame, "x,y", text="kind,on__it")

@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.estimators.rank_hlapsvm import Laplacian
+from multimargin.estimators.shared.certificate import gap_text
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 from tests.support.subsets import first_fast
 
@@ -318,3 +319,9 @@ def test_mlrl_of_equal_rows_far_from_each_other_for_gamma(estimator, solver, sca
     loss = np.maximum(0.0, 1.0 - signs * scores).sum() / labelled.sum()
     assert loss <= model.objective_ * (1 + 1e-9)
     np.testing.assert_allclose(scores[3], scores[2], rtol=1e-12)
+
+
+def test_a_gap_of_rounding_is_no_number():
+    assert gap_text(-1.38e-16) == gap_text(3e-15) == "0 up to rounding"
+    assert gap_text(0.0) == "0 up to rounding"
+    assert (gap_text(-1e-9), gap_text(4.2e-4, 1)) == ("-1.00e-09", "4.2e-04")

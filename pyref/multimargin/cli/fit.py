@@ -260,6 +260,7 @@ def _report(
 ) -> None:
     from multimargin.cli.certificate import certificate
     from multimargin.cli.output import console, counted, pairs_table, print_json
+    from multimargin.estimators.shared.certificate import gap_text
 
     found = certificate(pipeline)
     estimator = pipeline[-1]
@@ -312,7 +313,7 @@ def _report(
             f"{found['dual_objective']:.8g}",
             "no model costs less than this" if proved else "proves nothing here",
         ),
-        ("gap", f"{found['dual_gap']:.2e}", f"relative; stops at tol = {found['tol']:g}"),
+        ("gap", gap_text(found["dual_gap"]), f"relative; stops at tol = {found['tol']:g}"),
         ("status", found["status"], f"after {found['n_iter']} {iterations}, {seconds:.2f} s"),
     ]
     if hasattr(estimator, "selector_"):

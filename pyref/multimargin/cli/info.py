@@ -66,6 +66,8 @@ def _table(description: "Description") -> "Table":
     parts = {"all": description, **description.splits}
     table = plain_table("", *parts)
     for label, attribute in _ROWS:
+        if attribute == "n_unknown_labels" and not description.n_unknown_labels:
+            continue
         values = [getattr(part, attribute) for part in parts.values()]
         cells = [number(len(v) if isinstance(v, tuple) else v) for v in values]
         table.add_row(label, *cells)

@@ -38,10 +38,12 @@ def command(
         str,
         typer.Option(
             "--score",
+            "--scoring",
             metavar="MEASURE",
             help="What to tune by: ranking_hamming (the mean of both losses), ranking_loss, "
-            "hamming_loss, one_error, coverage, is_error, average_precision, exact_match, jaccard, "
-            "example_f1, macro_f1 or micro_f1.",
+            "hamming_loss, one_error, coverage, is_error, average_precision, precision_at_5, "
+            "ndcg_at_5, auc_macro, auc_micro, exact_match, jaccard, example_f1, macro_f1 or "
+            "micro_f1.",
         ),
     ] = "ranking_hamming",
     output: Annotated[

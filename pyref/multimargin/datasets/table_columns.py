@@ -11,6 +11,8 @@ _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
 # A column of names with more different ones than this is more likely text, or one name a row.
 _MANY_NAMES = 50
 _SHOWN = 8
+# What `TfidfVectorizer` takes for one.
+_WORD = r"\b\w\w+\b"
 
 
 def chosen_columns(
@@ -222,6 +224,11 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
         values = features[column]
         kind = values.dtype.kind
         if column in text:
+            if not as_text(values).str.contains(_WORD).any():
+                raise ValueError(
+                    f"the column {column!r} has no word of two letters or more; expected text, or "
+                    f"drop it (--drop {column})"
+                )
             kinds[column] = "text"
         elif kind in "buif":
             kinds[column] = "number"

@@ -1,8 +1,11 @@
 """The transformer that makes numbers of the columns of a table."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
@@ -13,13 +16,43 @@ from multimargin.scaling import make_scaler
 
 MISSING = "(missing)"
 """The name that a missing name gets."""
+_TEXT = "text "
 # With fewer rows, a word that occurs once may be all there is.
 _MANY_ROWS = 100
 
 
+class TableEncoder(ColumnTransformer):  # type: ignore[misc]
+    """A transformer of the columns of a table that names its features by them.
+
+    It is `sklearn.compose.ColumnTransformer`, but for `get_feature_names_out`.
+    """
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            As in `sklearn.compose.ColumnTransformer`.
+
+        Returns
+        -------
+        ndarray of str
+            "size" for numbers of the column "size", "colour_red" for a name and "about: word" for a
+            word of a text; two that would be alike keep the part that they come from.
+        """
+        full = super().get_feature_names_out(input_features)
+        texts = {name: column for name, _, column in self.transformers if name.startswith(_TEXT)}
+        parts = (name.partition("__") for name in full)
+        short = [f"{texts[part]}: {own}" if part in texts else own for part, _, own in parts]
+        repeated = {name for name, count in Counter(short).items() if count > 1}
+        chosen = [name if name not in repeated else full[k] for k, name in enumerate(short)]
+        return np.array(chosen, dtype=object)
+
+
 def make_encoder(
     kinds: Mapping[str, str], *, scaling: str, n_rows: int, impute: bool = True
-) -> ColumnTransformer:
+) -> TableEncoder:
     """Return an unfitted transformer of the columns of a table.
 
     Parameters
@@ -35,7 +68,7 @@ def make_encoder(
 
     Returns
     -------
-    sklearn.compose.ColumnTransformer
+    TableEncoder
         The transformer: numbers are filled in and scaled, names become a column of 0 and 1 each
         (new ones zeros), text becomes tf-idf weights of its words, rows of length 1.
     """
@@ -59,10 +92,11 @@ def make_encoder(
     min_df = 2 if n_rows >= _MANY_ROWS else 1
     parts += [
         # Not a list of one column: the vectorizer takes a sequence of texts.
-        (f"text: {column}", TfidfVectorizer(sublinear_tf=True, min_df=min_df), column)
-        for column in columns["text"]
+        # Not by the name of the column, which may have two underscores side by side.
+        (f"{_TEXT}{number}", TfidfVectorizer(sublinear_tf=True, min_df=min_df), column)
+        for number, column in enumerate(columns["text"])
     ]
-    return ColumnTransformer(parts, verbose_feature_names_out=bool(columns["text"]))
+    return TableEncoder(parts)
 
 
 def with_encoder(

@@ -139,7 +139,7 @@ class Table:
         return MultilabelData(
             encoder.transform(self.X),
             self.Y,
-            feature_names=encoder.get_feature_names_out(),
+            feature_names=encoder.get_feature_names_out().tolist(),
             label_names=self.label_names,
             name=self.name,
             splits=self.splits,

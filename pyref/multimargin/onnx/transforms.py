@@ -9,6 +9,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
+from multimargin.datasets.table_encoder import TableEncoder
 from multimargin.onnx.graph import Graph, Node
 
 
@@ -141,5 +142,6 @@ KNOWN: dict[type, Callable[[Graph, Any, Node], Node]] = {
     Normalizer: _unit,
     SimpleImputer: _filled,
     ColumnTransformer: _table,
+    TableEncoder: _table,
 }
 """The transformers that can be exported."""

@@ -70,6 +70,12 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
         """Number of features, if the classifier tells."""
         return int(self.estimator_.n_features_in_)
 
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features, if the classifier was fitted to a data frame with such."""
+        names: NDArray[Any] = self.estimator_.feature_names_in_
+        return names
+
     def _hold_out(self, X: Any, Y: Any, sample_weight: Any) -> HeldOut:
         """Return the held-out scores, and fit the classifier on all rows."""
         if not hasattr(self.estimator, "fit"):

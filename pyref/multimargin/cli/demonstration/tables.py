@@ -9,6 +9,7 @@ from rich.text import Text
 from multimargin.cli.certificate import certificate
 from multimargin.cli.demonstration.race import Outcome
 from multimargin.cli.demonstration.words import plain
+from multimargin.estimators.shared.certificate import gap_text
 from multimargin.measures import MEASURES
 
 _N_NEXT = 4
@@ -73,7 +74,7 @@ def certificate_table(name: str, model: Any) -> Table:
     table.add_column()
     table.add_row("objective", f"{found['objective']:.6f}", "what this model costs")
     table.add_row("lower bound", f"{found['dual_objective']:.6f}", "no model costs less than this")
-    table.add_row("relative gap", f"{found['dual_gap']:.2e}", f"stops at tol = {found['tol']:g}")
+    table.add_row("relative gap", gap_text(found["dual_gap"]), f"stops at tol = {found['tol']:g}")
     table.add_row("status", found["status"], f"after {found['n_iter']} epochs")
     return table
 

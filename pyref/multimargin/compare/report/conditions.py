@@ -11,6 +11,7 @@ from multimargin.compare.report.label_measures import label_measures
 from multimargin.compare.report.table import Table
 from multimargin.compare.report.wording import message_of, number_of
 from multimargin.compare.results import Result
+from multimargin.estimators.shared.certificate import gap_text
 
 
 def certificates_table(results: Sequence[Result]) -> Table | None:
@@ -34,7 +35,7 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
         statuses = pd.Series([entry["status"] for entry in found]).value_counts()
         gaps = [entry["gap"] for entry in found]
         known = [gap for gap in gaps if gap is not None and np.isfinite(gap)]
-        worst = f"{max(known):.1e}" if len(known) == len(gaps) else "unknown"
+        worst = gap_text(max(known), 1) if len(known) == len(gaps) else "unknown"
         rows.append(
             {
                 "method": method,

@@ -21,6 +21,8 @@ _SAMPLE = 256
 # Share of the tolerance, and of the objective, within which two objectives are the same.
 _SHARE_OF_TOLERANCE = 1e-2
 _ROUNDING = 1e-9
+# A relative gap of which nothing is more than rounding of sums over many rows.
+_ROUNDING_OF_SUMS = 1e-14
 
 
 def with_own_certificate(
@@ -109,3 +111,22 @@ def pairwise_loss(
             )
             total += float(weight) * value
     return total
+
+
+def gap_text(gap: float, digits: int = 2) -> str:
+    """Write a relative duality gap.
+
+    Parameters
+    ----------
+    gap : float
+        The gap.
+    digits : int, default=2
+        Digits after the point.
+
+    Returns
+    -------
+    str
+        The number; "0 up to rounding", where objective and bound are the same but for the last
+        digits of their sums, of either sign.
+    """
+    return "0 up to rounding" if abs(gap) <= _ROUNDING_OF_SUMS else f"{gap:.{digits}e}"
