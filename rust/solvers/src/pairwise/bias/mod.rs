@@ -19,6 +19,8 @@ mod residual;
 
 pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;
+#[cfg(test)]
+pub(crate) use repair::in_box;
 pub use repair::routing_of;
 pub(crate) use repair::{centred, feasible, sum_of_losses};
 

@@ -139,7 +139,7 @@ pub(super) fn repaired(
 
 /// Whether some dual variables in the boxes `[0, c_i]` of the pairs sum to the block `beta_i`, given with the relevant
 /// labels first: the `s` largest supplies are at most the `t` smallest demands and the capacity to the others.
-pub(super) fn in_box(block: &mut [f64], relevant: usize, weight: f64) -> bool {
+pub(crate) fn in_box(block: &mut [f64], relevant: usize, weight: f64) -> bool {
     let (supplies, demands) = block.split_at_mut(relevant);
     demands.iter_mut().for_each(|beta| *beta = -*beta);
     supplies.sort_unstable_by(|x, y| y.total_cmp(x));

@@ -328,7 +328,8 @@ const LONE_STEPS: usize = 30;
 
 /// The proximal map of a label `u` alone on its side: `a = u + sum_n clip(v_n - a, 0, lambda)`, a piecewise linear
 /// equation with an increasing difference of its sides, by Newton steps within a bracket. Once the sets of clipped and
-/// of unclipped terms repeat, `a` is exact. Writes the displacement; `false`, and nothing written, when they never do.
+/// of unclipped terms repeat, `a` is exact. Writes the displacement; `false`, and nothing written, when they never do,
+/// or where the bracket overflows.
 fn one_against_all(centre: &[f64], relevant: usize, lambda: f64, displacement: &mut [f64]) -> bool {
     let last = centre.len() - 1;
     let (lone, sign, others) = if relevant == 1 {
@@ -340,6 +341,9 @@ fn one_against_all(centre: &[f64], relevant: usize, lambda: f64, displacement: &
     let u = sign * centre[lone] - 1.0;
     let v = &centre[others.clone()];
     let (mut lower, mut upper) = (u, u + lambda * v.len() as f64);
+    if !upper.is_finite() {
+        return false;
+    }
     let (mut a, mut sets) = (u, (usize::MAX, usize::MAX));
     for _ in 0..LONE_STEPS {
         let (mut inside, mut sum, mut above) = (0_usize, 0.0, 0_usize);
@@ -363,16 +367,16 @@ fn one_against_all(centre: &[f64], relevant: usize, lambda: f64, displacement: &
             displacement[lone] = sign * rise;
             return true;
         }
-        sets = (inside, above);
         if next > a {
             lower = a;
         } else {
             upper = a;
         }
-        a = if next >= lower && next <= upper {
-            next
+        // The sets that a bisection repeats are not those at `next`.
+        (a, sets) = if next >= lower && next <= upper {
+            (next, (inside, above))
         } else {
-            0.5 * (lower + upper)
+            (0.5 * (lower + upper), (usize::MAX, usize::MAX))
         };
     }
     false
@@ -534,6 +538,8 @@ impl Loss for Hinge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::vector::dot;
+    use crate::pairwise::bias::in_box;
 
     /// A random block: few distinct values (ties) half of the time, one label on a side often.
     fn block(random: &mut fastrand::Rng) -> (Vec<f64>, usize, f64) {
@@ -655,6 +661,49 @@ mod tests {
             for (x, y) in displacement.iter().zip(&expected) {
                 assert!((x - y).abs() < 1e-9, "{p} {r} {lambda}: {x} {y}");
             }
+        }
+    }
+
+    /// Blocks of hundreds of labels, the smaller side often a single one: the displacement lies in the box of the pairs'
+    /// dual variables, and its dual objective is the primal objective.
+    #[test]
+    fn large_blocks_have_no_duality_gap() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut workspace = HingeWorkspace::default();
+        for round in 0..20_000 {
+            let small = if round % 4 < 3 { 1 } else { random.usize(2..9) };
+            let large = random.usize(small..400);
+            let p = if random.bool() { small } else { large };
+            let spread = 10.0_f64.powf(2.0 * random.f64() - 1.0);
+            let lambda = 10.0_f64.powf(4.0 * random.f64() - 3.0);
+            let tail = [1, 3][random.usize(0..2)];
+            let centre: Vec<f64> = (0..small + large)
+                .map(|_| spread * (2.0 * random.f64() - 1.0).powi(tail))
+                .collect();
+            let mut displacement = vec![f64::NAN; centre.len()];
+            Hinge.prox(
+                &centre,
+                &centre,
+                &mut displacement,
+                p,
+                lambda,
+                &mut workspace,
+            );
+            let moved: Vec<f64> = centre
+                .iter()
+                .zip(&displacement)
+                .map(|(c, d)| c + d)
+                .collect();
+            let square = dot(&displacement, &displacement);
+            let loss = lambda * Hinge.value(&moved, p, &mut workspace);
+            let linear = displacement[..p].iter().sum::<f64>() - dot(&displacement, &centre);
+            let gap = square + loss - linear;
+            let scale = square + loss + lambda * (small * large) as f64 * spread;
+            assert!(
+                gap.abs() <= 1e-12 * scale,
+                "{small} {large} {lambda}: {gap}"
+            );
+            assert!(in_box(&mut displacement, p, lambda));
         }
     }
 
