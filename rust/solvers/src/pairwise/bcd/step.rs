@@ -99,6 +99,12 @@ impl<L: Loss> Step for Proximal<L> {
                 .loss
                 .dual_value(dual, scores, relevant, weight, &mut self.workspace);
         }
+        let lambda = kappa * weight;
+        if lambda.is_infinite() {
+            // Overflow, which ends the loop.
+            dual.fill(f64::NAN);
+            return f64::NAN;
+        }
         self.centre.clear();
         self.centre.extend(
             scores
@@ -112,7 +118,7 @@ impl<L: Loss> Step for Proximal<L> {
             scores,
             &mut self.displacement,
             relevant,
-            kappa * weight,
+            lambda,
             &mut self.workspace,
         );
         for ((beta, centre), displacement) in dual

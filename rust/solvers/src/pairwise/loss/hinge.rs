@@ -328,8 +328,7 @@ const LONE_STEPS: usize = 30;
 
 /// The proximal map of a label `u` alone on its side: `a = u + sum_n clip(v_n - a, 0, lambda)`, a piecewise linear
 /// equation with an increasing difference of its sides, by Newton steps within a bracket. Once the sets of clipped and
-/// of unclipped terms repeat, `a` is exact. Writes the displacement; `false`, and nothing written, when they never do,
-/// or where the bracket overflows.
+/// of unclipped terms repeat, `a` is exact. Writes the displacement; `false`, and nothing written, when they never do.
 fn one_against_all(centre: &[f64], relevant: usize, lambda: f64, displacement: &mut [f64]) -> bool {
     let last = centre.len() - 1;
     let (lone, sign, others) = if relevant == 1 {
@@ -341,9 +340,6 @@ fn one_against_all(centre: &[f64], relevant: usize, lambda: f64, displacement: &
     let u = sign * centre[lone] - 1.0;
     let v = &centre[others.clone()];
     let (mut lower, mut upper) = (u, u + lambda * v.len() as f64);
-    if !upper.is_finite() {
-        return false;
-    }
     let (mut a, mut sets) = (u, (usize::MAX, usize::MAX));
     for _ in 0..LONE_STEPS {
         let (mut inside, mut sum, mut above) = (0_usize, 0.0, 0_usize);
