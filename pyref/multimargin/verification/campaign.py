@@ -72,9 +72,9 @@ def judge(task: Task) -> Verdict:
         says it did not converge is none.
     """
     model = task.make()
-    if "warm_start" in model.get_params():
-        # A linear model keeps its dual variables only so, and its value is computed from them.
-        model.set_params(warm_start=True)
+    # A linear model keeps its dual variables only so, and its value is computed from them.
+    keeping = {"warm_start", "keep_rows"} & model.get_params().keys()
+    model.set_params(**dict.fromkeys(keeping, True))
     try:
         with warnings.catch_warnings(), _time_limit():
             warnings.simplefilter("error")
