@@ -76,7 +76,7 @@ def test_damage_is_described_by_column(command, tmp_path: Path) -> None:
     ]
     assert "1 label applies to every row, and nothing can be learned of them: c" in said
     # What has gone with the rows is no longer missing; an unknown label takes no row along.
-    assert "values are missing of 1 feature(s): weight (1)" in said
+    assert "values are missing of 2 columns: weight (1), kind (1)" in said
     found = command("info", tmp_path / "bad.csv", "--labels", "a,b,c", "--json").json
     assert (found["n_samples"], found["n_labels"], found["n_unknown_labels"]) == (5, 3, 1)
     assert found["warnings"] == said
@@ -97,7 +97,7 @@ def test_infinite_numbers_are_named(command, tmp_path: Path) -> None:
         "the label 'b' is neither 0 nor 1 in 1 row, first in row 3 (2)",
         "1 row left out for their labels in what follows",
         "the column 'z' is infinite in 2 rows, first in row 0; counted as missing in what follows",
-        "values are missing of 2 feature(s): z (2), x (1)",
+        "values are missing of 2 columns: z (2), x (1)",
     ]
     assert {name: part["n_samples"] for name, part in answer.json["splits"].items()} == {
         "train": 3,

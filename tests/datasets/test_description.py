@@ -50,7 +50,7 @@ def test_hand_counts(is_sparse: bool) -> None:
     assert "empty" not in found.splits
     assert found.warnings == (
         "1 label applies to no row, and nothing can be learned of them: d",
-        "values are missing of 1 feature(s): x1 (1)",
+        "values are missing of 1 feature: x1 (1)",
         "split 'empty' has no rows",
     )
     assert found.frequency_correlation is None  # four labels are too few

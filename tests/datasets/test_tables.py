@@ -246,3 +246,25 @@ def test_features_have_the_names_of_their_columns(tmp_path: Path) -> None:
     assert tuple(both.feature_names) == ("numbers__kind_a", "names__kind_a", "kind_b")
     with pytest.raises(ValueError, match="column 'kind' has no word of two letters or more"):
         MultilabelData.from_frame(frame, "x,y", text="kind,on__it")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "t.csv is empty; expected names of columns in its first row"),
+        (
+            b"x,a,b\n1,0,1\n2,1,0,7\n",
+            "t.csv has rows of different lengths: Expected 3 fields in line 3",
+        ),
+        (b"caf\xe9,a,b\n1,0,1\n", r"t.csv is no text in UTF-8 \(byte 3\); save it as such"),
+        (b"\x00\xff", "t.csv is no text in UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_files_that_are_no_tables(
+    content: bytes, message: str, ending: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"t{ending}"
+    file.write_bytes(content.replace(b",", b"\t") if ending == ".tsv" else content)
+    with pytest.raises(ValueError, match=message.replace(".csv", ending)):
+        load_table(file, labels="a,b")

@@ -292,7 +292,7 @@ def _load(source: str, columns: Any) -> Any:
     from multimargin.cli.table_options import is_table, load_table_or_data, say_what_is_missing
 
     data = load_table_or_data(source, columns)
-    say_what_is_unknown(data, np.arange(data.n_samples), "and rows with such are not measured")
+    say_what_is_unknown(data, np.arange(data.n_samples), "and such rows are not measured")
     if is_table(data):
         say_what_is_missing(data, np.arange(data.n_samples))  # type: ignore[arg-type]
     return data

@@ -43,7 +43,7 @@ def command(
     data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
     labels_known = info.labels_of(data)
-    say_what_is_unknown(data, rows, "and rows with such are not measured")
+    say_what_is_unknown(data, rows, "and such rows are not measured")
     rows = rows[complete_rows(labels_known[rows])]
     if not rows.size:
         raise ValueError(

@@ -291,7 +291,7 @@ def _report(
         )
         return
     features = counted(n_features, "feature")
-    if is_table:
+    if is_table and n_columns != n_features:
         features += f" of {counted(n_columns, 'column')}"
     head = [
         ("data", f"{described}, {features}, {counted(n_labels, 'label')}"),

@@ -113,9 +113,12 @@ def command(
         return
     with replacing(output, streams=True, newline="") as stream:
         found.write_csv(stream)
+    if top is None:
+        labels = f"{(scores > 0).sum(axis=1).mean():.2f} labels per row"
+    else:
+        labels = f"the best {counted(min(top, scores.shape[1]), 'label')} of each"
     console().print(
-        f"{counted(len(rows), 'row')}, {(scores > 0).sum(axis=1).mean():.2f} labels per row, "
-        f"written to {output}",
+        f"{counted(len(rows), 'row')}, {labels}, written to {output}",
         markup=False,
         soft_wrap=True,
     )

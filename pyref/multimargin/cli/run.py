@@ -164,6 +164,8 @@ def _show_error(error: Exception, command: str) -> int:
     for argument, option in _OPTIONS.items():
         if message.startswith(f"{argument}: "):
             message = f"{option}: {message.removeprefix(f'{argument}: ')}"
+    if message.startswith("--"):
+        message = message.replace(" tags_column", " --tags-column")
     hint = f" (see {command} --help)" if wrong_usage else ""
     _print(f"{command}: {message}{hint}", "red")
     return USAGE if wrong_usage else FAILED

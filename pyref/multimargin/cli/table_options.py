@@ -248,6 +248,13 @@ def say_what_is_missing(table: "Table", rows: Any) -> None:
 
     ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}
     for column, count in table.missing(rows).items():
+        if count == len(rows):
+            console(stderr=True).print(
+                f"{column}: no value at all; drop it (--drop {column})",
+                markup=False,
+                soft_wrap=True,
+            )
+            continue
         console(stderr=True).print(
             f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}",
             markup=False,

@@ -126,7 +126,7 @@ def command(
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
-    say_what_is_unknown(data, rows, "and rows with such are not scored")
+    say_what_is_unknown(data, rows, "and such rows are not scored")
     warn_of_one_value(data, rows)
     if folds > rows.size:
         raise WrongUsage(
@@ -175,7 +175,8 @@ def command(
         options = {"time-limit": None if time_limit is None else f"{time_limit:g}"}
         options |= {"labels": labels, "tags-column": tags_column, "separator": separator}
         options |= {"drop": drop, "text": text}
-        _report(found, method, source, context.args, options, output)
+        chosen = split if data.splits and split != "train" else None
+        _report(found, method, source, context.args, options, chosen, output)
 
 
 def _scorer(name: str) -> tuple[str, Any, int]:
@@ -258,6 +259,7 @@ def _report(
     source: str,
     options: list[str],
     columns: dict[str, str | None],
+    split: str | None,
     output: str | None,
 ) -> None:
     import shlex
@@ -286,7 +288,7 @@ def _report(
     fit += [shlex.quote(option) for option in options]
     fit += [f"--{key} {shlex.quote(value)}" for key, value in columns.items() if value is not None]
     fit += [f"--scale {found['scale']}"] if found["scale"] != "minmax" else []
-    fit += [f"--split {found['split']}"] if found["split"] != "train" else []
+    fit += [f"--split {split}"] if split is not None else []
     out.print()
     if output:
         out.print(pairs_table([("written to", output)]))

@@ -177,7 +177,8 @@ def _incomplete(data: MultilabelData) -> list[str]:
     if not order.size:
         return []
     named = [f"{data.feature_names[j]} ({missing[j]})" for j in order]
-    return [f"values are missing of {len(named)} feature(s): {_some(named)}"]
+    many = "features" if len(named) > 1 else "feature"
+    return [f"values are missing of {len(named)} {many}: {_some(named)}"]
 
 
 def _some(names: Sequence[str]) -> str:

@@ -320,7 +320,23 @@ def read_frame(file: Path) -> Any:
             frame = pandas.read_parquet(file)
         else:
             separator = _separator(file)
-            frame = pandas.read_csv(file, sep=separator, encoding="utf-8-sig", low_memory=False)
+            try:
+                frame = pandas.read_csv(file, sep=separator, encoding="utf-8-sig", low_memory=False)
+            except pandas.errors.EmptyDataError as error:
+                raise ValueError(
+                    f"path: {file} is empty; expected names of columns in its first row"
+                ) from error
+            except UnicodeDecodeError as error:
+                raise ValueError(
+                    f"path: {file} is no text in UTF-8 (byte {error.start}); save it as such, or "
+                    "convert it: iconv -f LATIN1 -t UTF-8"
+                ) from error
+            except pandas.errors.ParserError as error:
+                reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+                raise ValueError(
+                    f"path: {file} has rows of different lengths: {reason}; is the separator "
+                    f"{separator!r}, are texts with it in quotes?"
+                ) from error
         if frame.shape[0] == 0:
             raise ValueError(f"path: {file} has no rows below the names of its columns")
     frame.columns = [str(column) for column in frame.columns]
@@ -468,7 +484,7 @@ def _pandas(what: str) -> Any:
 def _separator(file: Path) -> str:
     if file.suffix.lower() == ".tsv":
         return "\t"
-    with file.open(encoding="utf-8-sig") as stream:
+    with file.open(encoding="utf-8-sig", errors="replace") as stream:
         head = stream.readline()
     # As spreadsheets write where the comma is the decimal mark.
     return ";" if ";" in head and "," not in head else ","

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.metrics import multilabel_confusion_matrix
 from sklearn.pipeline import Pipeline
 
+from multimargin.checks.labels import complete_rows
 from multimargin.compare.experiment.environment import environment
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.margins import margin_quantiles
@@ -26,6 +27,7 @@ from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
 from multimargin.datasets.table_encoder import with_encoder
+from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from multimargin.measures import all_measures
 from multimargin.scaling import with_scaler
 
@@ -88,7 +90,7 @@ def evaluate(X: Any, Y: NDArray[Any], job: Job) -> Result:
 
 
 def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
-    train, test = job.split.train, job.split.test
+    train, test = _known_enough(job.estimator, job.split.train, Y), job.split.test
     # Test rows have no unknown label.
     Y_train, Y_test = Y[train], Y[test].astype(np.int64)
     X_train, X_test = (X.iloc[r] if hasattr(X, "iloc") else X[r] for r in (train, test))
@@ -120,6 +122,25 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
         label_feature_counts=_label_feature_counts(classifier),
         tuning=None if found is None else {**found, "parameters": describe(found["parameters"])},
     )
+
+
+def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows that a method can be fitted to: most need all labels of a row."""
+    complete = complete_rows(Y[rows])
+    if complete.all() or takes_unknown_labels(estimator):
+        return rows
+    if not complete.any():
+        raise ValueError(
+            f"Y has an unknown label in each of the {rows.size} training rows, and "
+            f"{type(estimator).__name__} needs rows in which all are known."
+        )
+    warnings.warn(
+        f"fitted to {np.count_nonzero(complete)} of {rows.size} training rows: the others have "
+        "unknown labels, which the method does not take",
+        UserWarning,
+        stacklevel=2,
+    )
+    return rows[complete]
 
 
 def _pipeline(X: Any, job: Job) -> Pipeline:

@@ -121,6 +121,29 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         )
 
 
+def takes_unknown_labels(estimator: Any) -> bool:
+    """Return whether an estimator is fitted to labels of which some are NaN.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An estimator, a pipeline, or a search or another wrapper with the parameter `estimator`.
+
+    Returns
+    -------
+    bool
+        True for the pairwise methods, MLRL and SSMLRL, also inside.
+    """
+    while not isinstance(estimator, KernelExpansionClassifier):
+        if hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        elif hasattr(estimator, "estimator"):
+            estimator = estimator.estimator
+        else:
+            return False
+    return True
+
+
 def _compressed(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
     """Move the given rows (ascending) to the front of the matrix, which a copy would double."""
     for start in range(0, rows.size, 256):
