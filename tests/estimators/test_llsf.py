@@ -295,3 +295,11 @@ def test_selected_features_keep_their_names() -> None:
     assert selected.columns.tolist() == np.array(list("abcd"))[model.get_support()].tolist()
     assert {"a", "c"} <= set(selected.columns)
     pd.testing.assert_frame_equal(selected, X[selected.columns])
+
+
+@pytest.mark.parametrize(("alpha", "solver"), [(0.0, "cd"), (0.5, "cd"), (0.5, "apg")])
+def test_history_has_every_epoch(alpha, solver):
+    X, Y = random_problem(14)
+    model = LLSF(alpha=alpha, beta=0.1, solver=solver, tol=1e-8).fit(X, Y)
+    np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, model.n_iter_ + 1))
+    assert model.history_["primal"][-1] == model.objective_

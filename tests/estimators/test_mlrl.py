@@ -209,3 +209,15 @@ def test_rounds_that_bring_nothing_end_a_fit(lam):
         model.set_params(max_outer=20000).fit(X, Y)
     assert model.n_iter_ < 10000
     assert model.dual_gap_ > model.tol
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("max_outer", [99, 100, 101, 130])
+def test_rounds_of_both_loops_count_together(data, max_outer):
+    """A fixed covariance goes on by splitting after 100 rounds: these count for `max_outer`."""
+    X, Y = data
+    scale = np.diag([1.0, 1e-2, 1e-4, 1e-6])
+    model = MLRL(1e-4, solver="alternating", fixed_covariance=scale / np.trace(scale), tol=1e-14)
+    model.set_params(max_outer=max_outer).fit(X, Y)
+    assert (model.status_, model.n_iter_) == ("max_iterations", max_outer)
+    np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, max_outer + 1))

@@ -101,6 +101,5 @@ GROUPS = {
         CRATE,
         ("pairwise/scores/*.rs", "kernel/*.rs"),
         (*PAIRWISE, "tests/kernels", *FAMILY, "tests/estimators/test_rank_hlapsvm.py"),
-        "scores",
     ),
 }

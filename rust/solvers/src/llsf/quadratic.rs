@@ -376,3 +376,20 @@ pub fn add_coupled(
         );
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::features::Dense;
+
+    #[test]
+    fn column_norms_of_both_storages() {
+        let dense = [1.0, 0.0, 2.0, -3.0, 0.0, 0.5];
+        let dense = Features::Dense(Dense::new(&dense, 2, 3).unwrap());
+        let (data, indices, starts) = ([1.0, 2.0, -3.0, 0.5], [0, 2, 0, 2], [0, 2, 4]);
+        let sparse = Features::Sparse(Sparse::new(&data, &indices, &starts, 3).unwrap());
+        for features in [dense, sparse] {
+            assert_eq!(squared_column_norms(features), [10.0, 0.0, 4.25]);
+        }
+    }
+}

@@ -126,3 +126,23 @@ pub(super) fn best_multiple(problem: &Problem<'_>, dual: &[f64], quadratic: f64)
     };
     (t * sum - 0.5 * t * t * curvature, t)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Weights whose sums are equal but for rounding: the loss is flat between the two points.
+    #[test]
+    fn the_bias_is_in_the_middle_of_what_rounding_leaves_flat() {
+        let (signs, bounds) = ([1.0, -1.0, -1.0], [0.3, 0.1, 0.2]);
+        assert!(bounds[1] + bounds[2] != bounds[0]);
+        for order in [[0, 1, 2], [0, 2, 1]] {
+            let at = [-3.0, -2.0, 5.0];
+            let points: Vec<_> = at.iter().zip(order).map(|(&x, k)| (x, bounds[k])).collect();
+            // The slope is 0 from the first point on, whose weight is that of the positive row.
+            assert_eq!(flat_middle(&points, &signs, &bounds), -2.5);
+        }
+        let points = [(-3.0, 0.1), (-2.0, 0.2), (5.0, 0.3)];
+        assert_eq!(flat_middle(&points, &signs, &bounds), 1.5);
+    }
+}

@@ -716,4 +716,22 @@ mod tests {
             assert_eq!(found.index, expected);
         }
     }
+
+    #[test]
+    fn rounding_of_the_sum_goes_to_a_variable_with_room() {
+        let signs = [1.0, 1.0, -1.0, -1.0];
+        let bounds = [1.0; 4];
+        let rows = KernelRows::stored(&[0.0; 16], 4).unwrap();
+        let problem = LabelProblem {
+            kernel: &rows,
+            signs: &signs,
+            bounds: &bounds,
+            scale: 1.0,
+        };
+        let mut dual = [0.1, 0.2, -0.3, 0.0];
+        assert!(dual.iter().sum::<f64>() != 0.0);
+        repair(&problem, &mut dual);
+        assert_eq!(dual.iter().sum::<f64>(), 0.0);
+        assert_eq!((dual[0], dual[3]), (0.1, 0.0));
+    }
 }

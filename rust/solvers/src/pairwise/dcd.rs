@@ -202,3 +202,40 @@ impl<L: PairLoss> Step for OnePair<L> {
         total
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No other value of the one dual variable makes the dual objective larger: the pair's term minus what the margin
+    /// and the curvature cost.
+    fn is_exact<L: PairLoss>(loss: &L, random: &mut fastrand::Rng, range: (f64, f64)) {
+        for _ in 0..2000 {
+            let c = 0.1 + 2.0 * random.f64();
+            let (lower, upper) = (range.0 * c, range.1 * c);
+            let alpha = lower.max(-3.0) + (upper.min(3.0) - lower.max(-3.0)) * random.f64();
+            let (z, kappa) = (8.0 * random.f64() - 4.0, 0.1 + random.f64());
+            let gain = |to: f64| {
+                loss.pair_dual(to, c) - z * (to - alpha) - kappa * (to - alpha) * (to - alpha)
+            };
+            let step = loss.pair_step(alpha, z, kappa, c);
+            assert!((lower..=upper).contains(&step));
+            for shift in [-1e-3, 1e-3, -0.3, 0.3] {
+                let other = (step + shift).clamp(lower, upper);
+                assert!(gain(other) <= gain(step) + 1e-12, "{alpha} {z} {kappa} {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn pair_steps_maximise_the_dual_objective() {
+        let mut random = fastrand::Rng::with_seed(2);
+        is_exact(&Hinge, &mut random, (0.0, 1.0));
+        is_exact(&ZeroLabelHinge, &mut random, (0.0, 1.0));
+        is_exact(&SquaredHinge, &mut random, (0.0, f64::INFINITY));
+        for (theta, mu) in [(0.0, 1.0), (0.3, 0.4), (0.8, 0.05)] {
+            let loss = OptimalMargin::new(theta, mu).unwrap();
+            is_exact(&loss, &mut random, (f64::NEG_INFINITY, f64::INFINITY));
+        }
+    }
+}
