@@ -151,6 +151,33 @@ impl HingeWorkspace {
         });
     }
 
+    /// Settles the labels of the larger side above the limit, which are active in all pairs: writes their displacements,
+    /// and raises the smaller side by what they add.
+    fn settle_above(
+        &mut self,
+        gathered: &Gathered,
+        limit: f64,
+        centre: &[f64],
+        relevant: usize,
+        lambda: f64,
+        displacement: &mut [f64],
+    ) {
+        let (large, sign, margin) = if gathered.negated {
+            (0..relevant, -1.0, -1.0)
+        } else {
+            (relevant..centre.len(), 1.0, 0.0)
+        };
+        let fall = -sign * lambda * self.u.len() as f64;
+        for (displacement, score) in displacement[large.clone()].iter_mut().zip(&centre[large]) {
+            *displacement = if sign * score - margin > limit {
+                fall
+            } else {
+                0.0
+            };
+        }
+        self.raise_all(lambda * gathered.above.0 as f64);
+    }
+
     /// Raises the smaller side by what labels of the larger side that are active in all pairs add.
     fn raise_all(&mut self, raised: f64) {
         for u in &mut self.u {
@@ -221,6 +248,92 @@ impl HingeWorkspace {
         }
         self.v.truncate(kept);
         self.sort();
+    }
+
+    /// Splits the labels into groups until no cut of a group improves, and writes the displacements.
+    fn split(&mut self, lambda: f64, sign: f64, displacement: &mut [f64]) {
+        let Self {
+            u: all_u,
+            v: all_v,
+            groups,
+            buckets,
+            ..
+        } = self;
+        groups.clear();
+        groups.push(Group {
+            u: (0, all_u.len()),
+            v: (0, all_v.len()),
+            u_shift: 0.0,
+            v_shift: 0.0,
+        });
+        while let Some(group) = groups.pop() {
+            let u = &all_u[group.u.0..group.u.1];
+            let v = &mut all_v[group.v.0..group.v.1];
+            let Some(t) = group.mean(u, v) else {
+                for u in u {
+                    displacement[u.position as usize] = sign * (u.raised + group.u_shift);
+                }
+                for &(_, position) in v.iter() {
+                    displacement[position as usize] = sign * group.v_shift;
+                }
+                continue;
+            };
+            let thresholds = Thresholds {
+                t,
+                inverse_lambda: 1.0 / lambda,
+                labels: u.len() as f64,
+            };
+            let Some((i, j)) = best_cut(u, v, &group, thresholds, lambda, buckets) else {
+                for u in u {
+                    displacement[u.position as usize] = sign * (t - u.score + u.raised);
+                }
+                for &(x, position) in v.iter() {
+                    displacement[position as usize] = sign * (t - x);
+                }
+                continue;
+            };
+            partition(v, |x| thresholds.index(x + group.v_shift) <= i);
+            groups.extend(group.cut(i, j, lambda));
+        }
+    }
+}
+
+impl Group {
+    /// The mean of a group's labels; `None` where they form no active pair.
+    #[inline]
+    fn mean(&self, u: &[Small], v: &[(f64, u32)]) -> Option<f64> {
+        let (mut total, mut highest) = (0.0, f64::NEG_INFINITY);
+        for &(x, _) in v {
+            total += x;
+            highest = x.max(highest);
+        }
+        let lowest = u.last().map_or(f64::INFINITY, |u| u.score + self.u_shift);
+        if v.is_empty() || highest + self.v_shift <= lowest {
+            return None;
+        }
+        total += u.iter().map(|u| u.score).sum::<f64>();
+        total += self.u_shift * u.len() as f64 + self.v_shift * v.len() as f64;
+        Some(total / (u.len() + v.len()) as f64)
+    }
+
+    /// The upper group of the first `i` and `j` labels, and the lower one of the others; pairs between them are active.
+    #[inline]
+    fn cut(self, i: usize, j: usize, lambda: f64) -> [Self; 2] {
+        let (u, v) = (self.u.0 + i, self.v.0 + j);
+        [
+            Self {
+                u: (self.u.0, u),
+                v: (self.v.0, v),
+                v_shift: self.v_shift - lambda * (self.u.1 - u) as f64,
+                ..self
+            },
+            Self {
+                u: (u, self.u.1),
+                v: (v, self.v.1),
+                u_shift: self.u_shift + lambda * j as f64,
+                ..self
+            },
+        ]
     }
 }
 
@@ -418,100 +531,16 @@ impl Loss for Hinge {
         // No label of the smaller side rises, and none of the larger side falls, by more than one step a pair: a
         // label that is further above ends fully active in all its pairs.
         let reach = lambda * centre.len() as f64;
-        let Gathered {
-            negated,
-            above,
-            highest_u,
-        } = workspace.gather(centre, relevant, reach);
-        let sign = if negated { -1.0 } else { 1.0 };
-        if above.0 > 0 {
-            let large = if negated {
-                0..relevant
-            } else {
-                relevant..centre.len()
-            };
-            let fall = -sign * lambda * workspace.u.len() as f64;
-            let limit = highest_u + reach;
-            let margin = if negated { -1.0 } else { 0.0 };
-            for (displacement, score) in displacement[large.clone()].iter_mut().zip(&centre[large])
-            {
-                *displacement = if sign * score - margin > limit {
-                    fall
-                } else {
-                    0.0
-                };
-            }
-            workspace.raise_all(lambda * above.0 as f64);
+        let gathered = workspace.gather(centre, relevant, reach);
+        if gathered.above.0 > 0 {
+            let limit = gathered.highest_u + reach;
+            workspace.settle_above(&gathered, limit, centre, relevant, lambda, displacement);
         }
+        let sign = if gathered.negated { -1.0 } else { 1.0 };
         if workspace.v.len() >= BRACKETED_SIZE {
             workspace.settle(lambda, sign, displacement);
         }
-        let HingeWorkspace {
-            u: all_u,
-            v: all_v,
-            groups,
-            buckets,
-            ..
-        } = workspace;
-        groups.clear();
-        groups.push(Group {
-            u: (0, all_u.len()),
-            v: (0, all_v.len()),
-            u_shift: 0.0,
-            v_shift: 0.0,
-        });
-        while let Some(group) = groups.pop() {
-            let u = &all_u[group.u.0..group.u.1];
-            let v = &mut all_v[group.v.0..group.v.1];
-            let (mut total, mut highest) = (0.0, f64::NEG_INFINITY);
-            for &(x, _) in v.iter() {
-                total += x;
-                highest = x.max(highest);
-            }
-            let lowest = u.last().map_or(f64::INFINITY, |u| u.score + group.u_shift);
-            if v.is_empty() || highest + group.v_shift <= lowest {
-                for u in u {
-                    displacement[u.position as usize] = sign * (u.raised + group.u_shift);
-                }
-                for &(_, position) in v.iter() {
-                    displacement[position as usize] = sign * group.v_shift;
-                }
-                continue;
-            }
-            total += u.iter().map(|u| u.score).sum::<f64>();
-            total += group.u_shift * u.len() as f64 + group.v_shift * v.len() as f64;
-            let t = total / (u.len() + v.len()) as f64;
-            let thresholds = Thresholds {
-                t,
-                inverse_lambda: 1.0 / lambda,
-                labels: u.len() as f64,
-            };
-            match best_cut(u, v, &group, thresholds, lambda, buckets) {
-                None => {
-                    for u in u {
-                        displacement[u.position as usize] = sign * (t - u.score + u.raised);
-                    }
-                    for &(x, position) in v.iter() {
-                        displacement[position as usize] = sign * (t - x);
-                    }
-                }
-                Some((i, j)) => {
-                    partition(v, |x| thresholds.index(x + group.v_shift) <= i);
-                    groups.push(Group {
-                        u: (group.u.0, group.u.0 + i),
-                        v: (group.v.0, group.v.0 + j),
-                        v_shift: group.v_shift - lambda * (u.len() - i) as f64,
-                        ..group
-                    });
-                    groups.push(Group {
-                        u: (group.u.0 + i, group.u.1),
-                        v: (group.v.0 + j, group.v.1),
-                        u_shift: group.u_shift + lambda * j as f64,
-                        ..group
-                    });
-                }
-            }
-        }
+        workspace.split(lambda, sign, displacement);
     }
 
     /// For the hinge `D_i` is the sum of the pairs' dual variables, which is the sum of `beta_im` over `P_i`.
