@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from multimargin.measures import MEASURES
+from multimargin.measures import MEASURES, MORE_MEASURES
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ MEASURED: Mapping[str, Measured] = MappingProxyType(
         for entry in (
             *(
                 Measured(measure.name, measure.title, measure.larger_is_better)
-                for measure in MEASURES.values()
+                for measure in (*MEASURES.values(), *MORE_MEASURES.values())
             ),
             Measured("fit_seconds", "fit, seconds", False),
             Measured("predict_seconds", "prediction, seconds", False),

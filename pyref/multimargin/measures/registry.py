@@ -70,7 +70,7 @@ _OF_HEADS_AND_LABELS = (
 )
 
 MORE_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _OF_HEADS_AND_LABELS})
-"""Measures of the five highest labels and of single labels, which tables and reports do without."""
+"""Measures of the five highest labels and of single labels, which reports show where asked for."""
 
 _WITH_ZERO_DIVISION = ("jaccard", "example_f1", "macro_f1", "micro_f1")
 

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,10 +22,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from multimargin import RankSVM
 from multimargin.compare import read_results, run_experiment
+from multimargin.compare.experiment.baselines import make_estimator
+from multimargin.compare.experiment.scores import scores_of
 from multimargin.compare.measured import MEASURED
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
-from multimargin.measures import all_measures
+from multimargin.measures import all_measures, auc_macro, auc_micro, ndcg_at_k, precision_at_k
+from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
 
 METHODS = ["rank-svm", "knn"]
@@ -91,7 +95,8 @@ class TestResults:
         X, X_test, Y, Y_test = data.train_test()
         model = RankSVM(C=3.0, random_state=0).fit(X, Y)
         expected = all_measures(Y_test, model.predict(X_test), model.decision_function(X_test))
-        assert result.measures == pytest.approx(expected)
+        assert {name: result.measures[name] for name in expected} == pytest.approx(expected)
+        assert set(result.measures) == {*MEASURED} - {"fit_seconds", "predict_seconds"}
         assert set(result.measures) | {"fit_seconds", "predict_seconds"} == set(MEASURED)
         assert result.certificate is not None
         assert result.certificate["status"] == "converged"
@@ -473,3 +478,23 @@ def test_progress_names_failures(
         assert word in shown
     # A bar is for those who watch.
     assert ("2/2" in shown) == terminal
+
+
+def test_measures_of_the_highest_labels_and_of_single_labels(data: MultilabelData) -> None:
+    (result,) = run_experiment(data, ["knn"], cv="official")
+    X, X_test, Y, Y_test = data.train_test()
+    model = with_scaler(make_estimator("knn"), "minmax").fit(X, Y)
+    scores = scores_of(model, X_test, Y.shape[1])[0]
+    for name, function in (
+        ("precision_at_5", precision_at_k),
+        ("ndcg_at_5", ndcg_at_k),
+        ("auc_macro", auc_macro),
+        ("auc_micro", auc_micro),
+    ):
+        assert result.measures[name] == pytest.approx(function(Y_test, scores))
+    # A label without a relevant test row has no curve, and no warning for it in each split.
+    Y = data.Y.copy()
+    Y[data.splits["test"], 0] = 0
+    (result,) = run_experiment(replace(data, Y=Y), ["knn"], cv="official")
+    assert 0.0 <= result.measures["auc_macro"] <= 1.0
+    assert not any("AUC" in text or "curve" in text for text in result.warnings)
