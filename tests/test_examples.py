@@ -10,7 +10,7 @@ import matplotlib
 import pytest
 from matplotlib import pyplot
 
-from tests.support.subsets import first_fast
+from tests.support.subsets import fast_only
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -24,7 +24,15 @@ def code_of(page: Path) -> str:
     return "\n".join(RUNNABLE.findall(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("script", first_fast(EXAMPLES, 4), ids=lambda path: path.stem)
+WITH_CODE = [page for page in PAGES if code_of(page)]
+QUICK = [
+    page
+    for page in WITH_CODE
+    if page.stem in ("README", "getting_started", "datasets", "llsf", "is_it_converged")
+]
+
+
+@pytest.mark.parametrize("script", fast_only(EXAMPLES, [EXAMPLES[0]]), ids=lambda path: path.stem)
 def test_example(
     script: Path,
     tmp_path: Path,
@@ -45,9 +53,7 @@ def test_example(
     pyplot.close("all")
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if code_of(page)], ids=lambda page: page.stem
-)
+@pytest.mark.parametrize("page", fast_only(WITH_CODE, QUICK), ids=lambda page: page.stem)
 def test_code_of_page(page: Path) -> None:
     matplotlib.use("Agg")
     exec(compile(code_of(page), str(page), "exec"), {"__name__": "__main__"})

@@ -12,6 +12,7 @@ import pytest
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import is_indefinite, kernel_matrix
 from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import fast_only
 
 # None of these computations ends by itself, no test waits for a time, and none bounds the time of
 # an answer: a slow machine may take any. How soon a loop looks for signals is compared, at the end,
@@ -86,27 +87,6 @@ FITS = {
 }
 
 
-# What the loops of the others have, too.
-VARIANTS = {
-    "bcd, blocks",
-    "bcd, penalized",
-    "bcd, stored",
-    "bcd, threads",
-    "dcd",
-    "frank-wolfe, penalized",
-    "simplex, frank-wolfe",
-    "simplex, pairwise",
-    "squared hinge",
-    "squared hinge, dcd",
-}
-
-
-def fast_first(names):
-    return [
-        pytest.param(name, marks=pytest.mark.slow if name in VARIANTS else ()) for name in names
-    ]
-
-
 def interrupt(program):
     """Run a program and interrupt it after two lines that begin with a bracket; its other lines."""
     command = [sys.executable, "-u", "-c", program]
@@ -125,7 +105,7 @@ def interrupt(program):
     return said
 
 
-@pytest.mark.parametrize("name", fast_first(FITS))
+@pytest.mark.parametrize("name", fast_only(FITS, ["bcd, linear", "frank-wolfe"]))
 def test_fit_is_interrupted_and_its_state_kept(name):
     shape, model = FITS[name]
     # With a free bias only the dual of the bias held grows, and that of Rank-CVM is divided.
@@ -137,6 +117,7 @@ def test_fit_is_interrupted_and_its_state_kept(name):
     assert interrupt(program) == ["interrupted\n", "kept\n"]
 
 
+@pytest.mark.slow
 def test_kernel_matrix_is_interrupted():
     program = PREAMBLE.format(shape=(6000, 100, 2)) + KERNEL_MATRIX
     assert interrupt(program) == ["interrupted\n", "kept\n"]
@@ -158,6 +139,7 @@ except Alarm:
 """
 
 
+@pytest.mark.slow
 def test_the_exception_of_another_signal_handler_reaches_the_caller():
     n, d, q = SHAPES["small"]
     program = PREAMBLE.format(shape=(n, d, q)) + SIGNAL
@@ -235,7 +217,7 @@ def product():
     return min(times)
 
 
-@pytest.mark.parametrize("name", fast_first(LONG))
+@pytest.mark.parametrize("name", fast_only(LONG, ["definiteness", "kernel matrix", "bcd, linear"]))
 def test_ctrl_c_waits_no_longer_than_a_product_of_large_matrices(name, product):
     found = silences(LONG[name](), seconds=1.0)
     # New memory may cost more than the work on it, for which no loop can answer.

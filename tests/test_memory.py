@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.support.subsets import first_fast
+from tests.support.subsets import fast_only
 
 pytest.importorskip("resource")
 
@@ -123,9 +123,6 @@ WORK = {
     "kernel_matrix": ((2000, 10, 2), "kernel_matrix(X, n_jobs=2)"),
 }
 
-# One of each kind of loop, with what it keeps in a cache.
-FAST = ("rbf, cached", "RankCVM, frank-wolfe", "MLRL, cached", "LLSF, sparse")
-
 
 def run(program):
     threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -142,9 +139,7 @@ def run(program):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
-@pytest.mark.parametrize(
-    "name", first_fast(sorted(WORK, key=lambda name: name not in FAST), len(FAST))
-)
+@pytest.mark.parametrize("name", fast_only(WORK, ["LLSF, sparse"]))
 def test_no_memory_is_a_memory_error_at_every_limit(name):
     shape, work = WORK[name]
     steps = os.environ.get("MULTIMARGIN_MEMORY_STEPS", "(3, 9, 20, 45)")

@@ -91,14 +91,8 @@ def objective(model: RankSVM, X: Any, Y: Any) -> float:
     return value
 
 
-@pytest.mark.parametrize(
-    ("when", "count", "after"),
-    [
-        pytest.param(1, 1, 0.0, marks=pytest.mark.slow),
-        (7, 1, 0.01),
-        pytest.param(8, 4, 0.0, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("when", "count", "after"), [(1, 1, 0.0), (7, 1, 0.01), (8, 4, 0.0)])
 def test_killed_workers(
     workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch, when: int, count: int, after: float
 ) -> None:

@@ -8,5 +8,16 @@ def first_fast(cases, fast):
     cases = list(cases)
     if not 0 < fast < len(cases):
         raise ValueError(f"fast is {fast}; expected 1 to {len(cases) - 1} of {len(cases)} cases.")
-    rest = [case if isinstance(case, tuple) else (case,) for case in cases[fast:]]
-    return cases[:fast] + [pytest.param(*case, marks=pytest.mark.slow) for case in rest]
+    return cases[:fast] + [_slow(case) for case in cases[fast:]]
+
+
+def fast_only(cases, fast):
+    """The cases of a parameter, or tuples of several; all but those in `fast` are slow."""
+    cases, fast = list(cases), list(fast)
+    if not fast or len(fast) >= len(cases) or any(case not in cases for case in fast):
+        raise ValueError(f"fast is {fast}; expected some, and not all, of {cases}.")
+    return [case if case in fast else _slow(case) for case in cases]
+
+
+def _slow(case):
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
