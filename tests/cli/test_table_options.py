@@ -236,6 +236,10 @@ def test_what_a_newcomer_meets(command, partly, tmp_path: Path) -> None:
     assert tuned.out.rstrip().endswith("--C 1.0 --labels 'tag:*'")
     predicted = command("predict", tmp_path / "m.model", file, "--top", "2", "-o", tmp_path / "p")
     assert predicted.out.startswith("90 rows, the best 2 labels of each, written to ")
+    # All labels are among the five best.
+    useless = command("tune", file, *labels, "--grid", "C=1", "--scoring", "precision_at_5")
+    assert useless.code == 2
+    assert "the same for all models of 3 labels" in useless.err
     # Options have the names that are typed.
     refused = command("fit", file, "--labels", "colour")
     assert "or --tags-column for a column that lists the tags of each row" in refused.err

@@ -125,6 +125,11 @@ def command(
     data = load_table_or_data(source, columns)
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
+    if score == "precision_at_5" and data.n_labels <= 5:
+        raise WrongUsage(
+            f"--score is precision_at_5, which is the same for all models of {data.n_labels} "
+            "labels; expected another measure, such as ranking_loss"
+        )
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and such rows are not scored")
     warn_of_one_value(data, rows)
