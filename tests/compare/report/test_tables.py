@@ -226,3 +226,12 @@ def test_malformed_arguments(one: list[Result]) -> None:
         win_tie_loss_table(one, reference="x")
     with pytest.raises(ValueError, match=r"results is empty"):
         results_tables([])
+
+
+def test_what_is_undefined_has_not_failed(one: list[Result]) -> None:
+    without = [
+        replace(result, measures={"one_error": result.measures["one_error"]}) for result in one
+    ]
+    (table,) = results_tables(without, ["one_error", "auc_macro"])
+    assert set(table.cells["AUC, macro ↑"]) == {"–"}
+    assert "failed" not in set(table.cells["one-error ↓"])

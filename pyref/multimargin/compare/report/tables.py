@@ -1,7 +1,7 @@
 """The tables of results: a frame of all of them, and means by method and data set."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -90,11 +90,15 @@ def results_tables(
     wanted = find_measured(measures)
     tables = {measured: per_split(results, measured.name) for measured in wanted}
     data = list(dict.fromkeys(result.data for result in results))
+    failed = {
+        name: {result.method for result in results if result.failed and result.data == name}
+        for name in data
+    }
     alike = doubles(results)
     notes = alike_notes(alike)
     if len(data) == 1:
         columns = {
-            f"{measured.title} {measured.arrow}": _column(table, measured)
+            f"{measured.title} {measured.arrow}": _column(table, measured, failed[data[0]])
             for measured, table in tables.items()
         }
         whole = _table(f"{data[0]}: {_spread(results)}", columns, tables.values(), notes)
@@ -103,7 +107,8 @@ def results_tables(
     laid_out = []
     for measured, table in tables.items():
         columns = {
-            name: _column(table.loc[[name]], measured) for name in table.index.unique("data")
+            name: _column(table.loc[[name]], measured, failed[name])
+            for name in table.index.unique("data")
         }
         once = ranked_once(per_data(table), alike)
         ranks = average_ranks(once, larger_is_better=measured.larger_is_better)
@@ -141,8 +146,8 @@ def readable(table: Table, n_measures: int) -> Table:
 Column = tuple[list[str], list[bool]]
 
 
-def _column(table: pd.DataFrame, measured: Measured) -> Column:
-    """Write the cells of one measure on one data set, by method."""
+def _column(table: pd.DataFrame, measured: Measured, failed: Collection[str]) -> Column:
+    """Write the cells of one measure on one data set, by method; a dash where it is undefined."""
     texts: list[str] = []
     means = []
     for method in table.columns:
@@ -150,7 +155,7 @@ def _column(table: pd.DataFrame, measured: Measured) -> Column:
         complete = len(values) == len(table)
         means.append(values.mean() if complete else float("nan"))
         if not len(values):
-            texts.append("failed" if len(table) else "–")
+            texts.append("failed" if len(table) and method in failed else "–")
             continue
         text = _value(values.mean(), measured)
         if len(table) > 1 and len(values) > 1:
