@@ -28,6 +28,7 @@ from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.methods import METHODS
 from multimargin.model_files import ModelInfo, load_model, save_model
 from multimargin.scaling import with_scaler
+from tests.support.subsets import first_fast
 
 DATA = load_digit_attributes()
 INFO = ModelInfo(
@@ -297,15 +298,18 @@ KD_TREE = "sklearn.neighbors._kd_tree.KDTree"
 
 @pytest.mark.parametrize(
     ("model", "name"),
-    [
-        (RandomForestClassifier(2), "sklearn.tree._tree.Tree"),
-        (KNeighborsClassifier(algorithm="kd_tree"), KD_TREE),
-        (KNeighborsClassifier(algorithm="ball_tree"), "sklearn.neighbors._ball_tree.BallTree"),
-        (
-            OneVsRestClassifier(HistGradientBoostingClassifier(max_iter=2)),
-            "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        ),
-    ],
+    first_fast(
+        [
+            (RandomForestClassifier(2), "sklearn.tree._tree.Tree"),
+            (KNeighborsClassifier(algorithm="kd_tree"), KD_TREE),
+            (KNeighborsClassifier(algorithm="ball_tree"), "sklearn.neighbors._ball_tree.BallTree"),
+            (
+                OneVsRestClassifier(HistGradientBoostingClassifier(max_iter=2)),
+                "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+            ),
+        ],
+        3,
+    ),
     ids=["forest", "KD tree", "ball tree", "boosting"],
 )
 def test_trees_that_are_followed_unchecked_are_trusted_by_name(

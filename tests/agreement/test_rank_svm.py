@@ -11,7 +11,7 @@ from multimargin.reference import exact, rank_svm
 from multimargin.verification.random_problems import random_problems
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
-from tests.support.subsets import first_fast
+from tests.support.subsets import fast_only, first_fast
 
 BIASES = ("free", "penalized", "none")
 PROBLEMS = list(random_problems(80, seed=20))
@@ -185,7 +185,7 @@ FAMILY = {
 }
 
 
-@pytest.mark.parametrize("model", FAMILY)
+@pytest.mark.parametrize("model", fast_only(FAMILY, ["hinge, free", "squared hinge"]))
 def test_heuristics_change_no_optimum_of_a_slow_problem(model):
     X, Y = random_problem(30)
     options = FAMILY[model] | {"kernel_name": "rbf", "gamma": 0.03, "c": 5000.0}
@@ -253,7 +253,7 @@ THREADED = {
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
-@pytest.mark.parametrize("bias", ["free", "penalized"])
+@pytest.mark.parametrize("bias", first_fast(["free", "penalized"], 1))
 @pytest.mark.parametrize("geometry", THREADED)
 def test_number_of_threads_does_not_change_a_bit(geometry, bias, solver):
     X, Y = random_problem(34, n=700, d=150, q=4)

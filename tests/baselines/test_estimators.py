@@ -1,9 +1,9 @@
 """What all baselines have in common."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import baselines
+from tests.support.scikit_learn_checks import all_checks_of
 
 SUPERVISED = [
     baselines.MLkNN(),
@@ -26,7 +26,7 @@ def exempt(estimator):
     return {"check_classifiers_classes": "-1 in y marks an unlabelled row"} if marks else {}
 
 
-@parametrize_with_checks(
+@all_checks_of(
     [model for model in SUPERVISED + TRANSDUCTIVE if getattr(model, "balanced", True)],
     expected_failed_checks=exempt,
 )

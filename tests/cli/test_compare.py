@@ -130,6 +130,7 @@ def test_missing_data_and_data_given_twice(command: Command, folder: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send on Windows")
+@pytest.mark.slow
 def test_interrupt(folder: Path) -> None:
     arguments = ["compare", "small.arff", "--methods", "rank-svm", "--cv", "100"]
     process = subprocess.Popen(

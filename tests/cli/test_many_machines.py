@@ -64,6 +64,7 @@ def optimum(small: MultilabelData, method: str = "rank-lsvm") -> Any:
     return make_method(method, kernel="linear", C=0.1, tol=1e-6).fit(small.X, small.Y).objective_
 
 
+@pytest.mark.slow
 def test_processes_of_this_machine(
     command, tables: Path, small: MultilabelData, two_cores, tmp_path: Path
 ) -> None:

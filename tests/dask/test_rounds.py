@@ -13,6 +13,7 @@ from multimargin.dask.local import LocalParts
 from multimargin.dask.rounds import Settings, Solution
 from multimargin.estimators.shared.problem import Model
 from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import fast_only, first_fast
 
 TOL = 1e-4
 THETA, MU = 0.1, 0.5
@@ -75,7 +76,7 @@ def objective(
     return float(total)
 
 
-@pytest.mark.parametrize("count", [1, 3, 16])
+@pytest.mark.parametrize("count", first_fast([3, 1, 16], 1))
 @pytest.mark.parametrize("name", MODELS)
 def test_the_optimum_of_one_machine(name: str, count: int) -> None:
     model, estimator = MODELS[name]
@@ -92,7 +93,7 @@ def test_the_optimum_of_one_machine(name: str, count: int) -> None:
     assert solution.history["epoch"].tolist() == list(range(1, solution.rounds + 1))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", fast_only(MODELS, ["hinge, penalized bias"]))
 def test_sparse_and_dense_rows_agree(name: str) -> None:
     model, _ = MODELS[name]
     X, Y = problem(1)
@@ -148,7 +149,7 @@ def test_a_free_bias_on_features_far_from_zero() -> None:
     assert solution.primal == pytest.approx(objective(model, X + 100.0, Y, solution), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", fast_only(MODELS, ["hinge", "squared hinge"]))
 def test_the_dual_objective_bounds_at_every_round(name: str) -> None:
     model, estimator = MODELS[name]
     X, Y = problem(5)
@@ -172,7 +173,7 @@ def test_the_same_parts_and_seed_give_the_same_bits() -> None:
     np.testing.assert_array_equal(first.weights, third.weights)
 
 
-@pytest.mark.parametrize("name", ["hinge", "hinge, free bias", "optimal margin"])
+@pytest.mark.parametrize("name", first_fast(["optimal margin", "hinge", "hinge, free bias"], 1))
 def test_momentum_changes_how_fast_and_not_where_to(name: str) -> None:
     model, estimator = MODELS[name]
     X, Y = problem(9, n=120)
@@ -189,7 +190,7 @@ def test_momentum_changes_how_fast_and_not_where_to(name: str) -> None:
     assert rounds_taken[1] != rounds_taken[0]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", fast_only(MODELS, ["hinge", "squared hinge"]))
 def test_rows_without_pairs_and_parts_without_rows(name: str) -> None:
     model, estimator = MODELS[name]
     X, Y = problem(7, n=12)
@@ -220,7 +221,7 @@ def test_a_fit_that_is_stopped_is_certified(name: str) -> None:
         assert solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", fast_only(MODELS, ["squared hinge"]))
 def test_a_deadline_ends_the_rounds_with_a_certificate(name: str) -> None:
     model, _ = MODELS[name]
     X, Y = problem()

@@ -5,6 +5,7 @@ import json
 import socket
 from hashlib import md5
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.error import URLError
 
@@ -133,6 +134,7 @@ def test_a_refused_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_address: str
 ) -> None:
     monkeypatch.setattr(_openml, "_DATA_INFO", closed_address + "/api/v1/json/data/{}")
+    monkeypatch.setattr(_openml, "time", SimpleNamespace(sleep=lambda seconds: None))
     # scikit-learn's warnings of its retries would be errors here.
     with pytest.raises(ConnectionError, match=r"from OpenML \(data set 40597\).*refused"):
         fetch("yeast", data_home=tmp_path)

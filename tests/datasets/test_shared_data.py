@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load_arff, load_mat
+from tests.support.subsets import first_fast
 
 
 def load_official(folder: Path, name: str) -> MultilabelData:
@@ -35,7 +36,7 @@ OFFICIAL = [
 
 @pytest.mark.parametrize(
     ("name", "n_train", "n_test", "d", "q", "cardinality", "pairs", "label_less", "is_sparse"),
-    OFFICIAL,
+    first_fast(OFFICIAL, 4),
     ids=[row[0] for row in OFFICIAL],
 )
 def test_official_files(

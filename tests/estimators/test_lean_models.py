@@ -12,6 +12,7 @@ from sklearn.preprocessing import MinMaxScaler
 import multimargin
 from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier
 from multimargin.tuning import PathCV
+from tests.support.subsets import fast_only
 
 # Such numbers are made by no sum of others.
 MARK = 3.14159265358979
@@ -52,7 +53,11 @@ def content(name: str, n: int) -> bytes:
 ESTIMATORS = [name for name in multimargin.__all__ if isinstance(getattr(multimargin, name), type)]
 
 
-@pytest.mark.parametrize("name", sorted({*ESTIMATORS, *WRAPPED}))
+# Of those that share their code one is enough.
+FAST = ["RankSVM", "RankHLapSVM", "SSMLRL", "LLSF", "PathCV", "pipeline", "features"]
+
+
+@pytest.mark.parametrize("name", fast_only(sorted({*ESTIMATORS, *WRAPPED}), FAST))
 def test_a_linear_model_holds_no_training_rows(name: str) -> None:
     few, many = content(name, FEW), content(name, MANY)
     # A scaler keeps the extremes of each feature.

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +24,7 @@ from multimargin import (
 from multimargin.datasets import load_digit_attributes
 from tests.support.problems import unrelated_problem
 from tests.support.scikit_learn_checks import checks_of
+from tests.support.subsets import first_fast
 
 
 @checks_of(
@@ -195,10 +197,12 @@ class FixedSupports(BaseEstimator):
         return np.asarray(self.supports[label])
 
 
-def test_binary_relevance_fits_each_label_on_its_features():
+@pytest.mark.parametrize("backend", first_fast(["threading", "loky"], 1))
+def test_binary_relevance_fits_each_label_on_its_features(backend):
     X, Y = random_problem(9)
     supports = np.random.default_rng(0).random((4, 12)) < 0.5
-    model = LabelSpecificBinaryRelevance(selector=FixedSupports(supports), n_jobs=2).fit(X, Y)
+    with parallel_config(backend=backend):
+        model = LabelSpecificBinaryRelevance(selector=FixedSupports(supports), n_jobs=2).fit(X, Y)
     for k in range(4):
         alone = LinearSVC().fit(X[:, supports[k]], Y[:, k])
         np.testing.assert_allclose(

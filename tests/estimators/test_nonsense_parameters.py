@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -81,7 +82,9 @@ def fit_or_name(estimator: type[Any], name: str, kind: str) -> None:
     model = estimator(**REQUIRED.get(estimator.__name__, {}))
     quick = {key: value for key, value in QUICK.items() if key in model.get_params(deep=False)}
     model.set_params(**(quick | {name: NONSENSE[kind]}))
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    # Threads in place of processes, which take seconds to start.
+    quick_start = parallel_config(backend="threading")
+    with warnings.catch_warnings(), np.errstate(all="ignore"), quick_start:
         # A model that stops after three epochs, or on numbers of 1e308, may say so.
         warnings.simplefilter("ignore")
         try:

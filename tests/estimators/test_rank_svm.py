@@ -22,6 +22,7 @@ from multimargin.reference import rank_svm
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
 from tests.support.scikit_learn_checks import checks_of
+from tests.support.subsets import first_fast
 
 SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
 
@@ -61,7 +62,7 @@ def same_model(one, other):
 # Kinds of data
 # -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kernel", first_fast(["linear", "rbf"], 1))
 def test_kinds_of_input_give_one_model(kernel, solver):
     model = RankSVM(kernel=kernel, gamma=0.3, solver=solver, tol=1e-2, random_state=0)
     expected = clone(model).fit(X, Y).label_scores(X)

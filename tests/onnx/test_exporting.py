@@ -45,6 +45,7 @@ from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
 from multimargin.thresholds import CountThreshold, LabelsThreshold, Threshold
 from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import first_fast
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
 METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM, MLRL, SSMLRL]
@@ -92,7 +93,7 @@ def test_every_method_and_kernel(method: type, kernel: str, random, tmp_path: Pa
 
 
 @pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.3])
-@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("wrapped", first_fast([False, True], 1))
 def test_every_threshold(threshold: str | float, wrapped: bool, digits, tmp_path: Path) -> None:
     X, X_test, Y, _ = digits
     for estimator in (RankSVM(kernel="linear", random_state=0), LLSF()):

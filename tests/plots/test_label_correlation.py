@@ -41,7 +41,7 @@ def test_numbers_are_white_on_dark_cells():
     assert [text.get_color() for text in texts.ravel()] == ["white", "black", "white", "white"]
 
 
-@pytest.mark.parametrize("q", first_fast([1, 20, 100, 400], 3))
+@pytest.mark.parametrize("q", first_fast([1, 20, 100, 400], 2))
 def test_names_do_not_overlap(q):
     names = [
         f"{label}: $a_{{{label}}}$ and a name longer than thirty letters" for label in range(q)

@@ -6,6 +6,7 @@ import pytest
 from multimargin.reference import exact, mlodm, rank_lsvm
 from multimargin.verification.random_problems import random_problems
 from tests.support.problems import unrelated_problem
+from tests.support.subsets import first_fast
 
 
 def small_problem(seed, n=12, d=3, q=4):
@@ -13,7 +14,7 @@ def small_problem(seed, n=12, d=3, q=4):
     return X @ X.T, Y
 
 
-@pytest.mark.parametrize("problem", list(random_problems(25, seed=5)))
+@pytest.mark.parametrize("problem", first_fast(random_problems(25, seed=5), 12))
 def test_primal_and_dual_certify_each_other(problem):
     K, Y, C = problem.X @ problem.X.T, problem.Y, problem.C
     for theta, mu in ((0.2, 0.5), (0.7, 1.0)):
@@ -57,7 +58,7 @@ def test_where_no_margin_is_too_large_it_is_the_squared_hinge_scaled():
 def test_published_algorithm_reaches_the_optimum():
     K, Y = small_problem(9)
     dual = mlodm.dual(K, Y, 2.0, 0.2, 0.4)
-    solution, history = mlodm.block_coordinate_descent(K, Y, 2.0, 0.2, 0.4, tol=1e-10)
+    solution, history = mlodm.block_coordinate_descent(K, Y, 2.0, 0.2, 0.4, tol=1e-8)
     assert solution.objective == pytest.approx(dual.objective, rel=1e-6)
     np.testing.assert_allclose(solution.F, dual.F, atol=1e-3)
     assert (np.diff(history) >= -1e-9 * abs(history[-1])).all()

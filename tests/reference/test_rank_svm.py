@@ -11,7 +11,7 @@ from multimargin.datasets import load_arff
 from multimargin.reference import exact, rank_svm
 from tests.support.data import DATA
 from tests.support.problems import unrelated_problem
-from tests.support.subsets import first_fast
+from tests.support.subsets import fast_only, first_fast
 
 BIASES = ["free", "penalized", "none"]
 
@@ -276,7 +276,7 @@ def test_linear_rank_svm_is_liblinear_on_one_row_a_pair(bias):
 # -------------------------------------------------------------------------------------------------
 # Frank-Wolfe
 # -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("bias", fast_only(BIASES, ["none"]))
 @pytest.mark.parametrize("seed", first_fast([6, 7], 1))
 def test_frank_wolfe_is_monotone_and_z_bounds_the_distance_to_the_optimum(seed, bias):
     X, Y = small_problem(seed)
@@ -292,7 +292,7 @@ def test_frank_wolfe_is_monotone_and_z_bounds_the_distance_to_the_optimum(seed, 
     assert run.objective[0] == 0.0
 
 
-@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("bias", fast_only(BIASES, ["penalized"]))
 def test_frank_wolfe_converges_at_the_rate_of_theorem_1(bias):
     X, Y = small_problem(8)
     K = pairwise_kernels(X, metric="rbf")

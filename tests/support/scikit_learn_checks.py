@@ -27,19 +27,35 @@ NOT_WITHIN_A_TOLERANCE = {
 }
 
 
+def all_checks_of(estimators, **options):
+    """Parametrize `estimator` and `check`; checks that come again with read-only data are slow."""
+    every = parametrize_with_checks(estimators, **options)
+    return pytest.mark.parametrize(
+        ("estimator", "check"), list(_again_slow(every.args[1])), **every.kwargs
+    )
+
+
+def _again_slow(cases):
+    for case in cases:
+        values = getattr(case, "values", case)
+        marks = (pytest.mark.slow,) if "readonly_memmap" in values[1].keywords else ()
+        yield pytest.param(*values, marks=(*getattr(case, "marks", ()), *marks))
+
+
 def _cases_of(estimators, **options):
     def exact(case):
         check = getattr(case, "values", case)[1]
         return check.func.__name__ not in NOT_WITHIN_A_TOLERANCE
 
-    return list(filter(exact, parametrize_with_checks(estimators, **options).args[1]))
+    return list(_again_slow(filter(exact, parametrize_with_checks(estimators, **options).args[1])))
 
 
 def checks_of(classes, variants, **options):
     """Parametrize `estimator` and `check`: all of `classes`; of `variants` the others are slow."""
     every = parametrize_with_checks(classes)
     cases = _cases_of(classes, **options)
-    for estimator, check in _cases_of(variants):
-        marks = () if check.func.__name__ in OF_VARIANTS else pytest.mark.slow
-        cases.append(pytest.param(estimator, check, marks=marks))
+    for case in _cases_of(variants):
+        estimator, check = case.values
+        marks = () if check.func.__name__ in OF_VARIANTS else (pytest.mark.slow,)
+        cases.append(pytest.param(estimator, check, marks=(*case.marks, *marks)))
     return pytest.mark.parametrize(("estimator", "check"), cases, **every.kwargs)

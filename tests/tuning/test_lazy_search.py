@@ -16,6 +16,7 @@ from multimargin import RankSVM
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import first_fast
 
 
 def problem(n=60):
@@ -106,7 +107,7 @@ def test_the_papers_procedure():
     assert search.best_score_ == pytest.approx(score(gamma, C))
 
 
-@pytest.mark.parametrize("search", [GridSearchCV, LazySearchCV])
+@pytest.mark.parametrize("search", first_fast([LazySearchCV, GridSearchCV], 1))
 @pytest.mark.filterwarnings("ignore:Labels with one value only are left out")
 @pytest.mark.parametrize("name", SCORERS)
 def test_every_scorer(search, name):

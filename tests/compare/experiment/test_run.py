@@ -284,7 +284,7 @@ class TestBackends:
     def expected(self, data: MultilabelData) -> list[dict[str, float]]:
         return [result.measures for result in run_experiment(data, METHODS, cv=3)]
 
-    @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+    @pytest.mark.parametrize("backend", first_fast(["threading", "loky", "multiprocessing"], 1))
     def test_results_do_not_depend_on_the_backend(
         self, data: MultilabelData, backend: str, results_file: Path
     ) -> None:
@@ -347,7 +347,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
-@pytest.mark.parametrize("n_jobs", first_fast([1, 2], 1))
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_killed_and_started_again(
     n_jobs: int,
     results_file: Path,
