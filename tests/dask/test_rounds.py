@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.dask import parts, rounds
 from multimargin.dask.local import LocalParts
 from multimargin.dask.rounds import Settings, Solution
+from multimargin.datasets import load_debian_tags
 from multimargin.estimators.shared.problem import Model
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only, first_fast
@@ -160,7 +163,34 @@ def test_the_dual_objective_bounds_at_every_round(name: str) -> None:
     assert (history["primal"] >= exact * (1 - 1e-6)).all() or model.bias == "free"
     if model.bias != "free":
         assert (history["dual"] <= exact * (1 + 1e-6)).all()
+    if model.bias == "none":
         assert (np.diff(history["dual"]) >= -1e-9 * exact).all()
+
+
+def test_a_penalized_bias_takes_few_more_rounds_than_none() -> None:
+    """Text with many labels; with the kernel K + 1 in every part it takes some 20 times as many."""
+    data = load_debian_tags()
+    X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:800])
+    Y = np.asarray(data.Y[:800], dtype=np.uint8)
+    rounds_of = {}
+    for bias in ("none", "penalized"):
+        cluster, shape = dealt(X, Y, 4, C=10.0), (X.shape[1], Y.shape[1])
+        solution = solved(cluster, shape, Model("hinge", bias), tol=1e-3)
+        assert solution.status == "converged"
+        rounds_of[bias] = solution.rounds
+    assert rounds_of["penalized"] <= 5 * rounds_of["none"]
+
+
+@pytest.mark.parametrize("name", ["hinge, penalized bias", "hinge, free bias"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_the_bias_settles_at_every_C(name: str, C: float) -> None:
+    X, Y = problem(9)
+    model, estimator = MODELS[name]
+    exact = clone(estimator).set_params(C=C, solver="exact").fit(X, Y)
+    shape = (X.shape[1], Y.shape[1])
+    solution = solved(dealt(X, Y, 4, C=C), shape, model, tol=1e-3)
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(exact.objective_, rel=1e-3)
 
 
 def test_the_same_parts_and_seed_give_the_same_bits() -> None:

@@ -2,7 +2,8 @@
 
 In each round every part improves its own dual rows as if the others moved `growth` times as much
 together as it does alone, and all go the same way `step` along the sum of their moves: the best
-one, since the dual objective along it is known from a few sums. So the dual objective never falls.
+one, since the dual objective along it is known from a few sums. So the dual objective never falls,
+that of the augmented Lagrangian where there is a bias.
 The parts report the certificate of the point at which a round starts, and the last certificate is
 computed afresh from the dual rows.
 """
@@ -22,11 +23,12 @@ from multimargin.dask.parts import Common, Sums
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
 
-# The augmentation of a free bias, in units of the margin over what the dual rows of a label can sum
-# to. The larger one of the compiled loop, 0.3 times the mean of the kernel's diagonal, would have
-# each part pay for moves that the others cancel. Its growth after a round in which nothing moved,
-# and the largest one, are those of the compiled loop.
-_AUGMENTATION = 5.0
+# Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
+# the kernel's diagonal where the bias is free and 1 where it is penalized, would have each part pay
+# for moves that the others cancel. Its growth after a round in which nothing moved, and the largest
+# one, are those of the compiled loop.
+_BY_WEIGHT = 5.0
+_BY_CURVATURE = 0.1
 _STILL_FACTOR = 4.0
 _LARGEST_GROWTH = 1e12
 
@@ -245,8 +247,10 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     Solution
     """
     about = cluster.sums(parts.describe)
-    if model.bias != "free":
+    if model.bias == "none":
         return _Rounds(cluster, shape, model, settings, about).run()
+    if model.bias == "penalized":
+        return _PenalizedRounds(cluster, shape, model, settings, about).run()
     total = about["total"]
     mean = None if total is None else total / about["rows"]
     if mean is not None and 2.0 * float(mean @ mean) > about["squared_norms"] / about["rows"]:
@@ -350,7 +354,7 @@ def _centred(bias: Matrix) -> Matrix:
 
 
 class _Rounds:
-    """The rounds of a problem without a bias, or with a penalized one."""
+    """The rounds of a problem without a bias."""
 
     def __init__(
         self,
@@ -365,7 +369,8 @@ class _Rounds:
         self.settings = settings
         self.about = about
         self.point = _Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
-        self.sigma = 1.0 if model.bias == "penalized" else 0.0
+        # Weight of the augmentation, see the rounds with a bias.
+        self.sigma = 0.0
         self.growth = float(np.sqrt(cluster.count))
         # Of the round before.
         self.last_step = 1.0
@@ -408,7 +413,7 @@ class _Rounds:
                 self._gather()
 
     def _begin(self, bias: Matrix) -> None:
-        """Begin at the point of a checkpoint; a penalized bias follows from its dual rows."""
+        """Begin at the bias of a checkpoint."""
 
     # The certificate
 
@@ -418,9 +423,7 @@ class _Rounds:
         return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
 
     def _quadratic(self) -> float:
-        point = self.point
-        squares = float(np.vdot(point.weights, point.weights))
-        return squares + self.sigma * float(point.sum @ point.sum)
+        return float(np.vdot(self.point.weights, self.point.weights))
 
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         """Record the certificate of a round; return the solution when it is the end."""
@@ -566,6 +569,69 @@ def _certify(part: Any, state: Any, common: Common, model: Model) -> Sums:
     return parts.improve(part, state, common, model)[1]
 
 
+def _augmentation(about: Sums, labels: int) -> float:
+    """Return the inverse of how much a label's dual rows move when its bias moves by 1.
+
+    By no more than the weight of its pairs, which counts where C is small, and by about a row's
+    margin over its curvature each, which counts where C is large.
+    """
+    curvature = about["squared_norms"] / max(about["rows"], 1)
+    by_weight = _BY_WEIGHT / about["pair_weight"]
+    by_curvature = _BY_CURVATURE * curvature / max(about["rows_with_pairs"], 1)
+    return float(labels * (by_weight + by_curvature))
+
+
+class _PenalizedRounds(_Rounds):
+    """The rounds of a problem with a penalized bias, by the augmented Lagrangian.
+
+    The kernel K + 1 would have each part pay for what the others cancel, so the dual rows see
+    sigma < 1 in place of the 1, and a bias b: it follows (1 - sigma) b + sigma g, g the sum of all
+    dual rows, which it meets at the optimum. With sigma = 1 there is no b left.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        shape: tuple[int, int],
+        model: Model,
+        settings: Settings,
+        about: Sums,
+    ) -> None:
+        super().__init__(cluster, shape, model, settings, about)
+        # Without a pair there is nothing to move.
+        self.least = min(_augmentation(about, shape[1]), 1.0) if about["pair_weight"] else 1.0
+        self.sigma = self.least
+
+    def _begin(self, bias: Matrix) -> None:
+        self.point.bias = (1.0 - self.sigma) * bias
+
+    def _objectives(self, answer: Sums) -> tuple[float, float]:
+        primal, dual = super()._objectives(answer)
+        bias, total = self._bias(), self.point.sum
+        return primal + 0.5 * float(bias @ bias), dual - 0.5 * float(total @ total)
+
+    def _move(self, answer: Sums) -> bool:
+        still = super()._move(answer)
+        bias = self._bias()
+        if not still:
+            self.sigma = max(self.least, self.sigma / _STILL_FACTOR)
+        self.point.bias = (1.0 - self.sigma) * bias
+        return still
+
+    def _still(self, answer: Sums) -> str | None:
+        if self.sigma == 1.0:
+            return super()._still(answer)
+        # Nothing moves at this bias: let it take larger steps until something does.
+        self.tolerated = 0.0
+        self._augment(min(_STILL_FACTOR * self.sigma, 1.0))
+        return None
+
+    def _augment(self, sigma: float) -> None:
+        bias = self._bias()
+        self.sigma = sigma
+        self.point.bias = (1.0 - sigma) * bias
+
+
 class _FreeRounds(_Rounds):
     """The rounds of a problem with a free bias, by the augmented Lagrangian.
 
@@ -584,15 +650,12 @@ class _FreeRounds(_Rounds):
     ) -> None:
         super().__init__(cluster, shape, model, settings, about)
         self.capacity = np.ascontiguousarray(capacity)
-        self.least = _AUGMENTATION * shape[1] / about["pair_weight"]
+        self.least = _augmentation(about, shape[1])
         self.sigma = self.least
         self.next_attempt = 0
 
     def _begin(self, bias: Matrix) -> None:
         self.point.bias = bias
-
-    def _quadratic(self) -> float:
-        return float(np.vdot(self.point.weights, self.point.weights))
 
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         quadratic = self._quadratic()
