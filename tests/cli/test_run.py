@@ -146,6 +146,7 @@ class TestProcess:
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
         assert answer.returncode == 0, answer.stderr
 
+    @pytest.mark.slow
     def test_exit_codes(self) -> None:
         failed = self.call("info", "nope")
         assert (failed.returncode, failed.stdout) == (1, "")

@@ -290,7 +290,7 @@ def test_mlrl_of_a_large_kernel_ends(scale):
     assert (model.status_ == "converged") == (model.dual_gap_ <= model.tol)
 
 
-@pytest.mark.parametrize("scale", first_fast([1e12, 1e4, 1e8], 1))
+@pytest.mark.parametrize("scale", first_fast([1e4, 1e8, 1e12], 1))
 def test_mlrl_by_alternation_ends_where_lam_is_decades_below_the_kernel(scale):
     X, Y = unrelated_problem(2, 12, 4, 4, share=0.5)
     model = MLRL(kernel="precomputed", solver="alternating", lam=0.016, tol=1e-6)

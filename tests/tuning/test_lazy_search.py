@@ -10,12 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import RankSVM
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
+from tests.support.scikit_learn_checks import all_checks_of
 from tests.support.subsets import first_fast
 
 
@@ -182,6 +182,6 @@ def test_refusals():
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @pytest.mark.filterwarnings("ignore:(Scoring failed|One or more of the test scores):UserWarning")
-@parametrize_with_checks([LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)])
+@all_checks_of([LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
