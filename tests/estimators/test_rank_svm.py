@@ -394,7 +394,12 @@ def test_verbose_prints_one_line_an_epoch(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == model.n_iter_
     for epoch, line in enumerate(lines, start=1):
-        assert re.match(rf"\[RankSVM\] epoch +{epoch} +[\d.]+ s  primal .* dual .* gap .*", line)
+        found = re.match(
+            rf"\[RankSVM\] epoch +{epoch} +[\d.]+ s  primal (\S+)  dual (\S+)  gap (\S+)  ", line
+        )
+        assert found
+        primal, dual, gap = map(float, found.groups())
+        assert gap == pytest.approx((primal - dual) / primal, rel=0.01, abs=1e-7)
     silent = RankSVM(random_state=0).fit(X, Y)
     assert capsys.readouterr().out == ""
     same_model(silent, model)

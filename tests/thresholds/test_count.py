@@ -45,6 +45,14 @@ def test_cardinality():
         assert CountThreshold().fit(np.zeros((len(rows), 3)), rows).n_labels_ == expected
 
 
+def test_cardinality_where_labels_are_unknown():
+    """Each label counts by its share among the rows where it is known: 3/3 + 1/1 + 1/3, not 5/4."""
+    Y = np.array([[1, np.nan, 0], [1, 1, np.nan], [np.nan, np.nan, 1], [1, np.nan, 0]])
+    assert CountThreshold().fit(np.zeros((4, 3)), Y).n_labels_ == 2
+    never_known = np.hstack([Y, np.full((4, 1), np.nan)])
+    assert CountThreshold().fit(np.zeros((4, 4)), never_known).n_labels_ == 2
+
+
 @pytest.mark.parametrize("measure", ["example_f1", "jaccard", "micro_f1", "hamming_loss"])
 @pytest.mark.parametrize("ties", first_fast([True, False], 1))
 def test_best_by_brute_force(measure, ties):
