@@ -1,4 +1,4 @@
-# make demo | make test | make test-all | make mutations | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make mutations | make coverage | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,7 +15,7 @@ OLDEST_PYTHON ?= python3.11
 OLDEST := .venv-oldest
 WHEEL := .venv-wheel
 
-.PHONY: demo test test-all mutations test-oldest wheels verify fuzz lint format bench docs clean
+.PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench docs clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
@@ -33,6 +33,17 @@ test-all: $(VENV)/.package $(VENV)/.dev
 # make mutations GROUPS="measures readers" EACH=10
 mutations: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python tests/mutations $(GROUPS) --each $(EACH) --seed $(SEED)
+
+# Lines of Python and of Rust that make test reaches; needs `cargo install cargo-llvm-cov`. It leaves an extension that
+# counts, which the next target replaces.
+coverage: $(VENV)/.package $(VENV)/.dev
+	rm $(VENV)/.package
+	eval "$$(cargo llvm-cov show-env --sh)" && cargo llvm-cov clean --workspace && \
+		cargo test --release --workspace && \
+		cargo build --release --package multimargin-python && \
+		cp target/release/lib_rust.so pyref/multimargin/_rust.abi3.so && \
+		$(BIN)/python -m pytest -n auto -m "not slow" --cov=multimargin --cov-report=term-missing:skip-covered && \
+		cargo llvm-cov report --release
 
 # The same with the lowest versions that pyproject.toml allows, in an environment of its own. Old libraries use what
 # the newest of their own libraries call deprecated.
