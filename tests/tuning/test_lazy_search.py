@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
@@ -138,13 +139,16 @@ def test_several_scores():
     assert set(search.scorer_) == set(SCORERS)
 
 
-def test_pipelines_folds_jobs_and_pickle():
+@pytest.mark.parametrize("backend", first_fast(["threading", "loky"], 1))
+def test_pipelines_folds_jobs_and_pickle(backend):
     X, Y = problem()
     model = make_pipeline(MinMaxScaler(), RankSVM(random_state=0))
     grid = {"ranksvm__gamma": [0.5, 2.0], "ranksvm__C": [1.0, 4.0]}
     arguments = {"scoring": get_scorer("neg_ranking_loss"), "cv": MultilabelStratifiedKFold(3)}
     one = LazySearchCV(model, grid, **arguments).fit(X, Y)
-    two = LazySearchCV(model, grid, n_jobs=2, **arguments).fit(X, sparse.csr_matrix(Y).toarray())
+    two = LazySearchCV(model, grid, n_jobs=2, **arguments)
+    with parallel_config(backend=backend):
+        two.fit(X, sparse.csr_matrix(Y).toarray())
     assert one.best_params_ == two.best_params_
     again = pickle.loads(pickle.dumps(one))
     np.testing.assert_array_equal(again.predict(X), two.predict(X))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -11,6 +12,7 @@ from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.measures import get_scorer, ranking_loss
 from multimargin.tuning import MultilabelStratifiedKFold, PathCV
 from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import first_fast
 
 
 def problem(n=60):
@@ -54,11 +56,13 @@ def test_the_values_of_a_number():
     assert PathCV(RankSVM()).Cs == 8
 
 
-def test_pipelines_scorers_and_jobs():
+@pytest.mark.parametrize("backend", first_fast(["threading", "loky"], 1))
+def test_pipelines_scorers_and_jobs(backend):
     X, Y = problem()
     pipeline = make_pipeline(MinMaxScaler(), RankSVM(random_state=0))
     one = PathCV(pipeline, [1.0, 10.0], scoring="micro_f1").fit(X, Y)
-    two = PathCV(pipeline, [1.0, 10.0], scoring=get_scorer("micro_f1"), n_jobs=2).fit(X, Y)
+    with parallel_config(backend=backend):
+        two = PathCV(pipeline, [1.0, 10.0], scoring=get_scorer("micro_f1"), n_jobs=2).fit(X, Y)
     assert one.best_params_ == {"ranksvm__C": one.C_}
     assert one.best_estimator_[-1].C == one.C_
     np.testing.assert_array_equal(one.scores_, two.scores_)

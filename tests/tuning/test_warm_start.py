@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
@@ -17,6 +18,7 @@ from multimargin.kernels import kernel_matrix
 from multimargin.measures import get_scorer
 from multimargin.tuning import WarmStartGridSearchCV
 from tests.support.problems import noisy_linear_problem
+from tests.support.subsets import first_fast
 
 GRID = {"C": [16.0, 1.0, 4.0], "gamma": [0.1, 0.5]}
 
@@ -95,7 +97,8 @@ class Cold(BaseEstimator):
         return 0.0
 
 
-def test_other_paths_pipelines_lists_jobs_and_kernels():
+@pytest.mark.parametrize("backend", first_fast(["threading", "loky"], 1))
+def test_other_paths_pipelines_lists_jobs_and_kernels(backend):
     X, Y = problem()
     scoring = get_scorer("neg_hamming_loss")
     llsf = WarmStartGridSearchCV(LLSF(), {"beta": [5.0, 1.0]}, path="beta", scoring=scoring, cv=2)
@@ -103,9 +106,9 @@ def test_other_paths_pipelines_lists_jobs_and_kernels():
     model = make_pipeline(MinMaxScaler(), RankSVM(random_state=0))
     grid = [{"ranksvm__C": [1.0, 4.0]}, {"ranksvm__C": [2.0], "ranksvm__gamma": [1.0]}]
     one = WarmStartGridSearchCV(model, grid, path="ranksvm__C", scoring=scoring, cv=3).fit(X, Y)
-    two = WarmStartGridSearchCV(
-        model, grid, path="ranksvm__C", scoring=scoring, cv=3, n_jobs=2
-    ).fit(X, Y)
+    two = WarmStartGridSearchCV(model, grid, path="ranksvm__C", scoring=scoring, cv=3, n_jobs=2)
+    with parallel_config(backend=backend):
+        two.fit(X, Y)
     np.testing.assert_array_equal(
         one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
     )
