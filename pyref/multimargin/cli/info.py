@@ -38,14 +38,12 @@ def command(
     """
     from multimargin.cli.output import console, print_json
     from multimargin.cli.table_options import is_table, load_table_or_data, table_columns
-    from multimargin.datasets import describe
+    from multimargin.datasets.description import describe, describe_table
 
     columns = table_columns(labels, tags_column, separator, drop, text)
     damage: list[str] = []
     data: Any = load_table_or_data(source, columns, damage)
-    description = describe(data.encoded() if is_table(data) else data)
-    if is_table(data):
-        description = _with_missing_columns(description, data)
+    description = describe_table(data) if is_table(data) else describe(data)
     description = replace(description, warnings=(*damage, *description.warnings))
     if as_json:
         print_json(description)
@@ -60,31 +58,6 @@ def command(
             out.print(f"\nabsent from {part.name}: {shown}{more}", markup=False)
     for warning in description.warnings:
         out.print(f"\nwarning: {warning}", style="yellow", markup=False, soft_wrap=True)
-
-
-def _with_missing_columns(description: "Description", data: Any) -> "Description":
-    """Count the missing values of a table by column: those of names are encoded, not missing."""
-    import numpy as np
-
-    counts = data.missing(np.arange(data.n_samples))
-    parts = {name: sum(data.missing(rows).values()) for name, rows in data.splits.items()}
-    splits = {
-        name: replace(part, n_missing_values=parts[name])
-        for name, part in description.splits.items()
-    }
-    others = [text for text in description.warnings if not text.startswith("values are missing of")]
-    if counts:
-        order = sorted(counts, key=lambda column: -counts[column])
-        named = ", ".join(f"{column} ({counts[column]})" for column in order[:_MAX_NAMES])
-        more = ", ..." if len(order) > _MAX_NAMES else ""
-        many = "columns" if len(order) > 1 else "column"
-        others.append(f"values are missing of {len(order)} {many}: {named}{more}")
-    return replace(
-        description,
-        n_missing_values=sum(counts.values()),
-        splits=splits,
-        warnings=tuple(others),
-    )
 
 
 def _table(description: "Description") -> "Table":

@@ -369,8 +369,8 @@ class _Rounds:
         self.settings = settings
         self.about = about
         self.point = _Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
-        # Weight of the augmentation, see the rounds with a bias.
-        self.sigma = 0.0
+        # The augmentation of a bias, and the least one.
+        self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(np.sqrt(cluster.count))
         # Of the round before.
         self.last_step = 1.0
@@ -382,6 +382,10 @@ class _Rounds:
         self.certified = Solution(
             self.point.weights, self.point.bias, "interrupted", 0, np.inf, 0.0, 0.0, {}
         )
+
+    def _least_augmentation(self, labels: int) -> float:
+        """Return the weight of the augmentation to begin with: without a bias there is none."""
+        return 0.0
 
     def run(self) -> Solution:
         """Return the solution; an interruption gives the last point that has a certificate."""
@@ -589,18 +593,9 @@ class _PenalizedRounds(_Rounds):
     dual rows, which it meets at the optimum. With sigma = 1 there is no b left.
     """
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        shape: tuple[int, int],
-        model: Model,
-        settings: Settings,
-        about: Sums,
-    ) -> None:
-        super().__init__(cluster, shape, model, settings, about)
+    def _least_augmentation(self, labels: int) -> float:
         # Without a pair there is nothing to move.
-        self.least = min(_augmentation(about, shape[1]), 1.0) if about["pair_weight"] else 1.0
-        self.sigma = self.least
+        return min(_augmentation(self.about, labels), 1.0) if self.about["pair_weight"] else 1.0
 
     def _begin(self, bias: Matrix) -> None:
         self.point.bias = (1.0 - self.sigma) * bias
@@ -612,10 +607,7 @@ class _PenalizedRounds(_Rounds):
 
     def _move(self, answer: Sums) -> bool:
         still = super()._move(answer)
-        bias = self._bias()
-        if not still:
-            self.sigma = max(self.least, self.sigma / _STILL_FACTOR)
-        self.point.bias = (1.0 - self.sigma) * bias
+        self._follow(self.sigma if still else max(self.least, self.sigma / _STILL_FACTOR))
         return still
 
     def _still(self, answer: Sums) -> str | None:
@@ -623,10 +615,11 @@ class _PenalizedRounds(_Rounds):
             return super()._still(answer)
         # Nothing moves at this bias: let it take larger steps until something does.
         self.tolerated = 0.0
-        self._augment(min(_STILL_FACTOR * self.sigma, 1.0))
+        self._follow(min(_STILL_FACTOR * self.sigma, 1.0))
         return None
 
-    def _augment(self, sigma: float) -> None:
+    def _follow(self, sigma: float) -> None:
+        """Make the bias that the dual rows see the new b."""
         bias = self._bias()
         self.sigma = sigma
         self.point.bias = (1.0 - sigma) * bias
@@ -650,9 +643,10 @@ class _FreeRounds(_Rounds):
     ) -> None:
         super().__init__(cluster, shape, model, settings, about)
         self.capacity = np.ascontiguousarray(capacity)
-        self.least = _augmentation(about, shape[1])
-        self.sigma = self.least
         self.next_attempt = 0
+
+    def _least_augmentation(self, labels: int) -> float:
+        return _augmentation(self.about, labels)
 
     def _begin(self, bias: Matrix) -> None:
         self.point.bias = bias

@@ -1,7 +1,7 @@
 """Statistics of a multi-label data set, and signs that it is damaged."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import chdtrc
 
+from multimargin.checks.labels import UNKNOWN
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.datasets.tables import Table
 
 # Frequencies of this correlation still rank the labels alike; below it they hardly do.
 _LOW_CORRELATION = 0.5
@@ -122,6 +124,32 @@ def describe(data: MultilabelData) -> Description:
     >>> round(description.label_cardinality, 2), description.n_label_sets
     (3.19, 10)
     """
+    return _described(data, _incomplete(_missing(data), "feature"))
+
+
+def describe_table(table: Table) -> Description:
+    """Describe a table by its encoded features; its missing values are those of its columns.
+
+    Parameters
+    ----------
+    table : Table
+        The table: the missing ones among its names are encoded, not missing.
+
+    Returns
+    -------
+    Description
+    """
+    counts = table.missing(np.arange(table.n_samples))
+    found = _described(table.encoded(), _incomplete(counts.items(), "column"))
+    splits = {
+        name: replace(part, n_missing_values=sum(table.missing(table.splits[name]).values()))
+        for name, part in found.splits.items()
+    }
+    return replace(found, n_missing_values=sum(counts.values()), splits=splits)
+
+
+def _described(data: MultilabelData, incomplete: list[str]) -> Description:
+    """Describe the data; `incomplete` are the warnings of missing values."""
     parts = {name: rows for name, rows in data.splits.items() if rows.size}
     splits = {
         name: _describe_rows(f"{data.name}, {name}", data, rows) for name, rows in parts.items()
@@ -138,7 +166,7 @@ def describe(data: MultilabelData) -> Description:
             f"({correlation:.2f}{_best_shift(shifted)}): "
             "are the label columns the same in all rows?"
         )
-    warnings += _of_one_value(data) + _incomplete(data)
+    warnings += _of_one_value(data) + incomplete
     warnings += [f"split {name!r} has no rows" for name in data.splits if name not in parts]
     return Description(
         **{
@@ -165,19 +193,23 @@ def _of_one_value(data: MultilabelData) -> list[str]:
     return found
 
 
-def _incomplete(data: MultilabelData) -> list[str]:
-    """Name the features with missing values."""
+def _missing(data: MultilabelData) -> list[tuple[str, int]]:
+    """Count the missing values of the features that have some."""
     X: Any = data.X
     if sparse.issparse(X):
         columns = X.indices[np.isnan(X.data)]
         missing = np.bincount(columns, minlength=data.n_features)
     else:
         missing = np.count_nonzero(np.isnan(X), axis=0)
-    order = np.argsort(-missing, kind="stable")[: int(np.count_nonzero(missing))]
-    if not order.size:
+    return [(data.feature_names[j], int(missing[j])) for j in np.flatnonzero(missing).tolist()]
+
+
+def _incomplete(missing: Iterable[tuple[str, int]], noun: str) -> list[str]:
+    """Warn of missing values, by name, the most first."""
+    named = [f"{name} ({count})" for name, count in sorted(missing, key=lambda entry: -entry[1])]
+    if not named:
         return []
-    named = [f"{data.feature_names[j]} ({missing[j]})" for j in order]
-    many = "features" if len(named) > 1 else "feature"
+    many = f"{noun}s" if len(named) > 1 else noun
     return [f"values are missing of {len(named)} {many}: {_some(named)}"]
 
 
@@ -189,7 +221,7 @@ def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> D
     X, Y = data.X[rows], data.Y[rows]
     n, q = Y.shape
     n_relevant, n_irrelevant = (np.count_nonzero(value == Y, axis=1) for value in (1, 0))
-    label_sets = len({row.tobytes() for row in np.where(np.isnan(Y), 2, Y).astype(np.uint8)})
+    label_sets = len({row.tobytes() for row in _as_bytes(Y)})
     values = X.data if sparse.issparse(X) else X
     return Description(
         name=name,
@@ -212,6 +244,11 @@ def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> D
     )
 
 
+def _as_bytes(Y: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return labels as numbers that can be compared: NaN equals nothing."""
+    return np.where(np.isnan(Y), UNKNOWN, Y).astype(np.uint8)
+
+
 def _count_constant_columns(X: Any) -> int:
     if sparse.issparse(X):
         lowest, highest = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
@@ -231,8 +268,7 @@ def _count_distinct_rows(X: Any, Y: NDArray[Any]) -> int:
     else:
         # 0.0 and -0.0 are equal, but not their bytes.
         features = [(row + 0.0).tobytes() for row in X]
-    labels = np.where(np.isnan(Y), 2, Y).astype(np.uint8)
-    return len({(x, y.tobytes()) for x, y in zip(features, labels, strict=True)})
+    return len({(x, y.tobytes()) for x, y in zip(features, _as_bytes(Y), strict=True)})
 
 
 def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 # Runtimes since 2022 know them, and all that a model needs is in them.
 _OPSET, _IR_VERSION = 17, 8
-# Protocol buffers hold no more bytes.
-_MOST_BYTES = 2**31 - 2**20
+MOST_BYTES = 2**31 - 2**20
+"""Protocol buffers hold no more."""
 
 Node = str
 """The name of a tensor of the graph."""
@@ -127,9 +127,9 @@ class Graph:
         # ascontiguousarray makes a vector of a number.
         array = array.reshape(np.shape(value))
         self._bytes += array.nbytes
-        if self._bytes > _MOST_BYTES:
+        if self._bytes > MOST_BYTES:
             raise ValueError(
-                f"model takes more than {_MOST_BYTES / 1e9:.1f} GB as dense arrays, which no ONNX "
+                f"model takes more than {MOST_BYTES / 1e9:.1f} GB as dense arrays, which no ONNX "
                 "file holds; expected a smaller one: a linear kernel, or fewer training rows."
             )
         name = f"constant_{len(self._constants)}"

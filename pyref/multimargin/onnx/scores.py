@@ -8,7 +8,7 @@ from scipy import sparse
 
 from multimargin.estimators import LLSF
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
-from multimargin.onnx.graph import Graph, Node
+from multimargin.onnx.graph import MOST_BYTES, Graph, Node
 
 
 def add_scores(graph: Graph, model: Any, X: Node) -> Node:
@@ -90,7 +90,7 @@ def _dense(vectors: Any) -> NDArray[np.float64]:
     if not sparse.issparse(vectors):
         return np.asarray(vectors)
     rows, columns = vectors.shape
-    if 8 * rows * columns >= 2**31:
+    if 8 * rows * columns > MOST_BYTES:
         raise ValueError(
             f"model keeps {rows} sparse rows of {columns} features, "
             f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "

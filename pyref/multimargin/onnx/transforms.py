@@ -12,6 +12,11 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 from multimargin.datasets.table_encoder import TableEncoder
 from multimargin.onnx.graph import Graph, Node
 
+_REMEDY = (
+    "Export what comes after it, export(model[-1], path), and hand model[:-1].transform(X) to the "
+    "file as its X."
+)
+
 
 def add_transformer(graph: Graph, transformer: Any, X: Node) -> Node:
     """Append a fitted transformer.
@@ -47,8 +52,7 @@ def add_transformer(graph: Graph, transformer: Any, X: Node) -> Node:
             return add(graph, transformer, X)
     raise ValueError(
         f"model transforms features by a {type(transformer).__name__}; expected "
-        f"{', '.join(known.__name__ for known in KNOWN)}. Export what comes after it, "
-        "export(model[-1], path), and hand model[:-1].transform(X) to the file as its X."
+        f"{', '.join(known.__name__ for known in KNOWN)}. {_REMEDY}"
     )
 
 
@@ -111,8 +115,7 @@ def _table(graph: Graph, table: Any, X: Node) -> Node:
         if any(not isinstance(step, str) and type(step) not in KNOWN for step in steps):
             raise ValueError(
                 f"model has columns that are no numbers ({name!r}: {_shown(table, places)}); "
-                "expected a table of numbers. Export what comes after it, export(model[-1], path), "
-                "and hand model[:-1].transform(X) to the file as its X."
+                f"expected a table of numbers. {_REMEDY}"
             )
         parts.append(add_transformer(graph, transformer, graph.add("Gather", X, places, axis=1)))
     return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)

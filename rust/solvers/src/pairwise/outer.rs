@@ -3,7 +3,7 @@
 
 use super::bcd::{Certificate, Engine, Epoch, Step};
 use super::scores::Scores;
-use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, verdict};
+use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
 
 /// What the outer loop knows about a point.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,22 @@ pub(super) struct Point {
     pub bound: f64,
     /// Whether primal and dual objective certify each other.
     pub certified: bool,
+}
+
+impl Point {
+    /// A point of the problem itself, with the `quadratic` of its objectives, that of a bias included.
+    pub fn certified(sums: &Certificate, quadratic: f64) -> Self {
+        let primal = 0.5 * quadratic + sums.loss;
+        let dual = sums.dual_terms - 0.5 * quadratic;
+        Self {
+            primal,
+            dual,
+            gap: relative_gap(primal, dual),
+            quadratic: sums.quadratic,
+            bound: dual,
+            certified: true,
+        }
+    }
 }
 
 /// What a bias does in the outer loop.

@@ -3,7 +3,7 @@
 use crate::pairwise::bcd::{Certificate, Engine, Step};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::Scores;
-use crate::report::{Monitor, relative_gap};
+use crate::report::Monitor;
 
 /// The rule of a bias that is part of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -12,17 +12,7 @@ pub(crate) struct Fixed;
 impl Rule for Fixed {
     fn point<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
         let of_bias = engine.sigma * engine.sum.iter().map(|g| g * g).sum::<f64>();
-        let quadratic = sums.quadratic + of_bias;
-        let primal = 0.5 * quadratic + sums.loss;
-        let dual = sums.dual_terms - 0.5 * quadratic;
-        Point {
-            primal,
-            dual,
-            gap: relative_gap(primal, dual),
-            quadratic: sums.quadratic,
-            bound: dual,
-            certified: true,
-        }
+        Point::certified(sums, sums.quadratic + of_bias)
     }
 
     /// The certificate that counts is that of scores computed anew from B.

@@ -180,16 +180,7 @@ impl<'a> Free<'a> {
 
     /// The point of a repaired matrix.
     fn exactly(sums: &Certificate) -> Point {
-        let primal = 0.5 * sums.quadratic + sums.loss;
-        let dual = sums.dual_terms - 0.5 * sums.quadratic;
-        Point {
-            primal,
-            dual,
-            gap: relative_gap(primal, dual),
-            quadratic: sums.quadratic,
-            bound: dual,
-            certified: true,
-        }
+        Point::certified(sums, sums.quadratic)
     }
 }
 

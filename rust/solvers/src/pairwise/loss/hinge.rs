@@ -585,6 +585,17 @@ mod tests {
         (scores, p, 10.0_f64.powf(-3.0 + 4.0 * random.f64()))
     }
 
+    fn displacement_of(
+        centre: &[f64],
+        p: usize,
+        lambda: f64,
+        workspace: &mut HingeWorkspace,
+    ) -> Vec<f64> {
+        let mut displacement = vec![f64::NAN; centre.len()];
+        Hinge.prox(centre, centre, &mut displacement, p, lambda, workspace);
+        displacement
+    }
+
     fn brute_force_value(scores: &[f64], p: usize) -> f64 {
         let (relevant, irrelevant) = scores.split_at(p);
         let pair = |m: &f64, n: &f64| (1.0 - m + n).max(0.0);
@@ -638,15 +649,7 @@ mod tests {
         let mut workspace = HingeWorkspace::default();
         for _ in 0..3000 {
             let (centre, p, lambda) = block(&mut random);
-            let mut displacement = vec![f64::NAN; centre.len()];
-            Hinge.prox(
-                &centre,
-                &centre,
-                &mut displacement,
-                p,
-                lambda,
-                &mut workspace,
-            );
+            let displacement = displacement_of(&centre, p, lambda, &mut workspace);
             let expected = coordinate_descent(&centre, p, lambda);
             for (x, y) in displacement.iter().zip(&expected) {
                 assert!(
@@ -673,15 +676,7 @@ mod tests {
                 })
                 .collect();
             let lambda = 10.0_f64.powf(-4.0 + 3.0 * random.f64());
-            let mut displacement = vec![f64::NAN; centre.len()];
-            Hinge.prox(
-                &centre,
-                &centre,
-                &mut displacement,
-                p,
-                lambda,
-                &mut workspace,
-            );
+            let displacement = displacement_of(&centre, p, lambda, &mut workspace);
             let expected = coordinate_descent(&centre, p, lambda);
             for (x, y) in displacement.iter().zip(&expected) {
                 assert!((x - y).abs() < 1e-9, "{p} {r} {lambda}: {x} {y}");
@@ -705,15 +700,7 @@ mod tests {
             let centre: Vec<f64> = (0..small + large)
                 .map(|_| spread * (2.0 * random.f64() - 1.0).powi(tail))
                 .collect();
-            let mut displacement = vec![f64::NAN; centre.len()];
-            Hinge.prox(
-                &centre,
-                &centre,
-                &mut displacement,
-                p,
-                lambda,
-                &mut workspace,
-            );
+            let mut displacement = displacement_of(&centre, p, lambda, &mut workspace);
             let moved: Vec<f64> = centre
                 .iter()
                 .zip(&displacement)
