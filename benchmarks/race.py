@@ -314,11 +314,12 @@ def print_summary(found: list[tuple[str, Contestant, dict[str, Any]]]) -> None:
 
 
 def plot(found: list[tuple[str, Contestant, dict[str, Any]]], file: str) -> None:
-    """Draw ranking loss and micro-F1 over seconds, a column a data set."""
+    """Draw ranking loss, average precision and micro-F1 over seconds, a column a data set."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     names = list(dict.fromkeys(name for name, _, _ in found))
     methods = list(dict.fromkeys(contestant.name for _, contestant, _ in found))
@@ -334,6 +335,9 @@ def plot(found: list[tuple[str, Contestant, dict[str, Any]]], file: str) -> None
             dashes = "-" if contestant.ours else "--"
             ax.plot(seconds, quality, dashes, label=contestant.name, **style)
             ax.set_xscale("log")
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.xaxis.set_minor_formatter(NullFormatter())
             if row == 0:
                 ax.set_title(name)
             if names.index(name) == 0:

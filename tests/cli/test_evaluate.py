@@ -4,13 +4,27 @@ import numpy as np
 import pytest
 
 from multimargin.datasets import MultilabelData, dump_arff
-from multimargin.measures import MEASURES, all_measures
+from multimargin.measures import (
+    MEASURES,
+    MORE_MEASURES,
+    all_measures,
+    auc_macro,
+    auc_micro,
+    ndcg_at_k,
+    precision_at_k,
+)
 from multimargin.model_files import load_model
 
 
 def expected(model: Path, X: np.ndarray, Y: np.ndarray) -> dict[str, float]:
     pipeline, _ = load_model(model)
-    return all_measures(Y, pipeline.predict(X), pipeline.decision_function(X))
+    scores = pipeline.decision_function(X)
+    return all_measures(Y, pipeline.predict(X), scores) | {
+        "precision_at_5": precision_at_k(Y, scores),
+        "ndcg_at_5": ndcg_at_k(Y, scores),
+        "auc_macro": auc_macro(Y, scores),
+        "auc_micro": auc_micro(Y, scores),
+    }
 
 
 def test_all_measures(command, model: Path, folder: Path, small: MultilabelData) -> None:
@@ -19,8 +33,9 @@ def test_all_measures(command, model: Path, folder: Path, small: MultilabelData)
     assert answer.out.startswith("mlodm on small, test: 40 rows\n")
     lines = {line[:20].strip(): line[20:].split() for line in answer.out.splitlines()}
     values = expected(model, *small.split("test"))
-    assert list(values) == list(MEASURES)
-    for name, measure in MEASURES.items():
+    shown = MEASURES | MORE_MEASURES
+    assert list(values) == list(shown)
+    for name, measure in shown.items():
         direction = "higher" if measure.larger_is_better else "lower"
         assert lines[measure.title] == [f"{values[name]:.4f}", direction]
     assert "fitted to these rows" not in answer.out
@@ -57,3 +72,16 @@ def test_other_labels(command, model: Path, small: MultilabelData, tmp_path: Pat
     answer = command("evaluate", model, tmp_path / "x.arff")
     assert answer.code == 1
     assert answer.err.startswith("multimargin evaluate: x has 7 label(s) that the model does not")
+
+
+def test_measures_that_are_not_defined_are_left_out(
+    command, model: Path, small: MultilabelData, tmp_path: Path
+) -> None:
+    """A single row has no label with both values."""
+    row = next(i for i in range(90, 130) if 0 < small.Y[i].sum() < 7)
+    data = MultilabelData(small.X[[row]], small.Y[[row]], small.feature_names, small.label_names)
+    dump_arff(data, tmp_path / "x.arff")
+    answer = command("evaluate", model, tmp_path / "x.arff")
+    assert (answer.code, answer.err) == (0, "")
+    assert "AUC, micro" in answer.out
+    assert "AUC, macro" not in answer.out

@@ -398,7 +398,7 @@ def test_encoding(file: Path, xml: Path) -> None:
         (2.0, TypeError, "labels: found float"),
         (["happy"], TypeError, "labels: found list"),
         (-3, ValueError, r"the label 'outlook' of .* has the values \('sunny'"),
-        (1, ValueError, "the label 'first feature' of .* is 1.5 in row 0, expected 0 or 1"),
+        (1, ValueError, r"the label 'first feature' of .* is 1.5 in row 0, expected 0, 1 or \?"),
     ],
 )
 def test_bad_labels(file: Path, labels: object, error: type[Exception], message: str) -> None:
@@ -432,17 +432,29 @@ def test_only_labels(file: Path, xml: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "old", "new", "place"),
+    ("content", "old", "new"),
     [
-        (DENSE, "2,0,strong,cloudy,0,1", "2,0,strong,cloudy,0,?", "missing in row 3"),
-        (SPARSE, "3 cloudy,5 1", "3 cloudy,5 ?", "missing in row 3"),
+        (DENSE, "2,0,strong,cloudy,0,1", "2,0,strong,cloudy,0,?"),
+        (SPARSE, "3 cloudy,5 1", "3 cloudy,5 ?"),
     ],
     ids=["dense", "sparse"],
 )
-def test_missing_label(file: Path, xml: Path, content: str, old: str, new: str, place: str) -> None:
+def test_a_missing_label_is_unknown(
+    file: Path, xml: Path, content: str, old: str, new: str
+) -> None:
+    file.write_text(content)
+    expected = load_arff(file, xml)
+    assert expected.Y.dtype == np.int64
     file.write_text(content.replace(old, new))
-    with pytest.raises(ValueError, match=rf"the label .*Steller's Jay.* of .* is {place}"):
-        load_arff(file, xml)
+    found = load_arff(file, xml)
+    assert_array_equal(np.argwhere(np.isnan(found.Y)), [[3, expected.Y.shape[1] - 1]])
+    known = ~np.isnan(found.Y)
+    assert_array_equal(found.Y[known], expected.Y[known])
+
+
+def test_a_missing_label_whose_values_are_declared_in_reverse(file: Path) -> None:
+    file.write_text("@relation r\n@attribute x numeric\n@attribute y {1,0}\n@data\n1,?\n2,1\n3,0\n")
+    assert_array_equal(load_arff(file, labels=-1).Y, [[NAN], [1], [0]])
 
 
 @pytest.mark.parametrize(

@@ -153,3 +153,19 @@ def test_ours_ranks_the_labels_of_a_row_and_scikit_learns_the_rows_of_a_label():
     assert ours == pytest.approx(of_rows)
     assert ours != pytest.approx(metrics.average_precision_score(Y, scores), abs=1e-3)
     assert measures.average_precision is measures.ranking_average_precision
+
+
+def test_more_measures_are_those_that_are_defined():
+    Y, scores = data(6)
+    Y[:, 2] = 1
+    curves = [0, 1, 3, 4, 5, 6]
+    expected = {
+        "precision_at_5": precision_at_k(Y, scores),
+        "ndcg_at_5": ndcg_at_k(Y, scores),
+        "auc_macro": auc_macro(Y[:, curves], scores[:, curves]),
+        "auc_micro": auc_micro(Y, scores),
+    }
+    assert measures.more_measures(Y, scores) == expected
+    assert list(measures.more_measures(np.zeros_like(Y), scores)) == ["precision_at_5"]
+    with pytest.raises(ValueError, match="scores"):
+        measures.more_measures(Y, scores[:, :3])

@@ -36,7 +36,7 @@ def command(
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, plain_table, print_json
     from multimargin.cli.table_options import load_for_model, rows_of
-    from multimargin.measures import MEASURES, all_measures
+    from multimargin.measures import MEASURES, MORE_MEASURES, all_measures, more_measures
     from multimargin.model_files import load_model
 
     model, info = load_model(model_file, allow_pickle=allow_pickle)
@@ -52,7 +52,7 @@ def command(
     X, Y = rows_of(info.features_of(data), rows), labels_known[rows].astype(int)
     check_complete(data, rows)
     scores = model.decision_function(X)
-    measures = all_measures(Y, (scores > 0).astype(int), scores)
+    measures = all_measures(Y, (scores > 0).astype(int), scores) | more_measures(Y, scores)
     seen = (data.name, split) == (info.data_name, info.split)
     if as_json:
         print_json(
@@ -67,7 +67,9 @@ def command(
         )
         return
     table = plain_table("measure", "value", "better is")
-    for name, measure in MEASURES.items():
+    for name, measure in (*MEASURES.items(), *MORE_MEASURES.items()):
+        if name not in measures:
+            continue
         table.add_row(measure.title, f"{measures[name]:.4f}", measure.better)
     out = console()
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"

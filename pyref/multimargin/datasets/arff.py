@@ -79,9 +79,9 @@ def load_arff(
     TypeError
         If an argument is of the wrong type.
     ValueError
-        If a file is damaged or truncated, a label is not an attribute or not 0/1, an attribute
-        cannot be a feature, or the attributes of the two files differ. A file truncated exactly
-        between two rows cannot be told from a shorter one.
+        If a file is damaged or truncated, a label is not an attribute or not 0, 1 or ``?``, an
+        attribute cannot be a feature, or the attributes of the two files differ. A file truncated
+        exactly between two rows cannot be told from a shorter one.
 
     Notes
     -----
@@ -91,8 +91,8 @@ def load_arff(
     declared value of a nominal attribute.
 
     Missing feature values (``?``) become NaN, explicitly stored when sparse, in all columns of the
-    attribute; estimators refuse them, so impute first. Missing labels are an error. A hierarchy of
-    labels in the XML file is flattened.
+    attribute; estimators refuse them, so impute first. A missing label is an unknown one, NaN in Y.
+    A hierarchy of labels in the XML file is flattened.
     """
     if sparse != "auto" and not isinstance(sparse, bool):
         raise ValueError(f"sparse: found {sparse!r}, expected True, False or 'auto'")
@@ -491,13 +491,16 @@ def _as_data(
         )
         return MultilabelData(
             X=X,
-            Y=_indicator(table, label_columns, file).astype(np.int64),
+            Y=_indicator(table, label_columns, file),
             feature_names=feature_names,
             label_names=[table.attributes[column].name for column in label_columns],
         )
 
 
-def _indicator(table: _Table, columns: Sequence[int], file: Path) -> NDArray[np.uint8]:
+def _indicator(
+    table: _Table, columns: Sequence[int], file: Path
+) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return the labels, with NaN for an unknown one where there is any."""
     attributes = [table.attributes[column] for column in columns]
     for attribute in attributes:
         if attribute.values is not None and not attribute.is_binary_number:
@@ -507,7 +510,7 @@ def _indicator(table: _Table, columns: Sequence[int], file: Path) -> NDArray[np.
             )
     block = table.values[:, columns]
     stored = block.data if sparse.issparse(block) else block
-    wrong = (stored != 0) & (stored != 1)
+    wrong = (stored != 0) & (stored != 1) & ~np.isnan(stored)
     if wrong.any():
         if sparse.issparse(block):
             first = int(np.flatnonzero(wrong)[0])
@@ -517,16 +520,14 @@ def _indicator(table: _Table, columns: Sequence[int], file: Path) -> NDArray[np.
             )
         else:
             row, label = np.argwhere(wrong)[0]
-        value = stored[wrong][0]
         raise ValueError(
             f"labels: the label {attributes[label].name!r} of {file} is "
-            f"{'missing' if np.isnan(value) else f'{value:g}'} in row {row}, expected 0 or 1"
+            f"{stored[wrong][0]:g} in row {row}, expected 0, 1 or ?"
         )
-    small = block.astype(np.uint8)
-    Y: NDArray[np.uint8] = small.toarray(order="C") if sparse.issparse(small) else small
+    Y: NDArray[np.float64] = block.toarray(order="C") if sparse.issparse(block) else block
     reversed_labels = [attribute.is_reversed for attribute in attributes]
     Y[:, reversed_labels] = 1 - Y[:, reversed_labels]
-    return Y
+    return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
 def _stored(X: Any, wanted: bool | str) -> Any:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import dropwhile
+from math import isnan
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from multimargin.checks.labels import refuse_unknown
 from multimargin.datasets.arff import import_liac_arff
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.files.writing import path_to_write, replacing
@@ -62,7 +62,8 @@ def dump_arff(
 
     Notes
     -----
-    `load_arff` reads back the same values, missing ones included, names and order.
+    `load_arff` reads back the same values, names and order; missing values and unknown labels are
+    written as ``?``.
 
     Examples
     --------
@@ -80,7 +81,6 @@ def dump_arff(
     stem = file.stem.removesuffix("-train").removesuffix("-test")
     xml_file = path_to_write(file.with_name(f"{stem}.xml") if xml is None else xml, "xml")
     X, Y = (data.X, data.Y) if split is None else data.split(split)
-    refuse_unknown(Y, "an ARFF file")
     names = [*data.feature_names, *data.label_names]
     _check_names(names)
     # liac-arff does not escape quotes in names, so that the header is written here.
@@ -122,21 +122,25 @@ def _quoted(name: str) -> str:
     return f"'{escaped}'"
 
 
-def _rows(X: Any, Y: NDArray[np.int64]) -> list[Any]:
+def _rows(X: Any, Y: NDArray[Any]) -> list[Any]:
     """Return the rows as liac-arff takes them: lists, or dicts of what is not 0."""
     if not sparse.issparse(X):
-        return [[*x, *y] for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
+        return [[*x, *map(_label, y)] for x, y in zip(X.tolist(), Y.tolist(), strict=True)]
     return list(_sparse_rows(X, Y))
 
 
-def _sparse_rows(X: Any, Y: NDArray[np.int64]) -> Iterator[dict[int, float]]:
+def _label(value: float) -> int | None:
+    return None if isnan(value) else int(value)
+
+
+def _sparse_rows(X: Any, Y: NDArray[Any]) -> Iterator[dict[int, float | None]]:
     d = X.shape[1]
     X = sparse.csr_array(X)
     for row, y in enumerate(Y):
         stored = slice(X.indptr[row], X.indptr[row + 1])
         values = zip(X.indices[stored].tolist(), X.data[stored].tolist(), strict=True)
         features = {column: value for column, value in values if value != 0.0}
-        yield features | {d + int(label): 1 for label in np.flatnonzero(y)}
+        yield features | {d + int(label): _label(y[label]) for label in np.flatnonzero(y)}
 
 
 def _write_xml(label_names: Sequence[str], file: Path) -> None:

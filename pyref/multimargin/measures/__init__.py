@@ -29,6 +29,7 @@ from multimargin.measures.registry import (
     MORE_MEASURES,
     Measure,
     all_measures,
+    more_measures,
     ranking_hamming,
 )
 from multimargin.measures.retrieval import auc_macro, auc_micro, ndcg_at_k, precision_at_k
@@ -52,6 +53,7 @@ __all__ = [
     "jaccard",
     "macro_f1",
     "micro_f1",
+    "more_measures",
     "ndcg_at_k",
     "one_error",
     "pair_margins",

@@ -4,10 +4,14 @@ Scorers, tables, the program and the demonstration are made from this table.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
+from multimargin.checks.labels import check_indicator, check_scores, known_both
 from multimargin.measures import label_sets, ranking, retrieval
 from multimargin.measures.label_sets import check_label_sets, hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
@@ -160,3 +164,37 @@ def all_measures(
             options = {"zero_division": zero_division} if name in _WITH_ZERO_DIVISION else {}
             values[name] = measure.function(Y_true, Y_pred, **options, sample_weight=sample_weight)
     return {name: values[name] for name in MEASURES}
+
+
+def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
+    """Measures of the five highest labels and of single labels, as far as they are defined.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        True indicator of the relevant labels, 0 and 1.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+
+    Returns
+    -------
+    dict of str to float
+        Those of `MORE_MEASURES` that have a value, under the names of their functions. Labels that
+        are relevant in all rows or in none have no curve: ``auc_macro`` is the mean of the others,
+        without a warning.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed.
+    """
+    Y = check_indicator(Y_true, "Y_true")
+    f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+    has_curve = known_both(Y, axis=0)
+    found = {}
+    for name, measure in MORE_MEASURES.items():
+        used = has_curve if name == "auc_macro" else np.ones_like(has_curve)
+        # No label at all, or none with both values: there is nothing to measure.
+        with suppress(ValueError):
+            found[name] = measure.function(Y[:, used], f[:, used])
+    return found

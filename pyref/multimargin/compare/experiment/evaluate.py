@@ -28,7 +28,7 @@ from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
-from multimargin.measures import MORE_MEASURES, all_measures
+from multimargin.measures import all_measures, more_measures
 from multimargin.scaling import with_scaler
 
 _MAX_EPOCHS = 100
@@ -152,28 +152,13 @@ def _pipeline(X: Any, job: Job) -> Pipeline:
 
 
 def _measures(Y: NDArray[np.int64], predicted: Any, scores: NDArray[Any]) -> dict[str, float]:
-    more = _more_measures(Y, scores)
+    more = more_measures(Y, scores)
     n_relevant = Y.sum(axis=1)
     if ((n_relevant > 0) & (n_relevant < Y.shape[1])).any():
         return all_measures(Y, predicted, scores) | more
     # Nothing to rank in any row: the other measures are still defined.
     measures = all_measures(Y, predicted, scores, degenerate_rows="count")
     return {name: value for name, value in measures.items() if name not in RANKING} | more
-
-
-def _more_measures(Y: NDArray[np.int64], scores: NDArray[Any]) -> dict[str, float]:
-    """Return the measures of the highest labels and of single labels, where they are defined."""
-    of_one_value = Y.min(axis=0) == Y.max(axis=0)
-    found = {}
-    for name, measure in MORE_MEASURES.items():
-        # Labels of one value have no curve: the others are averaged, without a warning a split.
-        used = ~of_one_value if name == "auc_macro" else np.ones(Y.shape[1], dtype=bool)
-        try:
-            found[name] = measure.function(Y[:, used], scores[:, used])
-        except ValueError:
-            # No label at all, or none with both values: there is nothing to measure.
-            continue
-    return found
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:
