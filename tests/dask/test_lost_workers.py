@@ -137,8 +137,7 @@ def test_ctrl_c_keeps_the_certified_point_and_leaves_no_task(
     workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = at_rounds(monkeypatch, {20: lambda: os.kill(os.getpid(), signal.SIGINT)})
-    # With a free bias, only the end has a bound beyond 0.
-    model = RankSVM(kernel="linear", bias="penalized", C=10.0, tol=1e-12, random_state=0)
+    model = RankSVM(kernel="linear", C=10.0, tol=1e-12, random_state=0)
     X, Y = data
     blocks = [da.from_array(array, chunks=(6, array.shape[1])) for array in (X, Y)]
     with pytest.raises(KeyboardInterrupt):

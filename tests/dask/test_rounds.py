@@ -248,7 +248,26 @@ def test_a_fit_that_is_stopped_is_certified(name: str) -> None:
         assert solution.rounds == 4
         assert solution.status == ("max_iterations" if "max_rounds" in changes else "interrupted")
         assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
-        assert solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+        assert 0.1 * exact <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_ctrl_c_leaves_a_bound(name: str) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem(8)
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+
+    def interrupt(epoch: int, *_: Any) -> bool:
+        if epoch == 6:
+            raise KeyboardInterrupt
+        return False
+
+    solution = solved(dealt(X, Y, 4), (8, 5), model, tol=1e-12, callback=interrupt)
+    assert (solution.status, solution.rounds) == ("interrupted", 6)
+    assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
+    assert 0.1 * exact <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+    last = solution.history
+    assert (last["primal"][-1], last["dual"][-1]) == (solution.primal, solution.dual)
 
 
 @pytest.mark.parametrize("name", fast_only(MODELS, ["squared hinge"]))

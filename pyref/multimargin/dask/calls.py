@@ -1,22 +1,19 @@
 """One function for all parts, as tasks of a dask cluster."""
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any, Protocol
 
 import numpy as np
-from distributed import Client, Future, KilledWorker, wait
+from distributed import Future, KilledWorker
 from distributed.comm import CommClosedError
 
+from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.store import StateMissingError
 from multimargin.dask.tasks import Held, held, unwrapped
-
-# Seconds between two looks at whether the workers are still there.
-_LOOK = 1.0
 
 # What a task ends with when its worker, or what it needs, is gone.
 _LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
@@ -28,7 +25,6 @@ _LARGE = 10_000
 class Cluster(Protocol):
     """What a call asks of the cluster."""
 
-    client: Client
     data: list[Any]
     count: int
 
@@ -55,12 +51,13 @@ class Call:
     ----------
     cluster : Cluster
         The cluster.
+    owned : OwnedTasks
+        Who gives out the tasks, and cancels them when the call is over.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, owned: OwnedTasks) -> None:
         self.cluster = cluster
-        self.client = cluster.client
-        self.futures: list[Future] = []
+        self.owned = owned
         self.homes = cluster.assigned()
         self._sources: set[str] = set(self.homes.values())
 
@@ -87,40 +84,33 @@ class Call:
             if results is not None:
                 optional += [results[part], needed]
             futures.append(
-                self.client.submit(
+                self.owned.submit(
+                    (token, part),
                     run,
                     function[part] if isinstance(function, list) else function,
                     source,
                     changes,
                     shared,
                     *optional,
-                    key=(token, part),
                     workers=[self.homes[part]],
-                    pure=False,
                 )
             )
-        self.futures += futures
         return futures
 
     def moved(self, part: int, state: Held) -> Future:
         """Fetch the dual rows of a part that changes its worker."""
         self._sources.add(state.home)
         token = self.cluster.token("move-dual-rows")
-        future = self.client.submit(held, state, key=(token, part), workers=[state.home])
-        self.futures.append(future)
-        return future
+        return self.owned.submit((token, part), held, state, workers=[state.home])
 
     def _scattered(self, arguments: Any) -> Future:
         """Hand over what all parts share, once."""
         try:
-            # A tuple alone would be scattered item by item.
-            (future,) = self.client.scatter(
-                [arguments], hash=False, workers=[min(self.homes.values())]
+            return self.owned.scatter(
+                self.cluster.token("common"), arguments, min(self.homes.values())
             )
         except (OSError, TimeoutError, *_LOST) as error:
             raise PartsLost from error
-        self.futures.append(future)
-        return future
 
     def combined(self, futures: list[Future], combine: Any) -> Any:
         """Combine neighbours until one result is left, and return it."""
@@ -128,12 +118,11 @@ class Call:
         while len(level) > 1:
             token = self.cluster.token("sum")
             level = [
-                self.client.submit(combine, *level[k : k + 2], key=(token, k), pure=False)
+                self.owned.submit((token, k), combine, *level[k : k + 2])
                 if k + 1 < len(level)
                 else level[k]
                 for k in range(0, len(level), 2)
             ]
-            self.futures += level
         self.wait([level[0]])
         result = self._result(level[0])
         self.cluster.count_bytes(_size(result) * self.cluster.count)
@@ -152,15 +141,11 @@ class Call:
         PartsLost
             If some cannot be computed because workers were lost.
         """
-        while True:
-            try:
-                with self.client.as_current():
-                    wait(futures, timeout=_LOOK)
-                break
-            except TimeoutError:
+        try:
+            while not self.owned.wait(futures):
                 self._check_sources()
-            except _LOST as error:
-                raise PartsLost from error
+        except _LOST as error:
+            raise PartsLost from error
         for future in futures:
             if future.status == "error":
                 self._raise(future.exception())
@@ -169,13 +154,12 @@ class Call:
 
     def _result(self, future: Future) -> Any:
         """Fetch a result, which may be lost on the way."""
-        while True:
-            try:
-                return future.result(timeout=_LOOK)
-            except TimeoutError:
-                self._check_sources()
-            except Exception as error:
-                return self._raise(error)
+        try:
+            return self.owned.fetch(future, self._check_sources)
+        except PartsLost:
+            raise
+        except Exception as error:
+            return self._raise(error)
 
     def _check_sources(self) -> None:
         """Raise PartsLost where a worker that this call needs is gone."""
@@ -186,11 +170,6 @@ class Call:
         if isinstance(error, _LOST):
             raise PartsLost from error
         raise error
-
-    def cancel(self) -> None:
-        """Cancel all tasks of the call."""
-        with contextlib.suppress(Exception):
-            self.client.cancel(self.futures, force=True)
 
 
 def _size(value: Any) -> int:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future
+from distributed import Future
 
 from multimargin.dask import parts, store, tasks
 from multimargin.dask.calls import Call
+from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.tasks import Changed, Held
@@ -76,13 +77,30 @@ class _Shared:
         return tuple(sorted(held.number for held in self.needed))
 
 
+@dataclass(eq=False)
+class _Copy:
+    """A copy of dual rows, and the tasks that settle and keep it."""
+
+    held: Held
+    settled: Future | None
+    kept: Future
+
+    @property
+    def whole(self) -> bool:
+        """Whether the other worker has it."""
+        return bool(self.kept.status == "finished")
+
+    def tasks(self) -> list[Future]:
+        return [self.kept] if self.settled is None else [self.settled, self.kept]
+
+
 class ClusterParts:
     """Parts on the workers of a cluster.
 
     Parameters
     ----------
-    client : Client
-        The client.
+    owned : OwnedTasks
+        What a fit has on the cluster.
     data : list of Future or FileSource
         The parts, or where to read them whenever they are needed.
     options : Options
@@ -90,16 +108,17 @@ class ClusterParts:
     """
 
     def __init__(
-        self, client: Client, data: list[Any], options: Options, shared: _Shared | None = None
+        self, owned: OwnedTasks, data: list[Any], options: Options, shared: _Shared | None = None
     ) -> None:
-        self.client = client
+        self.owned = owned
+        self.client = owned.client
         self.data = data
         self.count = len(data)
         self.options = options
         self._shared = shared or _Shared()
         self._homes: dict[int, str] = {}
-        # Of each part the newest copies on other workers, with the tasks that make them.
-        self._copies: list[list[tuple[Held, Future]]] = [[] for _ in range(self.count)]
+        # Of each part the newest copies on other workers.
+        self._copies: list[list[_Copy]] = [[] for _ in range(self.count)]
         self.states: list[Any] = [self._checkpoint_of(part) for part in range(self.count)]
 
     @property
@@ -177,7 +196,7 @@ class ClusterParts:
                 options.backup_every, folder, options.checkpoint_every, options.patience
             )
         data = [Changed(source, function, arguments) for source in self.data]
-        return ClusterParts(self.client, data, options, self._shared)
+        return ClusterParts(self.owned, data, options, self._shared)
 
     def close(self) -> None:
         """Have the workers let go of all dual rows; the workers may be gone themselves."""
@@ -185,11 +204,16 @@ class ClusterParts:
         with contextlib.suppress(Exception):
             self.client.run(store.drop, self._shared.name, on_error="ignore")
 
+    def interruptible(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""
+        return self.owned.interrupts.allowed()
+
     # Copies
 
     def mark(self, round_number: int, common: Common) -> None:
         """Copy the dual rows to other workers, and write them, every few rounds."""
         options = self.options
+        self._clear_up()
         if options.backup_every and round_number % options.backup_every == 0:
             self._back_up(common.step)
         if options.checkpoint is not None and round_number % options.checkpoint_every == 0:
@@ -222,20 +246,27 @@ class ClusterParts:
                 continue
             place = addresses[(addresses.index(state.home) + 1) % len(addresses)]
             copy = self._shared.held(place)
-            settled = self.client.submit(
-                tasks.settled, state, step, key=(f"settle-{token}", part), workers=[state.home]
+            settled = self.owned.submit(
+                (f"settle-{token}", part), tasks.settled, state, step, workers=[state.home]
             )
-            made = self.client.submit(
-                tasks.put,
-                copy,
-                settled,
-                self._shared.needed_numbers(),
-                key=(token, part),
-                workers=[place],
+            numbers = self._shared.needed_numbers()
+            kept = self.owned.submit(
+                (token, part), tasks.put, copy, settled, numbers, workers=[place]
             )
             # The last one that is whole may be older than this one, which is not there yet.
-            whole = [pair for pair in self._copies[part] if pair[1].status == "finished"]
-            self._copies[part] = [*whole[-1:], (copy, made)]
+            last = [older for older in self._copies[part] if older.whole][-1:]
+            for older in self._copies[part]:
+                if older not in last:
+                    self.owned.let_go(older.tasks())
+            self._copies[part] = [*last, _Copy(copy, settled, kept)]
+
+    def _clear_up(self) -> None:
+        """Let go of what copies that are whole were made from."""
+        copies = [copy for copies in self._copies for copy in copies if copy.whole]
+        done = [copy for copy in copies if copy.settled is not None]
+        self.owned.let_go([copy.settled for copy in done if copy.settled is not None])
+        for copy in done:
+            copy.settled = None
 
     # Who works on which part
 
@@ -287,6 +318,7 @@ class ClusterParts:
         """
         start = time.monotonic()
         while True:
+            self.owned.interrupts.check()
             threads = self._addresses()
             if threads:
                 return threads
@@ -320,16 +352,12 @@ class ClusterParts:
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[Call]:
-        """Give out one call; cancel its tasks if it fails, and replace what was lost."""
-        call = Call(self)
+        """Give out one call; cancel its tasks when it is over, and replace what was lost."""
         try:
-            yield call
+            with self.owned.of_a_call() as owned:
+                yield Call(self, owned)
         except PartsLost:
-            call.cancel()
             self._recover()
-            raise
-        except BaseException:
-            call.cancel()
             raise
 
     def _recover(self) -> None:
@@ -351,7 +379,7 @@ class ClusterParts:
 
         for part, state in enumerate(self.states):
             if isinstance(state, Held) and not there(state):
-                whole = [copy for copy, _ in self._copies[part] if there(copy)]
+                whole = [copy.held for copy in self._copies[part] if there(copy.held)]
                 self.states[part] = whole[-1] if whole else self._checkpoint_of(part)
 
     def _checkpoint_of(self, part: int) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import uuid
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
@@ -18,7 +19,9 @@ from multimargin.checks.targets import Targets
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
+from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.label_features import check_label_features, fit_label_features
+from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import Settings, Solution, solve
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
@@ -116,27 +119,29 @@ def fit(
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
     check_real("patience", patience, above=0.0)
     client = _client(client)
-    if isinstance(checked, LLSF):
-        for name, value in (("sample_weight", sample_weight), ("checkpoint", checkpoint)):
-            if value is not None:
-                raise ValueError(f"{name} is given for LLSF; expected None.")
-        inputs = read_inputs(X, Y, None, 1.0, read_options)
-        cluster = _spread(client, inputs, 1.0, Options(patience=float(patience)))
-        _solve_label_features(checked, cluster, inputs, _shape(cluster), deadline)
-        return estimator
-    inputs = read_inputs(X, Y, sample_weight, float(checked.C), read_options)
-    options = Options(
-        checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
-        checkpoint_every=checkpoint_every,
-        patience=float(patience),
-    )
-    cluster = _spread(client, inputs, float(checked.C), options)
-    shape = _shape(cluster)
-    _check_pairs(cluster)
-    if options.checkpoint is not None:
-        _check_checkpoint(options.checkpoint, checked, cluster, shape)
-        cluster = ClusterParts(client, cluster.data, options)
-    _solve(checked, cluster, inputs, shape, deadline)
+    interrupts = Interrupts()
+    with interrupts.held(), OwnedTasks(client, interrupts) as owned:
+        if isinstance(checked, LLSF):
+            for name, value in (("sample_weight", sample_weight), ("checkpoint", checkpoint)):
+                if value is not None:
+                    raise ValueError(f"{name} is given for LLSF; expected None.")
+            inputs = read_inputs(X, Y, None, 1.0, read_options)
+            cluster = _spread(owned, inputs, 1.0, Options(patience=float(patience)))
+            _solve_label_features(checked, cluster, inputs, _shape(cluster), deadline)
+            return estimator
+        inputs = read_inputs(X, Y, sample_weight, float(checked.C), read_options)
+        options = Options(
+            checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
+            checkpoint_every=checkpoint_every,
+            patience=float(patience),
+        )
+        cluster = _spread(owned, inputs, float(checked.C), options)
+        shape = _shape(cluster)
+        _check_pairs(cluster)
+        if options.checkpoint is not None:
+            _check_checkpoint(options.checkpoint, checked, cluster, shape)
+            cluster = ClusterParts(owned, cluster.data, options)
+        _solve(checked, cluster, inputs, shape, deadline)
     return estimator
 
 
@@ -274,26 +279,27 @@ def _client(client: Any) -> Client:
     return client
 
 
-def _spread(client: Client, inputs: Inputs, C: float, options: Options) -> ClusterParts:
+def _spread(owned: OwnedTasks, inputs: Inputs, C: float, options: Options) -> ClusterParts:
     """Have the workers read and check the parts, and keep them if they fit."""
     plain = Options(patience=options.patience)
     if inputs.files:
-        cluster = ClusterParts(client, inputs.sources, plain)
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        cluster = ClusterParts(owned, inputs.sources, plain)
+        workers = owned.client.scheduler_info(n_workers=-1)["workers"].values()
         memory = [worker["memory_limit"] for worker in workers]
         size = cluster.sums(parts.describe)["bytes"]
         if all(memory) and size > _MEMORY_SHARE * sum(memory):
             return cluster
+        name = f"rows-{uuid.uuid4().hex[:8]}"
         data = [
-            client.submit(type(s).load, s, key=f"rows-{id(s):x}-{s.index}", pure=False)
-            for s in inputs.sources
+            owned.submit((name, source.index), type(source).load, source)
+            for source in inputs.sources
         ]
-        return ClusterParts(client, data, plain)
+        return ClusterParts(owned, data, plain)
     made = [
         delayed(parts.make_part)(index, x, y, weight, C)
         for index, (x, y, weight) in enumerate(inputs.sources)
     ]
-    return ClusterParts(client, client.compute(made), plain)
+    return ClusterParts(owned, owned.compute(made), plain)
 
 
 def _shape(cluster: ClusterParts) -> tuple[int, int]:
@@ -410,9 +416,11 @@ def _learned(
             parts.threshold_rows, weights, bias, unit, combine=parts.stack_factors
         )
         design = np.array(factor[:, :-1], order="F")
-        return threshold._fit_design(design, factor[:, -1].copy()).rescale(unit)
+        with cluster.interruptible():
+            return threshold._fit_design(design, factor[:, -1].copy()).rescale(unit)
     rows = cluster.sums(parts.shape_of, combine=_joined)
     share = min(1.0, _THRESHOLD_ROWS / max(sum(n for n, _, _ in rows), 1))
     X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
-    scores = (X @ weights + bias) / unit
-    return fit_threshold(threshold, scores, Y, X, row_weights).rescale(unit)
+    with cluster.interruptible():
+        scores = (X @ weights + bias) / unit
+        return fit_threshold(threshold, scores, Y, X, row_weights).rescale(unit)

@@ -121,7 +121,8 @@ def fit_label_features(
         deadline=deadline,
         sums=(np.ascontiguousarray(correlation.T), np.diag(sums["labels"]).copy()),
     )
-    solution = solve(X, np.zeros((X.shape[0], R.shape[0]), dtype=np.uint8), convexity, request)
+    with cluster.interruptible():
+        solution = solve(X, np.zeros((X.shape[0], R.shape[0]), dtype=np.uint8), convexity, request)
     report = report_of(solution)
     report = _confirmed(report, cluster, solution.weights, convexity, beta, estimator.tol)
     estimator._store(targets, convexity, solution.weights, report)

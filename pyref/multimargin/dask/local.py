@@ -1,6 +1,7 @@
 """Parts that are all in this process: for tests of the rounds, and as the plainest description."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from typing import Any
 
@@ -62,6 +63,10 @@ class LocalParts:
 
     def mark(self, round_number: int, common: Common) -> None:
         """Do nothing: a process has no older copies of itself."""
+
+    def interruptible(self) -> AbstractContextManager[None]:
+        """Return a context that changes nothing: Ctrl-C is raised at once everywhere."""
+        return nullcontext()
 
 
 def combined(results: list[Any], combine: Any = parts.add) -> Any:

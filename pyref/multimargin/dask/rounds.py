@@ -10,6 +10,7 @@ computed afresh from the dual rows.
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -85,6 +86,9 @@ class Cluster(Protocol):
 
     def mark(self, round_number: int, common: Common) -> None:
         """Tell that a round has ended: time for backups and checkpoints."""
+
+    def interruptible(self) -> AbstractContextManager[None]:
+        """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""
 
 
 @dataclass(frozen=True)
@@ -317,14 +321,19 @@ def _solve_free(
             status = part.status
         if status == "interrupted":
             break
+    if not np.isfinite(primal):
+        # Interrupted before there was a point.
+        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {})
     names = histories[0] if histories else _History().columns()
     history = {
         k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
     }
-    if status == "interrupted":
-        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, history)
-    bias = _lifted(cluster, weights, bias, component, capacity)
-    loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
+    try:
+        bias = _lifted(cluster, weights, bias, component, capacity)
+        loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
+    except KeyboardInterrupt:
+        # What the components cost together is not known.
+        status, loss = "interrupted", np.inf
     primal = 0.5 * float(np.vdot(weights, weights)) + loss
     if status in ("max_iterations", "time_limit") and relative_gap(primal, dual) <= settings.tol:
         status = "converged"
@@ -396,7 +405,7 @@ class _Rounds:
                 self._begin(start)
             solution = self._run()
         except KeyboardInterrupt:
-            solution = self.certified
+            solution = self._secured()
         return _replaced(solution, history=self.history.columns())
 
     def _run(self) -> Solution:
@@ -420,6 +429,10 @@ class _Rounds:
         """Begin at the bias of a checkpoint."""
 
     # The certificate
+
+    def _secured(self) -> Solution:
+        """Return the last point with a certificate after an interruption."""
+        return self.certified
 
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         """Return primal and dual objective at the point where a round started."""
@@ -497,7 +510,10 @@ class _Rounds:
     def _tell(self, number: int, primal: float, dual: float, active: int) -> bool:
         callback = self.settings.callback
         seconds = self.history.rows[-1][1]
-        return callback is not None and callback(number, seconds, primal, dual, int(active))
+        if callback is None:
+            return False
+        with self.cluster.interruptible():
+            return callback(number, seconds, primal, dual, int(active))
 
     # The moves
 
@@ -644,6 +660,8 @@ class _FreeRounds(_Rounds):
         super().__init__(cluster, shape, model, settings, about)
         self.capacity = np.ascontiguousarray(capacity)
         self.next_attempt = 0
+        # The best dual objective of a repair so far; that of B = 0 at first.
+        self.bound = 0.0
 
     def _least_augmentation(self, labels: int) -> float:
         return _augmentation(self.about, labels)
@@ -658,8 +676,9 @@ class _FreeRounds(_Rounds):
         self._record(number, primal, primal - answer["gap"])
         self.objective = primal - answer["gap"]
         self.tolerated = tol * abs(primal)
-        # Without a repair the only lower bound is that of B = 0.
-        self.certified = self._solution("interrupted", number, primal, 0.0)
+        self.certified = _replaced(
+            self._solution("interrupted", number, primal, self.bound), bias=_centred(bias)
+        )
         shifted = abs(float(bias @ self.point.sum))
         close = answer["gap"] + shifted <= self.tolerated and number >= self.next_attempt
         stopped = self._tell(number, primal, primal - answer["gap"], answer["active"])
@@ -668,6 +687,8 @@ class _FreeRounds(_Rounds):
             point = _Point(**self.point.__dict__)
             states = self.cluster.kept()
             solution = self._repaired(number, bias)
+            if solution is not None:
+                self.bound = max(self.bound, solution.dual)
             if solution is not None and solution.gap <= tol:
                 self._correct(solution.primal, solution.dual)
                 return _replaced(solution, status="converged")
@@ -675,7 +696,7 @@ class _FreeRounds(_Rounds):
             self.cluster.restore(states)
             self.next_attempt = number + 1 + number // 5
             if last is not None:
-                solution = solution or _replaced(self.certified, bias=_centred(bias))
+                solution = solution or self.certified
                 self._correct(solution.primal, solution.dual)
                 return _replaced(solution, status=last)
         if stopped:
@@ -687,6 +708,21 @@ class _FreeRounds(_Rounds):
         solution = solution or self.certified
         self._correct(solution.primal, solution.dual)
         return _replaced(solution, status=status)
+
+    def _secured(self) -> Solution:
+        """Repair the last point, too: its bound is better than those before."""
+        last = self.certified
+        if not np.isfinite(last.primal):
+            return last
+        try:
+            found = self._repaired(last.rounds, self._bias())
+        except (KeyboardInterrupt, PartsLost, RuntimeError, OSError):
+            # In a hurry, or without workers.
+            found = None
+        if found is not None and found.gap < last.gap:
+            last = _replaced(found, status="interrupted")
+        self._correct(last.primal, last.dual)
+        return last
 
     def _repaired(self, number: int, bias: Matrix) -> Solution | None:
         """Move to where the dual rows sum to 0; None if there is no way."""

@@ -6,6 +6,7 @@ what to go back to.
 """
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 
 from multimargin.dask.parts import State
@@ -13,6 +14,9 @@ from multimargin.dask.parts import State
 # Fit -> number -> dual rows. Threads of one worker share it.
 _STATES: dict[str, dict[int, State]] = {}
 _LOCK = threading.Lock()
+
+# The last fits that are over: a task that still ran then leaves nothing.
+_OVER: deque[str] = deque(maxlen=1000)
 
 
 class StateMissingError(Exception):
@@ -34,6 +38,8 @@ def put(fit: str, number: int, state: State, needed: Sequence[int]) -> None:
         Numbers that the fit still needed, or was about to make, when the task was given out.
     """
     with _LOCK:
+        if fit in _OVER:
+            return
         states = _STATES.setdefault(fit, {})
         # Numbers grow: a task that runs late knows nothing of those above all of its own.
         known = max(needed, default=0)
@@ -86,7 +92,7 @@ def numbers(fit: str) -> list[int]:
 
 
 def drop(fit: str) -> None:
-    """Let go of all dual rows of a fit.
+    """Let go of all dual rows of a fit, and take no more of them.
 
     Parameters
     ----------
@@ -94,4 +100,5 @@ def drop(fit: str) -> None:
         Name of the fit.
     """
     with _LOCK:
+        _OVER.append(fit)
         _STATES.pop(fit, None)

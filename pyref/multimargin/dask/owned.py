@@ -1,0 +1,138 @@
+"""Tasks with an owner: each has a name before it is sent, and is cancelled by that name.
+
+A future that somebody still holds, a traceback for one, or that was lost on its way back to us,
+then leaves no task on the scheduler.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent import futures as concurrent
+from typing import Any
+
+from distributed import Client, Future, wait
+
+from multimargin.dask.interrupts import Interrupts
+
+# Seconds between two looks at whether there was an interrupt, or a worker is gone.
+LOOK = 0.2
+
+# Seconds that data may take to reach the scheduler, once their fit was interrupted.
+_ARRIVAL = 30.0
+
+
+class OwnedTasks:
+    """Tasks that end with their owner; a context manager that cancels them.
+
+    Parameters
+    ----------
+    client : Client
+        The client.
+    interrupts : Interrupts
+        What to look at between two messages.
+    """
+
+    def __init__(self, client: Client, interrupts: Interrupts) -> None:
+        self.client = client
+        self.interrupts = interrupts
+        # Held until they are cancelled: the scheduler cannot cancel what its client has let go of
+        # while other tasks depend on it. None until a future has arrived here.
+        self._futures: dict[Any, Future | None] = {}
+        self._on_their_way: list[threading.Event] = []
+
+    def __enter__(self) -> "OwnedTasks":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cancel()
+
+    def of_a_call(self) -> "OwnedTasks":
+        """Return the owner of further tasks, which end earlier."""
+        return OwnedTasks(self.client, self.interrupts)
+
+    def submit(
+        self, name: Any, function: Any, *arguments: Any, workers: list[str] | None = None
+    ) -> Future:
+        """Give out a task under a new name."""
+        self.interrupts.check()
+        self._futures[name] = None
+        future = self.client.submit(function, *arguments, key=name, workers=workers)
+        self._futures[name] = future
+        return future
+
+    def compute(self, delayed: list[Any]) -> list[Future]:
+        """Give out delayed objects of which nobody else knows."""
+        self.interrupts.check()
+        self._futures |= dict.fromkeys(one.key for one in delayed)
+        made: list[Future] = self.client.compute(delayed)
+        self._futures |= {future.key: future for future in made}
+        return made
+
+    def scatter(self, name: str, value: Any, worker: str) -> Future:
+        """Hand over a value under a new name."""
+        self._futures[name] = None
+        coroutine = self.client.scatter(
+            {name: value}, hash=False, workers=[worker], asynchronous=True
+        )
+        arrived = threading.Event()
+        self._on_their_way.append(arrived)
+        transfer = self._started(_announced(coroutine, arrived))
+        while not concurrent.wait([transfer], timeout=LOOK).done:
+            self.interrupts.check()
+        sent: dict[str, Future] = transfer.result()
+        self._futures |= sent
+        return sent[name]
+
+    def wait(self, futures: list[Future]) -> bool:
+        """Wait a moment; return whether all futures are done."""
+        self.interrupts.check()
+        try:
+            with self.client.as_current():
+                wait(futures, timeout=LOOK)
+        except TimeoutError:
+            return False
+        return True
+
+    def fetch(self, future: Future, look: Callable[[], None]) -> Any:
+        """Return the result of a future; `look` is called again and again until it is there."""
+        transfer = self._started(self.client.gather(future, asynchronous=True))
+        try:
+            while not concurrent.wait([transfer], timeout=LOOK).done:
+                self.interrupts.check()
+                look()
+            return transfer.result()
+        finally:
+            transfer.cancel()
+
+    def _started(self, coroutine: Coroutine[Any, Any, Any]) -> "concurrent.Future[Any]":
+        """Run a coroutine where the client runs: `Client.sync` would give up what takes long."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
+
+    def cancel(self) -> None:
+        """Cancel all tasks."""
+        # What is on its way to the scheduler would come there after the message that cancels it.
+        for arrived in self._on_their_way:
+            arrived.wait(_ARRIVAL)
+        self._on_their_way.clear()
+        self._cancelled(list(self._futures))
+
+    def let_go(self, futures: Iterable[Future]) -> None:
+        """Cancel some of the tasks."""
+        self._cancelled([future.key for future in futures])
+
+    def _cancelled(self, names: list[Any]) -> None:
+        if not names:
+            return
+        # The client may have been closed, and the scheduler be gone.
+        with contextlib.suppress(Exception):
+            self.client.cancel([Future(name, self.client) for name in names], force=True)
+        for name in names:
+            self._futures.pop(name, None)
+
+
+async def _announced(coroutine: Coroutine[Any, Any, Any], arrived: threading.Event) -> Any:
+    try:
+        return await coroutine
+    finally:
+        arrived.set()
