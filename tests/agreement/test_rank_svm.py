@@ -323,7 +323,9 @@ def test_interrupted_loop_goes_on_where_it_was(solver, bias):
     )
     assert len(seen) == 3
     assert part.epochs == seen[-1][0]
-    np.testing.assert_array_equal(part.history[:3].T, [record[:3] for record in seen])
+    # The last entry is of the point that is returned.
+    np.testing.assert_array_equal(part.history[:2].T, [record[:2] for record in seen])
+    np.testing.assert_array_equal(part.history[2, :-1], [record[2] for record in seen[:-1]])
     assert (part.history[2, -1], part.history[3, -1]) == (part.primal, part.dual_objective)
     whole = solve(K, Y, **options)
     rest = solve(K, Y, start=part.dual, **options)
@@ -453,6 +455,27 @@ def test_interruption_in_the_first_of_several_components_is_honest():
     # The start of the component that was not reached is kept.
     for labels in (slice(0, 3), slice(3, 6)):
         assert np.abs(run.dual[:, labels]).max() > 0.0
+
+
+@pytest.mark.parametrize("groups", [(6,), (3, 3)])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
+def test_an_interrupted_fit_with_a_free_bias_has_a_bound(solver, kernel, groups):
+    random = np.random.default_rng(9)
+    X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
+    K = pairwise_kernels(X, metric=kernel)
+    optimum = rank_svm.dual(K, Y, 5.0, "free").objective
+    options = {"c": 5.0, "solver": solver, "tolerance": 1e-4}
+    # Of several components, all but the last are solved by then.
+    stop = solve(K, Y, **options).epochs - 1
+    run = solve(K, Y, callback=lambda epoch, *_: epoch >= stop, **options)
+    assert run.status == "interrupted"
+    # It is that of the dual matrix that is returned, which is feasible.
+    assert run.dual_objective == pytest.approx(rank_svm.dual_objective(K, Y, run.dual, "free"))
+    assert rank_svm.dual_infeasibility(Y, 5.0, run.dual, "free") <= 1e-9
+    assert 0.3 * optimum <= run.dual_objective <= optimum * (1 + 1e-9)
+    expected = rank_svm.primal_objective(K, Y, 5.0, run.dual, run.bias, "free")
+    assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])

@@ -64,6 +64,18 @@ pub(super) trait Rule {
         monitor: &mut dyn Monitor,
     );
 
+    /// Brings the engine to a point with a certificate after an interruption, whatever the monitor says.
+    fn secure<S: Scores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        point: &mut Point,
+        epochs: usize,
+    ) {
+        if !point.certified {
+            self.certify(engine, point, epochs, true, &mut ());
+        }
+    }
+
     /// Moves the engine's bias after an epoch; `unmoved` when no instance moved in it.
     fn follow<S: Scores, T: Step>(&mut self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
 
@@ -120,7 +132,7 @@ pub(super) fn run<S: Scores, T: Step>(
         let stuck = unmoved && plain && rule.settled(engine);
         let last = epochs == settings.max_epochs || stuck;
         if interrupted {
-            point.dual = point.bound;
+            rule.secure(engine, &mut point, epochs);
         } else if still || last || rule.due(&point, settings.tolerance) {
             rule.certify(engine, &mut point, epochs, last, monitor);
         }
@@ -141,8 +153,13 @@ pub(super) fn run<S: Scores, T: Step>(
             break (status, point.primal, point.dual);
         }
         if monitor.interrupted() {
-            trace.amend(point.primal, bound);
-            break (Status::Interrupted, point.primal, bound);
+            if monitor.hurried() && engine.certifies_slowly() {
+                point.dual = bound;
+            } else {
+                rule.secure(engine, &mut point, epochs);
+            }
+            trace.amend(point.primal, point.dual);
+            break (Status::Interrupted, point.primal, point.dual);
         }
         if monitor.out_of_time() {
             rule.certify(engine, &mut point, epochs, true, monitor);
