@@ -44,8 +44,11 @@ numpydoc_validation_exclude = {
 # The build needs no network: the names that pages link to are stored beside them.
 intersphinx_mapping = {
     "sklearn": ("https://scikit-learn.org/stable/", "inventories/sklearn.inv"),
+    "numpy": ("https://numpy.org/doc/stable/", "inventories/numpy.inv"),
     "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.inv"),
     "pandas": ("https://pandas.pydata.org/docs/", "inventories/pandas.inv"),
+    "dask": ("https://docs.dask.org/en/stable/", "inventories/dask.inv"),
+    "distributed": ("https://distributed.dask.org/en/stable/", "inventories/distributed.inv"),
 }
 
 # Every example is run, and one that fails fails the build.

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,59 @@ def test_a_table_is_encoded_in_each_split(command: Command, folder: Path) -> Non
     found = read_results(folder / "results.jsonl")
     # Columns of the table: their numbers differ from fold to fold.
     assert {result.shape["n_features"] for result in found} == {2}
+
+
+def test_an_interrupted_run_says_how_to_go_on(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("multimargin.compare.run_experiment", interrupted)
+    answer = compare(command, "--methods", "dummy")
+    assert (answer.code, answer.out) == (130, "")
+    assert answer.err.splitlines() == [
+        "stopped; results so far are in results.jsonl, and the same command goes on there",
+        "multimargin: interrupted",
+    ]
+
+
+def test_ranks_need_two_data_sets(command: Command, folder: Path, small: MultilabelData) -> None:
+    dump_arff(replace(small, X=-small.X, name="other"), folder / "other.arff")
+    options = ["--methods", "knn,dummy", "--cv", "2"]
+    answer = command("compare", "small.arff", "other.arff", *options)
+    assert answer.code == 0, answer.err
+    assert "Friedman" in answer.out
+    assert "Friedman" not in compare(command, *options, "--results", "one.jsonl").out
+
+
+def test_fits_on_a_cluster(command: Command, folder: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        options = ["--methods", "dummy", "--cv", "2", "--json"]
+        answer = compare(command, *options, "--dask", cluster.scheduler_address)
+    compare(command, *options, "--results", "alone.jsonl")
+    assert answer.code == 0, answer.err
+    assert [row["split"] for row in answer.json["results"]] == [
+        "fold 1 of 2, seed 0",
+        "fold 2 of 2, seed 0",
+    ]
+    assert read_results(folder / "results.jsonl")[1].measures["hamming_loss"] > 0.0
+    measures = [
+        [result.measures for result in read_results(folder / name)]
+        for name in ("results.jsonl", "alone.jsonl")
+    ]
+    assert measures[0] == measures[1]
+
+
+def test_a_cluster_needs_dask(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    answer = compare(command, "--methods", "dummy", "--dask", "tcp://127.0.0.1:1")
+    assert answer.code == 1
+    assert (
+        "--dask needs dask, which is not installed: pip install 'multimargin[dask]'" in answer.err
+    )

@@ -69,3 +69,18 @@ def test_wrong_use(command, arguments: tuple[str, ...], message: str) -> None:
     answer = command("demo", *arguments)
     assert answer.code == 2
     assert message in answer.err
+
+
+def test_a_picture_needs_matplotlib(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> None:
+        raise ImportError("no matplotlib")
+
+    monkeypatch.setattr("multimargin.cli.demonstration.picture.draw", missing)
+    answer = command("demo", "-j", "1", "-o", tmp_path / "a.svg")
+    assert answer.code == 0, answer.err
+    assert "No picture: matplotlib is not installed (pip install 'multimargin[plots]')" in " ".join(
+        answer.out.split()
+    )
+    assert not list(tmp_path.iterdir())

@@ -93,3 +93,9 @@ def test_tags_are_ranked_by_their_scores() -> None:
     assert ranked_tags(data, Model(), ("one", "zero", "neither")) == {
         "one": [("b", True, True), ("c", True, False), ("a", False, True)]
     }
+
+
+def test_nobody_is_better() -> None:
+    best = result(1.0, **{name: float(m.larger_is_better) for name, m in MEASURES.items()})
+    behind = summary({"ours": outcome(True, best, best), "theirs": OUTCOMES["theirs"]})[2]
+    assert behind == "ours is behind the best one-vs-rest in no measure."

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -233,3 +234,62 @@ def test_interrupted_from_the_keyboard(parts: Path, tmp_path: Path) -> None:
     assert err.splitlines()[-1] == "multimargin: interrupted"
     assert "Traceback" not in err
     assert load_model(file)[0][-1].status_ == "interrupted"
+
+
+def test_a_scheduler_in_this_process(command, parts: Path, small: MultilabelData) -> None:
+    import distributed
+
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        options = ["--dask", cluster.scheduler_address, "--C", "0.1"]
+        fitted = command("fit", parts, *options, "-m", "rank-lsvm", "--json")
+        selected = command("fit", parts, *options[:2], "-m", "llsf", "--json")
+    for answer in (fitted, selected):
+        assert (answer.code, answer.err) == (0, "")
+        found = answer.json
+        assert (found["n_rows"], found["n_parts"], found["n_workers"]) == (None, 3, 1)
+        assert found["certificate"]["status"] == "converged"
+    assert fitted.json["certificate"]["objective"] == pytest.approx(optimum(small), rel=1.1e-3)
+    assert "kernel" not in selected.json["parameters"]
+
+
+def test_names_of_numbered_parts() -> None:
+    for zero_based, features, labels in (
+        (None, ["1", "2", "3"], ["1", "2"]),
+        ("labels", ["1", "2", "3"], ["0", "1"]),
+        ("features", ["0", "1", "2"], ["1", "2"]),
+        ("both", ["0", "1", "2"], ["0", "1"]),
+    ):
+        options = many_machines.PartOptions(n_features=3, n_labels=2, zero_based=zero_based)
+        names, read = many_machines._numbers_of(options)
+        assert ([*names[0]], [*names[1]]) == (features, labels)
+        assert read["zero_based"] == (features[0] == "0")
+        assert read["labels_zero_based"] == (labels[0] == "0")
+
+
+def test_parts_of_several_kinds(command, parts: Path) -> None:
+    (parts / "a.svm").write_text("1 1:1\n")
+    answer = command("fit", parts, "--dask")
+    assert (answer.code, answer.out) == (1, "")
+    assert "has parts of several kinds (.npz, .svm), expected one" in answer.err
+
+
+def test_workers_that_see_another_folder(tables: Path) -> None:
+    model = make_method("rank-lsvm", kernel="linear").fit(np.eye(3), np.eye(3, dtype=int))
+    folder = many_machines.PartsFolder(
+        str(tables), 3, SimpleNamespace(feature_names=("a", "b"), label_names=("x",)), None, None
+    )
+    with pytest.raises(RuntimeError, match=r"found 3 features and 3 labels in .*machine 2 and 1;"):
+        folder.check_names(model)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no such signals")
+def test_what_starts_meanwhile_does_not_see_ctrl_c() -> None:
+    def held_back() -> bool:
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    assert not held_back()
+    with many_machines._interrupts_held_back():
+        assert held_back()
+    assert not held_back()

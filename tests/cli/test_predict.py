@@ -134,3 +134,18 @@ def test_file_name_that_is_no_text(command, model: Path, folder: Path, tmp_path:
     assert answer.code == 0
     assert r"caf\udce9.csv" in answer.out
     assert command("predict", model, folder, "--json", "-o", out).json["output"] == str(out)
+
+
+def test_json_of_the_best_tags(command, model: Path, folder: Path, small: MultilabelData) -> None:
+    found = command("predict", model, folder, "--json", "--top", "2").json
+    scores = scores_of(model, small.split("test")[0])
+    for row, expected in zip(found["rows"], scores, strict=True):
+        best = np.argsort(-expected)[:2]
+        assert row["labels"] == [small.label_names[k] for k in best]
+        assert row["scores"] == {small.label_names[k]: expected[k] for k in best}
+
+
+def test_an_unknown_format(command, model: Path, folder: Path) -> None:
+    answer = command("predict", model, folder, "--format", "xml")
+    assert answer.code == 2
+    assert "--format is 'xml'; expected one of all, labels, tags" in answer.err

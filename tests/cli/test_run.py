@@ -212,6 +212,7 @@ class TestProcess:
         # These take no parameters of a method.
         ("compare --C 8 d", "compare --C 8 d"),
         ("predict --C 8", "predict --C 8"),
+        ("fit --C 8 -- --a", "fit -- --a --C 8"),
         ("--version", "--version"),
         ("", ""),
     ],
@@ -226,3 +227,40 @@ def test_a_parameter_before_the_data_is_one_after_it(command, folder: Path) -> N
     assert (before.code, before.err) == (0, "")
     assert before.json["parameters"] == after.json["parameters"]
     assert before.json["parameters"]["C"] == 8.0
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (KeyError("no column 'x'"), "no column 'x'"),
+        (PermissionError(13, "Permission denied", "secret.arff"), "secret.arff: Permission denied"),
+        (ValueError("C is\n-1"), "C is -1"),
+    ],
+)
+def test_what_errors_of_others_say(
+    command, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("multimargin.datasets.load", fail)
+    answer = command("info", "digits")
+    assert (answer.code, answer.out, answer.err) == (1, "", f"multimargin info: {line}\n")
+
+
+def test_help_of_a_method_that_is_named_in_one_word(command) -> None:
+    answer = command("fit", "--method=mlodm", "--help")
+    assert answer.code == 0
+    assert "Options of the method" in answer.out
+    assert "--theta" in answer.out
+    assert answer.out == command("fit", "--method", "mlodm", "--help").out
+
+
+def test_an_error_inside_of_an_extra_is_not_taken_for_its_absence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in [name for name in sys.modules if name.startswith("multimargin.cli.")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "multimargin.cli.app", None)
+    with pytest.raises(ModuleNotFoundError, match=r"multimargin\.cli\.app"):
+        package.main(["info", "digits"])

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -133,3 +134,17 @@ def test_tunes_a_baseline(capsys):
         {"n_neighbors": 1},
         {"n_neighbors": 10},
     ]
+
+
+def test_the_worst_of_many_are_counted(capsys):
+    values = ",".join(map(str, range(1, 13)))
+    arguments = ["--method", "llsf", "--grid", f"alpha={values}", "--cv", "2", "--full"]
+    assert run(["tune", "digits", *arguments]) == 0
+    assert "... and 2 that are worse" in capsys.readouterr().out
+
+
+def test_a_picture_needs_matplotlib(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    arguments = ["--grid", "C=1,8", "--plot", str(tmp_path / "a.png")]
+    assert run(["tune", "digits", *arguments]) == 2
+    assert "--plot needs matplotlib, which is not installed" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 import multimargin.dask
 from multimargin import RankSVM
 from multimargin.dask import store
-from multimargin.dask.cluster import ClusterParts
+from tests.support.rounds import at_rounds, objective
 
 
 @pytest.fixture
@@ -36,23 +36,6 @@ def fitted(client: Any, data: Any, **options: Any) -> RankSVM:
     blocks = [da.from_array(array, chunks=(6, array.shape[1])) for array in (X, Y)]
     model = RankSVM(kernel="linear", C=10.0, tol=1e-3, random_state=0)
     return multimargin.dask.fit(model, *blocks, client, **options)
-
-
-def at_rounds(
-    monkeypatch: pytest.MonkeyPatch, events: dict[int, Callable[[], None]]
-) -> list[ClusterParts]:
-    """Have something happen when a round begins; return the parts that take part."""
-    advance, seen, rounds = ClusterParts.advance, [], 0
-
-    def watched(self: ClusterParts, *arguments: Any) -> Any:
-        nonlocal rounds
-        rounds += 1
-        seen.append(self)
-        events.get(rounds, lambda: None)()
-        return advance(self, *arguments)
-
-    monkeypatch.setattr(ClusterParts, "advance", watched)
-    return seen
 
 
 def kill(client: Any, count: int, after: float = 0.0) -> None:
@@ -77,18 +60,6 @@ def check(model: RankSVM, data: Any) -> None:
     X, Y = data
     # The objective is that of the model, from its own scores.
     assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-9)
-
-
-def objective(model: RankSVM, X: Any, Y: Any) -> float:
-    """Sum over all pairs of all rows, as in the definition."""
-    value = 0.5 * float(np.sum(model.coef_**2))
-    if model.bias == "penalized":
-        value += 0.5 * float(np.sum(model.intercept_**2))
-    for scores, labels in zip(model.label_scores(X), Y, strict=True):
-        differences = scores[labels == 1][:, None] - scores[labels == 0]
-        if differences.size:
-            value += model.C * float(np.maximum(0.0, 1.0 - differences).mean())
-    return value
 
 
 @pytest.mark.slow

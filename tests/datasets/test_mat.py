@@ -1,4 +1,5 @@
 import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -208,3 +209,131 @@ def test_an_element_that_is_cut_says_how_much_there_is(file: Path) -> None:
     file.write_bytes(header + struct.pack("<2I", 14, 1000) + b"12345")
     with pytest.raises(ValueError, match="an element has 1,000 bytes, 5 are left"):
         read_matlab(file)
+
+
+def element(kind: int, *numbers: int | float, as_type: str = "i") -> bytes:
+    """Return an element of a file of version 5: its type, its size and the padded numbers."""
+    content = struct.pack(f"<{len(numbers)}{as_type}", *numbers)
+    return struct.pack("<2I", kind, len(content)) + content + bytes(-len(content) % 8)
+
+
+def variable(*elements: bytes) -> bytes:
+    body = b"".join(elements)
+    return struct.pack("<2I", 14, len(body)) + body
+
+
+def compressed(content: bytes) -> bytes:
+    return struct.pack("<2I", 15, len(content)) + content
+
+
+DOUBLES, SPARSE, COMPLEX = element(6, 6, 0), element(6, 5, 0), element(6, 0x0806, 0)
+SIZE, NAME = element(5, 2, 2), struct.pack("<2I", 1, 1) + b"a" + bytes(7)
+FOUR = element(9, 1.0, 2.0, 3.0, 4.0, as_type="d")
+ROWS, ENDS, ONES = element(5, 0, 1), element(5, 0, 1, 2), element(9, 1.0, 1.0, as_type="d")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (element(9, 1.0, as_type="d"), "an element of type 9, expected a variable"),
+        (struct.pack("<2HI", 14, 5, 0), "a small element of 5 bytes, expected at most 4"),
+        (compressed(zlib.compress(b"1234")), "a compressed variable ends too early"),
+        (
+            compressed(zlib.compress(variable(DOUBLES, SIZE, NAME, FOUR) + b"more")),
+            "a compressed variable does not end where it should",
+        ),
+        (variable(element(6, 6)), "a variable has no flags"),
+        (variable(DOUBLES, element(5, 2)), "a variable has no valid dimensions"),
+        (variable(DOUBLES, element(5, 2, -2)), "a variable has no valid dimensions"),
+        (variable(DOUBLES, ONES), "a variable has no valid dimensions"),
+        (variable(element(6, 40, 0), SIZE, NAME), "'a' is of the unknown class 40"),
+        (variable(element(14, 6, 0)), "an element of type 14, expected numbers"),
+        (variable(struct.pack("<2I", 6, 7) + bytes(8)), "7 bytes, expected numbers of 4 bytes"),
+        (variable(DOUBLES, SIZE, NAME, ONES), "the variable 'a': found 2 numbers, expected 2 x 2"),
+        (
+            variable(SPARSE, element(5, 2, 2, 2), NAME, ROWS, ENDS, ONES),
+            "found 3 dimensions of a sparse matrix, expected 2",
+        ),
+        (variable(SPARSE, SIZE, NAME, ONES, ENDS, ONES), "places of a sparse matrix are no int"),
+        (variable(SPARSE, SIZE, NAME, ROWS, ROWS, ONES), "columns .* do not fit its size"),
+        (
+            variable(SPARSE, SIZE, NAME, ROWS, element(5, 0, 2, 1), ONES),
+            "columns .* do not fit its entries",
+        ),
+        (
+            variable(SPARSE, SIZE, NAME, ROWS, element(5, 0, 1, 3), ONES),
+            "columns .* do not fit its entries",
+        ),
+        (
+            variable(SPARSE, SIZE, NAME, element(5, 0, 2), ENDS, ONES),
+            "found an entry in row 2 of 2",
+        ),
+    ],
+)
+def test_damaged_files_of_version_5(file: Path, body: bytes, message: str) -> None:
+    file.write_bytes(b"MATLAB 5".ljust(124) + b"\x00\x01IM" + body)
+    with pytest.raises(ValueError, match=message):
+        read_matlab(file)
+    with pytest.raises(ValueError, match=r"path: .*tiny\.mat"):
+        load_mat(file)
+
+
+def test_variables_of_version_5_that_are_no_real_matrices(file: Path) -> None:
+    opaque = element(6, 17, 0)
+    variables = [
+        variable(DOUBLES, SIZE, NAME, FOUR),
+        variable(),
+        variable(opaque, NAME.replace(b"a", b"b")),
+        variable(COMPLEX, SIZE, NAME.replace(b"a", b"c"), FOUR, FOUR),
+    ]
+    file.write_bytes(b"MATLAB 5".ljust(124) + b"\x00\x01IM" + b"".join(variables))
+    found = read_matlab(file)
+    assert_array_equal(found.pop("a"), [[1, 3], [2, 4]])
+    assert {name: value.kind for name, value in found.items()} == {"b": "opaque", "c": "complex"}
+
+
+def test_an_unknown_version(file: Path) -> None:
+    file.write_bytes(b"MATLAB 6".ljust(124) + b"\x00\x03IM")
+    with pytest.raises(ValueError, match="its version is 3, expected 1"):
+        read_matlab(file)
+
+
+def version_4(*values: float, mopt: int, n_columns: int = 3, imaginary: int = 0) -> bytes:
+    """Return the variable `a` of doubles, in columns."""
+    n_rows = len(values) // (n_columns * (1 + imaginary))
+    header = struct.pack("<5i", mopt, n_rows, n_columns, imaginary, 2)
+    return header + b"a\0" + struct.pack(f"<{len(values)}d", *values)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (version_4(1, 2, 3, mopt=0) + b"\0" * 8, "it ends in the middle of a variable"),
+        (version_4(1, 2, 3, mopt=100), "it has a header that is not MATLAB's"),
+        (version_4(1, 2, 3, mopt=0)[:-8], "a variable has 46 bytes, 38 are left"),
+        (version_4(1, 2, mopt=2, n_columns=2), "a sparse matrix has no rows, columns and values"),
+        (version_4(1, 4, 1, np.inf, 5, 0, mopt=2), "has no rows, columns and values"),
+        (version_4(1, 4, 1, -4, 5, 0, mopt=2), r"a sparse matrix has the size \[4, -4\]"),
+        (version_4(5, 4, 1, 4, 5, 0, mopt=2), "a sparse matrix has entries outside of it"),
+        (version_4(0, 4, 1, 4, 5, 0, mopt=2), "a sparse matrix has entries outside of it"),
+    ],
+)
+def test_damaged_files_of_version_4(file: Path, content: bytes, message: str) -> None:
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_matlab(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (version_4(65, 66, 67, mopt=1), "char"),
+        (version_4(1, 2, 3, 4, 5, 6, mopt=0, imaginary=1), "complex"),
+        (version_4(1, 1, 1, 1, mopt=2, n_columns=4), "complex"),
+    ],
+)
+def test_variables_of_version_4_that_are_no_real_matrices(
+    file: Path, content: bytes, kind: str
+) -> None:
+    file.write_bytes(content)
+    assert read_matlab(file)["a"].kind == kind

@@ -106,7 +106,10 @@ def _draw(data: "MultilabelData", outcomes: "dict[str, Outcome]", path: str, out
     try:
         draw(outcomes, data, model, PROGRAMS[0], path)
     except ImportError:
-        out.print("No picture: matplotlib is not installed (pip install 'multimargin[plots]').")
+        out.print(
+            "No picture: matplotlib is not installed (pip install 'multimargin[plots]').",
+            markup=False,
+        )
         return
     out.print(f"The picture is in {path}.", markup=False, soft_wrap=True)
 

@@ -130,9 +130,10 @@ def _state(part: Part, state: Any) -> State:
     if isinstance(state, Held):
         return held(state)
     with np.load(state, allow_pickle=False) as stored:
-        if tuple(stored["shape"]) != part.indicator.shape:
+        shape = tuple(stored["shape"].tolist())
+        if shape != part.indicator.shape:
             raise ValueError(
-                f"checkpoint: {state} has dual rows of shape {tuple(stored['shape'])}, expected "
+                f"checkpoint: {state} has dual rows of shape {shape}, expected "
                 f"{part.indicator.shape}: it belongs to another fit."
             )
         dual = np.zeros(part.indicator.shape)

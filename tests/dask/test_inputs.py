@@ -1,0 +1,109 @@
+"""What can be parts, and what is said of what cannot."""
+
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pytest
+from dask import delayed
+
+import multimargin.dask
+from multimargin import RankLSVM
+from multimargin.dask.inputs import FileSource, read_inputs
+from multimargin.dask.parts import make_part
+from multimargin.datasets import MultilabelData, dump_svmlight
+
+X = np.arange(12.0).reshape(6, 2) / 8.0
+Y = np.array([[1, 0], [0, 1]] * 3, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("folder", None, [1.0], None), ValueError, "sample_weight is given for paths of parts"),
+        (("array", "array", None, {"n_labels": 2}), ValueError, "read_options are given"),
+        ((["part.csv"], None, None, None), ValueError, r"part\.csv; expected one that ends in"),
+        ((["part.parquet"], "y", None, None), TypeError, "Y is not a list of column names"),
+        ((["part.parquet"], [1], None, None), TypeError, "Y is not a list of column names"),
+        ((["part.parquet"], ["y", "z"], None, None), ValueError, r"columns \['z'\], which .*part"),
+        ((["part.npz"], ["y"], None, None), ValueError, "Y is given for files that hold their"),
+        (("folder", None, None, None), FileNotFoundError, "has no file that ends in"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    tmp_path: Path, arguments: Any, error: type[Exception], message: str
+) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"x": [1.0], "y": [1]}).to_parquet(tmp_path / "part.parquet")
+    (tmp_path / "folder").mkdir()
+    named = {"folder": tmp_path / "folder", "array": da.from_array(X)}
+    first, second, weight, options = arguments
+    first = [tmp_path / name for name in first] if isinstance(first, list) else named[first]
+    second = named.get(second, second) if isinstance(second, str) else second
+    with pytest.raises(error, match=message):
+        read_inputs(first, second, weight, 1.0, options)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(5), r"sample_weight has shape \(5,\); expected \(6,\)"),
+        (np.full(6, -1.0), "negative or not finite"),
+        (np.full(6, np.inf), "negative or not finite"),
+    ],
+)
+def test_weights_of_a_part(weights: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        make_part(7, X, Y, weights, 1.0)
+    assert caught.value.__notes__ == ["This is about part 7 of the rows."]
+
+
+@pytest.mark.parametrize("kind", [".npz", ".svm", ".parquet"])
+def test_predictions_for_files(tmp_path: Path, kind: str) -> None:
+    """The parts are read where they are needed; here that is in this process."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    paths = [tmp_path / f"{k}{kind}" for k in range(2)]
+    for k, path in enumerate(paths):
+        rows = slice(3 * k, 3 * k + 3)
+        if kind == ".npz":
+            np.savez(path, X=X[rows], Y=Y[rows])
+        elif kind == ".svm":
+            dump_svmlight(MultilabelData(X=X[rows], Y=Y[rows]), path)
+        else:
+            columns = {"x": X[rows, 0], "y": X[rows, 1], "a": Y[rows, 0], "b": Y[rows, 1]}
+            frame = pd.DataFrame(columns)
+            frame[frame.columns[::-1] if k else frame.columns].to_parquet(path)
+    rows = pd.DataFrame(X, columns=["x", "y"]) if kind == ".parquet" else X
+    model = RankLSVM(kernel="linear").fit(rows, Y)
+    labels = ["a", "b"] if kind == ".parquet" else None
+    options = {"n_features": 2, "n_labels": 2} if kind == ".svm" else None
+    found = multimargin.dask.predict(model, paths, read_options=options, Y=labels)
+    computed = [block.compute(scheduler="synchronous") for block in found]
+    np.testing.assert_array_equal(np.vstack(computed), model.predict(rows))
+    source = FileSource(1, str(paths[1]), labels, options or {}, 2.0, ("x", "y"))
+    if kind == ".svm":
+        source.options.update(zero_based=False, labels_zero_based=False)
+    part = source.load()
+    np.testing.assert_allclose(part.X.toarray() if kind == ".svm" else part.X, X[3:])
+    np.testing.assert_array_equal(part.indicator, Y[3:])
+    np.testing.assert_array_equal(part.pair_weights, [2.0, 2.0, 2.0])
+
+
+def test_a_parquet_part_with_other_columns(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"x": [1.0], "z": [2.0], "a": [1]}).to_parquet(tmp_path / "part.parquet")
+    source = FileSource(0, str(tmp_path / "part.parquet"), ("a",), {}, 1.0, ("x", "y"))
+    with pytest.raises(ValueError, match=r"\['y', 'z'\]"):
+        source.load()
+
+
+def test_predictions_for_blocks() -> None:
+    model = RankLSVM(kernel="linear").fit(X, Y)
+    blocks = [delayed(X[:2]), delayed(X[2:])]
+    found = multimargin.dask.label_scores(model, blocks)
+    computed = [block.compute(scheduler="synchronous") for block in found]
+    np.testing.assert_array_equal(np.vstack(computed), model.label_scores(X))

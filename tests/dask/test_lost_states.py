@@ -1,0 +1,124 @@
+"""Dual rows that a worker has no more: rounds go on from copies, or from the folder of a fit."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import multimargin.dask
+from multimargin import RankSVM
+from multimargin.dask import cluster as clusters
+from multimargin.dask import store, tasks
+from multimargin.dask.cluster import ClusterParts, Options
+from multimargin.dask.parts import make_part, state_of
+from tests.support.rounds import at_rounds, objective
+
+
+def few_rounds(client: Any, data: Any, bias: str = "none", **options: Any) -> RankSVM:
+    blocks = [da.from_array(array, chunks=(12, array.shape[1])) for array in data]
+    settings = {"kernel": "linear", "bias": bias, "tol": 1e-9, "random_state": 0}
+    model = RankSVM(C=options.pop("C", 10.0), max_iter=options.pop("max_iter", 8), **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return multimargin.dask.fit(model, *blocks, client, **options)
+
+
+def check(model: RankSVM, X: Any, Y: Any) -> None:
+    assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-9)
+    exact = RankSVM(kernel="linear", bias="none", C=10.0, solver="exact").fit(X, Y).objective_
+    assert model.history_["dual"][-1] <= exact * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rounds_go_on_from_copies_or_from_the_start(
+    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """One worker's rows have copies with the other one; where both forget, there are none."""
+
+    def forget() -> None:
+        workers = sorted(client.nthreads())[:count]
+        client.run(store.drop, seen[-1]._shared.name, workers=workers)
+
+    seen = at_rounds(monkeypatch, {7: forget})
+    model = few_rounds(client, data)
+    assert seen[-1].recoveries == 1
+    check(model, *data)
+    dual = model.history_["dual"]
+    assert (np.diff(dual[:6]) > 0.0).all()
+    assert dual[-1] > dual[5] if count == 1 else dual[-1] == 0.0
+
+
+def test_losses_without_a_round_in_between_end_the_fit(
+    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forget() -> None:
+        client.run(store.drop, seen[-1]._shared.name)
+
+    monkeypatch.setattr(clusters, "_MOST_LOSSES", 0)
+    seen = at_rounds(monkeypatch, {3: forget})
+    blocks = [da.from_array(array, chunks=(12, array.shape[1])) for array in data]
+    with pytest.raises(RuntimeError, match=r"lost 0 times in a row .* enough memory for a part"):
+        multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "advice"),
+    [(None, "pass checkpoint=folder"), (Path("kept"), "the next fit with checkpoint='kept'")],
+)
+def test_no_worker(
+    client: Any, monkeypatch: pytest.MonkeyPatch, checkpoint: Path | None, advice: str
+) -> None:
+    parts = ClusterParts(client, [], Options(checkpoint=checkpoint, patience=1e-3))
+    monkeypatch.setattr(client, "nthreads", dict)
+    with pytest.raises(RuntimeError, match=f"No worker .*{advice}"):
+        parts.wait_for_workers()
+
+
+@pytest.mark.parametrize("bias", ["penalized", "free"])
+def test_a_fit_goes_on_from_its_folder(client: Any, data: Any, tmp_path: Path, bias: str) -> None:
+    kept = {"checkpoint": tmp_path / "kept", "checkpoint_every": 2, "max_iter": 4, "bias": bias}
+    first = few_rounds(client, data, **kept)
+    again = few_rounds(client, data, **kept)
+    fresh_start = few_rounds(client, data, bias=bias, max_iter=4)
+    np.testing.assert_array_equal(fresh_start.coef_, first.coef_)
+    assert again.history_["primal"][0] < first.history_["primal"][0]
+    assert again.objective_ == pytest.approx(objective(again, *data), rel=1e-9)
+    with pytest.raises(ValueError, match=r"holds another problem \(it differs in C, pair_weight\)"):
+        few_rounds(client, data, **kept, C=1.0)
+    problem = json.loads((tmp_path / "kept" / "problem.json").read_text())
+    assert (problem["C"], problem["parts"], problem["shape"]) == (10.0, 4, [48, 60, 5])
+
+
+def test_a_folder_of_something_else_is_left_alone(client: Any, data: Any, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("mine")
+    with pytest.raises(ValueError, match="holds other files; expected an empty folder"):
+        few_rounds(client, data, checkpoint=tmp_path)
+    assert os.listdir(tmp_path) == ["letter.txt"]
+
+
+def test_dual_rows_in_a_file(data: Any, tmp_path: Path) -> None:
+    X, Y = data
+    part, path = make_part(0, X, Y, None, 1.0), str(tmp_path / "part.npz")
+    dual = np.zeros(Y.shape)
+    dual[0, :2] = 0.5, -0.5
+    state = state_of(dual, np.arange(48.0))
+    tasks.write(path, part, [], 0.0, state)
+    assert os.listdir(tmp_path) == ["part.npz"]
+    read = tasks.of_state(lambda part, state: state, part, [], (), path)
+    np.testing.assert_array_equal(np.asarray(read.dual.todense()), dual)
+    np.testing.assert_array_equal(read.terms, np.arange(48.0))
+    other = make_part(0, X[:7], Y[:7], None, 1.0)
+    with pytest.raises(ValueError, match=r"dual rows of shape \(48, 5\), expected \(7, 5\)"):
+        tasks.of_state(lambda part, state: state, other, [], (), path)
+
+
+def test_dual_rows_that_are_not_here() -> None:
+    with pytest.raises(store.StateMissingError, match="dual rows 3 of the fit nobody's"):
+        store.get("nobody's", 3)
+    assert store.numbers("nobody's") == []
