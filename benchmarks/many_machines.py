@@ -18,7 +18,7 @@ from sklearn.preprocessing import normalize
 from common import DATA, load_official, print_table
 from multimargin import RankLSVM, RankSVM
 from multimargin.dask.local import LocalParts
-from multimargin.dask.parts import make_part
+from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings, solve
 from multimargin.datasets import load_npz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -59,7 +59,7 @@ def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tup
     """Return rounds and gap of a fit over parts of neighbouring rows in a random order."""
     order = np.random.default_rng(0).permutation(X.shape[0])
     parts = [
-        make_part(k, X[rows], Y[rows], None, estimator.C)
+        make_part(k, X[rows], Y[rows], None, Pairs(estimator.C))
         for k, rows in enumerate(np.array_split(order, count))
     ]
     settings = Settings(TOL, 300, 0, 1, None, estimator._gap)

@@ -109,7 +109,7 @@ def test_a_dask_option_without_an_address_is_this_machine() -> None:
     ("arguments", "code", "message"),
     [
         (["--kernel", "rbf"], 2, "--kernel is 'rbf'; expected linear with --dask"),
-        (["-m", "mlrl"], 2, "--method is 'mlrl'; expected one of rank-svm, rank-cvm,"),
+        (["-m", "mlrl"], 2, "--method is 'mlrl'; expected one of rank-svm, rank-svmz,"),
         (["--scale", "minmax"], 2, "--scale is 'minmax'; expected none with --dask"),
         (["--split", "train"], 2, "--split is 'train'; expected all with --dask"),
         (["--labels", "2"], 2, "--labels is given for parts that hold their labels"),

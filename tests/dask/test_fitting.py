@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from dask import delayed
 from scipy import sparse
+from sklearn.base import clone
 
 import multimargin.dask
-from multimargin import MLODM, RankCVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.thresholds import ScoresThreshold
 from tests.support.subsets import first_fast
 
@@ -24,6 +25,8 @@ ESTIMATORS = {
     "free bias": RankSVM(kernel="linear"),
     "squared hinge": RankLSVM(kernel="linear"),
     "rho": RankCVM(kernel="linear"),
+    "zero label": RankSVMz(kernel="linear", C=3.0),
+    "pairs alike": RankSVM(kernel="linear", C=20.0, pair_weights="uniform"),
 }
 
 
@@ -44,6 +47,10 @@ def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any)
     assert abs(model.objective_ - alone.objective_) <= 1.1 * model.tol * abs(model.objective_)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.label_scores(X), model.label_scores(X))
+    assert {name for name in vars(alone) if name.endswith("_")} <= set(vars(again))
+    if isinstance(model, RankSVMz):
+        np.testing.assert_array_equal(model.predict(X), model.label_scores(X) > 0.0)
+        return
     # The threshold is the least squares of one machine on these scores.
     unit = model._threshold_unit(None)
     threshold = type(model.threshold_)().fit(model.label_scores(X) / unit, Y).rescale(unit)
@@ -55,6 +62,30 @@ def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any)
     assert {"growth", "step", "bytes"} <= set(model.history_)
     if isinstance(model, RankCVM):
         assert model.rho_ == pytest.approx(alone.rho_, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["squared hinge", "zero label"])
+def test_weights_of_rows_and_unknown_labels(name: str, client: Any, data: Any) -> None:
+    X, Y = data
+    random = np.random.default_rng(1)
+    Y = np.where(random.random(Y.shape) < 0.2, np.nan, Y)
+    Y[3] = np.nan
+    weight = random.uniform(0.0, 3.0, len(Y))
+    estimator = ESTIMATORS[name]
+    alone = clone(estimator).set_params(tol=1e-5).fit(X, Y, sample_weight=weight)
+    model = multimargin.dask.fit(
+        clone(estimator), parted(X), parted(Y), client, sample_weight=parted(weight)
+    )
+    assert model.status_ == "converged"
+    assert 0.0 <= model.dual_gap_ <= model.tol
+    assert abs(model.objective_ - alone.objective_) <= 1.1 * model.tol * abs(model.objective_)
+    if name == "squared hinge":
+        threshold = type(model.threshold_)().fit(model.label_scores(X), Y, sample_weight=weight)
+        np.testing.assert_allclose(
+            model.threshold_.predict(model.label_scores(X)),
+            threshold.predict(model.label_scores(X)),
+            rtol=1e-7,
+        )
 
 
 def test_scores_and_predictions_are_lazy(client: Any, data: Any) -> None:
@@ -74,13 +105,21 @@ def test_neither_workers_nor_kinds_of_input_change_a_bit(
 ) -> None:
     X, Y = data
     X = np.where(np.abs(X) > 0.1, X, 0.0)
+    few = {"kernel": "linear", "max_iter": 4, "random_state": 3}
+    penalized = RankSVM(bias="penalized", **few)
+    of_all_pairs = RankSVM(pair_weights="uniform", C=9.0, **few)
+    with_gaps = np.where(np.random.default_rng(2).random(Y.shape) < 0.2, np.nan, Y)
 
-    def weights(*arguments: Any, **options: Any) -> Any:
-        estimator = RankSVM(kernel="linear", bias="penalized", max_iter=4, random_state=3)
+    def weights(*arguments: Any, estimator: Any = penalized, **options: Any) -> Any:
+        estimator = clone(estimator)
         with pytest.warns(UserWarning, match="max_iter"):
             return multimargin.dask.fit(estimator, *arguments, **options).coef_
 
     expected = weights(parted(X), parted(Y), client)
+    others = {
+        estimator: weights(parted(X), parted(with_gaps), client, estimator=estimator)
+        for estimator in (RankSVMz(**few), of_all_pairs)
+    }
     with (
         distributed.LocalCluster(
             n_workers=3, threads_per_worker=2, processes=False, dashboard_address=":0"
@@ -88,6 +127,9 @@ def test_neither_workers_nor_kinds_of_input_change_a_bit(
         distributed.Client(cluster, set_as_default=False) as other,
     ):
         np.testing.assert_array_equal(weights(parted(X), parted(Y), other), expected)
+        for estimator, alike in others.items():
+            found = weights(parted(X), parted(with_gaps), other, estimator=estimator)
+            np.testing.assert_array_equal(found, alike)
     blocks = [[delayed(M[k : k + 16]) for k in (0, 16, 32)] for M in (X, Y)]
     np.testing.assert_array_equal(weights(*blocks, client), expected)
     futures = [client.scatter([M[k : k + 16] for k in (0, 16, 32)]) for M in (X, Y)]
@@ -171,7 +213,9 @@ def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:
         (RankSVM(), "X", "Y", ValueError, "Nystroem"),
         (RankSVM(kernel="linear", solver="dcd"), "X", "Y", ValueError, "solver is 'dcd'"),
         (object(), "X", "Y", TypeError, "estimator is object"),
-        (RankSVMz(kernel="linear"), "X", "Y", TypeError, "estimator is RankSVMz"),
+        (RankSVMz(kernel="linear"), "X", "unknown", ValueError, "no known label"),
+        (RankSVM(kernel="linear"), "X", "unknown", ValueError, "no label pair"),
+        (RankHLapSVM(kernel="linear"), "X", "Y", TypeError, "estimator is RankHLapSVM"),
         (RankSVM(kernel="linear", C=-1), "X", "Y", ValueError, "C is -1"),
         (RankSVM(kernel="linear"), "array", "Y", TypeError, "X is ndarray"),
         (RankSVM(kernel="linear"), "X", "other chunks", ValueError, "same parts"),
@@ -195,6 +239,7 @@ def test_what_is_wrong_is_named(
         "columns": da.from_array(features, chunks=(16, 30)),
         "zeros": parted(np.zeros_like(labels)),
         "nan": parted(missing),
+        "unknown": parted(np.full(labels.shape, np.nan)),
         None: None,
     }
     with pytest.raises(error, match=message):

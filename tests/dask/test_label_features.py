@@ -14,7 +14,7 @@ from multimargin import LLSF
 from multimargin.checks.targets import Targets
 from multimargin.dask.label_features import fit_label_features
 from multimargin.dask.local import LocalParts
-from multimargin.dask.parts import make_part
+from multimargin.dask.parts import Pairs, make_part
 from multimargin.reference.llsf import label_dissimilarity
 
 PROBLEMS = {
@@ -32,9 +32,12 @@ def problem(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
     return X, Y.astype(np.uint8)
 
 
-def fitted_to_parts(model: LLSF, X: Any, Y: Any, count: int = 3) -> LLSF:
+def fitted_to_parts(model: LLSF, X: Any, Y: Any, count: int = 3, weight: Any = None) -> LLSF:
     rows = np.array_split(np.arange(Y.shape[0]), count)
-    parts = [make_part(k, X[at], Y[at], None, 1.0) for k, at in enumerate(rows)]
+    parts = [
+        make_part(k, X[at], Y[at], None if weight is None else weight[at], Pairs(kind="none"))
+        for k, at in enumerate(rows)
+    ]
     targets = Targets(np.zeros((0, Y.shape[1]), dtype=np.uint8), np.arange(Y.shape[1]), True, None)
     fit_label_features(model, LocalParts(parts), targets, X.shape[1])
     return model
@@ -60,11 +63,37 @@ def test_parts_have_the_optimum_of_all_rows(name: str, shape: tuple[int, int], k
     assert model.objective_ == pytest.approx(expected + options["beta"] * np.abs(W).sum())
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_weights_of_rows_count_as_copies_do(kind: Any) -> None:
+    X, Y = problem(40, 12)
+    weight = np.random.default_rng(0).integers(0, 4, 40).astype(float)
+    copies = np.repeat(np.arange(40), weight.astype(int))
+    options = {"alpha": 0.3, "beta": 0.2, "tol": 1e-8, "max_iter": 100_000}
+    model = fitted_to_parts(LLSF(**options), kind(X), Y, weight=weight)
+    alone = LLSF(**options).fit(X[copies], Y[copies])
+    assert model.status_ == "converged"
+    assert model.objective_ == pytest.approx(alone.objective_, rel=2e-8)
+    np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-3)
+
+
+def test_unknown_labels_are_an_error(client: Any) -> None:
+    X, Y = problem(8, 3)
+    unknown = np.where(Y == 1, np.nan, 0.0)
+    with pytest.raises(ValueError, match="Y has NaN"):
+        multimargin.dask.fit(LLSF(), [delayed(X)], [delayed(unknown)], client)
+
+
 def test_a_cluster_gives_the_model_of_one_machine(client: Any) -> None:
     X, Y = problem(48, 10)
     blocks = [[delayed(M[k : k + 16]) for k in (0, 16, 32)] for M in (X, Y)]
-    model = multimargin.dask.fit(LLSF(threshold="scores", tol=1e-7, max_iter=9999), *blocks, client)
-    alone = LLSF(threshold="scores", tol=1e-7, max_iter=9999).fit(X, Y)
+    weight = np.random.default_rng(1).uniform(0.0, 3.0, 48)
+    model = multimargin.dask.fit(
+        LLSF(threshold="scores", tol=1e-7, max_iter=9999),
+        *blocks,
+        client,
+        sample_weight=[delayed(weight[k : k + 16]) for k in (0, 16, 32)],
+    )
+    alone = LLSF(threshold="scores", tol=1e-7, max_iter=9999).fit(X, Y, sample_weight=weight)
     np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-4)
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
     assert model.n_features_in_ == 10
@@ -90,7 +119,6 @@ def test_a_warm_start_goes_on_and_few_iterations_warn(client: Any) -> None:
         ({"convexify": False}, {}, "convexify is False; expected True"),
         ({"solver": "cd"}, {}, "solver is 'cd'; expected 'auto', 'admm' or 'apg'"),
         ({}, {"checkpoint": "here"}, "checkpoint is given for LLSF; expected None"),
-        ({}, {"sample_weight": [1]}, "sample_weight is given for LLSF; expected None"),
     ],
 )
 def test_what_needs_the_rows_is_an_error(

@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from multimargin import MLODM, RankLSVM, RankSVM
+from multimargin import MLODM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import parts, rounds
 from multimargin.dask.local import LocalParts
+from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import Settings, Solution
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.shared.problem import Model
@@ -41,11 +42,13 @@ def problem(seed: int = 0, n: int = 60, d: int = 8, q: int = 5) -> tuple[Any, An
     return X, Y.astype(np.uint8)
 
 
-def dealt(X: Any, Y: Any, count: int, C: float = 1.0, weight: Any = None) -> LocalParts:
+def dealt(
+    X: Any, Y: Any, count: int, C: float = 1.0, weight: Any = None, kind: str = "balanced"
+) -> LocalParts:
     rows = np.array_split(np.arange(Y.shape[0]), count)
     weights: Sequence[Any] = [None] * count if weight is None else [weight[r] for r in rows]
     return LocalParts(
-        parts.make_part(k, X[r], Y[r], w, C)
+        parts.make_part(k, X[r], Y[r], w, Pairs(C, kind))
         for k, (r, w) in enumerate(zip(rows, weights, strict=True))
     )
 
@@ -119,6 +122,66 @@ def test_weights_of_rows_count_as_copies_do(name: str) -> None:
     assert solution.status == "converged"
     assert solution.primal == pytest.approx(exact, rel=2 * TOL)
     assert solution.primal == pytest.approx(objective(model, X, Y, solution, 1.0, weight), rel=1e-9)
+
+
+def with_gaps(Y: Any, share: float, seed: int = 0) -> Any:
+    """Return an indicator in which a share of the labels is unknown."""
+    unknown = np.random.default_rng(seed).random(Y.shape) < share
+    return np.where(unknown, np.nan, Y)
+
+
+@pytest.mark.parametrize("count", first_fast([4, 1], 1))
+@pytest.mark.parametrize("name", MODELS)
+def test_unknown_labels_are_in_no_pair(name: str, count: int) -> None:
+    model, estimator = MODELS[name]
+    X, Y = problem(10)
+    Y = with_gaps(Y, 0.3)
+    Y[:2] = np.nan
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+    solution = solved(dealt(X, Y, count), (X.shape[1], Y.shape[1]), model)
+    assert solution.status == "converged"
+    assert 0.0 <= solution.gap <= TOL
+    assert solution.primal == pytest.approx(exact, rel=2 * TOL)
+    assert solution.dual <= exact * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("bias", ["none", "penalized", "free"])
+def test_every_label_is_compared_with_the_zero_label(bias: str, gaps: float) -> None:
+    X, Y = problem(11)
+    Y[:2], Y[2] = 0, 1
+    Y = with_gaps(Y, gaps)
+    # A label that is always relevant is a component of its own.
+    Y = np.column_stack([Y, np.ones(len(Y))])
+    exact = RankSVMz(C=2.0, kernel="linear", bias=bias, solver="exact").fit(X, Y)
+    cluster = dealt(X, Y, 4, C=2.0, kind="zero label")
+    solution = solved(cluster, (X.shape[1], Y.shape[1] + 1), Model("zero_label_hinge", bias))
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(exact.objective_, rel=2 * TOL)
+    assert solution.dual <= exact.objective_ * (1.0 + 1e-6)
+    # The objective is that of the weights, by its definition.
+    scores = X @ solution.weights + solution.bias
+    margins = np.where(Y == 1, 1.0, -1.0) * (scores[:, :-1] - scores[:, -1:])
+    slacks = np.where(np.isnan(Y), 0.0, np.maximum(0.0, 1.0 - margins))
+    known = np.maximum(np.count_nonzero(~np.isnan(Y), axis=1), 1)
+    value = 0.5 * np.sum(solution.weights**2) + 2.0 * float(np.sum(slacks.sum(axis=1) / known))
+    value += 0.5 * float(np.sum(solution.bias**2)) if bias == "penalized" else 0.0
+    assert solution.primal == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_pair_weighs_the_same(weighted: bool) -> None:
+    X, Y = problem(12)
+    weight = np.random.default_rng(2).uniform(0.0, 3.0, len(Y)) if weighted else None
+    options = {"C": 3.0, "kernel": "linear", "pair_weights": "uniform"}
+    exact = RankSVM(**options, solver="exact").fit(X, Y, sample_weight=weight).objective_
+    cluster = dealt(X, Y, 4, C=3.0, weight=weight, kind="uniform")
+    rows = len(Y) if weight is None else weight.sum()
+    cluster = cluster.view(parts.Part.reweighted, 1.0 / rows)
+    assert cluster.sums(parts.describe)["row_weight"] == pytest.approx(rows)
+    solution = solved(cluster, (8, 5), Model("hinge", "free"))
+    assert solution.status == "converged"
+    assert solution.primal == pytest.approx(exact, rel=2 * TOL)
 
 
 def test_a_free_bias_over_components_of_labels() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """Value of ``--dask`` that starts workers on this machine."""
 
-METHODS = ("rank-svm", "rank-cvm", "rank-lsvm", "mlodm", "llsf")
+METHODS = ("rank-svm", "rank-svmz", "rank-cvm", "rank-lsvm", "mlodm", "llsf")
 """The methods that `multimargin.dask.fit` takes."""
 
 Dask = Annotated[
@@ -27,8 +27,8 @@ Dask = Annotated[
         metavar="[ADDRESS]",
         help="DATA is a folder of parts (.npz, .svm, .parquet), which a dask cluster fits: that of "
         "the scheduler at ADDRESS (tcp://host:8786), else one single-threaded process a core of "
-        "this machine. Methods: rank-svm, rank-cvm, rank-lsvm, mlodm, llsf. Implies --kernel "
-        "linear and --scale none, and takes no others; parquet parts need --labels.",
+        "this machine. Methods: rank-svm, rank-svmz, rank-cvm, rank-lsvm, mlodm, llsf. Implies "
+        "--kernel linear and --scale none, and takes no others; parquet parts need --labels.",
         show_default=False,
     ),
 ]

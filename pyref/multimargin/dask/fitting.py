@@ -60,7 +60,7 @@ def fit(
 
     Parameters
     ----------
-    estimator : RankSVM, RankLSVM, RankCVM, MLODM or LLSF
+    estimator : RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM or LLSF
         The estimator. One of the pairwise family has ``kernel="linear"`` and ``solver="bcd"``; its
         `n_jobs` is the number of threads of each part, `max_iter` the largest number of rounds. An
         LLSF takes one pass over the parts, for X^T X, X^T Y and Y^T Y, and is then solved where
@@ -69,13 +69,13 @@ def fit(
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
         to the parts themselves, in .npz, svmlight or parquet files that all workers see.
     Y : dask array or data frame, list of delayed or futures, list of str or None, default=None
-        Label indicator of 0 and 1, in the same row blocks. For parquet files the names of the label
+        Label indicator of 0 and 1, in the same row blocks, and NaN where a label is unknown (but
+        for LLSF). For parquet files the names of the label
         columns, for other files None: they hold their labels.
     client : dask.distributed.Client or None, default=None
         The client of the cluster; None takes the current one.
     sample_weight : dask array or list of delayed or futures, default=None
-        Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows. Not for
-        LLSF.
+        Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows.
     checkpoint : str, path-like or None, default=None
         Folder that all workers see, in which the dual rows are kept. A fit of the same problem goes
         on from there. Not for LLSF, which has none.
@@ -115,29 +115,29 @@ def fit(
     workers, and the rounds go on from there.
     """
     checked = check_estimator(estimator)
+    if isinstance(checked, LLSF) and checkpoint is not None:
+        raise ValueError("checkpoint is given for LLSF; expected None.")
     deadline = deadline_of(checked.max_time)
     check_integer("checkpoint_every", checkpoint_every, at_least=1)
     check_real("patience", patience, above=0.0)
     client = _client(client)
     interrupts = Interrupts()
     with interrupts.held(), OwnedTasks(client, interrupts) as owned:
+        inputs = read_inputs(X, Y, sample_weight, _pairs_of(checked), read_options)
+        cluster = _spread(owned, inputs, Options(patience=float(patience)))
+        shape = _shape(cluster)
         if isinstance(checked, LLSF):
-            for name, value in (("sample_weight", sample_weight), ("checkpoint", checkpoint)):
-                if value is not None:
-                    raise ValueError(f"{name} is given for LLSF; expected None.")
-            inputs = read_inputs(X, Y, None, 1.0, read_options)
-            cluster = _spread(owned, inputs, 1.0, Options(patience=float(patience)))
-            _solve_label_features(checked, cluster, inputs, _shape(cluster), deadline)
+            _solve_label_features(checked, cluster, inputs, shape, deadline)
             return estimator
-        inputs = read_inputs(X, Y, sample_weight, float(checked.C), read_options)
+        _check_pairs(cluster, checked)
+        if checked.pair_weights == "uniform":
+            total = cluster.sums(parts.describe)["row_weight"]
+            cluster = cluster.view(parts.Part.reweighted, 1.0 / total)
         options = Options(
             checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
             checkpoint_every=checkpoint_every,
             patience=float(patience),
         )
-        cluster = _spread(owned, inputs, float(checked.C), options)
-        shape = _shape(cluster)
-        _check_pairs(cluster)
         if options.checkpoint is not None:
             _check_checkpoint(options.checkpoint, checked, cluster, shape)
             cluster = ClusterParts(owned, cluster.data, options)
@@ -233,7 +233,7 @@ def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
 
     Returns
     -------
-    RankSVM, RankLSVM, RankCVM, MLODM or LLSF
+    RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM or LLSF
         The estimator itself.
 
     Raises
@@ -243,12 +243,10 @@ def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
     """
     if isinstance(estimator, LLSF):
         return check_label_features(estimator)
-    if not isinstance(estimator, PairwiseClassifier) or isinstance(
-        estimator, RankHLapSVM | RankSVMz
-    ):
+    if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
         raise TypeError(
-            f"estimator is {type(estimator).__name__}; expected RankSVM, RankLSVM, RankCVM, MLODM "
-            "or LLSF."
+            f"estimator is {type(estimator).__name__}; expected RankSVM, RankSVMz, RankLSVM, "
+            "RankCVM, MLODM or LLSF."
         )
     estimator._check_parameters()
     if estimator.kernel != "linear":
@@ -257,8 +255,6 @@ def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
             "linear model travel. For other kernels map the parts first, by "
             "sklearn.kernel_approximation.Nystroem or RBFSampler."
         )
-    if estimator.pair_weights != "balanced":
-        raise ValueError(f"pair_weights is {estimator.pair_weights!r}; expected 'balanced'.")
     if estimator.solver != "bcd":
         raise ValueError(f"solver is {estimator.solver!r}; expected 'bcd'.")
     return estimator
@@ -279,11 +275,19 @@ def _client(client: Any) -> Client:
     return client
 
 
-def _spread(owned: OwnedTasks, inputs: Inputs, C: float, options: Options) -> ClusterParts:
+def _pairs_of(estimator: PairwiseClassifier | LLSF) -> parts.Pairs:
+    """Return which pairs of labels an estimator compares."""
+    if isinstance(estimator, LLSF):
+        return parts.Pairs(kind="none")
+    if isinstance(estimator, RankSVMz):
+        return parts.Pairs(float(estimator.C), "zero label")
+    return parts.Pairs(float(estimator.C), estimator.pair_weights)
+
+
+def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts:
     """Have the workers read and check the parts, and keep them if they fit."""
-    plain = Options(patience=options.patience)
     if inputs.files:
-        cluster = ClusterParts(owned, inputs.sources, plain)
+        cluster = ClusterParts(owned, inputs.sources, options)
         workers = owned.client.scheduler_info(n_workers=-1)["workers"].values()
         memory = [worker["memory_limit"] for worker in workers]
         size = cluster.sums(parts.describe)["bytes"]
@@ -294,12 +298,12 @@ def _spread(owned: OwnedTasks, inputs: Inputs, C: float, options: Options) -> Cl
             owned.submit((name, source.index), type(source).load, source)
             for source in inputs.sources
         ]
-        return ClusterParts(owned, data, plain)
+        return ClusterParts(owned, data, options)
     made = [
-        delayed(parts.make_part)(index, x, y, weight, C)
+        delayed(parts.make_part)(index, x, y, weight, inputs.pairs)
         for index, (x, y, weight) in enumerate(inputs.sources)
     ]
-    return ClusterParts(owned, owned.compute(made), plain)
+    return ClusterParts(owned, owned.compute(made), options)
 
 
 def _shape(cluster: ClusterParts) -> tuple[int, int]:
@@ -314,13 +318,19 @@ def _shape(cluster: ClusterParts) -> tuple[int, int]:
     return shapes[0][1], shapes[0][2]
 
 
-def _check_pairs(cluster: ClusterParts) -> None:
+def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
     about = cluster.sums(parts.describe)
-    if about["rows_with_pairs"] == 0:
+    if about["rows_with_pairs"] > 0:
+        return
+    if isinstance(estimator, RankSVMz):
         raise ValueError(
-            f"Y has no label pair: each of its {about['rows']} rows has all labels or none, or "
-            "weight 0; expected a row with both a relevant and an irrelevant label."
+            f"Y has no known label in any of its {about['rows']} rows, or these have weight 0; "
+            "expected a label that is 0 or 1."
         )
+    raise ValueError(
+        f"Y has no label pair: each of its {about['rows']} rows has all labels or none, or weight "
+        "0; expected a row with both a relevant and an irrelevant label."
+    )
 
 
 def _joined(left: Sequence[Any], right: Sequence[Any]) -> list[Any]:
@@ -339,6 +349,7 @@ def _check_checkpoint(
         "theta": model.theta,
         "mu": model.mu,
         "C": float(estimator.C),
+        "pair_weights": estimator.pair_weights,
         "parts": cluster.count,
         "shape": [about["rows"], *shape],
         "squared_norms": about["squared_norms"],
@@ -370,8 +381,9 @@ def _store(
     solution: Solution,
     interrupted: bool,
 ) -> None:
-    d, q = shape
+    d = shape[0]
     fit = estimator._of_engine(solution.fit(), solution.pairs)
+    q = fit.bias.size
     targets = _targets(inputs, q)
     _store_features(estimator, inputs, d)
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
@@ -380,10 +392,18 @@ def _store(
     estimator._fit_shape = None
     weights, bias = _required(fit.weights), fit.bias
     unit = estimator._threshold_unit(fit)
-    threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
+    threshold = _threshold_of(estimator)
     if interrupted:
         threshold = ConstantThreshold(0.0)
     estimator.threshold_ = _learned(threshold, cluster, weights, bias, unit if unit > 0.0 else 1.0)
+
+
+def _threshold_of(estimator: PairwiseClassifier) -> Threshold:
+    """Return the unfitted threshold of an estimator."""
+    if isinstance(estimator, RankSVMz):
+        # Its scores are those above the zero label's.
+        return ConstantThreshold(0.0)
+    return make_threshold(estimator.threshold, random_state=estimator.random_state)
 
 
 def _targets(inputs: Inputs, q: int) -> Targets:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.dask.parts import Part, make_part
+from multimargin.dask.parts import Pairs, Part, make_part
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
 
@@ -30,8 +30,8 @@ class FileSource:
         Label columns of a parquet file.
     options : dict
         Further arguments of `load_svmlight`.
-    C : float
-        Weight of the loss.
+    pairs : Pairs
+        The label pairs.
     features : tuple of str
         Feature columns of a parquet file, in their order in the first part.
     """
@@ -40,13 +40,13 @@ class FileSource:
     path: str
     labels: tuple[str, ...] | None
     options: dict[str, Any] = field(default_factory=dict)
-    C: float = 1.0
+    pairs: Pairs = field(default_factory=Pairs)
     features: tuple[str, ...] = ()
 
     def load(self) -> Part:
         """Read and check the rows."""
         X, Y = self.rows()
-        return make_part(self.index, X, Y, None, self.C)
+        return make_part(self.index, X, Y, None, self.pairs)
 
     def rows(self) -> tuple[Any, Any]:
         """Read features and labels."""
@@ -81,11 +81,14 @@ class Inputs:
     ----------
     sources : list
         One `FileSource` a part, or one triple of delayed X, Y and weights.
+    pairs : Pairs
+        The label pairs.
     feature_names, label_names : ndarray of str or None
         Column names of data frames.
     """
 
     sources: list[Any]
+    pairs: Pairs = field(default_factory=Pairs)
     feature_names: Any = None
     label_names: Any = None
 
@@ -96,7 +99,7 @@ class Inputs:
 
 
 def read_inputs(
-    X: Any, Y: Any, sample_weight: Any, C: float, read_options: dict[str, Any] | None
+    X: Any, Y: Any, sample_weight: Any, pairs: Pairs, read_options: dict[str, Any] | None
 ) -> Inputs:
     """Find the parts of X, Y and the weights.
 
@@ -104,8 +107,8 @@ def read_inputs(
     ----------
     X, Y, sample_weight : object
         The arguments of `multimargin.dask.fit`.
-    C : float
-        Weight of the loss.
+    pairs : Pairs
+        The label pairs.
     read_options : dict or None
         Further arguments of `load_svmlight`.
 
@@ -123,7 +126,7 @@ def read_inputs(
     if _are_paths(X):
         if sample_weight is not None:
             raise ValueError("sample_weight is given for paths of parts; expected None.")
-        return _files(X, Y, C, read_options or {})
+        return _files(X, Y, pairs, read_options or {})
     if read_options:
         raise ValueError("read_options are given, but X is no path; expected None.")
     columns = _blocks("X", X)
@@ -139,7 +142,7 @@ def read_inputs(
                 f"{expected}; expected the same parts (rechunk or repartition {name} like X)."
             )
     sources = list(zip(columns, targets, weights, strict=True))
-    return Inputs(sources, _names(X), _names(Y))
+    return Inputs(sources, pairs, _names(X), _names(Y))
 
 
 def _are_paths(X: Any) -> bool:
@@ -148,7 +151,7 @@ def _are_paths(X: Any) -> bool:
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], str | os.PathLike)
 
 
-def _files(X: Any, Y: Any, C: float, options: dict[str, Any]) -> Inputs:
+def _files(X: Any, Y: Any, pairs: Pairs, options: dict[str, Any]) -> Inputs:
     if isinstance(X, str | os.PathLike):
         folder = Path(X)
         if not folder.is_dir():
@@ -187,14 +190,14 @@ def _files(X: Any, Y: Any, C: float, options: dict[str, Any]) -> Inputs:
         # A part alone cannot tell where the numbers start.
         options = {"zero_based": False, "labels_zero_based": False, **options}
     sources = [
-        FileSource(k, str(path.absolute()), labels, options, C, features)
+        FileSource(k, str(path.absolute()), labels, options, pairs, features)
         for k, path in enumerate(paths)
     ]
     if labels is None:
-        return Inputs(sources)
+        return Inputs(sources, pairs)
     # Where not all parts are tables, what is asked later may be none, too.
     named = np.asarray(features, dtype=object) if suffixes == {".parquet"} else None
-    return Inputs(sources, named, np.asarray(labels, dtype=object))
+    return Inputs(sources, pairs, named, np.asarray(labels, dtype=object))
 
 
 def part_paths(folder: Path) -> list[Path]:

@@ -9,6 +9,7 @@ objective that is returned is computed once more from the rows themselves.
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import thread_count
@@ -132,17 +133,27 @@ def fit_label_features(
 def row_sums(part: Part) -> Sums:
     """Return what the rows add to X^T X, X^T Y and Y^T Y."""
     Y = part.indicator.astype(np.float64)
+    X, counted = part.X, Y
+    if part.sample_weight is not None:
+        weights = part.sample_weight[:, None]
+        X = part.X.multiply(weights).tocsr() if sparse.issparse(part.X) else weights * part.X
+        counted = weights * Y
     return {
-        "gram": as_dense(part.X.T @ part.X),
-        "correlation": np.asarray(part.X.T @ Y),
-        "labels": Y.T @ Y,
+        "gram": as_dense(part.X.T @ X),
+        "correlation": np.asarray(part.X.T @ counted),
+        "labels": Y.T @ counted,
     }
 
 
 def squared_error(part: Part, weights: Matrix) -> Sums:
     """Return half the squared error of the rows; `weights` has shape (d, q)."""
     difference = np.asarray(part.X @ weights) - part.indicator
-    return {"error": 0.5 * float(np.vdot(difference, difference))}
+    squares = np.einsum("ij,ij->i", difference, difference)
+    return {"error": 0.5 * _total(squares, part.sample_weight)}
+
+
+def _total(squares: Matrix, weights: Matrix | None) -> float:
+    return float(squares.sum() if weights is None else weights @ squares)
 
 
 def _representatives(gram: Matrix, convexity: Convexity) -> tuple[Matrix, Eigenbasis]:

@@ -20,7 +20,8 @@ from multimargin.checks.arrays import (
     check_magnitudes,
     naming,
 )
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.labels import UNKNOWN, check_indicator, with_nan
+from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
 from multimargin.kernels import rust_features
 from multimargin.thresholds.cuts import best_thresholds
@@ -29,6 +30,24 @@ Sums = dict[str, Any]
 
 # Dual rows with fewer nonzeros than this share are kept in compressed form.
 _SPARSE = 0.25
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which pairs of labels a row has, and what they weigh.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss.
+    kind : {"balanced", "uniform", "zero label", "none"}, default="balanced"
+        "balanced" weighs each row's pairs C together; "uniform" weighs each pair C, to be divided
+        by the number of rows; "zero label" has one pair for each known label, with the zero label,
+        that weigh C together; "none" is for a loss without pairs, which takes no unknown labels.
+    """
+
+    C: float = 1.0
+    kind: str = "balanced"
 
 
 @dataclass(frozen=True)
@@ -42,11 +61,13 @@ class Part:
     X : ndarray or CSR matrix of shape (n, d)
         Features.
     indicator : ndarray of shape (n, q), dtype uint8
-        1 where the label is relevant.
+        1 where the label is relevant, `checks.labels.UNKNOWN` where that is not known.
     pair_weights : ndarray of shape (n,)
         Weight c_i of each pair of a row; 0 where it has none.
     sample_weight : ndarray of shape (n,) or None, default=None
         Weights of the rows, which `pair_weights` contain.
+    zero_label : bool, default=False
+        Whether all pairs are with a zero label, whose dual variables are a last column.
     """
 
     index: int
@@ -54,6 +75,21 @@ class Part:
     indicator: NDArray[np.uint8]
     pair_weights: Matrix
     sample_weight: Matrix | None = None
+    zero_label: bool = False
+
+    @property
+    def dual_shape(self) -> tuple[int, int]:
+        """Shape of the dual rows."""
+        n, q = self.indicator.shape
+        return n, q + int(self.zero_label)
+
+    def pairs(self) -> Matrix:
+        """Return the number of pairs of each row, shape (n,)."""
+        return _pairs_of(self.indicator, self.zero_label)
+
+    def reweighted(self, factor: float) -> "Part":
+        """Return the part with all weights of pairs times a factor."""
+        return replace(self, pair_weights=factor * self.pair_weights)
 
     def centred(self, mean: Matrix) -> "Part":
         """Return the part with dense features moved by `mean`."""
@@ -61,10 +97,18 @@ class Part:
 
     def restricted(self, labels: NDArray[np.intp]) -> "Part":
         """Return the part seen through some labels, with the pair weights of the whole."""
+        labels = labels[labels < self.indicator.shape[1]]
         return replace(self, indicator=np.ascontiguousarray(self.indicator[:, labels]))
 
 
-def make_part(index: int, X: Any, Y: Any, sample_weight: Any, C: float) -> Part:
+def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool) -> Matrix:
+    if not zero_label:
+        return pairs_of(indicator)
+    known: Matrix = np.count_nonzero(indicator != UNKNOWN, axis=1).astype(np.float64)
+    return known
+
+
+def make_part(index: int, X: Any, Y: Any, sample_weight: Any, pairs: Pairs) -> Part:
     """Check the rows of one part.
 
     Parameters
@@ -74,11 +118,11 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, C: float) -> Part:
     X : array-like, sparse matrix or data frame of shape (n, d)
         Features.
     Y : array-like, sparse matrix or data frame of shape (n, q)
-        Label indicator of 0 and 1.
+        Label indicator of 0 and 1, and NaN where a label is unknown.
     sample_weight : array-like of shape (n,) or None
         Weights of the rows, at least 0.
-    C : float
-        Weight of the loss.
+    pairs : Pairs
+        The label pairs.
 
     Returns
     -------
@@ -100,23 +144,27 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, C: float) -> Part:
                 ensure_min_samples=0,
             )
         check_magnitudes(X)
-        indicator = _indicator(Y)
+        indicator = _indicator(Y, unknown=pairs.kind != "none")
         check_as_many_rows(indicator, X)
         weights = _row_weights(sample_weight, X.shape[0])
     except (TypeError, ValueError) as error:
         error.add_note(f"This is about part {index} of the rows.")
         raise
-    relevant = np.count_nonzero(indicator, axis=1)
-    pairs = relevant * (indicator.shape[1] - relevant)
-    pair_weights = np.divide(C * weights, pairs, out=np.zeros(weights.size), where=pairs > 0)
-    return Part(index, X, indicator, pair_weights, None if sample_weight is None else weights)
+    zero_label = pairs.kind == "zero label"
+    counts = _pairs_of(indicator, zero_label)
+    shares = np.minimum(counts, 1.0) if pairs.kind == "uniform" else counts
+    pair_weights = np.divide(
+        pairs.C * weights, shares, out=np.zeros_like(weights), where=counts > 0
+    )
+    given = None if sample_weight is None else weights
+    return Part(index, X, indicator, pair_weights, given, zero_label)
 
 
-def _indicator(Y: Any) -> NDArray[np.uint8]:
+def _indicator(Y: Any, unknown: bool) -> NDArray[np.uint8]:
     shape = np.shape(Y)
     if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
         return np.zeros(shape, dtype=np.uint8)
-    return check_indicator(Y)
+    return check_indicator(Y, unknown=unknown)
 
 
 def _row_weights(sample_weight: Any, n: int) -> Matrix:
@@ -157,7 +205,7 @@ class State:
 def fresh(part: Part) -> State:
     """Return the state at B = 0."""
     zero, terms = (
-        sparse.csr_array(part.indicator.shape, dtype=np.float64),
+        sparse.csr_array(part.dual_shape, dtype=np.float64),
         np.zeros(part.X.shape[0]),
     )
     return State(zero, terms, zero, terms)
@@ -195,7 +243,7 @@ def _with_centre(state: State, common: "Common") -> State:
     return replace(state, centre=_compact(centre), centred=state.dual)
 
 
-def _aligned(array: Matrix) -> Matrix:
+def aligned(array: Matrix) -> Matrix:
     """Return an array as the compiled loops need it: what came by a network may lie anywhere."""
     return np.require(array, requirements=["C", "ALIGNED"])
 
@@ -203,12 +251,12 @@ def _aligned(array: Matrix) -> Matrix:
 def _aligned_part(part: Part) -> Part:
     X = part.X
     if sparse.issparse(X):
-        data, indices, indptr = map(_aligned, (X.data, X.indices, X.indptr))
+        data, indices, indptr = map(aligned, (X.data, X.indices, X.indptr))
         X = sparse.csr_array((data, indices, indptr), shape=X.shape)
     else:
-        X = _aligned(X)
+        X = aligned(X)
     indicator = np.require(part.indicator, requirements=["C"])
-    return replace(part, X=X, indicator=indicator, pair_weights=_aligned(part.pair_weights))
+    return replace(part, X=X, indicator=indicator, pair_weights=aligned(part.pair_weights))
 
 
 def _dense(matrix: Any) -> Matrix:
@@ -285,10 +333,10 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         part.indicator,
         rust_features(part.X),
         pair_weights=part.pair_weights,
-        dual=_aligned(_dense(state.dual)),
-        dual_terms=_aligned(state.terms),
-        weights=_aligned(common.weights),
-        offset=_aligned(common.offset),
+        dual=aligned(_dense(state.dual)),
+        dual_terms=aligned(state.terms),
+        weights=aligned(common.weights),
+        offset=aligned(common.offset),
         loss=model.loss,
         theta=model.theta,
         mu=model.mu,
@@ -298,7 +346,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         epochs=common.epochs,
         seed=int(seed),
         threads=common.threads,
-        centre=None if state.centre is None else _aligned(_dense(state.centre)),
+        centre=None if state.centre is None else aligned(_dense(state.centre)),
         rho=common.rho,
     )
     new = replace(state, new_dual=_compact(answer.dual), new_terms=answer.dual_terms)
@@ -326,7 +374,7 @@ def contribution(part: Part, state: State, step: float) -> Sums:
         "sum": np.asarray(state.dual.sum(axis=0)).ravel(),
         "terms": state.terms.sum(),
         # For Rank-CVM: the sum of the dual variables of all pairs.
-        "pairs": float(_dense(state.dual)[part.indicator == 1].sum()),
+        "pairs": float(_sums_of_pairs(part, _dense(state.dual)).sum()),
     }
 
 
@@ -355,27 +403,48 @@ def repaired(part: Part, state: State, step: float, share: Matrix, eps: float) -
         Weight of the flow.
     """
     dual = _dense(settled(state, step).dual) * (1.0 - eps)
-    Y = sparse.csr_array(part.indicator, dtype=np.float64)
     weights = eps * part.pair_weights[:, None]
+    change = _flow_with_zero_label if part.zero_label else _flow_of_pairs
+    dual += weights * change(part.indicator, share)
+    return state_of(dual, _sums_of_pairs(part, dual))
+
+
+def _flow_of_pairs(indicator: NDArray[np.uint8], share: Matrix) -> Matrix:
+    """Return what the pairs of each row carry, `share` for each pair, by label."""
+    Y = sparse.csr_array(indicator == 1, dtype=np.float64)
+    excluded = sparse.csr_array(indicator != 0, dtype=np.float64)
     # Relevant labels gain from the irrelevant ones of their row, and the other way round.
-    dual += weights * (Y.multiply(share.sum(axis=1) - Y @ share.T)).toarray()
-    dual -= weights * np.where(part.indicator == 1, 0.0, Y @ share)
-    terms = np.where(part.indicator == 1, dual, 0.0).sum(axis=1)
-    return state_of(dual, terms)
+    gains = Y.multiply(share.sum(axis=1) - excluded @ share.T).toarray()
+    return np.asarray(gains - np.where(indicator == 0, Y @ share, 0.0))
+
+
+def _flow_with_zero_label(indicator: NDArray[np.uint8], share: Matrix) -> Matrix:
+    flow = np.where(indicator == 1, share[:-1, -1], 0.0)
+    flow -= np.where(indicator == 0, share[-1, :-1], 0.0)
+    # The zero label has the other end of each pair.
+    return np.column_stack([flow, -flow.sum(axis=1)])
+
+
+def _sums_of_pairs(part: Part, dual: Matrix) -> Matrix:
+    """Return the sum of the dual variables of each row's pairs."""
+    q = part.indicator.shape[1]
+    sums = np.where(part.indicator == 1, dual[:, :q], 0.0).sum(axis=1)
+    if part.zero_label:
+        sums -= np.where(part.indicator == 0, dual[:, :q], 0.0).sum(axis=1)
+    return np.asarray(sums)
 
 
 def describe(part: Part) -> Sums:
     """Return the sums that a fit needs before its first round."""
     n = part.X.shape[0]
-    relevant = np.count_nonzero(part.indicator, axis=1)
     with_pairs = part.pair_weights > 0.0
     squares = part.X.multiply(part.X) if sparse.issparse(part.X) else part.X * part.X
-    pairs = relevant * (part.indicator.shape[1] - relevant)
     return {
         "rows": n,
+        "row_weight": float(n if part.sample_weight is None else part.sample_weight.sum()),
         "rows_with_pairs": int(with_pairs.sum()),
         "squared_norms": float(squares.sum()),
-        "pair_weight": float(part.pair_weights @ pairs),
+        "pair_weight": float(part.pair_weights @ part.pairs()),
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }
@@ -387,19 +456,32 @@ def _bytes(X: Any) -> int:
 
 
 def shape_of(part: Part) -> list[tuple[int, int, int]]:
-    """Return rows, features and labels, in a list."""
-    return [(*part.X.shape, part.indicator.shape[1])]
+    """Return rows, features and columns of the dual rows, in a list."""
+    return [(*part.X.shape, part.dual_shape[1])]
 
 
 def label_network(part: Part) -> Sums:
-    """Return how many rows, and with which weight, each pair of labels has."""
+    """Return C_ml, the weight of the rows with a pair that has label m above label l."""
     rows = part.pair_weights > 0.0
-    Y = sparse.csr_array(part.indicator[rows], dtype=np.float64)
-    weighted = Y.multiply(part.pair_weights[rows][:, None]).tocsr()
-    return {
-        "counts": (Y.T @ Y).toarray(),
-        "weights": (Y.T @ weighted).toarray(),
-    }
+    indicator, pair_weights = part.indicator[rows], part.pair_weights[rows]
+    if part.zero_label:
+        return {"capacity": _star(indicator, pair_weights)}
+    Y = sparse.csr_array(indicator == 1, dtype=np.float64)
+    excluded = sparse.csr_array(indicator != 0, dtype=np.float64)
+    weighted = Y.multiply(pair_weights[:, None]).tocsr()
+    counts = Y.sum(axis=0)[:, None] - (Y.T @ excluded).toarray()
+    weights = weighted.sum(axis=0)[:, None] - (weighted.T @ excluded).toarray()
+    # Counting decides which are zero: differences of sums of floats would not be.
+    return {"capacity": np.where(counts > 0.0, np.maximum(weights, 0.0), 0.0)}
+
+
+def _star(indicator: NDArray[np.uint8], pair_weights: Matrix) -> Matrix:
+    """Return the network of a zero label, with which all pairs are."""
+    q = indicator.shape[1]
+    capacity = np.zeros((q + 1, q + 1))
+    capacity[:q, q] = pair_weights @ (indicator == 1)
+    capacity[q, :q] = pair_weights @ (indicator == 0)
+    return capacity
 
 
 def score_range(part: Part, weights: Matrix, bias: Matrix) -> Sums:
@@ -412,15 +494,14 @@ def score_range(part: Part, weights: Matrix, bias: Matrix) -> Sums:
 def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
     """Return the loss of the rows for any weights and bias."""
     part = _aligned_part(part)
-    n, q = part.indicator.shape
     answer = _rust.improve_part(
         part.indicator,
         rust_features(part.X),
         pair_weights=part.pair_weights,
-        dual=np.zeros((n, q)),
-        dual_terms=np.zeros(n),
-        weights=_aligned(weights),
-        offset=_aligned(bias),
+        dual=np.zeros(part.dual_shape),
+        dual_terms=np.zeros(part.dual_shape[0]),
+        weights=aligned(weights),
+        offset=aligned(bias),
         loss=model.loss,
         theta=model.theta,
         mu=model.mu,
@@ -444,16 +525,25 @@ def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Ma
     rows = np.column_stack([scores, np.ones(scores.shape[0]), target])
     if part.sample_weight is not None:
         rows *= np.sqrt(part.sample_weight)[:, None]
+    # Any threshold is as good as any other there.
+    rows[(part.indicator == UNKNOWN).all(axis=1)] = 0.0
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[np.uint8], Matrix | None]:
-    """Return every so many-th row, a share `wanted` of all: features, labels and weights."""
+def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[Any], Matrix | None]:
+    """Return every so many-th row, a share `wanted` of all: features, labels and weights.
+
+    Unknown labels are NaN.
+    """
     n = part.X.shape[0]
     chosen = np.unique(np.linspace(0, n - 1, max(1, int(np.ceil(wanted * n)))).astype(int))
     chosen = chosen[:n]
     weights = part.sample_weight
-    return part.X[chosen], part.indicator[chosen], None if weights is None else weights[chosen]
+    return (
+        part.X[chosen],
+        with_nan(part.indicator[chosen]),
+        None if weights is None else weights[chosen],
+    )
 
 
 def add(left: Sums, right: Sums) -> Sums:

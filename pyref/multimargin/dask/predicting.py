@@ -7,6 +7,7 @@ import numpy as np
 from dask import delayed
 
 from multimargin.dask.inputs import FileSource, _are_paths, _blocks, _files
+from multimargin.dask.parts import Pairs
 
 
 def label_scores(
@@ -64,7 +65,7 @@ def _mapped(
 
     shared = delayed(model, pure=True, traverse=False)
     if _are_paths(X):
-        sources = _files(X, Y, 1.0, read_options or {}).sources
+        sources = _files(X, Y, Pairs(), read_options or {}).sources
         return [delayed(_of_file)(shared, method, source) for source in sources]
     blocks = [delayed(_of_rows)(shared, method, block) for block in _blocks("X", X)]
     if isinstance(X, list | tuple):

@@ -270,15 +270,6 @@ def _replaced(solution: Solution, **changes: Any) -> Solution:
     return Solution(**{**solution.__dict__, **changes})
 
 
-def _capacity(cluster: Cluster) -> Matrix:
-    """Return C_ml, the weight of all rows with m relevant and l irrelevant."""
-    network = cluster.sums(parts.label_network)
-    counts, weights = network["counts"], network["weights"]
-    capacity = np.maximum(np.diag(weights)[:, None] - weights, 0.0)
-    # Counting decides which capacities are zero: differences of sums of floats would not be.
-    return np.where(np.diag(counts)[:, None] > counts, capacity, 0.0)
-
-
 def _solve_free(
     cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings, about: Sums
 ) -> Solution:
@@ -287,7 +278,7 @@ def _solve_free(
     Pairs of labels in different components have no dual variables, and cost nothing once the
     biases of the components are far enough apart.
     """
-    capacity = _capacity(cluster)
+    capacity = cluster.sums(parts.label_network)["capacity"]
     count, component = connected_components(
         sparse.csr_array(capacity), directed=True, connection="strong"
     )
@@ -658,7 +649,7 @@ class _FreeRounds(_Rounds):
         capacity: Matrix,
     ) -> None:
         super().__init__(cluster, shape, model, settings, about)
-        self.capacity = np.ascontiguousarray(capacity)
+        self.capacity = parts.aligned(capacity)
         self.next_attempt = 0
         # The best dual objective of a repair so far; that of B = 0 at first.
         self.bound = 0.0
@@ -727,7 +718,7 @@ class _FreeRounds(_Rounds):
     def _repaired(self, number: int, bias: Matrix) -> Solution | None:
         """Move to where the dual rows sum to 0; None if there is no way."""
         if self.point.sum.any():
-            routing = _rust.route_label_sums(self.point.sum, self.capacity)
+            routing = _rust.route_label_sums(parts.aligned(self.point.sum), self.capacity)
             if routing is None:
                 return None
             scale, flow = routing

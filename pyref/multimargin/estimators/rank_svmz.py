@@ -125,6 +125,9 @@ class RankSVMz(PairwiseClassifier):
             start_bias = np.append(start_bias, 0.0)
             start_bias -= start_bias.mean()
         fit = super()._solve(replace(problem, start=start, start_bias=start_bias))
+        return self._of_engine(fit, 0.0)
+
+    def _of_engine(self, fit: Fit, pairs: float) -> Fit:
         return replace(
             fit,
             dual=np.ascontiguousarray(fit.dual[:, :-1]),
