@@ -3,11 +3,11 @@
     python benchmarks/baselines.py [--raw] [--methods ml-knn,adtree,...] [DATA ...]
     python benchmarks/baselines.py --semi [--methods mlgrf,mllgc,cnmf] [DATA ...]
 
-Published: Xu (Rank-CVM, 2013), tables 3 to 7; mlODM paper, table 2. Features are scaled to [0, 1]
+Published: Xu 2013, tables 3 to 7; Tan et al. 2019, table 2. Features are scaled to [0, 1]
 on the training part (sparse ones by their largest value), or left as they are with --raw. Methods
 that nobody printed on these splits are measured alone.
 
-With --semi the protocol of Zhang and Yeung (MLRL), section 5.4: a fifth of all rows is labelled and
+With --semi the protocol of Zhang & Yeung 2013, section 5.4: a fifth of all rows is labelled and
 the others are scored, ten times; published: tables XI to XV.
 """
 
@@ -96,7 +96,7 @@ def main() -> None:
             if (method, name) in XU:
                 show(name, method, "Xu 2013", XU[method, name])
             if (method, name) in MLODM:
-                show(name, method, "mlODM 2020", (None, *MLODM[method, name]))
+                show(name, method, "Tan et al. 2019", (None, *MLODM[method, name]))
             print(f"{'':37}fitted in {seconds:.1f} s", flush=True)
 
 

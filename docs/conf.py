@@ -7,6 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import bibliography_style
+
 project = "multimargin"
 author = "The multimargin developers"
 release = version = installed_version("multimargin")
@@ -21,12 +23,17 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
 ]
 exclude_patterns = ["_build", "inventories/README.md", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+bibliography_style.register()
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = bibtex_reference_style = bibliography_style.NAME
 
 autosummary_generate = True
 autodoc_typehints = "none"

@@ -54,17 +54,6 @@ def test_one_version() -> None:
     assert PROJECT["license"] == CARGO["license"] == citation["license"]
 
 
-def test_citation_has_the_papers_of_the_references() -> None:
-    references = yaml.safe_load(read(ROOT / "CITATION.cff"))["references"]
-    cited = {
-        (reference["authors"][0]["family-names"], reference["year"]) for reference in references
-    }
-    bibliography = read(ROOT / "pyref" / "multimargin" / "reference" / "__init__.py")
-    named = re.findall(r"^    (\w+)(?: & \w+| et al\.)? (\d{4}) ", bibliography, re.MULTILINE)
-    assert len(named) >= 7
-    assert cited == {(family, int(year)) for family, year in named}
-
-
 def test_the_recipe_needs_what_the_package_needs() -> None:
     run = yaml.safe_load(read(ROOT / "recipe" / "recipe.yaml"))["requirements"]["run"]
     recipe = {Requirement(text).name: Requirement(text).specifier for text in run}

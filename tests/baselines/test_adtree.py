@@ -12,7 +12,7 @@ from multimargin.baselines import ADTree
 
 
 class Loops:
-    """De Comité, Gilleron and Tommasi (2003) with preconditions as lists of tests."""
+    """De Comité et al. 2003 with preconditions as lists of tests."""
 
     def __init__(self, X, Y, rounds):
         self.root, self.rules = None, []

@@ -1,10 +1,7 @@
 """ADTree: an alternating decision tree over all labels, grown by AdaBoost.MH.
 
-Source: F. De Comité, R. Gilleron and M. Tommasi, "Learning multi-label alternating decision trees
-from texts and data", MLDM 2003; Y. Freund and L. Mason, "The alternating decision tree learning
-algorithm", ICML 1999; R. E. Schapire and Y. Singer, "Improved boosting algorithms using
-confidence-rated predictions", Machine Learning 37 (1999), 297-336 (AdaBoost.MH). Xu (Rank-CVM,
-2013) compares it.
+Source: De Comité et al. 2003; Freund & Mason 1999; Schapire & Singer 1999 (AdaBoost.MH). Xu 2013
+compares it.
 
 Problem: with weights w_ik = exp(-y_ik f_k(x_i)), y_ik = 1 or -1, each round adds a rule "if the row
 reaches this node: is feature < t?" with the node and the condition that minimise
@@ -65,7 +62,7 @@ class ADTree(BaselineClassifier):
 
     Notes
     -----
-    De Comité, Gilleron and Tommasi (2003). Thresholds lie in the middle between neighbouring values
+    De Comité et al. 2003. Thresholds lie in the middle between neighbouring values
     of the training rows; of equally good rules (to 12 digits) the first is taken, by node, feature
     and threshold.
     The smoothing by 1 is that of Freund and Mason, the weights are not normalised. Sparse features

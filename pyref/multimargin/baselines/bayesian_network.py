@@ -1,8 +1,6 @@
 """The structure of a Bayesian network of discrete variables, by greedy search for the BDeu score.
 
-Source: D. Heckerman, D. Geiger and D. M. Chickering, "Learning Bayesian networks: the combination
-of knowledge and statistical data", Machine Learning 20 (1995), 197-243 (the score); W. Buntine,
-"Theory refinement on Bayesian networks", UAI 1991 (its uniform prior).
+Source: Heckerman et al. 1995 (the score), Buntine 1991 (its uniform prior).
 """
 
 from collections.abc import Iterator

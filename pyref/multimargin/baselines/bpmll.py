@@ -1,9 +1,7 @@
 """BP-MLL: a neural network with one hidden layer and a pairwise exponential loss.
 
-Source: M.-L. Zhang and Z.-H. Zhou, "Multi-label neural networks with applications to functional
-genomics and text categorization", IEEE Transactions on Knowledge and Data Engineering 18 (2006),
-1338-1351. The decay, which the paper does not spell out, is that of the authors' program
-(BPMLL_train, cost parameter 0.1).
+Source: Zhang & Zhou 2006. The decay, which the paper does not spell out, is that of the authors'
+program (BPMLL_train, cost parameter 0.1).
 
 Problem: minimise over the weights of c(x) = tanh(V^T tanh(U^T x + u) + v)
 
@@ -67,7 +65,7 @@ class BPMLL(BaselineClassifier):
 
     Notes
     -----
-    Zhang and Zhou (2006). Rows without labels, or with all, have no pair: their loss is 0, their
+    Zhang & Zhou 2006. Rows without labels, or with all, have no pair: their loss is 0, their
     step is that of the decay alone. tanh saturates for large features: scale them.
 
     Examples

@@ -1,9 +1,7 @@
 """BKNN and BR-kNN: nearest neighbours vote for their labels, with a threshold for each label.
 
-Source: H. Wang, C. Ding and H. Huang, "Multi-label classification: inconsistency and class
-balanced k-nearest neighbor", AAAI 2010, as Huang, Li, Huang and Wu (LLSF, 2015) compare it in
-section IV-B; and E. Spyromitros, G. Tsoumakas and I. Vlahavas, "An empirical study of lazy
-multilabel classification algorithms", SETN 2008 (BR-kNN).
+Source: Wang et al. 2010, as Huang et al. 2015 compare it in section IV-B (BKNN); Spyromitros et al.
+2008 (BR-kNN).
 
 Problem: in BKNN each label has neighbours of its own, its b nearest training rows, so that no label
 is short of them; its score is the mean of their weights, divided by the sum over the labels. In
@@ -52,7 +50,7 @@ class BRkNN(BaselineClassifier):
 
     Notes
     -----
-    Wang, Ding and Huang (2010), Spyromitros, Tsoumakas and Vlahavas (2008). The thresholds are
+    Wang et al. 2010, Spyromitros et al. 2008. The thresholds are
     learned from scores of the training rows in which no row is its own neighbour. The weight of a
     neighbour in BKNN is the reciprocal of its distance; where there are rows at distance 0, those
     have weight 1 and all others 0. This weight is ours: the paper's is not in public text. The
@@ -143,7 +141,7 @@ class FMeasureThreshold(Threshold):
 
     Notes
     -----
-    Huang, Li, Huang and Wu (LLSF, 2015), eq. (23), without its factor 2.
+    Huang et al. 2015, eq. (23), without its factor 2.
     """
 
     def __init__(self, alpha: float = 0.5) -> None:

@@ -1,7 +1,6 @@
 """CLR: pairs of labels vote, and a virtual label tells where the relevant ones end.
 
-Source: J. Fürnkranz, E. Hüllermeier, E. Loza Mencía and K. Brinker, "Multilabel classification via
-calibrated label ranking", Machine Learning 73 (2008), 133-153.
+Source: Fürnkranz et al. 2008.
 
 Problem: for each two labels a binary classifier, learned from the rows that have one of them, votes
 for one; for each label a classifier learned from all rows votes for it or for a virtual label. The
@@ -48,7 +47,7 @@ class CalibratedLabelRanking(BaselineClassifier):
 
     Notes
     -----
-    Fürnkranz, Hüllermeier, Loza Mencía and Brinker (2008). The score of a label is its number of
+    Fürnkranz et al. 2008. The score of a label is its number of
     votes minus that of the virtual label. Votes are whole and often tie. A pair that no training
     row tells apart gives half a vote to each of its labels. There are q (q + 1) / 2 classifiers.
 

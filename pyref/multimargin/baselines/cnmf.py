@@ -1,7 +1,6 @@
 """CNMF: label sets as alike as the features, by a constrained nonnegative matrix factorisation.
 
-Source: Y. Liu, R. Jin and L. Yang, "Semi-supervised multi-label learning by constrained
-non-negative matrix factorization", AAAI 2006, as Zhang and Yeung (MLRL) compare it.
+Source: Liu et al. 2006, as Zhang & Yeung 2013 compare it.
 
 Problem: with A_ij the similarity of the features of two rows and B_kl that of two labels,
 
@@ -63,7 +62,7 @@ class CNMF(TransductiveClassifier):
 
     Notes
     -----
-    Liu, Jin and Yang (2006). Rows of -1 in Y are unlabelled. The problem is not convex; the
+    Liu et al. 2006. Rows of -1 in Y are unlabelled. The problem is not convex; the
     iteration starts from the mean of the labelled rows, weighted by similarity. The method is
     transductive: a row that was given at fit has its score there; one that was not has the weighted
     mean of the scores of its nearest rows. The similarity of all rows is stored.

@@ -1,8 +1,6 @@
 """Label powerset: each set of labels that occurs is a class.
 
-Source: M. R. Boutell, J. Luo, X. Shen and C. M. Brown, "Learning multi-label scene classification",
-Pattern Recognition 37 (2004), 1757-1771; named so by G. Tsoumakas and I. Katakis, "Multi-label
-classification: an overview", International Journal of Data Warehousing and Mining 3 (2007), 1-13.
+Source: Boutell et al. 2004; named so by Tsoumakas & Katakis 2007.
 
 Problem: a multi-class classifier whose classes are the label sets of the training rows; a row gets
 the set with the largest decision value.
@@ -44,7 +42,7 @@ class LabelPowerset(BaselineClassifier):
 
     Notes
     -----
-    Boutell, Luo, Shen and Brown (2004). The score of a label is the largest decision value of a set
+    Boutell et al. 2004. The score of a label is the largest decision value of a set
     with it, minus the largest of a set without it: it is positive for the labels of the best set,
     and tells how far the others are from it. A label that no training row has is ranked last, one
     that all have first. No set is predicted that was not in the training rows, but where two sets

@@ -1,11 +1,7 @@
 """MLGRF and MLLGC: labels spread over a graph of the rows and a graph of the labels.
 
-Source: G. Chen, Y. Song, F. Wang and C. Zhang, "Semi-supervised multi-label learning by solving a
-Sylvester equation", SDM 2008; Z.-J. Zha, T. Mei, J. Wang, Z. Wang and X.-S. Hua, "Graph-based
-semi-supervised learning with multiple labels", Journal of Visual Communication and Image
-Representation 20 (2009), 97-103, as Zhang and Yeung (MLRL) compare them. They extend Gaussian
-random fields (X. Zhu, Z. Ghahramani and J. Lafferty, ICML 2003) and local and global consistency
-(D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schölkopf, NIPS 2003).
+Source: Chen et al. 2008 and Zha et al. 2009, as Zhang & Yeung 2013 compare them. They extend
+Gaussian random fields (Zhu et al. 2003) and local and global consistency (Zhou et al. 2003).
 
 Problem: with L the Laplacian of the graph of all rows and H that of the graph of the labels,
 
@@ -78,7 +74,7 @@ class MLGRF(_LabelPropagation):
 
     Notes
     -----
-    Chen, Song, Wang and Zhang (2008), Zha and others (2009). Rows of -1 in Y are unlabelled. The
+    Chen et al. 2008, Zha et al. 2009. Rows of -1 in Y are unlabelled. The
     method is transductive: a row that was given at fit has its score there; one that was not has
     the weighted mean of the scores of its nearest rows, which is how the score of an unlabelled row
     hangs on its neighbours (for rho = 0). A row that no path of the graph joins to a labelled row
@@ -144,7 +140,7 @@ class MLLGC(_LabelPropagation):
 
     Notes
     -----
-    Chen, Song, Wang and Zhang (2008), Zha and others (2009). Rows of -1 in Y are unlabelled. The
+    Chen et al. 2008, Zha et al. 2009. Rows of -1 in Y are unlabelled. The
     method is transductive: a row that was given at fit has its score there; one that was not has
     the weighted mean of the scores of its nearest rows.
 

@@ -1,7 +1,6 @@
 """LEAD: a Bayesian network of the errors tells which labels a label is learned from.
 
-Source: M.-L. Zhang and K. Zhang, "Multi-label learning by exploiting label dependency", KDD 2010,
-999-1008.
+Source: Zhang & Zhang 2010.
 
 Problem: (1) one binary classifier a label on the features, whose errors e = y - prediction are in
 {-1, 0, 1}; (2) the structure of a Bayesian network of the errors; (3) one binary classifier a label
@@ -53,7 +52,7 @@ class LEAD(BaselineClassifier):
 
     Notes
     -----
-    Zhang and Zhang (2010). The errors are those on the training rows: where the classifiers of step
+    Zhang & Zhang 2010. The errors are those on the training rows: where the classifiers of step
     1 make none, there is nothing to learn a structure from, and LEAD is one classifier a label.
 
     Examples

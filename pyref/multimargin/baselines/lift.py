@@ -1,8 +1,6 @@
 """LIFT: each label is learned from the distances to cluster centres of its own.
 
-Source: M.-L. Zhang and L. Wu, "LIFT: Multi-label learning with label-specific features", IEEE
-Transactions on Pattern Analysis and Machine Intelligence 37 (2015), 107-120; the classifier is that
-of Huang, Li, Huang and Wu (LLSF, 2015), section IV-B.
+Source: Zhang & Wu 2015; the classifier is that of Huang et al. 2015, section IV-B.
 
 Problem: for each label, k-means with m = ceil(r min(|P|, |N|)) centres on its relevant rows P, and
 with as many on its irrelevant rows N; the Euclidean distances to the 2 m centres are the features
@@ -54,7 +52,7 @@ class LIFT(BaselineClassifier):
 
     Notes
     -----
-    Zhang and Wu (2015). k-means is run once, from a k-means++ start. The scores are the decision
+    Zhang & Wu 2015. k-means is run once, from a k-means++ start. The scores are the decision
     values of the classifiers; the authors' program takes libsvm's probabilities instead, which
     are increasing functions of them, another one for each label.
 

@@ -1,7 +1,6 @@
 """ML-kNN: for each label, how many neighbours have it, weighed by Bayes' rule.
 
-Source: M.-L. Zhang and Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning",
-Pattern Recognition 40 (2007), 2038-2048.
+Source: Zhang & Zhou 2007.
 
 Problem: with C the number of the k nearest training rows that have label l, predict l where
 P(l) P(C | l) > P(not l) P(C | not l). The probabilities are relative frequencies over the training
@@ -49,7 +48,7 @@ class MLkNN(BaselineClassifier):
 
     Notes
     -----
-    Zhang and Zhou (2007). The scores are the posterior probabilities. When the counts of the
+    Zhang & Zhou 2007. The scores are the posterior probabilities. When the counts of the
     training rows are taken, a row is not its own neighbour. Of rows at the same distance the
     earlier one is the neighbour.
 

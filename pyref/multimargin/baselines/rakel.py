@@ -1,9 +1,6 @@
 """RAkEL: label powersets of random small sets of labels, which vote.
 
-Source: G. Tsoumakas and I. Vlahavas, "Random k-labelsets: an ensemble method for multilabel
-classification", ECML 2007; G. Tsoumakas, I. Katakis and I. Vlahavas, "Random k-labelsets for
-multilabel classification", IEEE Transactions on Knowledge and Data Engineering 23 (2011),
-1079-1089.
+Source: Tsoumakas & Vlahavas 2007, Tsoumakas et al. 2011.
 
 Problem: draw m sets of k labels, learn a label powerset of each, and predict the labels that more
 than half of the models with the label predict.
@@ -63,7 +60,7 @@ class RAkEL(BaselineClassifier):
 
     Notes
     -----
-    Tsoumakas, Katakis and Vlahavas (2011). The score of a label is the share of the models with the
+    Tsoumakas et al. 2011. The score of a label is the share of the models with the
     label that predict it. With few models scores often tie; a label in no set has score 0.
 
     Examples

@@ -109,7 +109,7 @@ def fit(
 
     Notes
     -----
-    CoCoA+ (Smith, Forte, Ma, Takac, Jordan and Jaggi, 2018) with exact block steps. All sums are in
+    CoCoA+ (Smith et al. 2018) with exact block steps. All sums are in
     the order of the parts, so the result depends on the parts and on `random_state`, but not on the
     number of workers. If workers are lost, their dual rows go back to the newest copies on other
     workers, and the rounds go on from there.

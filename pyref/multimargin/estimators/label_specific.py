@@ -199,9 +199,8 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
 
     Notes
     -----
-    Paper: "Learning Label Specific Features for Multi-Label Classification" (Huang, Li, Huang and
-    Wu, 2015), Algorithm 3. A label with one class or without features falls back to its majority
-    class.
+    Huang et al. 2015, Algorithm 3. A label with one class or without features falls back to its
+    majority class.
 
     Examples
     --------
@@ -265,10 +264,9 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
 
     Notes
     -----
-    Paper: "Learning Label Specific Features for Multi-Label Classification" (Huang, Li, Huang and
-    Wu, 2015), Algorithm 3 and section IV-B. A label with one class falls back to its majority
-    class; a label without features learns from the labels before it alone, and falls back only at
-    the head of the chain.
+    Huang et al. 2015, Algorithm 3 and section IV-B. A label with one class falls back to its
+    majority class; a label without features learns from the labels before it alone, and falls back
+    only at the head of the chain.
 
     Examples
     --------

@@ -143,9 +143,8 @@ default="scores"
 
     Notes
     -----
-    Paper: "Learning Label Specific Features for Multi-Label Classification" (Huang, Li, Huang and
-    Wu, 2015), eqs. 3, 7, 8 and 12 to 15, Algorithms 1 and 2. There is no intercept. The paper calls
-    its problem convex, but R has a zero diagonal and so a negative eigenvalue: where
+    Huang et al. 2015, eqs. 3, 7, 8 and 12 to 15, Algorithms 1 and 2. There is no intercept. The
+    paper calls its problem convex, but R has a zero diagonal and so a negative eigenvalue: where
     lambda_min(X^T X) + alpha lambda_min(R) < 0, always when d > n, the objective is unbounded
     below. Then the shift is -lambda_min(R); it is a ridge term that leaves R between labels alone.
 

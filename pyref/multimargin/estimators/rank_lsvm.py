@@ -36,7 +36,7 @@ class RankLSVM(PairwiseClassifier):
 
     Notes
     -----
-    Named after the method of Xu (2016) that the mlODM paper compares with; it is the problem of
+    Named after the method of Xu 2016 that the mlODM paper compares with; it is the problem of
     `RankCVM` with the margin fixed at 1 instead of rewarded, and has the same ranking.
 
     Examples

@@ -146,8 +146,7 @@ class NearestKernel:
     Notes
     -----
     Clipping the spectrum, with the same linear map for new rows as for the training rows: Chen,
-    Garcia, Gupta, Rahimi and Cazzanti, "Similarity-based classification: concepts and algorithms",
-    JMLR 10 (2009), section 4.
+    Garcia et al. 2009, section 4.
     """
 
     matrix: Matrix

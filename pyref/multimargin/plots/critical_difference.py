@@ -1,4 +1,4 @@
-"""Critical difference diagrams of average ranks (Demšar, 2006)."""
+"""Critical difference diagrams of average ranks (Demšar 2006)."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -42,8 +42,7 @@ class CriticalDifferenceDisplay:
 
     Notes
     -----
-    J. Demšar, "Statistical comparisons of classifiers over multiple data sets" (2006), drawn by
-    `scikit_posthocs.critical_difference_diagram`.
+    Demšar 2006, drawn by `scikit_posthocs.critical_difference_diagram`.
 
     Examples
     --------

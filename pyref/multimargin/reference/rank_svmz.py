@@ -3,7 +3,7 @@
 Rank-SVM with a further label, the zero label, which stands between the relevant and the irrelevant
 ones: each label is compared with the zero label alone, and those above it are predicted. What is
 published and what is ours is said on the method's page: the zero label, the simplified problem and
-its equality constraint a class are Xu's (2012, abstract; Tan et al. 2019, section 4.1); the
+its equality constraint a class are those of Xu 2012 (abstract; Tan et al. 2019, section 4.1); the
 weights C / q are ours. The problem is::
 
     min  1/2 sum_(k=0..q) ||w_k||^2 + sum_i C_i sum_k xi_ik

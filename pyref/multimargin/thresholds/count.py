@@ -38,7 +38,7 @@ class CountThreshold(Threshold):
 
     Notes
     -----
-    RCut: Yang, "A study of thresholding strategies for text categorization" (2001). The threshold
+    RCut: Yang 2001. The threshold
     of a row is the middle between its r-th and its next score, or one unit beyond the last score
     for r = 0 and r = q. Labels with equal scores are treated alike: where the r-th and the next
     score are equal, all labels with this score pass or none, whichever comes nearer to r labels;

@@ -62,15 +62,14 @@ class LabelsThreshold(Threshold):
 
     Notes
     -----
-    SCut and `fbr`: Yang, "A study of thresholding strategies for text categorization" (2001); the
-    mean over folds: Fan and Lin, "A study on threshold selection for multi-label classification"
-    (2007). All t between two neighbouring distinct scores predict the same rows. Of the intervals
-    with the best measure the lowest is taken, and t is its middle, or one unit beyond the last
-    score if the interval is unbounded. A label without relevant rows gets a threshold above all its
-    scores, one that is relevant everywhere a threshold below them. Fold i of a label holds each
-    cv-th of its relevant rows, from the i-th on, and of its irrelevant rows; with fewer than cv of
-    either kind, there are as many folds as rows of that kind. A row counts by its weight, and lies
-    in one fold whatever its weight is.
+    SCut and `fbr`: Yang 2001; the mean over folds: Fan & Lin 2007. All t between two neighbouring
+    distinct scores predict the same rows. Of the intervals with the best measure the lowest is
+    taken, and t is its middle, or one unit beyond the last score if the interval is unbounded. A
+    label without relevant rows gets a threshold above all its scores, one that is relevant
+    everywhere a threshold below them. Fold i of a label holds each cv-th of its relevant rows, from
+    the i-th on, and of its irrelevant rows; with fewer than cv of either kind, there are as many
+    folds as rows of that kind. A row counts by its weight, and lies in one fold whatever its weight
+    is.
 
     Scores of the rows that a model was trained on flatter it. `ThresholdedClassifier` learns the
     thresholds from scores of held-out rows.

@@ -45,7 +45,7 @@ class TestPairedTTest:
 
 class TestWinTieLoss:
     def test_counts_of_the_mlodm_paper(self) -> None:
-        # Table 2 of Tan et al. (2020), ranking loss on seven data sets, in percent: without a test.
+        # Table 2 of Tan et al. 2019, ranking loss on seven data sets, in percent: without a test.
         methods = ["BP-MLL", "ML-KNN", "Rank-SVM", "Rank-CVM", "Rank-SVMz", "Rank-LSVM", "mlODM"]
         rows = [
             (45.89, 28.29, 15.79, 15.08, 14.64, 15.78, 15.31),

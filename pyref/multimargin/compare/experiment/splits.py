@@ -56,8 +56,7 @@ def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[
 
     Notes
     -----
-    The folds keep the frequency of each label (Sechidis, Tsoumakas and Vlahavas, "On the
-    stratification of multi-label data", 2011).
+    The folds keep the frequency of each label (Sechidis et al. 2011).
     """
     seed = check_integer("seed", seed, at_least=0)
     if cv == OFFICIAL:

@@ -1,6 +1,6 @@
 """Statistics over data sets: ranks, the tests of Friedman and Nemenyi, Wilcoxon's signed ranks.
 
-They follow Demšar, "Statistical comparisons of classifiers over multiple data sets" (JMLR 2006).
+They follow Demšar 2006.
 Every function takes a table with one row a data set and one column a method, and leaves out methods
 without any value, then data sets that lack a value, all of which its result names. One row must be
 one data set: the folds of one data set are not independent, and these tests would find differences
@@ -165,7 +165,7 @@ def friedman_test(
 
     Notes
     -----
-    Ties are corrected for, as in `scipy.stats.friedmanchisquare`. Iman and Davenport (1980):
+    Ties are corrected for, as in `scipy.stats.friedmanchisquare`. Iman & Davenport 1980:
     F = (N - 1) chi2 / (N (k - 1) - chi2). When all data sets agree on the order, F is infinite and
     its distribution a poor guide: the p-value is then the chance of that, one in k! for each data
     set but the first.

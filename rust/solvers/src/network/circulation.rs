@@ -18,7 +18,7 @@
 //!
 //! # Method
 //!
-//! The primal network simplex method with bounded arcs (Ahuja, Magnanti & Orlin, Network Flows, 1993, chapter 11):
+//! The primal network simplex method with bounded arcs (Ahuja et al. 1993, chapter 11):
 //!
 //! * Parallel arcs form a bundle. Sorted by cost and filled from the cheapest, a bundle is one arc whose cost is convex
 //!   and piecewise linear in its flow, with a segment for every arc. There are at most `q (q - 1)` bundles without
@@ -27,7 +27,7 @@
 //!   At first an artificial arc of cost 0 links each node to the root. These arcs all point to the root, so
 //!   conservation at the root keeps them empty from then on, and one that left the tree never needs to come back.
 //! * The tree is kept strongly feasible: every node can send a positive amount to the root along the tree
-//!   (Cunningham, 1976). Then no sequence of degenerate pivots returns to the same tree.
+//!   (Cunningham 1976). Then no sequence of degenerate pivots returns to the same tree.
 //! * A bundle that enters closes a cycle. Flow is sent around it, past the ends of segments, for as long as the next
 //!   segments still make the cycle's cost negative. Each segment passed is a pivot of the plain method in which the
 //!   segment that left is followed into the tree by its neighbour.

@@ -11,7 +11,7 @@
 //! those of the point.
 //!
 //! A set `S` of nodes lets `t d(S) <= u(S)` pass, where `d(S)` is its demand and `u(S)` the capacity of the arcs that
-//! leave it, and the largest `t` is the least `u(S) / d(S)`. Newton's method on that minimum (Dinkelbach, 1967): try a
+//! leave it, and the largest `t` is the least `u(S) / d(S)`. Newton's method on that minimum (Dinkelbach 1967): try a
 //! `t` that is too large, find a minimum cut by a maximum flow, go on with the ratio of that cut. The maximum flow is a
 //! circulation of least cost through one more node, which feeds the sources and is fed by the sinks.
 
@@ -366,7 +366,7 @@ impl Network {
 /// `capacity[k * nodes + l] > 0`.
 ///
 /// Components are numbered from 0 in reverse topological order: an arc between two components leads to the one with
-/// the smaller number. (Tarjan, 1972, without recursion.) Entries that a matrix of the wrong size lacks count as 0.
+/// the smaller number. (Tarjan 1972, without recursion.) Entries that a matrix of the wrong size lacks count as 0.
 pub fn strongly_connected_components(nodes: usize, capacity: &[f64]) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
     let has_arc = |from: usize, to: usize| {
