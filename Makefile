@@ -1,4 +1,4 @@
-# make demo | make test | make test-all | make mutations | make coverage | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make docs: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make mutations | make coverage | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make docs | make paper: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,7 +15,7 @@ OLDEST_PYTHON ?= python3.11
 OLDEST := .venv-oldest
 WHEEL := .venv-wheel
 
-.PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench docs clean
+.PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench docs paper clean
 
 demo: $(VENV)/.package
 	$(BIN)/python -m multimargin demo
@@ -87,6 +87,10 @@ docs: $(VENV)/.package $(VENV)/.dev
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_guide.py docs/_build/html
+
+# paper/paper.pdf. `python paper/collect.py RESULTS` takes its numbers from what the benchmarks wrote.
+paper: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python -c "import typst; typst.compile('paper/paper.typ', output='paper/paper.pdf', root='.')"
 
 clean:
 	rm -rf $(VENV) $(OLDEST) $(WHEEL) target dist docs/_build
