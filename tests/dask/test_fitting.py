@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 import multimargin.dask
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin.dask.cluster import ClusterParts
 from multimargin.thresholds import ScoresThreshold
 from tests.support.subsets import first_fast
 
@@ -244,6 +245,31 @@ def test_what_is_wrong_is_named(
     }
     with pytest.raises(error, match=message):
         multimargin.dask.fit(estimator, arguments.get(X, X), arguments[Y], client)
+
+
+def test_parts_of_different_widths_are_named(client: Any, data: Any) -> None:
+    X, Y = data
+    blocks = [delayed(X[:16]), delayed(X[16:, :50])], [delayed(Y[:16]), delayed(Y[16:])]
+    with pytest.raises(ValueError, match="Part 1 has 50 features and 5 labels, part 0 has 60"):
+        multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
+
+
+def test_parts_are_described_once(client: Any, data: Any, tmp_path: Path) -> None:
+    X, Y = data
+    for k in (0, 24):
+        np.savez(tmp_path / f"{k:02d}.npz", X=X[k : k + 24], Y=Y[k : k + 24])
+    calls = []
+    original = ClusterParts.sums
+
+    def watched(self: Any, function: Any, *arguments: Any, **options: Any) -> Any:
+        calls.append(function.__name__)
+        return original(self, function, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ClusterParts, "sums", watched)
+        model = RankLSVM(kernel="linear", C=0.1, threshold=0.0)
+        multimargin.dask.fit(model, tmp_path, None, client, checkpoint=tmp_path / "state")
+    assert calls == ["describe"]
 
 
 def test_no_client(data: Any) -> None:

@@ -116,6 +116,7 @@ class ClusterParts:
         self.count = len(data)
         self.options = options
         self._shared = shared or _Shared()
+        self._described: Sums | None = None
         self._homes: dict[int, str] = {}
         # Of each part the newest copies on other workers.
         self._copies: list[list[_Copy]] = [[] for _ in range(self.count)]
@@ -139,6 +140,18 @@ class ClusterParts:
     def recoveries(self) -> int:
         """How often dual rows were lost and replaced."""
         return self._shared.recoveries
+
+    def described(self) -> Sums:
+        """Return the sums of `parts.describe`, for which the parts are read but once."""
+        if self._described is None:
+            self._described = self.sums(parts.describe)
+        return self._described
+
+    def kept_by(self, options: Options, data: list[Any] | None = None) -> "ClusterParts":
+        """Return the same parts with other options, or in another place; at fresh states."""
+        changed = ClusterParts(self.owned, self.data if data is None else data, options)
+        changed._described = self._described
+        return changed
 
     def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:
         """Apply a function to all parts, and combine the results in the order of the parts."""

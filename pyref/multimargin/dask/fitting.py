@@ -4,7 +4,6 @@ import json
 import os
 import uuid
 import warnings
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -131,7 +130,7 @@ def fit(
             return estimator
         _check_pairs(cluster, checked)
         if checked.pair_weights == "uniform":
-            total = cluster.sums(parts.describe)["row_weight"]
+            total = cluster.described()["row_weight"]
             cluster = cluster.view(parts.Part.reweighted, 1.0 / total)
         options = Options(
             checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
@@ -140,7 +139,7 @@ def fit(
         )
         if options.checkpoint is not None:
             _check_checkpoint(options.checkpoint, checked, cluster, shape)
-            cluster = ClusterParts(owned, cluster.data, options)
+            cluster = cluster.kept_by(options)
         _solve(checked, cluster, inputs, shape, deadline)
     return estimator
 
@@ -290,7 +289,7 @@ def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts
         cluster = ClusterParts(owned, inputs.sources, options)
         workers = owned.client.scheduler_info(n_workers=-1)["workers"].values()
         memory = [worker["memory_limit"] for worker in workers]
-        size = cluster.sums(parts.describe)["bytes"]
+        size = cluster.described()["bytes"]
         if all(memory) and size > _MEMORY_SHARE * sum(memory):
             return cluster
         name = f"rows-{uuid.uuid4().hex[:8]}"
@@ -298,7 +297,7 @@ def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts
             owned.submit((name, source.index), type(source).load, source)
             for source in inputs.sources
         ]
-        return ClusterParts(owned, data, options)
+        return cluster.kept_by(options, data)
     made = [
         delayed(parts.make_part)(index, x, y, weight, inputs.pairs)
         for index, (x, y, weight) in enumerate(inputs.sources)
@@ -308,7 +307,7 @@ def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts
 
 def _shape(cluster: ClusterParts) -> tuple[int, int]:
     """Return the numbers of features and labels, which all parts have to share."""
-    shapes = cluster.sums(parts.shape_of, combine=_joined)
+    shapes = cluster.described()["shapes"]
     for index, (_, d, q) in enumerate(shapes):
         if (d, q) != shapes[0][1:]:
             raise ValueError(
@@ -319,7 +318,7 @@ def _shape(cluster: ClusterParts) -> tuple[int, int]:
 
 
 def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
-    about = cluster.sums(parts.describe)
+    about = cluster.described()
     if about["rows_with_pairs"] > 0:
         return
     if isinstance(estimator, RankSVMz):
@@ -333,16 +332,12 @@ def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
     )
 
 
-def _joined(left: Sequence[Any], right: Sequence[Any]) -> list[Any]:
-    return [*left, *right]
-
-
 def _check_checkpoint(
     folder: Path, estimator: PairwiseClassifier, cluster: ClusterParts, shape: tuple[int, int]
 ) -> None:
     """Check that a checkpoint is of the same problem; write down which problem it is of."""
     model = estimator._model()
-    about = cluster.sums(parts.describe)
+    about = cluster.described()
     problem = {
         "loss": model.loss,
         "bias": model.bias,
@@ -438,8 +433,7 @@ def _learned(
         design = np.array(factor[:, :-1], order="F")
         with cluster.interruptible():
             return threshold._fit_design(design, factor[:, -1].copy()).rescale(unit)
-    rows = cluster.sums(parts.shape_of, combine=_joined)
-    share = min(1.0, _THRESHOLD_ROWS / max(sum(n for n, _, _ in rows), 1))
+    share = min(1.0, _THRESHOLD_ROWS / max(cluster.described()["rows"], 1))
     X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
     with cluster.interruptible():
         scores = (X @ weights + bias) / unit

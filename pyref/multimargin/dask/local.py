@@ -26,6 +26,11 @@ class LocalParts:
         self.start: Matrix | None = None
         self.states: list[State] = [parts.fresh(part) for part in self.data]
 
+    def described(self) -> Sums:
+        """Return the sums of `parts.describe`."""
+        described: Sums = self.sums(parts.describe)
+        return described
+
     def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:
         """Apply a function to all parts, and combine the results in the order of the parts."""
         return combined([function(part, *arguments) for part in self.data], combine)

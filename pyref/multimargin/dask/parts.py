@@ -440,6 +440,8 @@ def describe(part: Part) -> Sums:
     with_pairs = part.pair_weights > 0.0
     squares = part.X.multiply(part.X) if sparse.issparse(part.X) else part.X * part.X
     return {
+        # Rows, features and columns of the dual rows; a sum of lists has all of them.
+        "shapes": [(*part.X.shape, part.dual_shape[1])],
         "rows": n,
         "row_weight": float(n if part.sample_weight is None else part.sample_weight.sum()),
         "rows_with_pairs": int(with_pairs.sum()),
@@ -453,11 +455,6 @@ def describe(part: Part) -> Sums:
 def _bytes(X: Any) -> int:
     arrays = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     return sum(int(array.nbytes) for array in arrays)
-
-
-def shape_of(part: Part) -> list[tuple[int, int, int]]:
-    """Return rows, features and columns of the dual rows, in a list."""
-    return [(*part.X.shape, part.dual_shape[1])]
 
 
 def label_network(part: Part) -> Sums:
@@ -553,6 +550,9 @@ def add(left: Sums, right: Sums) -> Sums:
 
 def _added(name: str, left: Any, right: Any) -> Any:
     if left is None or right is None:
+        return None
+    if name == "total" and left.shape != right.shape:
+        # Of parts with different features, which are refused as soon as all are known.
         return None
     return max(left, right) if name == "widest" else left + right
 

@@ -63,6 +63,9 @@ class Cluster(Protocol):
     def start(self) -> Matrix | None:
         """The bias in the scores that the states belong to; None if they are fresh."""
 
+    def described(self) -> Sums:
+        """Return the sums of `parts.describe`."""
+
     def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = ...) -> Any:
         """Apply a function to all parts, and combine the results in the order of the parts."""
 
@@ -250,7 +253,7 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     -------
     Solution
     """
-    about = cluster.sums(parts.describe)
+    about = cluster.described()
     if model.bias == "none":
         return _Rounds(cluster, shape, model, settings, about).run()
     if model.bias == "penalized":
@@ -260,7 +263,7 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     if mean is not None and 2.0 * float(mean @ mean) > about["squared_norms"] / about["rows"]:
         # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
         centred = cluster.view(parts.Part.centred, mean)
-        about = centred.sums(parts.describe)
+        about = centred.described()
         solution = _solve_free(centred, shape, model, settings, about)
         return _replaced(solution, bias=solution.bias - mean @ solution.weights)
     return _solve_free(cluster, shape, model, settings, about)

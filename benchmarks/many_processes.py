@@ -1,0 +1,203 @@
+"""One fit over worker processes of this machine: seconds, overhead of a round, memory.
+
+``python benchmarks/many_processes.py seconds`` fits all of debian-tags in four single-threaded
+processes and, in turn, by one fit with two threads. ``overhead`` prints the time of a round that
+has next to nothing to compute. ``memory 10`` writes 10 GB of parts to a folder under ``/tmp``, fits
+them on workers that are limited to 1 GB each, and removes the folder.
+"""
+
+import gc
+import os
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dask import delayed
+from distributed import Client, LocalCluster
+from scipy import sparse
+
+import multimargin.dask
+from common import print_table
+from many_machines import debian_tags
+from multimargin import RankSVM
+
+WORKERS = 4
+REPEATS = 3
+
+
+def client(**options: Any) -> Any:
+    """Return a client of a local cluster of single-threaded processes."""
+    cluster = LocalCluster(
+        n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None, **options
+    )
+    return Client(cluster, set_as_default=False)
+
+
+def dealt(connection: Any, X: Any, Y: Any, count: int) -> tuple[list[Any], list[Any]]:
+    """Deal the rows, in a random order, to parts on the workers."""
+    order = np.array_split(np.random.default_rng(0).permutation(X.shape[0]), count)
+    return tuple(connection.scatter([M[rows] for rows in order], hash=False) for M in (X, Y))
+
+
+def timed(fit: Any) -> tuple[float, Any]:
+    """Return the seconds of a fit, and the model."""
+    gc.collect()
+    start = time.perf_counter()
+    model = fit()
+    return time.perf_counter() - start, model
+
+
+def seconds(C: float = 10.0) -> None:
+    """Print the seconds of four processes beside those of one machine with two threads."""
+    X, Y = debian_tags()
+    X = sparse.csr_matrix(X)
+    n, d = X.shape
+    rows = []
+    with client() as connection:
+        blocks = dealt(connection, X, Y, WORKERS)
+        small = [[delayed(M[k : k + 50]) for k in range(0, 200, 50)] for M in (X, Y)]
+        for bias in ("none", "penalized", "free"):
+            options = {
+                "kernel": "linear",
+                "C": C,
+                "bias": bias,
+                "threshold": 0.0,
+                "random_state": 0,
+            }
+            multimargin.dask.fit(RankSVM(**options), *small, connection)
+            times: dict[str, list[float]] = {"one": [], "parts": []}
+            for _ in range(REPEATS):
+                taken, alone = timed(lambda o=options: RankSVM(n_jobs=2, **o).fit(X, Y))
+                times["one"].append(taken)
+                taken, model = timed(
+                    lambda o=options: multimargin.dask.fit(RankSVM(**o), *blocks, connection)
+                )
+                times["parts"].append(taken)
+            one, parts = (statistics.median(times[name]) for name in ("one", "parts"))
+            moved = model.history_["bytes"][-1] / 1e6
+            a_round = statistics.median(np.diff(model.history_["seconds"]))
+            rows.append(
+                (
+                    bias,
+                    f"{alone.n_iter_}",
+                    f"{one:.1f}",
+                    f"{model.n_iter_}",
+                    f"{parts:.1f}",
+                    f"{parts / one:.1f}",
+                    f"{1e3 * a_round:.0f}",
+                    f"{moved:.0f}",
+                    f"{model.dual_gap_:.1e}",
+                )
+            )
+            print(" ", *rows[-1], flush=True)
+    title = (
+        f"debian-tags, {n} rows, {d} features, {Y.shape[1]} labels, C = {C:g}: one fit with 2 "
+        f"threads and {WORKERS} processes of 1 thread, medians of {REPEATS} in turn; load {load()}"
+    )
+    header = ("bias", "epochs", "s", "rounds", "s", "ratio", "ms a round", "MB moved", "gap")
+    print_table(title, header, rows)
+
+
+def overhead() -> None:
+    """Print how long a round takes in which there is next to nothing to compute."""
+    random = np.random.default_rng(0)
+    rows = []
+    with client() as connection:
+        for d, q in ((60, 5), (9000, 400)):
+            X = sparse.random(48, d, density=0.1, rng=random, format="csr")
+            Y = (random.random((48, q)) < 0.3).astype(np.uint8)
+            for count in (4, 16):
+                blocks = dealt(connection, X, Y, count)
+                model = RankSVM(kernel="linear", bias="none", tol=1e-12, max_iter=40, threshold=0.0)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    multimargin.dask.fit(model, *blocks, connection)
+                times = 1e3 * np.diff(model.history_["seconds"])
+                size = 8e-6 * d * q
+                quartiles = np.quantile(times, [0.5, 0.9])
+                rows.append((f"{size:.3g}", str(count), *(f"{ms:.0f}" for ms in quartiles)))
+                print(" ", *rows[-1], flush=True)
+    title = f"a round over {WORKERS} processes of 1 thread with 48 rows in all; load {load()}"
+    print_table(title, ("MB of weights", "parts", "ms, median", "ms, 9 of 10"), rows)
+
+
+def write_parts(folder: Path, gigabytes: float) -> tuple[int, float]:
+    """Write sparse parts of about 100 MB each; return the rows and the bytes."""
+    rows, d, nonzeros, q = 20_000, 5_000, 400, 10
+    count = max(4, round(gigabytes * 1e9 / (rows * nonzeros * 12)))
+    random = np.random.default_rng(0)
+    normals = random.normal(size=(d, q)) / np.sqrt(nonzeros)
+    spacing = d // nonzeros
+    for k in range(count):
+        # One feature of each neighbourhood, so that they are in order.
+        indices = random.integers(spacing, size=(rows, nonzeros), dtype=np.int32)
+        indices += spacing * np.arange(nonzeros, dtype=np.int32)
+        data = random.standard_normal((rows, nonzeros))
+        data /= np.linalg.norm(data, axis=1, keepdims=True)
+        indptr = np.arange(0, rows * nonzeros + 1, nonzeros, dtype=np.int32)
+        X = sparse.csr_array((data.ravel(), indices.ravel(), indptr), shape=(rows, d))
+        scores = X @ normals * np.sqrt(nonzeros)
+        Y = (scores + 0.1 * random.normal(size=scores.shape) > 0.0).astype(np.uint8)
+        np.savez(
+            folder / f"{k:04d}.npz",
+            data=X.data,
+            indices=X.indices,
+            indptr=X.indptr,
+            shape=X.shape,
+            Y=Y,
+        )
+    return rows * count, float(sum(file.stat().st_size for file in folder.iterdir()))
+
+
+def peak_memory() -> tuple[int, float]:
+    """Return process number and peak memory in MB of a worker."""
+    return os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def memory(gigabytes: float) -> None:
+    """Print the peak memory of workers that are limited to 1 GB each."""
+    folder = Path(tempfile.mkdtemp(prefix="parts-", dir="/tmp"))
+    try:
+        written, (n, size) = timed(lambda: write_parts(folder, gigabytes))
+        count = len(list(folder.iterdir()))
+        print(f"  {n} rows, {size / 1e9:.1f} GB in {count} parts, written in {written:.0f} s")
+        with client(memory_limit="1GB") as connection:
+            before = {pid for pid, _ in connection.run(peak_memory).values()}
+            model = RankSVM(
+                kernel="linear", C=1.0, bias="none", threshold=0.0, tol=5e-2, max_iter=30
+            )
+            model.set_params(verbose=1)
+            taken, _ = timed(lambda: multimargin.dask.fit(model, folder, None, connection))
+            peaks = connection.run(peak_memory).values()
+        rows = [(str(k), f"{peak:.0f}") for k, (_, peak) in enumerate(sorted(peaks))]
+        restarts = len({pid for pid, _ in peaks} - before)
+        title = (
+            f"{size / 1e9:.1f} GB, {n} rows: {model.n_iter_} rounds in {taken:.0f} s, gap "
+            f"{model.dual_gap_:.1e}, {restarts} workers restarted; load {load()}"
+        )
+        print_table(title, ("worker", "peak MB of 1000"), rows)
+    finally:
+        shutil.rmtree(folder)
+
+
+def load() -> str:
+    """Return the load of this machine, in processes and cores."""
+    return f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def main(arguments: list[str]) -> None:
+    """Run one of the measurements."""
+    name, *values = arguments or ["seconds"]
+    measurements = {"seconds": seconds, "overhead": overhead, "memory": memory}
+    measurements[name](*map(float, values))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
