@@ -94,6 +94,7 @@ TESTS = Path(__file__).parent
 SUBJECTS = {
     "baselines/test_estimators.py",
     "cli/test_documented.py",
+    "dask/test_lost_states.py",
     "dask/test_lost_workers.py",
     "datasets/test_damaged_files.py",
     "datasets/test_shared_data.py",

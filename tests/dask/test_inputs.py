@@ -11,7 +11,7 @@ from dask import delayed
 import multimargin.dask
 from multimargin import RankLSVM
 from multimargin.dask.inputs import FileSource, read_inputs
-from multimargin.dask.parts import make_part
+from multimargin.dask.parts import Pairs, make_part
 from multimargin.datasets import MultilabelData, dump_svmlight
 
 X = np.arange(12.0).reshape(6, 2) / 8.0
@@ -43,7 +43,7 @@ def test_what_is_wrong_is_named(
     first = [tmp_path / name for name in first] if isinstance(first, list) else named[first]
     second = named.get(second, second) if isinstance(second, str) else second
     with pytest.raises(error, match=message):
-        read_inputs(first, second, weight, 1.0, options)
+        read_inputs(first, second, weight, Pairs(), options)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_is_wrong_is_named(
 )
 def test_weights_of_a_part(weights: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        make_part(7, X, Y, weights, 1.0)
+        make_part(7, X, Y, weights, Pairs())
     assert caught.value.__notes__ == ["This is about part 7 of the rows."]
 
 
@@ -83,7 +83,7 @@ def test_predictions_for_files(tmp_path: Path, kind: str) -> None:
     found = multimargin.dask.predict(model, paths, read_options=options, Y=labels)
     computed = [block.compute(scheduler="synchronous") for block in found]
     np.testing.assert_array_equal(np.vstack(computed), model.predict(rows))
-    source = FileSource(1, str(paths[1]), labels, options or {}, 2.0, ("x", "y"))
+    source = FileSource(1, str(paths[1]), labels, options or {}, Pairs(2.0), ("x", "y"))
     if kind == ".svm":
         source.options.update(zero_based=False, labels_zero_based=False)
     part = source.load()
@@ -96,7 +96,7 @@ def test_a_parquet_part_with_other_columns(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     pd.DataFrame({"x": [1.0], "z": [2.0], "a": [1]}).to_parquet(tmp_path / "part.parquet")
-    source = FileSource(0, str(tmp_path / "part.parquet"), ("a",), {}, 1.0, ("x", "y"))
+    source = FileSource(0, str(tmp_path / "part.parquet"), ("a",), {}, Pairs(), ("x", "y"))
     with pytest.raises(ValueError, match=r"\['y', 'z'\]"):
         source.load()
 

@@ -198,6 +198,6 @@ def test_a_sum_that_takes_long_to_fetch_arrives(
 def test_dual_rows_that_come_after_the_end_are_not_kept() -> None:
     state: Any = None
     store.put("a fit", 1, state, [1])
-    store.drop("a fit")
+    store.end("a fit")
     store.put("a fit", 2, state, [2])
     assert store.numbers("a fit") == []

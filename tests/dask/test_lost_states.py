@@ -16,7 +16,9 @@ from multimargin import RankSVM
 from multimargin.dask import cluster as clusters
 from multimargin.dask import store, tasks
 from multimargin.dask.cluster import ClusterParts, Options
-from multimargin.dask.parts import make_part, state_of
+from multimargin.dask.interrupts import Interrupts
+from multimargin.dask.owned import OwnedTasks
+from multimargin.dask.parts import Pairs, make_part, state_of
 from tests.support.rounds import at_rounds, objective
 
 
@@ -74,7 +76,8 @@ def test_losses_without_a_round_in_between_end_the_fit(
 def test_no_worker(
     client: Any, monkeypatch: pytest.MonkeyPatch, checkpoint: Path | None, advice: str
 ) -> None:
-    parts = ClusterParts(client, [], Options(checkpoint=checkpoint, patience=1e-3))
+    owned = OwnedTasks(client, Interrupts())
+    parts = ClusterParts(owned, [], Options(checkpoint=checkpoint, patience=1e-3))
     monkeypatch.setattr(client, "nthreads", dict)
     with pytest.raises(RuntimeError, match=f"No worker .*{advice}"):
         parts.wait_for_workers()
@@ -104,7 +107,7 @@ def test_a_folder_of_something_else_is_left_alone(client: Any, data: Any, tmp_pa
 
 def test_dual_rows_in_a_file(data: Any, tmp_path: Path) -> None:
     X, Y = data
-    part, path = make_part(0, X, Y, None, 1.0), str(tmp_path / "part.npz")
+    part, path = make_part(0, X, Y, None, Pairs()), str(tmp_path / "part.npz")
     dual = np.zeros(Y.shape)
     dual[0, :2] = 0.5, -0.5
     state = state_of(dual, np.arange(48.0))
@@ -113,7 +116,7 @@ def test_dual_rows_in_a_file(data: Any, tmp_path: Path) -> None:
     read = tasks.of_state(lambda part, state: state, part, [], (), path)
     np.testing.assert_array_equal(np.asarray(read.dual.todense()), dual)
     np.testing.assert_array_equal(read.terms, np.arange(48.0))
-    other = make_part(0, X[:7], Y[:7], None, 1.0)
+    other = make_part(0, X[:7], Y[:7], None, Pairs())
     with pytest.raises(ValueError, match=r"dual rows of shape \(48, 5\), expected \(7, 5\)"):
         tasks.of_state(lambda part, state: state, other, [], (), path)
 

@@ -215,7 +215,7 @@ class ClusterParts:
         """Have the workers let go of all dual rows; the workers may be gone themselves."""
         self._copies = [[] for _ in range(self.count)]
         with contextlib.suppress(Exception):
-            self.client.run(store.drop, self._shared.name, on_error="ignore")
+            self.client.run(store.end, self._shared.name, on_error="ignore")
 
     def interruptible(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""

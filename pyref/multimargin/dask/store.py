@@ -91,7 +91,7 @@ def numbers(fit: str) -> list[int]:
         return sorted(_STATES.get(fit, {}))
 
 
-def drop(fit: str) -> None:
+def end(fit: str) -> None:
     """Let go of all dual rows of a fit, and take no more of them.
 
     Parameters
@@ -101,4 +101,16 @@ def drop(fit: str) -> None:
     """
     with _LOCK:
         _OVER.append(fit)
+    drop(fit)
+
+
+def drop(fit: str) -> None:
+    """Let go of all dual rows of a fit.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+    """
+    with _LOCK:
         _STATES.pop(fit, None)
