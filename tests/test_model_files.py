@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zipfile import ZipFile
 
@@ -26,7 +27,7 @@ from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier, __
 from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.methods import METHODS
-from multimargin.model_files import ModelInfo, load_model, save_model
+from multimargin.model_files import ModelInfo, _is_known_type, load_model, save_model
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
 
@@ -392,3 +393,65 @@ def test_a_dtype_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:
     file.write_bytes(header + forged.getvalue())
     with pytest.raises(ValueError, match=r"types that are not trusted: numpy\.dtype"):
         load_model(file)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"feature_names": "abc"},
+        {"table": {"kinds": ["number"]}},
+        {"table": {"kinds": {"a": "picture"}}},
+    ],
+)
+def test_a_header_with_values_of_other_types(file: Path, changes: dict[str, Any]) -> None:
+    change_header(file, **changes)
+    with pytest.raises(ValueError, match=r"the header of .* is damaged or cut short"):
+        load_model(file)
+
+
+def test_an_unknown_storage(file: Path) -> None:
+    change_header(file, storage="tape")
+    with pytest.raises(ValueError, match=r"the header of .* is damaged: it has storage 'tape'"):
+        load_model(file)
+
+
+def test_tables_and_other_files_are_told_apart() -> None:
+    table = SimpleNamespace(name="new", kinds={"a": "number"})
+    with pytest.raises(ValueError, match="new is a table, expected the kind of file that the mod"):
+        INFO.features_of(table)
+    info = replace(INFO, table={"kinds": {"a": "number"}})
+    with pytest.raises(ValueError, match="is another kind of file, expected a table, as the mode"):
+        info.features_of(DATA)
+
+
+class Unstorable(RankSVM):
+    """A model with something in it that looks like no object."""
+
+    def __getstate__(self) -> Any:
+        raise RuntimeError("not today")
+
+
+def test_what_skops_cannot_store(tmp_path: Path) -> None:
+    message = r"model cannot be stored by skops \(RuntimeError: not today\); storage=\"pickle\""
+    with pytest.raises(ValueError, match=message):
+        save_model(Unstorable(), INFO, tmp_path / "a")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("missing", "expected"), [("skops", ImportError), ("another", ValueError)])
+def test_a_package_that_a_model_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, expected: type[Exception]
+) -> None:
+    def fail(*_: object) -> None:
+        raise ImportError(f"No module named {missing!r}", name=missing)
+
+    save_model(RankSVM(), INFO, tmp_path / "a")
+    monkeypatch.setattr("multimargin.model_files._from_skops", fail)
+    with pytest.raises(expected, match=f"No module named '{missing}'"):
+        load_model(tmp_path / "a")
+
+
+def test_names_of_nothing_are_no_known_types() -> None:
+    assert not _is_known_type("multimargin.no_module.Thing")
+    assert not _is_known_type("sklearn.base.os")
+    assert _is_known_type("multimargin.RankSVM")

@@ -88,3 +88,16 @@ def test_labels_of_one_class(balanced):
     model = BRkNN(balanced=balanced).fit(X, Y)
     assert np.isfinite(model.label_scores(X)).all()
     assert not model.predict(X)[:, 0].any()
+
+
+def test_one_row_has_no_neighbours() -> None:
+    model = BRkNN(n_neighbors=3).fit(np.eye(1), np.array([[1, 0]]))
+    assert_array_equal(model.label_scores(np.eye(1)).shape, (1, 2))
+
+
+def test_a_threshold_follows_the_unit_of_its_scores() -> None:
+    rng = np.random.default_rng(0)
+    F, Y = rng.random((20, 3)), rng.integers(0, 2, (20, 3))
+    threshold = FMeasureThreshold().fit(F, Y)
+    expected = threshold.predict(F) < F
+    assert_array_equal(threshold.rescale(4.0).predict(4.0 * F) < 4.0 * F, expected)

@@ -4,6 +4,7 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -149,3 +150,16 @@ def test_a_full_disk_is_named(
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(OSError, match=re.escape(str(results_file))):
             file.append(results[0])
+
+
+def test_file_systems_without_locks(
+    results: list[Result], results_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(*_: object) -> None:
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    for lock in (SimpleNamespace(LOCK_EX=2, LOCK_NB=4, flock=unsupported), None):
+        monkeypatch.setattr("multimargin.compare.results_file.fcntl", lock)
+        with ResultsFile(results_file) as file:
+            file.append(results[0])
+    assert read_results(results_file)[0] == results[0]

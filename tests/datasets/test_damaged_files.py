@@ -265,3 +265,29 @@ def test_errors_of_the_system_stay_what_they_are(
         patched.setattr("sklearn.datasets._svmlight_format_io._gen_open", fail)
         with pytest.raises(PermissionError, match="file"):
             reader(file)
+
+
+@pytest.mark.parametrize("error", [ImportError("no pyarrow"), UnicodeError("no text")])
+def test_what_is_not_the_fault_of_the_file(error: Exception) -> None:
+    expected = ImportError if isinstance(error, ImportError) else ValueError
+    with pytest.raises(expected) as caught, reading("path", Path("a.npz")):
+        raise error
+    assert (caught.value is error) == (expected is ImportError)
+
+
+@pytest.mark.parametrize("load_file", [load_npz, load_svmlight])
+def test_files_that_do_not_fit_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load_file: Callable[[Path], Any]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 4 TiB")
+
+    monkeypatch.setattr("multimargin.datasets.svmlight.load_svmlight_files", full)
+    monkeypatch.setattr("numpy.lib.format.read_array", full)
+    file = tmp_path / "tiny.svm"
+    if load_file is load_npz:
+        file = write_npz(tmp_path / "tiny.npz")
+    else:
+        file.write_text("1 1:1\n")
+    with pytest.raises(MemoryError, match=rf"path: {file}.* does not fit in memory"):
+        load_file(file)

@@ -1,5 +1,6 @@
 """Tables: which columns are labels, what the others hold, and what becomes of them."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,13 @@ from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
 from multimargin.datasets.table_encoder import make_encoder
-from multimargin.datasets.tables import TableColumns, read_frame, table_of, to_pandas
+from multimargin.datasets.tables import (
+    TableColumns,
+    read_frame,
+    table_of,
+    to_pandas,
+    warn_of_row_numbers,
+)
 
 pd = pytest.importorskip("pandas")
 
@@ -267,4 +274,27 @@ def test_files_that_are_no_tables(
     file = tmp_path / f"t{ending}"
     file.write_bytes(content.replace(b",", b"\t") if ending == ".tsv" else content)
     with pytest.raises(ValueError, match=message.replace(".csv", ending)):
+        load_table(file, labels="a,b")
+
+
+def test_one_tag_is_too_few(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    pd.DataFrame({"x": [1.0, 2.5, 2.0], "tags": ["a", "a", ""]}).to_csv(file, index=False)
+    with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
+        load_table(file, tags_column="tags")
+
+
+def test_a_column_that_numbers_the_rows_is_told() -> None:
+    frame = pd.DataFrame({"row": [4, 5, 6, 7], "x": [1.0, 2.5, 2.0, 0.0], "day": list("abcd")})
+    kinds = {"row": "number", "x": "number", "day": "nominal"}
+    with pytest.warns(UserWarning, match=r"'row' numbers the rows .*\(--drop row\)") as told:
+        warn_of_row_numbers(kinds, frame)
+    assert len(told) == 1
+
+
+def test_tables_need_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("x,a,b\n1,0,1\n")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'multimargin\[tables\]'"):
         load_table(file, labels="a,b")

@@ -307,3 +307,57 @@ def test_history_has_every_epoch(alpha, solver):
     model = LLSF(alpha=alpha, beta=0.1, solver=solver, tol=1e-8).fit(X, Y)
     np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, model.n_iter_ + 1))
     assert model.history_["primal"][-1] == pytest.approx(model.objective_, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"eps": 1.5}, "eps is 1.5; expected a number between 0 and 1"),
+        ({"X": np.zeros((6, 3))}, r"X\^T Y is 0, so every beta has the solution 0"),
+        ({"betas": [0.0, 1.0]}, "expected positive finite numbers"),
+    ],
+)
+def test_malformed_arguments_of_the_path(changes, message):
+    X, Y = unrelated_problem(0, 6, 3, 2)
+    with pytest.raises(ValueError, match=message):
+        llsf_path(**{"X": X, "Y": Y} | changes)
+
+
+def test_a_path_that_ends_early_warns():
+    X, Y = unrelated_problem(0, 30, 8, 4)
+    with pytest.warns(ConvergenceWarning, match=r"ended \(max_iterations\) after 1 of max_iter=1"):
+        _, _, gaps = llsf_path(X, Y, n_betas=2, max_iter=1, tol=1e-12)
+    assert gaps[-1] > 1e-12
+
+
+class PlainVotes(BaseEstimator):
+    """A classifier that has nothing but predictions."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.mean_ = X.mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return (X.sum(axis=1) > self.mean_.sum()).astype(int)
+
+
+def test_predictions_stand_for_scores_where_there_are_none():
+    X, Y = unrelated_problem(0, 30, 8, 3)
+    model = LabelSpecificBinaryRelevance(PlainVotes()).fit(X, Y)
+    assert set(np.unique(model.label_scores(X))) <= {-0.5, 0.5}
+
+
+class WrongShape(SelectKBest):
+    """A selector that names its features in another shape."""
+
+    def fit(self, X, Y):
+        self.label_specific_features_ = np.ones((1, 2))
+        return self
+
+
+def test_a_selector_of_another_shape():
+    X, Y = unrelated_problem(0, 30, 8, 3)
+    message = r"an array of shape \(1, 2\) and dtype float64; expected booleans of shape \(3, 8\)"
+    with pytest.raises(TypeError, match=message):
+        LabelSpecificBinaryRelevance(PlainVotes(), selector=WrongShape()).fit(X, Y)

@@ -172,3 +172,14 @@ def test_nothing_writes_files_in_another_way() -> None:
         if writes.search(line) and not re.search(r"(?<![.\w])write_text\(", line)
     }
     assert found == set()
+
+
+def test_a_write_protected_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+    file.chmod(0o444)
+    # The administrator may write everywhere.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match=r"out: '.*a' is write-protected"):
+        path_to_write(file, "out")
+    assert file.read_text() == "old"

@@ -161,3 +161,37 @@ def test_input_is_checked(grid, rank_svm):
         ParameterCurveDisplay({}, {"score": []})
     with pytest.raises(ValueError, match="the validation scores have shape"):
         ParameterCurveDisplay.from_validation_curve("C", [1.0], np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "means", "message"),
+    [
+        ({}, {"f1": [1.0]}, r"parameters has 0 entries, \[\]; expected 1 or 2"),
+        ({"C": [1.0]}, {}, "means is empty; expected at least one measure"),
+        ({"C": []}, {"f1": []}, r"parameters has \{'C': 0\} values; expected equal numbers"),
+        ({"C": [1, 2], "gamma": [1]}, {"f1": [1, 1]}, "expected equal numbers above 0"),
+        ({"C": [1, 2]}, {"f1": [1.0]}, r"means of 'f1' has shape \(1,\); expected \(2,\)"),
+    ],
+)
+def test_malformed_curves(parameters, means, message):
+    with pytest.raises(ValueError, match=message):
+        ParameterCurveDisplay(parameters, means)
+
+
+def test_a_map_shows_one_measure():
+    display = ParameterCurveDisplay(
+        {"C": [1, 2], "gamma": [1, 2]}, {"f1": [0.1, 0.2], "loss": [0.3, 0.4]}
+    )
+    with pytest.raises(ValueError, match="expected one for a map of two parameters"):
+        display.plot()
+
+
+def test_malformed_results():
+    with pytest.raises(TypeError, match="cv_results is a list; expected the cv_results_ of a sea"):
+        ParameterCurveDisplay.from_cv_results([1.0])
+    broken = results(C=[1.0, 2.0], score=[0.1, 0.2])
+    broken["mean_test_score"] = [0.1]
+    with pytest.raises(ValueError, match=r"mean_test_score has shape \(1,\); expected \(2,\)"):
+        ParameterCurveDisplay.from_cv_results(broken)
+    with pytest.raises(TypeError, match="means of 'f1' is not an array of numbers"):
+        ParameterCurveDisplay({"C": [1]}, {"f1": ["high"]})

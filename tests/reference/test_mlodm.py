@@ -81,3 +81,10 @@ def test_parameters_outside_their_range_are_errors(theta, mu):
     K, Y = small_problem(0)
     with pytest.raises(ValueError, match="expected 0"):
         mlodm.dual(K, Y, 1.0, theta, mu)
+
+
+def test_without_pairs_everything_is_zero():
+    Y = np.array([[1, 1], [0, 0]])
+    for solution in (mlodm.primal(np.eye(2), Y, 1.0), mlodm.dual(np.eye(2), Y, 1.0)):
+        assert solution.objective == 0.0
+        assert not solution.F.any()

@@ -92,3 +92,11 @@ def test_parameters_outside_their_range_are_errors():
         rank_hlapsvm.hyperedge_weights(K, Y, -1)
     with pytest.raises(ValueError, match="lam is nan"):
         rank_hlapsvm.dual(K, Y, 1.0, np.nan)
+
+
+def test_without_pairs_everything_is_zero():
+    Y = np.array([[1, 1], [0, 0]])
+    for solve in (rank_hlapsvm.primal, rank_hlapsvm.dual):
+        found = solve(np.eye(2), Y, 1.0, lam=0.5)
+        assert found.objective == 0.0
+        assert not found.F.any()

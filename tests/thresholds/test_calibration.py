@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from multimargin import MLRL, CalibratedClassifier, RankSVM, ThresholdedClassifier
+from multimargin.thresholds.calibration import _isotonic
 from tests.support.problems import noisy_linear_problem
 
 
@@ -144,3 +145,8 @@ def test_parameters_are_checked():
         CalibratedClassifier(RankSVM(), method="platt").fit(X, Y)
     with pytest.raises(ValueError, match="Y has one dimension"):
         CalibratedClassifier(RankSVM()).fit(X, Y[:, 0])
+
+
+def test_a_label_without_scores_is_relevant_nowhere():
+    regression = _isotonic(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0), 1.0)
+    np.testing.assert_array_equal(regression.predict([-5.0, 0.0, 5.0]), 0.0)

@@ -137,3 +137,13 @@ def test_refusals():
         LabelsThreshold().predict(F)
     with pytest.raises(ValueError, match=r"^scores has shape \(40, 2\); expected \(n, 3\)"):
         LabelsThreshold().fit(F, Y).predict(F[:, :2])
+
+
+def test_a_label_of_which_nothing_is_known_is_relevant_nowhere():
+    F, Y = problem(np.random.default_rng(3))
+    known = LabelsThreshold().fit(F[:, 1:], Y[:, 1:])
+    Y = Y.astype(float)
+    Y[:, 0] = np.nan
+    threshold = LabelsThreshold().fit(F, Y)
+    assert not (F[:, 0] > threshold.thresholds_[0]).any()
+    np.testing.assert_array_equal(threshold.thresholds_[1:], known.thresholds_)

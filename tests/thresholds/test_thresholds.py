@@ -369,3 +369,13 @@ def test_constant_threshold_refuses(value):
         ConstantThreshold(value).fit(np.eye(2), np.eye(2))
     with pytest.raises(ValueError, match=r"^value is .*; expected a finite number"):
         ConstantThreshold(value).predict(np.eye(2))
+
+
+def test_rows_of_weight_0_teach_no_threshold_of_features():
+    rng = np.random.default_rng(0)
+    X, F = rng.normal(size=(30, 4)), rng.normal(size=(30, 3))
+    Y = (F > 0).astype(int)
+    weights = np.repeat([1.0, 0.0], 15)
+    kept = FeaturesThreshold(random_state=0).fit(F[:15], Y[:15], X[:15])
+    found = FeaturesThreshold(random_state=0).fit(F, Y, X, sample_weight=weights)
+    np.testing.assert_allclose(found.predict(F, X), kept.predict(F, X))

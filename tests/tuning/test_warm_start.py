@@ -167,3 +167,11 @@ def test_one_dimensional_targets():
     X, Y = problem()
     search = WarmStartGridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y[:, 0])
     assert search.score(X, Y[:, 0]) > 0.5
+
+
+def test_names_of_the_columns_are_those_of_the_best():
+    pd = pytest.importorskip("pandas")
+    X, Y = problem()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    search = WarmStartGridSearchCV(RankSVM(), {"C": [1.0, 4.0]}, cv=2).fit(frame, Y)
+    assert search.feature_names_in_.tolist() == list("abcd")

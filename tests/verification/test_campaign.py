@@ -10,7 +10,8 @@ import pytest
 
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
 from multimargin.estimators.shared import pairwise as base
-from multimargin.reference.exact import relative_gap
+from multimargin.reference.exact import ExactSolverError, relative_gap
+from multimargin.verification import __main__ as verification
 from multimargin.verification import campaign
 from multimargin.verification.bounds import optimum
 from multimargin.verification.campaign import judge, run, write_reproducer
@@ -153,3 +154,52 @@ def test_the_program_fits_the_same_model(tmp_path, index):
         warnings.simplefilter("ignore")
         model.fit(task.X, task.Y)
     assert done.stdout.split()[:2] == [model.status_, str(model.objective_)]
+
+
+@pytest.mark.parametrize("status", sorted(campaign.NOT_JUDGED))
+def test_a_fit_that_did_not_come_to_an_end_is_not_judged(monkeypatch, status):
+    task = draw_task(6, 0, RankSVM, "bcd")
+    fit = RankSVM.fit
+
+    def stopped(model, X, Y):
+        fit(model, X, Y).status_ = status
+
+    monkeypatch.setattr(RankSVM, "fit", stopped)
+    monkeypatch.setattr(campaign, "optimum", None)
+    verdict = judge(task)
+    assert (verdict.status, verdict.misses) == (status, [])
+
+
+def test_what_the_reference_cannot_solve_is_told_apart(monkeypatch):
+    def fail(*_):
+        raise ExactSolverError("no answer")
+
+    monkeypatch.setattr(campaign, "optimum", fail)
+    verdict = judge(draw_task(6, 0, RankSVM, "bcd"))
+    assert (verdict.resolved, verdict.misses) == (False, [])
+    monkeypatch.setattr(RankSVM, "fit", fail)
+    assert judge(draw_task(6, 0, RankSVM, "bcd")).status == "exact solver failed"
+
+
+def test_a_problem_that_has_no_optimum_is_a_miss(monkeypatch):
+    def fail(*_):
+        raise ValueError("there is no optimum")
+
+    monkeypatch.setattr(campaign, "optimum", fail)
+    verdict = judge(draw_task(6, 0, RankSVM, "bcd"))
+    assert verdict.misses == ["the status is converged, but there is no optimum"]
+
+
+def test_numbers_that_are_not_finite_are_misses(monkeypatch):
+    found = damaged(monkeypatch, RankSVM, primal=lambda fit: np.inf)
+    assert any("objective inf, bound" in message for message in found)
+
+
+def test_the_program_judges_one_problem(monkeypatch, capsys, tmp_path):
+    arguments = ["--seed", "6", "--only", "3", "--folder", str(tmp_path / "misses")]
+    monkeypatch.setattr(sys, "argv", ["verification", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        verification.main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("1 ")
+    assert not (tmp_path / "misses").exists()

@@ -10,7 +10,7 @@ from multimargin.files.writing import sync_folder
 
 try:
     import fcntl
-except ImportError:  # Windows has no advisory locks.
+except ImportError:  # pragma: no cover  # Windows has no advisory locks.
     fcntl = None  # type: ignore[assignment]
 
 _BEGINNING = b'{"format": '

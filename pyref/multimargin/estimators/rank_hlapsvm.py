@@ -179,7 +179,7 @@ class RankHLapSVM(PairwiseClassifier):
         X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
         R = self._factor(laplacian, X)
         M, info = linalg.lapack.dpotri(R, overwrite_c=True)
-        if info != 0:
+        if info != 0:  # pragma: no cover  # R has a positive diagonal.
             raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
         # Column-major and symmetric is row-major and symmetric.
         fit = super()._solve(replace(problem, X=X, metric=_with_lower_triangle(M).T))
@@ -425,7 +425,7 @@ def _pivoted_cholesky(K: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
     n = K.shape[0]
     # Column-major and symmetric is row-major and symmetric.
     factor, pivots, rank, info = linalg.lapack.dpstrf(K.T, lower=1, overwrite_a=1)
-    if info < 0:
+    if info < 0:  # pragma: no cover  # LAPACK was called wrongly.
         raise linalg.LinAlgError(f"Factorising the kernel matrix failed: LAPACK pstrf {info}.")
     pivots = pivots.astype(np.intp) - 1
     L = np.empty((n, rank))

@@ -159,6 +159,6 @@ def _minimum_norm_least_squares(
         overwrite_a=True,
         overwrite_b=True,
     )
-    if info != 0:
+    if info != 0:  # pragma: no cover  # The singular values did not converge.
         raise LinAlgError(f"The least squares for the threshold failed: LAPACK gelsd info={info}.")
     return np.array(solution[:n_columns], dtype=np.float64)

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any, Self
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -22,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from multimargin import RankSVM
 from multimargin.compare import read_results, run_experiment
+from multimargin.compare.experiment import parallel
 from multimargin.compare.experiment.baselines import make_estimator
 from multimargin.compare.experiment.scores import scores_of
 from multimargin.compare.measured import MEASURED
@@ -301,7 +305,7 @@ class TestBackends:
                 n_workers=1,
                 threads_per_worker=2,
                 processes=False,
-                dashboard_address=None,
+                dashboard_address=":0",
             ) as cluster,
             distributed.Client(cluster),
             joblib.parallel_config(backend="dask"),
@@ -499,3 +503,77 @@ def test_measures_of_the_highest_labels_and_of_single_labels(data: MultilabelDat
     (result,) = run_experiment(replace(data, Y=Y), ["knn"], cv="official")
     assert 0.0 <= result.measures["auc_macro"] <= 1.0
     assert not any("AUC" in text or "curve" in text for text in result.warnings)
+
+
+def test_jobs_after_a_death_run_one_at_a_time(
+    data: MultilabelData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that die for real are in `test_processes_that_die_are_failures`; here none is."""
+    pools: list[Any] = []
+
+    class OnePlace:
+        def __init__(self, max_workers: int) -> None:
+            assert max_workers == 1
+            pools.append(self)
+            self.open = True
+
+        def submit(self, function: Any, X: Any, Y: Any, job: Any) -> Future[Any]:
+            assert self.open
+            future: Future[Any] = Future()
+            if job.blank.method == "bad":
+                future.set_exception(TerminatedWorkerError("a worker\nwas killed"))
+            else:
+                future.set_result(function(X, Y, job))
+            return future
+
+        def shutdown(self, *, kill_workers: bool) -> None:
+            assert kill_workers
+            self.open = False
+
+    def died(*_: object, **__: object) -> Any:
+        raise TerminatedWorkerError
+
+    monkeypatch.setattr(parallel, "_through_joblib", died)
+    monkeypatch.setattr(parallel, "ProcessPoolExecutor", OnePlace)
+    methods = {"bad": Failing(), "good": KNeighborsClassifier()}
+    bad, good = run_experiment(data, methods, cv="official")
+    assert bad.error == {
+        "type": "TerminatedWorkerError",
+        "message": "a worker was killed",
+        "traceback": "a worker was killed",
+    }
+    assert not good.failed
+    # The one that died is replaced, and none is left behind.
+    assert len(pools) == 2
+    assert not any(pool.open for pool in pools)
+
+
+class Waiting(ThreadingBackend):
+    """A backend of joblib that returns nothing before all is done."""
+
+    supports_return_generator = False
+
+
+def test_backends_that_return_all_at_once(data: MultilabelData) -> None:
+    joblib.register_parallel_backend("waiting", Waiting)
+    with joblib.parallel_config(backend="waiting", n_jobs=2):
+        found = run_experiment(data, METHODS, cv=2)
+    assert [r.measures for r in found] == [r.measures for r in run_experiment(data, METHODS, cv=2)]
+
+
+def test_no_progress_without_rich(
+    data: MultilabelData, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    (result,) = run_experiment(data, {"bad": Failing()}, cv="official", progress=True)
+    assert result.failed
+    assert capsys.readouterr().err == ""
+
+
+def test_unknown_labels_in_all_rows_are_a_failure(data: MultilabelData) -> None:
+    blank = data.Y.astype(float)
+    blank[:30, 0] = np.nan
+    unknown = replace(data, Y=blank)
+    (result,) = run_experiment(unknown, ["knn"], cv="official")
+    assert result.error is not None
+    assert "Y has an unknown label in each of the 30 training rows" in result.error["message"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from multimargin.compare.experiment import splits
 from multimargin.compare.experiment.splits import make_splits
 from multimargin.datasets import MultilabelData
 
@@ -89,3 +90,16 @@ def test_rows_with_unknown_labels_are_trained_on_and_not_measured(data: Multilab
     Y[:, 2] = np.nan
     with pytest.raises(ValueError, match=r"fold 1 of 4, seed 0: each of the \d+ test rows has an"):
         make_splits(replace(data, Y=Y), 4, 0)
+
+
+def test_a_fold_that_stratification_leaves_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Empty:
+        def __init__(self, **_: object) -> None: ...
+
+        def split(self, X: np.ndarray, Y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+            return [(np.arange(len(X)), np.arange(0))]
+
+    monkeypatch.setattr(splits, "MultilabelStratifiedKFold", Empty)
+    data = MultilabelData(X=np.eye(3), Y=np.eye(3, dtype=int), name="tiny")
+    with pytest.raises(ValueError, match="cv is 2: fold 1 of 2, seed 0 of data 'tiny' has no row"):
+        make_splits(data, 2, seed=0)

@@ -1,6 +1,7 @@
 """The first sentence: its numbers are those of the tables and tests."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -88,3 +89,24 @@ def test_methods_that_predict_alike(data: MultilabelData) -> None:
 def test_failures(data: MultilabelData) -> None:
     failed = run_experiment(data, {"bad": RankSVM(C=-1.0)}, cv=2)
     assert verdict(failed) == "No method has a value of the ranking loss on every split."
+
+
+def test_two_that_share_the_first_place(results: list[Result]) -> None:
+    """On each data set one of them is better by as much as the other is on the next."""
+    value = {("data 0", "knn"): 0.1, ("data 0", "dummy"): 0.2, ("data 1", "knn"): 0.2}
+    shared = [
+        replace(r, measures=r.measures | {"ranking_loss": value.get((r.data, r.method), 0.1)})
+        for r in results
+        if r.method != "rank-svm" and r.data != "data 2"
+    ]
+    said = verdict(shared, ["ranking_loss"])
+    assert said == (
+        "Over 2 data sets, knn and dummy share the first place by ranking loss (average rank 1.50)."
+    )
+
+
+def test_one_method_on_several_data_sets(results: list[Result]) -> None:
+    alone = [r for r in results if r.method == "knn"]
+    assert verdict(alone, ["ranking_loss"]) == (
+        "Over 3 data sets, knn alone has a ranking loss on each."
+    )

@@ -5,8 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
 from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 
 ROWS = ("support_", "dual_coef_", "support_vectors_")
 METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM]
@@ -70,3 +75,10 @@ def test_relationships_of_a_linear_model_need_no_rows(method: type, problem) -> 
     assert not hasattr(model.set_params(kernel="linear").fit(X, Y), "dual_coef_")
     with pytest.raises(TypeError, match="keep_rows is 1; expected True or False"):
         method(keep_rows=1).fit(X, Y)
+
+
+def test_whether_labels_may_be_unknown_is_asked_of_the_last_step():
+    for inner, expected in ((RankSVM(), True), (KNeighborsClassifier(), False)):
+        pipeline = make_pipeline(MinMaxScaler(), inner)
+        assert takes_unknown_labels(pipeline) == expected
+        assert takes_unknown_labels(GridSearchCV(pipeline, {})) == expected

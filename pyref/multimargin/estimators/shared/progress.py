@@ -5,7 +5,7 @@ from typing import Any
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9
+except ImportError:  # pragma: no cover  # scikit-learn before 1.9, as make test-oldest has it
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks."""

@@ -1,0 +1,52 @@
+"""Whose objective a fit reports: the solver's, or that of the model itself."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from multimargin.estimators.shared.certificate import (
+    pairwise_loss,
+    with_own_certificate,
+)
+from multimargin.estimators.shared.problem import Model
+
+
+@dataclass(frozen=True)
+class Report:
+    primal: float = 100.0
+    dual_objective: float = 99.99
+    gap: float = 1e-4
+    status: str = "converged"
+
+
+def judged(n: int, values: dict[bool, tuple[float, float]]) -> tuple[Report, list[int]]:
+    """Values by whether they are those of all rows."""
+    sizes = []
+
+    def bounds(rows: np.ndarray) -> tuple[float, float]:
+        sizes.append(len(rows))
+        return values[len(rows) == n]
+
+    return with_own_certificate(Report(), n, 1e-3, bounds), sizes
+
+
+def test_a_sample_that_disagrees_has_all_rows_looked_at() -> None:
+    n, right, wrong = 10**6, (100.0, 99.99), (103.0, 99.99)
+    report, sizes = judged(n, {False: wrong, True: right})
+    assert report == Report()
+    assert sizes[0] < sizes[1] == n
+    report, _ = judged(n, {False: wrong, True: wrong})
+    assert (report.primal, report.status) == (103.0, "inexact")
+    assert report.gap == pytest.approx(3.01 / 103.0)
+    report, sizes = judged(n, {False: right, True: wrong})
+    assert (report, len(sizes)) == (Report(), 1)
+
+
+def test_scores_that_are_not_finite_lose_everything() -> None:
+    Y = np.array([[1, 0], [0, 1]], dtype=np.uint8)
+    scores = np.array([[2.0, 0.0], [0.0, 0.5]])
+    model = Model("hinge", "none")
+    assert pairwise_loss(model, np.ones(2), Y, scores) == 0.5
+    scores[0, 0] = np.inf
+    assert pairwise_loss(model, np.ones(2), Y, scores) == np.inf

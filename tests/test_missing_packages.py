@@ -1,0 +1,62 @@
+"""What an optional package is missing for is told, with the extra that has it."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from multimargin import RankSVM
+from multimargin.datasets import load_digit_attributes
+from multimargin.model_files import ModelInfo, save_model
+from multimargin.onnx import export
+from multimargin.plots import CriticalDifferenceDisplay
+
+
+def compare() -> None:
+    importlib.import_module("multimargin.compare")
+
+
+def write_onnx() -> None:
+    X, Y = load_digit_attributes().split("train")
+    export(RankSVM(kernel="linear", tol=0.1).fit(X[:20], Y[:20]), "a.onnx")
+
+
+def save() -> None:
+    info = ModelInfo("rank-svm", ("a",), ("b",), False, "data", None, "0")
+    save_model(RankSVM(), info, Path("no.model"))
+
+
+def draw() -> None:
+    CriticalDifferenceDisplay({"a": 1.0, "b": 2.0}, critical_difference=1.0).plot()
+
+
+def frame() -> None:
+    load_digit_attributes().train_test(as_frame=True)
+
+
+@pytest.mark.parametrize(
+    ("package", "call", "message"),
+    [
+        ("iterstrat", compare, r"multimargin\.compare needs iterstrat, .*'multimargin\[stats\]'"),
+        ("onnx", write_onnx, r"the export needs onnx, .*'multimargin\[onnx\]'"),
+        ("skops.io", save, r"model files need skops, .*'multimargin\[models\]'"),
+        ("scikit_posthocs", draw, r"diagrams need scikit-posthocs, .*'multimargin\[stats\]'"),
+        ("pandas", frame, r"as_frame=True needs pandas, .*'multimargin\[stats\]'"),
+    ],
+)
+def test_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    package: str,
+    call: Callable[[], None],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, package, None)
+    # As if nothing of it had been imported yet.
+    monkeypatch.delitem(sys.modules, "multimargin.compare", raising=False)
+    with pytest.raises(ImportError, match=message):
+        call()
+    assert not list(tmp_path.iterdir())
