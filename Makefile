@@ -14,6 +14,7 @@ EACH ?= 3
 OLDEST_PYTHON ?= python3.11
 OLDEST := .venv-oldest
 WHEEL := .venv-wheel
+WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV | sed -n 's/^host: //p')
 
 .PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench docs paper clean
 
@@ -54,12 +55,25 @@ test-oldest: $(OLDEST)/.package
 	$(OLDEST)/bin/python -m multimargin --version
 	$(OLDEST)/bin/python -m pytest -n auto -m "not slow" -W ignore::DeprecationWarning
 
-# A wheel for this machine and the sdist, each checked in a fresh environment without any extra.
+# On Linux, wheels for each of rustup's installed targets: manylinux2014 by the C library that zig brings, or musllinux.
+# Elsewhere one for this machine. And the sdist. The wheel of this machine is checked in a fresh environment with nothing
+# but what it requires.
 wheels: $(VENV)/.created
 	rm -rf dist
-	env -u CONDA_PREFIX $(BIN)/maturin build --release --locked --sdist --out dist
+	$(BIN)/python -m pip install --quiet --group wheels
+	set -e; export PATH="$(abspath $(BIN)):$$PATH"; for target in $(WHEEL_TARGETS); do \
+		case $$target in \
+			*-linux-gnu) how="--zig --compatibility manylinux2014" ;; \
+			*-linux-musl) how="--zig --compatibility musllinux_1_2" ;; \
+			*) how= ;; \
+		esac; \
+		env -u CONDA_PREFIX maturin build --release --locked --target $$target $$how --out dist; \
+	done
+	$(BIN)/maturin sdist --out dist
+	$(BIN)/python tools/compress_wheel.py dist/*.whl
 	rm -rf $(WHEEL) && $(PYTHON) -m venv $(WHEEL)
-	$(WHEEL)/bin/python -m pip install --quiet dist/*.whl
+	$(WHEEL)/bin/python -m pip install --quiet --no-deps --no-index --find-links dist --only-binary :all: multimargin
+	$(WHEEL)/bin/python -m pip install --quiet multimargin
 	$(WHEEL)/bin/python tools/check_wheel.py dist
 
 # Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
