@@ -128,8 +128,8 @@ def overhead() -> None:
     print_table(title, ("MB of weights", "parts", "ms, median", "ms, 9 of 10"), rows)
 
 
-def write_parts(folder: Path, gigabytes: float) -> tuple[int, float]:
-    """Write sparse parts of about 100 MB each; return the rows and the bytes."""
+def write_parts(folder: Path, gigabytes: float) -> None:
+    """Write sparse parts of about 100 MB each."""
     rows, d, nonzeros, q = 20_000, 5_000, 400, 10
     count = max(4, round(gigabytes * 1e9 / (rows * nonzeros * 12)))
     random = np.random.default_rng(0)
@@ -153,7 +153,6 @@ def write_parts(folder: Path, gigabytes: float) -> tuple[int, float]:
             shape=X.shape,
             Y=Y,
         )
-    return rows * count, float(sum(file.stat().st_size for file in folder.iterdir()))
 
 
 def peak_memory() -> tuple[int, float]:
@@ -165,26 +164,30 @@ def memory(gigabytes: float) -> None:
     """Print the peak memory of workers that are limited to 1 GB each."""
     folder = Path(tempfile.mkdtemp(prefix="parts-", dir="/tmp"))
     try:
-        written, (n, size) = timed(lambda: write_parts(folder, gigabytes))
-        count = len(list(folder.iterdir()))
-        print(f"  {n} rows, {size / 1e9:.1f} GB in {count} parts, written in {written:.0f} s")
-        with client(memory_limit="1GB") as connection:
-            before = {pid for pid, _ in connection.run(peak_memory).values()}
-            model = RankSVM(
-                kernel="linear", C=1.0, bias="none", threshold=0.0, tol=5e-2, max_iter=30
-            )
-            model.set_params(verbose=1)
-            taken, _ = timed(lambda: multimargin.dask.fit(model, folder, None, connection))
-            peaks = connection.run(peak_memory).values()
-        rows = [(str(k), f"{peak:.0f}") for k, (_, peak) in enumerate(sorted(peaks))]
-        restarts = len({pid for pid, _ in peaks} - before)
-        title = (
-            f"{size / 1e9:.1f} GB, {n} rows: {model.n_iter_} rounds in {taken:.0f} s, gap "
-            f"{model.dual_gap_:.1e}, {restarts} workers restarted; load {load()}"
-        )
-        print_table(title, ("worker", "peak MB of 1000"), rows)
+        taken, _ = timed(lambda: write_parts(folder, gigabytes))
+        print(f"  written in {taken:.0f} s", flush=True)
+        fit_folder(folder)
     finally:
         shutil.rmtree(folder)
+
+
+def fit_folder(folder: Path, **options: Any) -> None:
+    """Fit a folder of parts on workers that are limited to 1 GB each; print their peak memory."""
+    sizes = [file.stat().st_size for file in folder.iterdir()]
+    model = RankSVM(kernel="linear", C=1e-3, bias="none", threshold=0.0, tol=1e-2, verbose=1)
+    with client(memory_limit="1GB") as connection:
+        before = {pid for pid, _ in connection.run(peak_memory).values()}
+        fit = multimargin.dask.fit
+        taken, _ = timed(lambda: fit(model.set_params(**options), folder, None, connection))
+        peaks = connection.run(peak_memory).values()
+    rows = [(str(k), f"{peak:.0f}") for k, (_, peak) in enumerate(sorted(peaks))]
+    restarts = len({pid for pid, _ in peaks} - before)
+    title = (
+        f"{sum(sizes) / 1e9:.1f} GB in {len(sizes)} parts: {model.status_} after {model.n_iter_} "
+        f"rounds in {taken:.0f} s, gap {model.dual_gap_:.1e}, {restarts} workers restarted; load "
+        f"{load()}"
+    )
+    print_table(title, ("worker", "peak MB of 1000"), rows)
 
 
 def load() -> str:
