@@ -172,6 +172,7 @@ def rows_of(name: str, environments: Path, limit: int) -> list[list[str]]:
                 micro_f1(Y_test, found["sets"]),
             )
             lines.append([name, package, method, *cells, *(f"{value:.3f}" for value in measures)])
+            print("  ".join(lines[-1]), file=sys.stderr, flush=True)
     return lines
 
 

@@ -4,6 +4,7 @@
     python benchmarks/rank_svm.py > RESULTS/rank_svm.txt
     python benchmarks/hard_kernels.py > RESULTS/hard_kernels.txt
     python benchmarks/papers.py --runs RESULTS/papers.json rank-cvm
+    python benchmarks/peers.py --install > RESULTS/peers.txt
     python paper/collect.py RESULTS
 
 writes `paper/numbers.json`: strings, as they are printed in the paper, which holds no other number.
@@ -37,7 +38,7 @@ def table(text: str, first: str) -> list[Row]:
     rows = []
     for line in lines:
         cells = [line[a:b].strip() for a, b in zip(starts, ends, strict=True)]
-        if not all(cells) or any(line[a - 1] != " " for a in starts):
+        if not cells[0] or any(line[a - 1] != " " for a in starts):
             break
         rows.append(dict(zip(names, cells, strict=True)))
     return rows
@@ -159,6 +160,29 @@ def optimum(runs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def peers(text: str) -> dict[str, Any]:
+    """Return, for each set, seconds of a fit and ranking loss of RankSVM and of the peers."""
+    columns = {
+        "ours": ("RankSVM rbf", "RankSVM linear"),
+        "binary_relevance": ("BinaryRelevance(SVC)", "BinaryRelevance(LinearSVC)"),
+        "libmultilabel": ("train_1vsrest",),
+        "boomer": ("BoomerClassifier",),
+    }
+    found = table(text, "set")
+    rows: list[dict[str, str]] = []
+    for name in dict.fromkeys(row["set"] for row in found):
+        cells = {"set": name}
+        for column, methods in columns.items():
+            of_column = [
+                f"{digits(float(row['fit s']))} / {row['ranking loss']}"
+                for row in found
+                if row["set"] == name and row["method"] in methods and row["ranking loss"]
+            ]
+            cells[column] = of_column[0] if of_column else "–"
+        rows.append(cells)
+    return {"rows": rows}
+
+
 def pairs_of_delicious() -> dict[str, str]:
     """Return the number of pairs of the training part of delicious, and of its rows and labels."""
     from common import load_official
@@ -178,6 +202,7 @@ def main() -> None:
             (folder / "rank_svm.txt").read_text(), (folder / "hard_kernels.txt").read_text()
         ),
         "optimum": optimum(json.loads((folder / "papers.json").read_text())),
+        "peers": peers((folder / "peers.txt").read_text()),
         "delicious": pairs_of_delicious(),
     }
     file = Path(__file__).with_name("numbers.json")
