@@ -37,10 +37,12 @@ pub struct Cheapest {
     /// The price `pi` of a unit at each node, up to a constant: an arc with room left costs `pi_tail - pi_head` at
     /// least, one that carries something at most.
     pub prices: Vec<f64>,
+    /// What could not be carried of each node's demand, without its sign; 0 everywhere when all is carried.
+    pub unmet: Vec<f64>,
 }
 
 /// The flow on each arc that gives every node `k` the net outflow `demand[k]` at least cost, up to `q * 2^-51` of the
-/// total; `None` when the network cannot carry it all, or when `interrupted` returns true.
+/// total, or as much of it as the network can carry; `None` when `interrupted` returns true.
 ///
 /// The demand need not be balanced to the last bit; its larger side is scaled to the smaller one.
 ///
@@ -59,6 +61,7 @@ pub fn cheapest_routing(
         return Ok(Some(Cheapest {
             flow: vec![0.0; inner],
             prices: vec![0.0; nodes],
+            unmet: vec![0.0; nodes],
         }));
     }
     let dearest = arcs.costs.iter().copied().fold(0.0, f64::max);
@@ -85,16 +88,20 @@ pub fn cheapest_routing(
         return Ok(None);
     }
     let (carried, fed) = circulation.flow().split_at(inner);
-    let sources = arcs.tails[inner..].iter().map(|&tail| tail == hub);
-    let value: f64 = fed
-        .iter()
-        .zip(sources)
-        .filter_map(|(flow, source)| source.then_some(flow))
-        .sum();
-    let complete = value >= total * (1.0 - 2.0 * nodes as f64 * f64::EPSILON);
-    Ok(complete.then(|| Cheapest {
+    let fed_nodes = (0..nodes).filter(|&node| demand[node] != 0.0);
+    let mut unmet = vec![0.0; nodes];
+    for (node, flow) in fed_nodes.zip(fed) {
+        unmet[node] = demand[node].abs() - flow;
+    }
+    // Each unit that is left over lacks at a source and at a sink.
+    let rounding = 4.0 * nodes as f64 * f64::EPSILON * total;
+    if unmet.iter().sum::<f64>() <= rounding {
+        unmet.fill(0.0);
+    }
+    Ok(Some(Cheapest {
         flow: carried.to_vec(),
         prices: circulation.potentials()[..nodes].to_vec(),
+        unmet,
     }))
 }
 
@@ -124,10 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn too_little_capacity_carries_nothing() {
-        assert!(solve(&[2.0, -2.0], arcs(&[(0, 1, 1.0, 0.0)])).is_none());
-        assert!(solve(&[2.0, -2.0], arcs(&[(1, 0, 5.0, 0.0)])).is_none());
-        assert!(solve(&[2.0, -2.0], arcs(&[])).is_none());
+    fn too_little_capacity_carries_what_it_can() {
+        let unmet = |list: &[(u32, u32, f64, f64)]| solve(&[2.0, -2.0], arcs(list)).unwrap().unmet;
+        assert_eq!(unmet(&[(0, 1, 1.0, 0.0)]), [1.0, 1.0]);
+        assert_eq!(unmet(&[(1, 0, 5.0, 0.0)]), [2.0, 2.0]);
+        assert_eq!(unmet(&[(0, 1, 5.0, 0.0)]), [0.0, 0.0]);
+        assert_eq!(unmet(&[]), [2.0, 2.0]);
         assert_eq!(solve(&[0.0, 0.0], arcs(&[])).unwrap().prices, [0.0, 0.0]);
     }
 
@@ -155,9 +164,10 @@ mod tests {
             let mut demand: Vec<f64> = (0..nodes).map(|_| random.f64() - 0.5).collect();
             let mean = demand.iter().sum::<f64>() / nodes as f64;
             demand.iter_mut().for_each(|amount| *amount -= mean);
-            let Some(found) = solve(&demand, arcs(&list)) else {
+            let found = solve(&demand, arcs(&list)).unwrap();
+            if found.unmet.iter().any(|&amount| amount > 0.0) {
                 continue;
-            };
+            }
             solved += 1;
             let mut net = vec![0.0; nodes];
             for (&(tail, head, capacity, cost), &flow) in list.iter().zip(&found.flow) {

@@ -8,7 +8,8 @@
 //! knows better biases, too; where it does not end the loop yet, they are the next multiplier.
 
 use super::repair::{centred, repaired};
-use super::residual::{self, At, BAND};
+use super::residual;
+use super::transport::At;
 
 use crate::labels::Labels;
 use crate::linalg::vector::axpy;
@@ -56,8 +57,6 @@ pub(super) struct Free<'a> {
     next_gap: f64,
     /// The bias of a repair that did not end the loop.
     better_bias: Option<Vec<f64>>,
-    /// How far from the margin the next repair looks for pairs.
-    band: f64,
 }
 
 impl<'a> Free<'a> {
@@ -74,7 +73,6 @@ impl<'a> Free<'a> {
             capacity,
             tolerance,
             sigma: AUGMENTATION * mean.max(0.0) + PER_LABEL * labels.count() as f64 / weight,
-            band: BAND,
             next_attempt: 0,
             next_gap: FIRST_GAP,
             better_bias: None,
@@ -118,8 +116,7 @@ impl<'a> Free<'a> {
             scores: &scores,
             bias: &bias,
         };
-        let plan = residual::plan(&at, &engine.sum, self.band, monitor)?;
-        self.band = plan.next_band;
+        let mut plan = residual::plan(&at, &engine.sum, monitor)?;
         let q = self.labels.count();
         let complete = plan.moves(&at, monitor, |i, change| {
             let row = &mut engine.dual[i * q..(i + 1) * q];

@@ -16,6 +16,7 @@ mod fixed;
 mod free;
 mod repair;
 mod residual;
+mod transport;
 
 pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;

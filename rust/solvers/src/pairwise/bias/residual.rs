@@ -1,277 +1,191 @@
 //! The cheap repair of a point with a free bias: the flow `-g` goes through the pairs whose margin is near 1.
 //!
-//! The dual variable of a pair may rise to `c_i` or fall to 0. With the margin `z` of the pair, the biases in it, rising
-//! by `delta` changes the dual value by `(1 - z) delta` to first order: at a good point nothing where the variable is
-//! inside its box, and a loss of `|z - 1| delta` at most where it is not. So `-g` is routed through these *residual*
-//! capacities at least cost ([`crate::network::cheapest`]). All pairs of two labels make one bundle of arcs, by cost in
-//! a few steps; each step is shared among its pairs in proportion to what they can take.
+//! The dual variable of a pair may rise to `c_i` or fall to 0 ([`super::transport`]). With the margin `z` of the pair, the
+//! biases in it, rising by `delta` changes the dual value by `(1 - z) delta` to first order: at a good point nothing where
+//! the variable is inside its box, and a loss of `|z - 1| delta` at most where it is not. So `-g` is routed through these
+//! *residual* capacities at least cost ([`crate::network::cheapest`]). All pairs of two labels make one bundle of arcs, by
+//! cost in a few steps; each step is shared among its pairs in proportion to what they can take.
 //!
-//! `B` does not hold the dual variables of the pairs. Those of a row are a transport plan: pairs with a margin well below
-//! 1 are at `c_i`, well above at 0, and the others take what is left, in the order of their margins. Rows for which that
-//! does not come out even are left as they are.
+//! Pairs within a band around the margin take part. Labels that find too little capacity there get a wider band.
 
 use super::repair::centred;
+use super::transport::{At, NEAREST, Row};
 use crate::labels::Labels;
+use crate::linalg::vector::axpy;
 use crate::memory::{self, Purpose};
 use crate::network::cheapest::{Arcs, Cheapest, cheapest_routing};
 use crate::report::Monitor;
 
-/// Steps of the cost of a bundle.
+/// Steps of the cost of a bundle, and the largest cost of the first.
 const STEPS: usize = 12;
+const FINEST: f64 = 1.0 / 256.0;
 
-/// Each step reaches so many times as far as the one before.
-const GROWTH: f64 = 1.5;
+/// Pairs with a margin up to this far from 1 take part, at first: so many times the share of the loss's weight that is
+/// to be moved, within limits. Much that moves through few pairs costs more than to first order.
+const BAND_PER_SHARE: f64 = 30.0;
+const LEAST_BAND: f64 = 1.0 / 64.0;
+const LARGEST_BAND: f64 = 0.25;
 
-/// Pairs with a margin up to this far from 1 take part, at first.
-pub(super) const BAND: f64 = 0.25;
+/// The widest band of a label that finds too little capacity.
+const WIDEST: f64 = 16.0;
 
-/// How much farther the next attempt goes, and how many there are.
+/// How much wider a label's band becomes, and how many attempts there are.
 const WIDER: f64 = 4.0;
-const ATTEMPTS: usize = 4;
-
-/// The next repair looks at fewer pairs when this one has used none beyond this share of the band.
-const NEAR: f64 = 0.1;
-
-/// What may be left of a row's transport plan, as a share of the weight of a pair.
-const LEFT_OVER: f64 = 1e-9;
+const ATTEMPTS: usize = 12;
 
 /// Rows between two looks at the interruption.
 const ROWS_BETWEEN_POLLS: usize = 16;
 
-/// A point: `B`, the scores `K B`, and the bias, whose sum over rows is to be repaired.
-pub(super) struct At<'a> {
-    pub labels: &'a Labels,
-    /// `n x q` row-major.
-    pub dual: &'a [f64],
-    /// `n x q` row-major, without the bias.
-    pub scores: &'a [f64],
-    pub bias: &'a [f64],
-}
-
 /// How much of their residual capacities the pairs take.
 pub(super) struct Plan {
-    band: f64,
+    bands: Vec<f64>,
+    steps: Steps,
+    /// How far from the margin the variables of each row are in doubt.
+    near: Vec<f64>,
     /// By step, tail and head.
     shares: Vec<f64>,
     /// The labels' prices of a unit: the biases at which the flow costs nothing are lower by as much.
     pub prices: Vec<f64>,
-    /// Where the next repair had better begin.
-    pub next_band: f64,
 }
 
-/// A pair of a row, by the positions of its labels.
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    preferred: u32,
-    other: u32,
-    /// The margin minus 1.
-    excess: f64,
-    /// The dual variable.
-    alpha: f64,
-}
+/// The steps of costs: a geometric sequence up to the widest band.
+struct Steps([f64; STEPS]);
 
-/// A pair's variable that can rise, or fall: then the arc leads back.
-struct Arc {
-    tail: usize,
-    head: usize,
-    cost: f64,
-    capacity: f64,
-}
-
-/// Buffers of a row.
-#[derive(Default)]
-struct Row {
-    /// `0..q`, as numbers that can be gathered.
-    all_labels: Vec<f64>,
-    /// The known labels, their scores and what is left to explain of `|beta|`, relevant labels first.
-    label_of: Vec<f64>,
-    scores: Vec<f64>,
-    left: Vec<f64>,
-    shifted: Vec<f64>,
-    pairs: Vec<Pair>,
-}
-
-impl Row {
-    fn new(q: usize) -> Self {
-        Self {
-            all_labels: (0..q).map(|k| k as f64).collect(),
-            ..Self::default()
+impl Steps {
+    fn new(bands: &[f64]) -> Self {
+        let widest = bands.iter().copied().fold(FINEST, f64::max);
+        let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
+        let mut reach = [widest; STEPS];
+        let mut next = FINEST;
+        for reach in &mut reach[..STEPS - 1] {
+            *reach = next;
+            next *= growth;
         }
+        Self(reach)
     }
 
-    /// Finds the pairs of row `i` with a margin near 1 and their dual variables; none when the row is left as it is.
-    fn find(&mut self, at: &At<'_>, i: usize, band: f64) {
-        let q = at.labels.count();
-        let relevant = at.labels.relevant(i).len();
-        let weight = at.labels.weight(i);
-        self.pairs.clear();
-        let gather = |row: &[f64], into: &mut Vec<f64>| {
-            into.resize(q, 0.0);
-            let known = at.labels.gather(i, row, into).len();
-            into.truncate(known);
-        };
-        gather(&self.all_labels, &mut self.label_of);
-        let range = i * q..(i + 1) * q;
-        self.shifted.clear();
-        let scores = at.scores[range.clone()].iter().zip(at.bias);
-        self.shifted.extend(scores.map(|(score, b)| score + b));
-        gather(&self.shifted, &mut self.scores);
-        gather(&at.dual[range], &mut self.left);
-        self.left[relevant..]
-            .iter_mut()
-            .for_each(|beta| *beta = -*beta);
-        if at.labels.has_zero_label() {
-            self.star(relevant, weight, band);
-            return;
-        }
-        for m in 0..relevant {
-            self.scan(m, relevant, weight, band);
-        }
-        self.pairs.sort_unstable_by(|x, y| {
-            x.excess
-                .total_cmp(&y.excess)
-                .then((x.preferred, x.other).cmp(&(y.preferred, y.other)))
-        });
-        for pair in &mut self.pairs {
-            let (m, n) = (pair.preferred as usize, pair.other as usize);
-            pair.alpha = weight.min(self.left[m]).min(self.left[n]).max(0.0);
-            self.left[m] -= pair.alpha;
-            self.left[n] -= pair.alpha;
-        }
-        let slack = LEFT_OVER * weight;
-        if self.left.iter().any(|left| left.abs() > slack) {
-            self.pairs.clear();
-        }
+    /// The step of a cost.
+    fn of(&self, cost: f64) -> usize {
+        self.0[..STEPS - 1].partition_point(|&reach| reach < cost)
     }
 
-    /// The pairs of the `m`-th relevant label: those far below the margin take `weight` from what is left.
-    fn scan(&mut self, m: usize, relevant: usize, weight: f64, band: f64) {
-        let start = self.scores[m] - 1.0;
-        let mut full = 0.0;
-        let irrelevant = &self.scores[relevant..];
-        for (left, score) in self.left[relevant..].iter_mut().zip(irrelevant) {
-            let taken = if start - score < -band { weight } else { 0.0 };
-            *left -= taken;
-            full += taken;
-        }
-        self.left[m] -= full;
-        for (n, score) in irrelevant.iter().enumerate() {
-            let excess = start - score;
-            if excess.abs() <= band {
-                self.pairs.push(Pair {
-                    preferred: m as u32,
-                    other: (relevant + n) as u32,
-                    excess,
-                    alpha: 0.0,
-                });
-            }
-        }
-    }
-
-    /// The pairs with a zero label, each of which is known by its other label.
-    fn star(&mut self, relevant: usize, weight: f64, band: f64) {
-        let zero = self.scores.len() - 1;
-        for k in 0..zero {
-            let (preferred, other) = if k < relevant { (k, zero) } else { (zero, k) };
-            let excess = self.scores[preferred] - self.scores[other] - 1.0;
-            if excess.abs() <= band {
-                self.pairs.push(Pair {
-                    preferred: preferred as u32,
-                    other: other as u32,
-                    excess,
-                    alpha: self.left[k].clamp(0.0, weight),
-                });
-            }
-        }
-    }
-
-    /// Calls `visit` for what the pairs' variables can do.
-    fn arcs(&self, weight: f64, mut visit: impl FnMut(Arc)) {
-        for pair in &self.pairs {
-            let tail = self.label_of[pair.preferred as usize] as usize;
-            let head = self.label_of[pair.other as usize] as usize;
-            let slack = LEFT_OVER * weight;
-            if weight - pair.alpha > slack {
-                visit(Arc {
-                    tail,
-                    head,
-                    cost: pair.excess.max(0.0),
-                    capacity: weight - pair.alpha,
-                });
-            }
-            if pair.alpha > slack {
-                visit(Arc {
-                    tail: head,
-                    head: tail,
-                    cost: (-pair.excess).max(0.0),
-                    capacity: pair.alpha,
-                });
-            }
-        }
+    /// The middle of a step.
+    fn cost(&self, step: usize) -> f64 {
+        let least = if step == 0 { 0.0 } else { self.0[step - 1] };
+        0.5 * (least + self.0[step])
     }
 }
 
-/// The largest cost of a step.
-fn reach(step: usize, band: f64) -> f64 {
-    band * GROWTH.powi(step as i32 + 1 - STEPS as i32)
-}
-
-/// The step of a cost.
-fn step_of(cost: f64, band: f64) -> usize {
-    (0..STEPS - 1)
-        .find(|&step| cost <= reach(step, band))
-        .unwrap_or(STEPS - 1)
-}
-
-/// The cheapest repair, among pairs up to `band` from the margin or more; `None` when interrupted, or when they cannot
-/// carry it.
-pub(super) fn plan(
-    at: &At<'_>,
-    sum: &[f64],
-    mut band: f64,
-    monitor: &mut dyn Monitor,
-) -> Option<Plan> {
+/// The cheapest repair, among pairs within the bands of their labels or wider ones; `None` when interrupted, or when they
+/// cannot carry it.
+pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Option<Plan> {
     let demand = centred(sum.iter().map(|g| -g).collect());
+    let mut bands = vec![first_band(at.labels, &demand); demand.len()];
+    let mut near = memory::filled(NEAREST, at.labels.instances(), Purpose::Rows);
     for _ in 0..ATTEMPTS {
-        let capacity = capacities(at, band, monitor)?;
-        if let Some(plan) = route(&demand, capacity, band, monitor) {
-            return Some(plan);
+        let steps = Steps::new(&bands);
+        let mut capacity = capacities(at, &bands, &steps, &mut near, monitor)?;
+        let mut unmet = shortages(&demand, &capacity);
+        if unmet.iter().all(|&amount| amount == 0.0) {
+            let found = route(&demand, &mut capacity, &steps, monitor)?;
+            if found.unmet.iter().all(|&amount| amount == 0.0) {
+                return Some(Plan {
+                    bands,
+                    steps,
+                    near,
+                    shares: capacity,
+                    prices: found.prices,
+                });
+            }
+            unmet = found.unmet;
         }
-        if monitor.interrupted() {
+        let mut short = bands.iter_mut().zip(&unmet).filter(|(_, u)| **u > 0.0);
+        if monitor.interrupted() || short.all(|(band, _)| *band >= WIDEST) {
             return None;
         }
-        band *= WIDER;
+        for (band, _) in bands.iter_mut().zip(&unmet).filter(|(_, u)| **u > 0.0) {
+            *band = (*band * WIDER).min(WIDEST);
+        }
     }
     None
 }
 
-/// The residual capacities by step, tail and head.
-fn capacities(at: &At<'_>, band: f64, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
-    let q = at.labels.count();
-    let mut capacity = memory::matrix(STEPS * q, q, Purpose::LabelsByLabels);
-    let mut row = Row::new(q);
-    for i in 0..at.labels.instances() {
-        if i % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
-            return None;
-        }
-        if at.labels.has_pairs(i) {
-            row.find(at, i, band);
-            row.arcs(at.labels.weight(i), |arc| {
-                let step = step_of(arc.cost, band);
-                capacity[(step * q + arc.tail) * q + arc.head] += arc.capacity;
-            });
-        }
-    }
-    Some(capacity)
+/// The band to begin with.
+fn first_band(labels: &Labels, demand: &[f64]) -> f64 {
+    let weight: f64 = (0..labels.instances())
+        .map(|i| labels.weight(i) * labels.pairs(i) as f64)
+        .sum();
+    let moved: f64 = demand.iter().map(|amount| amount.abs()).sum();
+    (BAND_PER_SHARE * moved / weight).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
-/// Routes the demand at least cost.
+/// Calls `visit` for the rows whose pairs' variables are known; `false` when interrupted.
+fn each_row(
+    at: &At<'_>,
+    near: &mut [f64],
+    monitor: &mut dyn Monitor,
+    mut visit: impl FnMut(usize, &mut Row),
+) -> bool {
+    let mut row = Row::new(at.labels.count());
+    for (i, near) in near.iter_mut().enumerate() {
+        if i % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
+            return false;
+        }
+        if at.labels.has_pairs(i) && row.explain(at, i, near) {
+            visit(i, &mut row);
+        }
+    }
+    true
+}
+
+/// The residual capacities by step, tail and head.
+fn capacities(
+    at: &At<'_>,
+    bands: &[f64],
+    steps: &Steps,
+    near: &mut [f64],
+    monitor: &mut dyn Monitor,
+) -> Option<Vec<f64>> {
+    let q = at.labels.count();
+    let mut capacity = memory::matrix(STEPS * q, q, Purpose::LabelsByLabels);
+    let complete = each_row(at, near, monitor, |i, row| {
+        row.arcs(at, i, bands, |arc| {
+            capacity[(steps.of(arc.cost) * q + arc.tail) * q + arc.head] += arc.capacity;
+        });
+    });
+    complete.then_some(capacity)
+}
+
+/// What the arcs of a label lack to carry its demand, whatever the other labels do; 0 where they may do.
+fn shortages(demand: &[f64], capacity: &[f64]) -> Vec<f64> {
+    let q = demand.len();
+    let (mut out, mut into) = (vec![0.0; q], vec![0.0; q]);
+    for (place, heads) in capacity.chunks_exact(q).enumerate() {
+        out[place % q] += heads.iter().sum::<f64>();
+        axpy(1.0, heads, &mut into);
+    }
+    let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
+    let rounding = q as f64 * f64::EPSILON * total;
+    let carried = |k: usize| if demand[k] > 0.0 { out[k] } else { into[k] };
+    let lacking = |k: usize| demand[k].abs() - carried(k);
+    (0..q)
+        .map(|k| {
+            if lacking(k) > rounding {
+                lacking(k)
+            } else {
+                0.0
+            }
+        })
+        .collect()
+}
+
+/// Routes the demand at least cost, and makes shares of the capacities.
 fn route(
     demand: &[f64],
-    mut capacity: Vec<f64>,
-    band: f64,
+    capacity: &mut [f64],
+    steps: &Steps,
     monitor: &mut dyn Monitor,
-) -> Option<Plan> {
+) -> Option<Cheapest> {
     let q = demand.len();
     let mut arcs = Arcs::default();
     let mut places = Vec::new();
@@ -281,72 +195,47 @@ fn route(
         .filter(|&(_, &amount)| amount > 0.0)
     {
         let (step, tail, head) = (place / (q * q), place / q % q, place % q);
-        let cost = 0.5 * reach(step, band) * (1.0 + 1.0 / GROWTH);
-        arcs.push(tail as u32, head as u32, amount, cost);
+        arcs.push(tail as u32, head as u32, amount, steps.cost(step));
         places.push(place);
     }
-    let cheapest = cheapest_routing(demand, arcs, &mut || monitor.interrupted());
-    let Cheapest { flow, prices } = cheapest.ok()??;
-    let mut farthest = 0;
-    for (&place, &flow) in places.iter().zip(&flow) {
-        if flow > 0.0 {
-            farthest = farthest.max(place / (q * q));
-        }
+    let found = cheapest_routing(demand, arcs, &mut || monitor.interrupted()).ok()??;
+    for (&place, &flow) in places.iter().zip(&found.flow) {
         capacity[place] = flow / capacity[place];
     }
-    let farthest = reach(farthest, band);
-    Some(Plan {
-        band,
-        next_band: if farthest <= NEAR * band {
-            band / WIDER
-        } else {
-            band
-        },
-        shares: capacity,
-        prices,
-    })
+    Some(found)
 }
 
 impl Plan {
     /// Calls `visit(i, change of beta_i)` for the rows that move; `false` when interrupted.
     pub fn moves(
-        &self,
+        &mut self,
         at: &At<'_>,
         monitor: &mut dyn Monitor,
         mut visit: impl FnMut(usize, &[f64]),
     ) -> bool {
         let q = at.labels.count();
-        let mut row = Row::new(q);
         let mut change = vec![0.0; q];
-        for i in 0..at.labels.instances() {
-            if i % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
-                return false;
-            }
-            if !at.labels.has_pairs(i) {
-                continue;
-            }
-            row.find(at, i, self.band);
+        let (bands, steps, shares) = (&self.bands, &self.steps, &self.shares);
+        each_row(at, &mut self.near, monitor, |i, row| {
             let mut moved = false;
-            row.arcs(at.labels.weight(i), |arc| {
-                let step = step_of(arc.cost, self.band);
-                let amount = self.shares[(step * q + arc.tail) * q + arc.head] * arc.capacity;
-                change[arc.tail] += amount;
-                change[arc.head] -= amount;
-                moved |= amount > 0.0;
+            row.arcs(at, i, bands, |arc| {
+                let share = shares[(steps.of(arc.cost) * q + arc.tail) * q + arc.head];
+                change[arc.tail] += share * arc.capacity;
+                change[arc.head] -= share * arc.capacity;
+                moved |= share > 0.0;
             });
             if moved {
                 visit(i, &change);
                 change.fill(0.0);
             }
-        }
-        true
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::vector::{axpy, row_sum};
+    use crate::linalg::vector::row_sum;
     use crate::pairwise::bias::repair::in_box;
 
     struct Problem {
@@ -415,7 +304,7 @@ mod tests {
             let problem = Problem::new(seed, 60, 5, seed % 2 == 1);
             let (labels, q) = (&problem.labels, problem.labels.count());
             let sum = row_sum(&problem.dual, q);
-            let plan = plan(&problem.at(), &sum, BAND, &mut ()).unwrap();
+            let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
             let mut moved = problem.dual.clone();
             assert!(plan.moves(&problem.at(), &mut (), |i, change| {
                 axpy(1.0, change, &mut moved[i * q..(i + 1) * q]);
@@ -453,7 +342,7 @@ mod tests {
             scores: vec![1.2, 0.0, 1.0, 0.0, 0.0, 1.0],
             bias: vec![0.0, 0.0],
         };
-        let plan = plan(&problem.at(), &[-0.5, 0.5], BAND, &mut ()).unwrap();
+        let mut plan = plan(&problem.at(), &[-0.5, 0.5], &mut ()).unwrap();
         let mut rows = Vec::new();
         plan.moves(&problem.at(), &mut (), |i, change| {
             rows.push((i, change.to_vec()))
@@ -475,33 +364,36 @@ mod tests {
         }
         let problem = Problem::new(1, 60, 5, false);
         let sum = row_sum(&problem.dual, 5);
-        assert!(plan(&problem.at(), &sum, BAND, &mut Now).is_none());
-        let plan = plan(&problem.at(), &sum, BAND, &mut ()).unwrap();
+        assert!(plan(&problem.at(), &sum, &mut Now).is_none());
+        let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
         assert!(!plan.moves(&problem.at(), &mut Now, |_, _| {}));
     }
 
-    /// A row whose block is no plan that its margins explain does not take part.
+    /// The only pair that can carry the demand is far from the margin.
     #[test]
-    fn rows_that_do_not_come_out_even_are_left_alone() {
-        let labels = Labels::new(&[1, 0, 1, 0], 2, 1.0).unwrap();
+    fn labels_that_lack_capacity_look_farther() {
         let problem = Problem {
-            labels,
-            // The first pair is far above the margin and yet in use.
-            dual: vec![0.5, -0.5, 0.5, -0.5],
-            scores: vec![9.0, 0.0, 1.0, 0.0],
-            bias: vec![0.0, 0.0],
+            labels: Labels::new(&[1, 0, 0], 3, 1.0).unwrap(),
+            dual: vec![0.0; 3],
+            scores: vec![1.5, 0.0, 0.4],
+            bias: vec![0.0; 3],
         };
-        let mut row = Row::new(2);
-        row.find(&problem.at(), 0, BAND);
-        assert!(row.pairs.is_empty());
-        row.find(&problem.at(), 1, BAND);
-        assert_eq!(row.pairs.len(), 1);
-        assert!(
-            plan(&problem.at(), &[1.0, -1.0], BAND, &mut ()).is_some_and(|plan| {
-                let mut moved = false;
-                plan.moves(&problem.at(), &mut (), |i, _| moved |= i == 0);
-                !moved || plan.band > 8.0
-            })
-        );
+        let plan = plan(&problem.at(), &[-0.5, 0.5, 0.0], &mut ()).unwrap();
+        assert!(plan.bands[1] >= 0.5);
+        assert!(plan.bands[2] < 0.5);
+    }
+
+    #[test]
+    fn costs_are_in_the_step_that_reaches_them() {
+        for bands in [[0.25, 0.25], [0.25, 4.0], [1e-5, 1e-5]] {
+            let steps = Steps::new(&bands);
+            let widest = bands[1].max(FINEST);
+            assert_eq!((steps.0[0], steps.0[STEPS - 1]), (FINEST, widest));
+            for cost in [0.0, FINEST, 1.01 * FINEST, 0.5 * widest, widest] {
+                let step = steps.of(cost.min(widest));
+                assert!(cost.min(widest) <= steps.0[step]);
+                assert!(step == 0 || cost > steps.0[step - 1]);
+            }
+        }
     }
 }
