@@ -128,7 +128,7 @@ BAD_DATA = {
     "one class": (
         (X, np.zeros(60)),
         ValueError,
-        "y has one class only, np.float64(0.0); expected at least two classes",
+        "y has one class only, 0.0; expected at least two classes",
     ),
     "no Y": ((X, None), ValueError, "requires y to be passed, but the target y is None"),
     "Y of unequal rows": (

@@ -148,7 +148,7 @@ def test_rounding_of_the_laplacian_is_no_part_of_the_objective(kernel, lam):
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])
 def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
     rng = np.random.default_rng(7)
-    X = sparse.random_array((150, 40), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((150, 40), density=0.2, random_state=rng, format="csr")
     Y = (X[:, :5].toarray() + 0.3 * rng.random((150, 5)) > 0.25).astype(int)
     tol = 1e-8
     model = RankHLapSVM(
@@ -174,7 +174,7 @@ def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
 
 def test_many_sparse_features_need_no_square_matrix_of_them():
     rng = np.random.default_rng(4)
-    X = sparse.random_array((60, 20_000), density=2e-3, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(60, 20_000, density=2e-3, random_state=rng))
     Y = (rng.random((60, 4)) < 0.4).astype(int)
     tracemalloc.start()
     model = RankHLapSVM(C=1.0, lam=0.25, kernel="linear", threshold="features").fit(X, Y)

@@ -116,8 +116,8 @@ def test_many_sparse_rows(kernel, density, n):
     # More rows than are computed together; a linear kernel of few nonzeros is computed whole, and
     # of others one half.
     rng = np.random.default_rng(14)
-    X = sparse.random_array((n, 40), density=density, format="csr", rng=rng)
-    Y = sparse.random_array((70, 40), density=density, format="csr", rng=rng)
+    X = sparse.random_array((n, 40), density=density, format="csr", random_state=rng)
+    Y = sparse.random_array((70, 40), density=density, format="csr", random_state=rng)
     own, other, turned = kernel.matrix(X), kernel.matrix(Y, X), kernel.matrix(X, Y)
     np.testing.assert_array_equal(own, own.T)
     np.testing.assert_allclose(own, expected_matrix(kernel, X), rtol=1e-11, atol=1e-13)

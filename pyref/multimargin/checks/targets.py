@@ -94,7 +94,9 @@ def check_targets(Y: Any, *, unknown: bool = False) -> Targets:
     if classes.size == 0:
         raise ValueError("Y is empty; expected one row of labels, or one class, for each row of X.")
     if classes.size < 2:
-        raise ValueError(f"y has one class only, {classes[0]!r}; expected at least two classes.")
+        raise ValueError(
+            f"y has one class only, {classes.tolist()[0]!r}; expected at least two classes."
+        )
     indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
     return Targets(indicator, classes, False, None)
 

@@ -211,8 +211,9 @@ def _check_line(words: Sequence[bytes]) -> None:
     for word in words:
         index, _, value = word.partition(b":")
         float(value)
-        if index != b"qid":
-            np.int32(int(index))
+        # NumPy before 2 would wrap it.
+        if index != b"qid" and abs(int(index)) >= 2**31:
+            raise OverflowError(f"the index {int(index):,} is no 32-bit integer")
 
 
 def _features(

@@ -413,7 +413,7 @@ def _weights(
         spread = float(mean_distance(everybody[:, None])[0])
         nu = 1.0 / spread if spread > 0.0 else 1.0
     # A label without instances has no hyperedge.
-    weights: Matrix = np.where(Y.any(axis=0), np.exp(-nu * mean_distance(Y)), 0.0)
+    weights: Matrix = np.where(Y.any(axis=0), np.exp(-float(nu) * mean_distance(Y)), 0.0)
     return weights
 
 

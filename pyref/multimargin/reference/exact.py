@@ -67,7 +67,10 @@ def label_matrix(Y: ArrayLike) -> Labels:
     unknown = np.isnan(Y) if Y.dtype.kind == "f" else Y == -1
     if not (np.isin(Y, (0, 1)) | unknown).all():
         raise ValueError(f"Y holds the values {np.unique(Y)[:5]}, expected only 0, 1 and NaN")
-    return np.where(unknown, -1, Y).astype(np.int_)
+    # NumPy 2.5 lets no -1 into the unsigned integers that Y may be.
+    labels: Labels = np.where(unknown, 0, Y).astype(np.int_)
+    labels[unknown] = -1
+    return labels
 
 
 def pairs(Y: ArrayLike) -> Pairs:

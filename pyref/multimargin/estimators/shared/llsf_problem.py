@@ -348,6 +348,9 @@ def eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
     vectors : ndarray of shape (m, m)
         Contiguous by rows.
     """
+    if len(matrix) == 1:
+        # SciPy before 1.14 asks LAPACK for too little workspace.
+        return matrix[0].copy(), np.ones((1, 1))
     values, vectors = linalg.eigh(matrix, driver="evd", check_finite=False)
     return values, np.ascontiguousarray(vectors)
 
