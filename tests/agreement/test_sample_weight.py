@@ -1,10 +1,15 @@
 """A row of weight 2 is a row that is there twice, one of weight 0 is not there."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
@@ -15,6 +20,7 @@ from multimargin import (
     MLRL,
     SSMLRL,
     LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
     RankCVM,
     RankHLapSVM,
     RankLSVM,
@@ -186,7 +192,7 @@ def test_rows_of_positive_weight_need_a_pair():
 
 @pytest.mark.parametrize(
     "model",
-    [LabelSpecificBinaryRelevance(), MLkNN(), CNMF()],
+    [MLkNN(), CNMF()],
     ids=lambda m: type(m).__name__,
 )
 def test_methods_without_weights_say_so_by_their_own_name(model):
@@ -194,6 +200,30 @@ def test_methods_without_weights_say_so_by_their_own_name(model):
     assert not has_fit_parameter(model, "sample_weight")
     message = rf"^{type(model).__name__}\.fit takes no sample_weight; expected X and Y alone\.$"
     with pytest.raises(TypeError, match=message):
+        model.fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [LabelSpecificBinaryRelevance, partial(LabelSpecificClassifierChain, order=range(4))],
+)
+def test_classifiers_on_label_specific_features_hand_their_weights_on(strategy):
+    X, Y, weights, repeated = problem(unknown=False)
+    # A label that is relevant in rows of weight 0 alone has one class.
+    Y = np.where(weights[:, None] == 0, 1, Y)
+    Y[weights > 0, 3] = 0
+    model = strategy(LogisticRegression(tol=1e-10), LLSF(alpha=0.5, beta=0.5, tol=1e-9))
+    with pytest.warns(UserWarning, match="majority class"):
+        weighted = clone(model).fit(X, Y, sample_weight=weights)
+    with pytest.warns(UserWarning, match="majority class"):
+        expected = clone(model).fit(X[repeated], Y[repeated])
+    np.testing.assert_array_equal(weighted.labels_with_one_class_, [3])
+    np.testing.assert_array_equal(
+        weighted.label_specific_features_, expected.label_specific_features_
+    )
+    np.testing.assert_allclose(weighted.label_scores(X), expected.label_scores(X), rtol=1e-4)
+    model.set_params(estimator=KNeighborsClassifier())
+    with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes no sample_weight"):
         model.fit(X, Y, sample_weight=weights)
 
 

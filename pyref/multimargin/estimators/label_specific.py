@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.parameters import job_count, random_state_of
 from multimargin.checks.targets import check_targets
-from multimargin.checks.weights import refuse_metadata
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
@@ -30,7 +30,7 @@ class MajorityClass:
     Parameters
     ----------
     relevant : bool
-        Whether the label is relevant for more than half of the training rows.
+        Whether the label is relevant for more than half of the training rows, by weight.
     """
 
     relevant: bool
@@ -61,7 +61,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         """Return the chain, None when the labels do not see each other."""
         raise NotImplementedError
 
-    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
         """Select each label's features, then fit one classifier a label on them.
 
         Parameters
@@ -71,8 +71,9 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score.
-        **metadata : object
-            There is none: no weights of rows, for instance.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, not negative; selector and classifiers are fitted with these
+            weights. A row of weight 0 is not there. None counts each row once.
 
         Returns
         -------
@@ -83,7 +84,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         ------
         TypeError
             If `estimator` or `selector` is none, or the latter does not say which features belong
-            to which label.
+            to which label, or one of them takes no `sample_weight` and there is one.
         TypeError, ValueError
             If an array or a parameter is malformed.
 
@@ -92,7 +93,6 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         UserWarning
             Names the labels that fall back to their majority class.
         """
-        refuse_metadata(self, metadata)
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
             if value is not None and not hasattr(value, "fit"):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
@@ -102,18 +102,22 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         targets = check_targets(Y)
         indicator = targets.indicator
         check_as_many_rows(indicator, X)
+        weights = check_sample_weight(sample_weight, indicator.shape[0])
+        if weights is not None:
+            X, indicator, weights = X[weights > 0], indicator[weights > 0], weights[weights > 0]
         n, q = indicator.shape
         jobs = job_count(self.n_jobs, q)
         order = self._label_order(q)
 
         selector = LLSF(alpha=0.5, beta=0.1) if self.selector is None else self.selector
-        self.selector_ = clone(selector).fit(X, indicator)
+        self.selector_ = _fit_one(clone(selector), X, indicator, weights)
         supports = _supports(self.selector_, q, X.shape[1])
         self.label_specific_features_ = supports
 
         counts = np.count_nonzero(indicator, axis=0)
         self.labels_with_one_class_ = np.flatnonzero((counts == 0) | (counts == n))
         self.labels_without_features_ = np.flatnonzero(~supports.any(axis=1))
+        mostly_relevant = np.average(indicator, axis=0, weights=weights) > 0.5
         predecessors = _predecessors(q, order)
         classifier = LinearSVC() if self.estimator is None else self.estimator
 
@@ -127,12 +131,13 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
                 clone(classifier),
                 _label_features(X, supports[k], indicator[:, predecessors[k]]),
                 indicator[:, k],
+                weights,
             )
             for k in learned
         )
         of_label = dict(zip(learned, fitted, strict=True))
         self.estimators_ = [
-            of_label[k] if k in of_label else MajorityClass(bool(2 * counts[k] > n))
+            of_label[k] if k in of_label else MajorityClass(bool(mostly_relevant[k]))
             for k in range(q)
         ]
         self._store_targets(targets)
@@ -350,8 +355,12 @@ def _label_features(X: Any, support: NDArray[np.bool_], labels: NDArray[np.uint8
     return np.hstack([own, labels])
 
 
-def _fit_one(classifier: Any, X: Any, y: NDArray[np.uint8]) -> Any:
-    return classifier.fit(X, y)
+def _fit_one(estimator: Any, X: Any, y: NDArray[np.uint8], weights: Matrix | None) -> Any:
+    if weights is None:
+        return estimator.fit(X, y)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise TypeError(f"{type(estimator).__name__}.fit takes no sample_weight; expected None.")
+    return estimator.fit(X, y, sample_weight=weights)
 
 
 def _decision(classifier: Any, X: Any) -> Matrix:
