@@ -1,8 +1,11 @@
-"""The order of the examples in the gallery: first steps, certificates, methods, size."""
+"""The order of the examples in the gallery: first steps, problems, certificates, methods, size."""
 
 ORDER = (
     "first_fit.py",
     "tags_for_software.py",
+    "image_scenes.py",
+    "protein_functions.py",
+    "race.py",
     "choose_a_method.py",
     "tune_parameters.py",
     "thresholds.py",
@@ -13,6 +16,7 @@ ORDER = (
     "own_loss.py",
     "margins.py",
     "label_relationships.py",
+    "label_graph.py",
     "label_specific_features.py",
     "semi_supervised.py",
     "kernels_at_scale.py",

@@ -10,6 +10,7 @@ import matplotlib
 import pytest
 from matplotlib import pyplot
 
+from tests.support.data import DATA
 from tests.support.subsets import fast_only
 
 ROOT = Path(__file__).parents[1]
@@ -17,6 +18,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Code that needs files which are not there is marked as {code-block} instead.
 RUNNABLE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+NEEDS_DATA = re.compile(r'\bload\("(scene|yeast)"\)')
 
 
 def code_of(page: Path) -> str:
@@ -40,6 +43,10 @@ def test_example(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     matplotlib.use("Agg")
+    if NEEDS_DATA.search(script.read_text(encoding="utf-8")):
+        if not DATA.is_dir():
+            pytest.skip("needs the real data")
+        monkeypatch.setenv("MULTIMARGIN_DATA", str(DATA))
     picture = tmp_path / "picture.png"
     code = script.read_text(encoding="utf-8")
     saves = "sys.argv" in code
