@@ -67,10 +67,9 @@ def command(
         )
         return
     table = plain_table("measure", "value", "better is")
-    for name, measure in (*MEASURES.items(), *MORE_MEASURES.items()):
-        if name not in measures:
-            continue
-        table.add_row(measure.title, f"{measures[name]:.4f}", measure.better)
+    known = {**MEASURES, **MORE_MEASURES}
+    for name, value in measures.items():
+        table.add_row(known[name].title, f"{value:.4f}", known[name].better)
     out = console()
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
     out.print(title, style="bold", markup=False)
