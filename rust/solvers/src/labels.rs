@@ -226,6 +226,13 @@ impl Labels {
         }
     }
 
+    /// The weight of all pairs, `sum_i c_i p_i r_i`.
+    pub fn weight_of_pairs(&self) -> f64 {
+        (0..self.instances())
+            .map(|i| self.weight(i) * self.pairs(i) as f64)
+            .sum()
+    }
+
     /// Whether a block of instance `i` is zero at all unknown labels.
     pub(crate) fn known_only(&self, i: usize, row: &[f64]) -> bool {
         self.unknown(i).iter().all(|&k| row[k as usize] == 0.0)

@@ -65,9 +65,7 @@ impl<'a> Free<'a> {
         let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
         // A label's share of g changes by a share of its pairs' weight when its bias changes by 1: the second term is the
         // inverse of that, and lets even a tiny C move the biases.
-        let weight: f64 = (0..labels.instances())
-            .map(|i| labels.weight(i) * labels.pairs(i) as f64)
-            .sum();
+        let weight = labels.weight_of_pairs();
         Self {
             labels,
             capacity,

@@ -99,24 +99,29 @@ pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Optio
             }
             unmet = found.unmet;
         }
-        let mut short = bands.iter_mut().zip(&unmet).filter(|(_, u)| **u > 0.0);
-        if monitor.interrupted() || short.all(|(band, _)| *band >= WIDEST) {
+        if monitor.interrupted() || !widen(&mut bands, &unmet) {
             return None;
-        }
-        for (band, _) in bands.iter_mut().zip(&unmet).filter(|(_, u)| **u > 0.0) {
-            *band = (*band * WIDER).min(WIDEST);
         }
     }
     None
 }
 
+/// Widens the bands of the labels whose demand is not met; whether any could be.
+fn widen(bands: &mut [f64], unmet: &[f64]) -> bool {
+    let mut wider = false;
+    for (band, &amount) in bands.iter_mut().zip(unmet) {
+        if amount > 0.0 && *band < WIDEST {
+            *band = (*band * WIDER).min(WIDEST);
+            wider = true;
+        }
+    }
+    wider
+}
+
 /// The band to begin with.
 fn first_band(labels: &Labels, demand: &[f64]) -> f64 {
-    let weight: f64 = (0..labels.instances())
-        .map(|i| labels.weight(i) * labels.pairs(i) as f64)
-        .sum();
     let moved: f64 = demand.iter().map(|amount| amount.abs()).sum();
-    (BAND_PER_SHARE * moved / weight).clamp(LEAST_BAND, LARGEST_BAND)
+    (BAND_PER_SHARE * moved / labels.weight_of_pairs()).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
 /// Calls `visit` for the rows whose pairs' variables are known; `false` when interrupted.
