@@ -28,3 +28,23 @@ def data() -> tuple[Any, Any]:
     X = random.normal(size=(48, 60)) / 8.0
     Y = X @ random.normal(size=(60, 5)) + 0.3 * random.normal(size=(48, 5)) > 0.3
     return X, Y.astype(np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def no_argument_is_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 2024.11, dask computes tuples that begin with a function before a task gets them."""
+    from multimargin.dask.owned import OwnedTasks
+
+    submit = OwnedTasks.submit
+
+    def checked(self: OwnedTasks, name: Any, function: Any, *arguments: Any, **where: Any) -> Any:
+        assert not any(map(_holds_a_task, arguments)), (name, function)
+        return submit(self, name, function, *arguments, **where)
+
+    monkeypatch.setattr(OwnedTasks, "submit", checked)
+
+
+def _holds_a_task(value: Any) -> bool:
+    if isinstance(value, tuple) and callable(next(iter(value), None)):
+        return True
+    return isinstance(value, tuple | list) and any(map(_holds_a_task, value))

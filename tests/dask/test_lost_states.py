@@ -105,10 +105,11 @@ def test_a_folder_of_something_else_is_left_alone(client: Any, data: Any, tmp_pa
     assert os.listdir(tmp_path) == ["letter.txt"]
 
 
-def test_dual_rows_in_a_file(data: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "columns"), [("balanced", 5), ("zero label", 6)])
+def test_dual_rows_in_a_file(data: Any, tmp_path: Path, kind: str, columns: int) -> None:
     X, Y = data
-    part, path = make_part(0, X, Y, None, Pairs()), str(tmp_path / "part.npz")
-    dual = np.zeros(Y.shape)
+    part, path = make_part(0, X, Y, None, Pairs(1.0, kind)), str(tmp_path / "part.npz")
+    dual = np.zeros((48, columns))
     dual[0, :2] = 0.5, -0.5
     state = state_of(dual, np.arange(48.0))
     tasks.write(path, part, [], 0.0, state)
@@ -116,8 +117,9 @@ def test_dual_rows_in_a_file(data: Any, tmp_path: Path) -> None:
     read = tasks.of_state(lambda part, state: state, part, [], (), path)
     np.testing.assert_array_equal(np.asarray(read.dual.todense()), dual)
     np.testing.assert_array_equal(read.terms, np.arange(48.0))
-    other = make_part(0, X[:7], Y[:7], None, Pairs())
-    with pytest.raises(ValueError, match=r"dual rows of shape \(48, 5\), expected \(7, 5\)"):
+    other = make_part(0, X[:7], Y[:7], None, Pairs(1.0, kind))
+    message = rf"dual rows of shape \(48, {columns}\), expected \(7, {columns}\)"
+    with pytest.raises(ValueError, match=message):
         tasks.of_state(lambda part, state: state, other, [], (), path)
 
 

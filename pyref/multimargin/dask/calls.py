@@ -10,10 +10,10 @@ from distributed import Future, KilledWorker
 from distributed.comm import CommClosedError
 
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.parts import Common
+from multimargin.dask.parts import Common, aligned
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.store import StateMissingError
-from multimargin.dask.tasks import Held, held, unwrapped
+from multimargin.dask.tasks import Change, Held, held, unwrapped
 
 # What a task ends with when its worker, or what it needs, is gone.
 _LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
@@ -155,7 +155,7 @@ class Call:
     def _result(self, future: Future) -> Any:
         """Fetch a result, which may be lost on the way."""
         try:
-            return self.owned.fetch(future, self._check_sources)
+            return _aligned(self.owned.fetch(future, self._check_sources))
         except PartsLost:
             raise
         except Exception as error:
@@ -172,6 +172,17 @@ class Call:
         raise error
 
 
+def _aligned(value: Any) -> Any:
+    """Return what came by the network with its arrays where any loop can read them."""
+    if isinstance(value, np.ndarray):
+        return aligned(value)
+    if isinstance(value, dict):
+        return {key: _aligned(entry) for key, entry in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(map(_aligned, value))
+    return value
+
+
 def _size(value: Any) -> int:
     """Return the bytes of all arrays in a value."""
     if isinstance(value, np.ndarray):
@@ -180,6 +191,8 @@ def _size(value: Any) -> int:
         return sum(map(_size, value.values()))
     if isinstance(value, tuple | list):
         return sum(map(_size, value))
+    if isinstance(value, Change):
+        return _size(value.arguments)
     if isinstance(value, Common):
         return value.weights.nbytes + value.offset.nbytes
     return 0

@@ -21,7 +21,7 @@ from multimargin.dask.calls import Call
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
 from multimargin.dask.rounds import PartsLost
-from multimargin.dask.tasks import Changed, Held
+from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.estimators.shared.problem import Matrix
 
 _BIAS = "bias.npy"
@@ -189,7 +189,7 @@ class ClusterParts:
 
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Replace all states by the result of a function."""
-        self.advance(tasks.only_state, function, *arguments)
+        self.advance(tasks.only_state, Change(function, arguments))
 
     def kept(self) -> list[Any]:
         """Return the states, to be handed to `restore`."""
@@ -208,7 +208,7 @@ class ClusterParts:
             options = Options(
                 options.backup_every, folder, options.checkpoint_every, options.patience
             )
-        data = [Changed(source, function, arguments) for source in self.data]
+        data = [Changed(source, Change(function, arguments)) for source in self.data]
         return ClusterParts(self.owned, data, options, self._shared)
 
     def close(self) -> None:

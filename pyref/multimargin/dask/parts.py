@@ -466,8 +466,8 @@ def label_network(part: Part) -> Sums:
     Y = sparse.csr_array(indicator == 1, dtype=np.float64)
     excluded = sparse.csr_array(indicator != 0, dtype=np.float64)
     weighted = Y.multiply(pair_weights[:, None]).tocsr()
-    counts = Y.sum(axis=0)[:, None] - (Y.T @ excluded).toarray()
-    weights = weighted.sum(axis=0)[:, None] - (weighted.T @ excluded).toarray()
+    counts = Y.sum(axis=0)[:, None] - (Y.T @ excluded).toarray(order="C")
+    weights = weighted.sum(axis=0)[:, None] - (weighted.T @ excluded).toarray(order="C")
     # Counting decides which are zero: differences of sums of floats would not be.
     return {"capacity": np.where(counts > 0.0, np.maximum(weights, 0.0), 0.0)}
 

@@ -652,7 +652,7 @@ class _FreeRounds(_Rounds):
         capacity: Matrix,
     ) -> None:
         super().__init__(cluster, shape, model, settings, about)
-        self.capacity = parts.aligned(capacity)
+        self.capacity = capacity
         self.next_attempt = 0
         # The best dual objective of a repair so far; that of B = 0 at first.
         self.bound = 0.0
@@ -721,7 +721,7 @@ class _FreeRounds(_Rounds):
     def _repaired(self, number: int, bias: Matrix) -> Solution | None:
         """Move to where the dual rows sum to 0; None if there is no way."""
         if self.point.sum.any():
-            routing = _rust.route_label_sums(parts.aligned(self.point.sum), self.capacity)
+            routing = _rust.route_label_sums(self.point.sum, self.capacity)
             if routing is None:
                 return None
             scale, flow = routing

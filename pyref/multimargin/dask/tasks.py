@@ -14,12 +14,26 @@ from multimargin.dask.parts import Part, State
 
 
 @dataclass(frozen=True)
+class Change:
+    """A function of a part, or of a part and its dual rows, and its other arguments.
+
+    dask computes a tuple that begins with a function before a task gets it.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def of(self, *first: Any) -> Any:
+        """Return the function of its first arguments and of those held here."""
+        return self.function(*first, *self.arguments)
+
+
+@dataclass(frozen=True)
 class Changed:
     """A part after a change that is made whenever the part is needed."""
 
     source: Any
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    change: Change
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +55,12 @@ class Held:
     home: str
 
 
-def of_data(function: Any, source: Any, changes: list[Any], arguments: Any) -> Any:
+def of_data(function: Any, source: Any, changes: list[Change], arguments: Any) -> Any:
     """Return a function of a part."""
     return function(_part(source, changes), *arguments)
 
 
-def of_state(function: Any, source: Any, changes: list[Any], arguments: Any, state: Any) -> Any:
+def of_state(function: Any, source: Any, changes: list[Change], arguments: Any, state: Any) -> Any:
     """Return a function of a part and its dual rows."""
     part = _part(source, changes)
     return function(part, _state(part, state), *arguments)
@@ -55,7 +69,7 @@ def of_state(function: Any, source: Any, changes: list[Any], arguments: Any, sta
 def new_state(
     function: Any,
     source: Any,
-    changes: list[Any],
+    changes: list[Change],
     arguments: Any,
     state: Any,
     result: Held,
@@ -67,9 +81,9 @@ def new_state(
     return answer
 
 
-def only_state(part: Part, state: State, function: Any, *arguments: Any) -> Any:
-    """Return what a function of a part and its dual rows makes of them, and nothing to be added."""
-    return function(part, state, *arguments), {}
+def only_state(part: Part, state: State, change: Change) -> Any:
+    """Return the dual rows of a part after a change, and nothing to be added."""
+    return change.of(part, state), {}
 
 
 def held(state: Held) -> State:
@@ -87,7 +101,7 @@ def put(copy: Held, state: State, needed: tuple[int, ...]) -> None:
     store.put(copy.fit, copy.number, state, needed)
 
 
-def write(path: str, source: Any, changes: list[Any], step: float, state: Any) -> None:
+def write(path: str, source: Any, changes: list[Change], step: float, state: Any) -> None:
     """Write the dual rows of a part to a file."""
     part = _part(source, changes)
     state = parts.settled(_state(part, state), step)
@@ -105,19 +119,19 @@ def write(path: str, source: Any, changes: list[Any], step: float, state: Any) -
     temporary.replace(path)
 
 
-def unwrapped(source: Any) -> tuple[Any, list[Any]]:
+def unwrapped(source: Any) -> tuple[Any, list[Change]]:
     """Return the innermost source and the changes on it, innermost first."""
-    changes: list[Any] = []
+    changes: list[Change] = []
     while isinstance(source, Changed):
-        changes.insert(0, (source.function, source.arguments))
+        changes.insert(0, source.change)
         source = source.source
     return source, changes
 
 
-def _part(source: Any, changes: list[Any]) -> Part:
+def _part(source: Any, changes: list[Change]) -> Part:
     part: Part = source.load() if isinstance(source, FileSource) else source
-    for function, arguments in changes:
-        part = function(part, *arguments)
+    for change in changes:
+        part = change.of(part)
     return part
 
 
@@ -131,11 +145,11 @@ def _state(part: Part, state: Any) -> State:
         return held(state)
     with np.load(state, allow_pickle=False) as stored:
         shape = tuple(stored["shape"].tolist())
-        if shape != part.indicator.shape:
+        if shape != part.dual_shape:
             raise ValueError(
                 f"checkpoint: {state} has dual rows of shape {shape}, expected "
-                f"{part.indicator.shape}: it belongs to another fit."
+                f"{part.dual_shape}: it belongs to another fit."
             )
-        dual = np.zeros(part.indicator.shape)
+        dual = np.zeros(part.dual_shape)
         dual[stored["rows"], stored["labels"]] = stored["values"]
         return parts.state_of(dual, stored["terms"])
