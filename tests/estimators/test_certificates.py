@@ -194,8 +194,9 @@ def test_scores_that_differ_from_the_certified_ones_are_told():
     for rows in (1, 60):  # all rows are scored, or a sample
         model = Rounded(threshold=0.0, random_state=0)
         many, labels = np.tile(X, (rows, 1)), np.tile(Y, (rows, 1))
-        with pytest.warns(ConvergenceWarning, match="recomputed from its own scores"):
+        with pytest.warns(ConvergenceWarning, match="recomputed from its own scores") as told:
             model.fit(many, labels)
+        assert told[0].filename == __file__
         assert model.status_ == "inexact"
         assert model.dual_gap_ > model.tol
         objective = 0.5 * squared_norm(model, model.label_scores(many))

@@ -62,6 +62,24 @@ def test_every_kind_of_classifier(classifier):
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
+class Splitter(KFold):
+    """Keeps the labels that it is to stratify by."""
+
+    def split(self, X, y=None, groups=None):
+        self.labels = y
+        return super().split(X, y, groups)
+
+
+def test_folds_are_stratified_by_the_labels_that_are_relevant():
+    X, Y = problem()
+    unknown = Y.astype(float)
+    unknown[0] = np.nan
+    for given, seen in ((Y, Y), (unknown, np.nan_to_num(unknown))):
+        cv = Splitter(3)
+        ThresholdedClassifier(RankSVM(random_state=0), cv=cv).fit(X, given)
+        np.testing.assert_array_equal(cv.labels, seen)
+
+
 @pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", 0.25])
 def test_threshold_is_fitted_on_the_scores_of_held_out_rows(threshold):
     X, Y = problem()

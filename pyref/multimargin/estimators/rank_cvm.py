@@ -14,7 +14,6 @@ from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.engine import fit_of
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
-from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import KernelFunction
 from multimargin.thresholds import Threshold
@@ -140,31 +139,16 @@ class RankCVM(PairwiseClassifier):
         return _simplex_certificate(fit, pairs)[2]
 
     def _solve_at_margin_1(self, problem: Problem) -> Fit:
-        """Solve the squared hinge until the gap of eq. (37) is within the tolerance as well."""
+        """Solve the squared hinge; "stalled" where rounding leaves the gap of problem 37 too large.
+
+        Without rounding that gap is never the larger one: with S the sum of the dual variables and
+        Q their quadratic form, D = S - Q/2 <= S^2/(2 Q), and the objective of problem 37 is
+        Q/(2 S^2).
+        """
         fit = super()._solve(problem)
-        tol = problem.tol
-        while fit.status == "converged":
-            _, _, gap = _simplex_certificate(fit, _sum_of_dual_variables(fit, problem))
-            room = problem.max_iter - fit.n_iter
-            if gap <= problem.tol:
-                break
-            if self.solver == "exact" or not np.isfinite(gap):
-                return replace(fit, status="stalled")
-            if room < 1:
-                return replace(fit, status="max_iterations")
-            tol *= 0.5 * problem.tol / gap
-            fit = _after(
-                fit,
-                super()._solve(
-                    replace(
-                        problem,
-                        start=fit.dual,
-                        tol=tol,
-                        max_iter=room,
-                        callback=_later(problem.callback, fit.n_iter),
-                    )
-                ),
-            )
+        gap = self._gap(fit, _sum_of_dual_variables(fit, problem))
+        if fit.status == "converged" and not gap <= problem.tol:
+            return replace(fit, status="stalled")
         return fit
 
     def _solve_by_frank_wolfe(self, problem: Problem) -> Fit:
@@ -273,23 +257,6 @@ def _simplex_certificate(fit: Fit, total: float) -> tuple[float, float, float]:
     _, bound = _simplex_bounds(fit.primal, fit.dual_objective)
     gap = (objective - bound) / objective if np.isfinite(objective) else np.inf
     return objective, bound, gap
-
-
-def _later(callback: EpochCallback | None, epochs: int) -> EpochCallback | None:
-    """Return a callback for epochs that follow others."""
-    if callback is None:
-        return None
-    return lambda epoch, *values: callback(epoch + epochs, *values)
-
-
-def _after(first: Fit, later: Fit) -> Fit:
-    """Return a later fit with the epochs of the one that it started from."""
-    shift = {"epoch": first.n_iter, "seconds": first.history["seconds"][-1]}
-    history = {
-        name: np.concatenate([first.history[name], column + shift.get(name, 0)])
-        for name, column in later.history.items()
-    }
-    return replace(later, n_iter=first.n_iter + later.n_iter, history=history)
 
 
 def _simplex_bounds(primal: float, dual: float) -> tuple[float, float]:
