@@ -211,6 +211,17 @@ def test_rounds_that_bring_nothing_end_a_fit(lam):
     assert model.dual_gap_ > model.tol
 
 
+def test_a_label_that_uses_up_its_steps_in_ten_rounds_ends_a_fit():
+    # Features of very different size, and lam 10 orders below them: no label comes near its optimum.
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12, 6)) * 10.0 ** np.arange(6)
+    Y = (random.normal(size=(12, 2)) > 0).astype(int)
+    model = MLRL(1e-5, kernel="linear", tol=1e-6, max_outer=40)
+    with pytest.warns(ConvergenceWarning, match="stalled"):
+        model.fit(X, Y)
+    assert (model.status_, model.n_iter_) == ("stalled", 10)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("max_outer", [99, 100, 101, 130])
 def test_rounds_of_both_loops_count_together(data, max_outer):
