@@ -109,7 +109,7 @@ def add_largest(graph: Graph, scores: Node, q: int) -> Node:
 
 def _largest(graph: Graph, wanted: int, q: int, scores: Node) -> Node:
     """Append the labels with the `wanted` largest scores; those with equal scores go together."""
-    descending = graph.add("TopK", scores, _integers([q]), axis=1, largest=1, sorted=1)
+    descending = _descending(graph, q, scores)
     # Cut j, between two of these columns, passes the j largest scores.
     above = graph.add("Pad", descending, _integers([0, 1, 0, 0]), np.inf)
     below = graph.add("Pad", descending, _integers([0, 0, 0, 1]), -np.inf)
@@ -127,6 +127,14 @@ def _largest(graph: Graph, wanted: int, q: int, scores: Node) -> Node:
     cut = graph.add("Where", is_fewer, fewer, more)
     lowest = graph.add("GatherElements", above, cut, axis=1)
     return graph.add("GreaterOrEqual", scores, lowest)
+
+
+def _descending(graph: Graph, q: int, scores: Node) -> Node:
+    """Append the scores of each row in descending order."""
+    # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
+    more = graph.add("Pad", scores, _integers([0, 0, 1, 0]), 0.0)
+    descending = graph.add("TopK", more, _integers([q]), axis=1, largest=1, sorted=1)
+    return graph.add("Slice", descending, _integers([0]), _integers([-1]), _integers([0]))
 
 
 def _columns(start: int, end: int) -> tuple[Any, ...]:
