@@ -212,7 +212,8 @@ def test_rounds_that_bring_nothing_end_a_fit(lam):
 
 
 def test_a_label_that_uses_up_its_steps_in_ten_rounds_ends_a_fit():
-    # Features of very different size, and lam 10 orders below them: no label comes near its optimum.
+    # Features of very different size, and lam 10 orders below them: no label comes near its
+    # optimum.
     random = np.random.default_rng(0)
     X = random.normal(size=(12, 6)) * 10.0 ** np.arange(6)
     Y = (random.normal(size=(12, 2)) > 0).astype(int)
