@@ -1,5 +1,6 @@
 """A table of published values, ours, and the differences."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,23 @@ class Row:
     published: Sequence[float | None]
     runs: Sequence[Sequence[float]]
     note: str = ""
+
+
+def chosen(names: Iterable[str]) -> list[str]:
+    """Return the data sets that were asked for (``papers.py --only``), all by default."""
+    only = os.environ.get("MULTIMARGIN_ONLY", "").split()
+    return [name for name in names if not only or name in only]
+
+
+def as_is(name: str) -> tuple[Any, Any, Any, Any]:
+    """Return the official split with the features as they are."""
+    X, X_test, Y, Y_test = load_official(name).train_test()
+    return X, X_test, Y, Y_test
+
+
+def dense(X: Any) -> Any:
+    """Return features as an array."""
+    return X.toarray() if sparse.issparse(X) else X
 
 
 def official(name: str) -> tuple[Any, Any, Any, Any]:

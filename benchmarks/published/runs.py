@@ -1,26 +1,103 @@
-"""Runs that are made once: a file keeps their values, from which an interrupted script goes on."""
+"""Runs that are made once: a file keeps values and seconds, and a script goes on from there."""
 
 import json
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
+
+# Runs of this process, and the seconds of those that the current table asked for.
+_made: dict[str, dict[str, Any]] = {}
+_asked: dict[str, float] = {}
 
 
 def once(name: str, run: Callable[[], Any]) -> Any:
     """Return what a run of that name gave before, or make it and keep what it gives.
 
-    MULTIMARGIN_RUNS names the file (``papers.py --runs FILE``); without it every run is made.
+    MULTIMARGIN_RUNS names the file (``papers.py --runs FILE``); without it a run is kept as long
+    as the process lives. With MULTIMARGIN_STORED (``papers.py --stored``) no run is made.
+
+    Parameters
+    ----------
+    name : str
+        What is run, with all that its value depends on.
+    run : callable
+        Without arguments; returns what JSON can hold.
+
+    Returns
+    -------
+    object
+        What it returned.
+
+    Raises
+    ------
+    LookupError
+        If the run is not there and none is to be made.
     """
+    kept = _kept()
+    if name not in kept:
+        if os.environ.get("MULTIMARGIN_STORED"):
+            raise LookupError(f"{name} has not been run.")
+        start = time.perf_counter()
+        value = run()
+        _keep(name, {"value": value, "seconds": round(time.perf_counter() - start, 2)})
+        kept = _kept()
+    _asked[name] = kept[name]["seconds"]
+    return kept[name]["value"]
+
+
+def all_of(jobs: Mapping[Key, tuple[str, Callable[[], Any]]]) -> dict[Key, Any]:
+    """Return what the runs gave, without those that are not there and are not to be made.
+
+    Parameters
+    ----------
+    jobs : mapping
+        Name and run, by key.
+
+    Returns
+    -------
+    dict
+        Values by key.
+    """
+    found = {}
+    for key, (name, run) in jobs.items():
+        try:
+            found[key] = once(name, run)
+        except LookupError:
+            continue
+    return found
+
+
+def seconds_asked() -> float:
+    """Return how long the runs took that were asked for since the last call, when they were made.
+
+    Returns
+    -------
+    float
+        Seconds.
+    """
+    total = sum(_asked.values())
+    _asked.clear()
+    return total
+
+
+def _kept() -> dict[str, dict[str, Any]]:
+    file = os.environ.get("MULTIMARGIN_RUNS")
+    if file and Path(file).is_file():
+        return {**_made, **json.loads(Path(file).read_text(encoding="utf-8"))}
+    return _made
+
+
+def _keep(name: str, run: dict[str, Any]) -> None:
     file = os.environ.get("MULTIMARGIN_RUNS")
     if not file:
-        return run()
+        _made[name] = run
+        return
     path = Path(file)
-    kept = json.loads(path.read_text()) if path.is_file() else {}
-    if name not in kept:
-        kept[name] = run()
-        # All or nothing: an interruption leaves the file as it was.
-        written = path.with_suffix(".part")
-        written.write_text(json.dumps(kept, indent=1))
-        written.replace(path)
-    return kept[name]
+    # All or nothing: an interruption leaves the file as it was.
+    written = path.with_suffix(".part")
+    written.write_text(json.dumps({**_kept(), name: run}, indent=1), encoding="utf-8")
+    written.replace(path)

@@ -1,0 +1,155 @@
+"""Tables in the form of the papers': one a measure, a line a data set, a column a method."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from common import print_table
+from published.comparison import Measure
+from published.statistics import t_tests
+
+# By data set and method, one list of measures a run.
+Found = Mapping[tuple[str, str], Sequence[Sequence[float]]]
+# Gets the means, one row a data set, and returns lines of a name and a cell a method.
+Footer = Callable[[pd.DataFrame, Measure], list[tuple[str, dict[str, str]]]]
+
+
+def means(found: Found, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
+    """Return our tables: by key of the measure, one row a data set, one column a method.
+
+    Parameters
+    ----------
+    found : mapping
+        The runs.
+    measures : sequence of Measure
+        What each run lists.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Means over the runs; NaN where there is none.
+    """
+    data, methods = (list(dict.fromkeys(key[k] for key in found)) for k in (0, 1))
+    tables = {}
+    for k, measure in enumerate(measures):
+        table = pd.DataFrame(np.nan, index=data, columns=methods)
+        for (name, method), runs in found.items():
+            table.loc[name, method] = float(np.mean([run[k] for run in runs]))
+        tables[measure.key] = table
+    return tables
+
+
+def print_measures(
+    title: str,
+    measures: Sequence[Measure],
+    methods: Sequence[str],
+    found: Found,
+    published: Mapping[str, pd.DataFrame],
+    *,
+    digits: int,
+    footer: Footer | None = None,
+    prints: Mapping[str, str] | None = None,
+) -> None:
+    """Print one table a measure: published and ours, and what the paper prints below.
+
+    Parameters
+    ----------
+    title : str
+        Paper and tables.
+    measures : sequence of Measure
+        The tables.
+    methods : sequence of str
+        The columns.
+    found : mapping
+        Our runs, by data set and method.
+    published : mapping of str to DataFrame
+        Printed tables by measure.
+    digits : int
+        Decimals that the paper prints.
+    footer : callable, optional
+        Makes the last lines from a table.
+    prints : mapping of str to str, optional
+        The method whose printed column stands beside one of ours; the same by default.
+    """
+    ours = means(found, measures)
+    for k, measure in enumerate(measures):
+        lines, good, counted = [], 0, 0
+        for data in dict.fromkeys(name for name, _ in found):
+            theirs, mine = [], []
+            for method in methods:
+                value = _printed(published[measure.key], data, (prints or {}).get(method, method))
+                runs = [run[k] for run in found.get((data, method), ())]
+                theirs.append("" if value is None else f"{value:.{digits}f}")
+                mine.append(_ours(runs, digits))
+                if value is not None and runs:
+                    mean = round(float(np.mean(runs)), digits)
+                    good += mean >= value if measure.larger_is_better else mean <= value
+                    counted += 1
+            lines += [(data, "published", *theirs), ("", "ours", *mine)]
+        if footer is not None:
+            for source, table in (
+                ("published", published[measure.key]),
+                ("ours", ours[measure.key]),
+            ):
+                kept = [method for method in methods if method in table]
+                for name, cells in footer(table[kept], measure):
+                    lines.append((name, source, *(cells.get(method, "") for method in methods)))
+        print_table(f"{title}: {measure.title}", ("data", "", *methods), lines)
+        print(f"  as good as printed: {good} of {counted}")
+
+
+def _printed(table: pd.DataFrame, data: str, method: str) -> float | None:
+    if data not in table.index or method not in table.columns:
+        return None
+    return float(table.loc[data, method])
+
+
+def _ours(runs: Sequence[float], digits: int) -> str:
+    if not runs:
+        return "not run"
+    spread = f" ± {np.std(runs):.{digits}f}" if len(runs) > 1 else ""
+    return f"{np.mean(runs):.{digits}f}{spread}"
+
+
+def print_t_tests(
+    title: str,
+    measures: Sequence[Measure],
+    found: Found,
+    reference: str,
+    published: Mapping[str, str],
+) -> None:
+    """Print wins, ties and losses of a method by paired t-tests, and on which data sets they are.
+
+    Parameters
+    ----------
+    title : str
+        Paper and table.
+    measures : sequence of Measure
+        The lines.
+    found : mapping
+        Our runs, by data set and method; runs of the same number are on the same split.
+    reference : str
+        The method that is counted for.
+    published : mapping of str to str
+        By method the printed counts over all measures, "wins/ties/losses".
+    """
+    kinds = ("win", "tie", "loss")
+    lines, total = [], {method: [0, 0, 0] for method in published}
+    for k, measure in enumerate(measures):
+        splits: dict[str, dict[str, pd.Series]] = {}
+        for (name, method), runs in found.items():
+            splits.setdefault(name, {})[method] = pd.Series([run[k] for run in runs])
+        frames = {name: pd.DataFrame(own) for name, own in splits.items() if reference in own}
+        outcomes = t_tests(frames, reference, larger_is_better=measure.larger_is_better)
+        cells = []
+        for method in published:
+            own = {name: outcome for (name, m), outcome in outcomes.items() if m == method}
+            tally = [sum(outcome == kind for outcome in own.values()) for kind in kinds]
+            total[method] = [a + b for a, b in zip(total[method], tally, strict=True)]
+            where = ", ".join(f"{name} {outcome}" for name, outcome in own.items())
+            cells.append("/".join(map(str, tally)) + (f" ({where})" if where else ""))
+        lines.append((measure.title, *cells))
+    lines.append(("total, ours", *("/".join(map(str, total[m])) for m in published)))
+    lines.append(("total, published", *published.values()))
+    print_table(title, ("measure", *published), lines)

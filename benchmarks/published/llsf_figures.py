@@ -1,0 +1,94 @@
+"""Huang et al. 2015 (LLSF): figures 4 to 6.
+
+Figure 4: how many features LLSF selects for each label (alpha 0.5, beta 0.1) on medical and
+rcv1(subset1), by the published loop and by the convex form. Figure 5: cosines between labels and
+between coefficients on rcv1(subset1). Figure 6: F1 over alpha and beta in five folds; here of the
+convex form, alpha from 2^-10 to 2^10 in steps of 2^5, beta from 2^-10 to 2^5, on medical and on
+rcv1(subset1), of which the paper draws the latter.
+"""
+
+from functools import partial
+
+import numpy as np
+from sklearn.model_selection import cross_val_score
+
+from common import print_table
+from multimargin import LLSF
+from multimargin.measures import get_scorer
+from multimargin.plots import LabelAffinityDisplay, LabelFeatureCountDisplay, ParameterCurveDisplay
+from published.comparison import chosen
+from published.figures import axes, save
+from published.llsf import FORMS, load, part
+from published.runs import all_of
+
+FIGURE_4 = ("medical", "rcv1(subset1)")
+ALPHAS = [2.0**k for k in range(-10, 11, 5)]
+BETAS = [2.0**k for k in range(-10, 6, 5)]
+
+
+def figure_4() -> None:
+    """Draw the numbers of features."""
+    names = chosen(FIGURE_4)
+    drawn = axes(len(names), 2).reshape(len(names), 2)
+    lines = []
+    for name, row in zip(names, drawn, strict=True):
+        A, _, Ya, _ = part(name, 0)
+        for ax, (form, convexify) in zip(row, FORMS.items(), strict=True):
+            model = LLSF(0.5, 0.1, convexify=convexify, tol=1e-2, threshold=0.5).fit(A, Ya)
+            LabelFeatureCountDisplay.from_estimator(model, ax=ax)
+            ax.set_title(f"{name}: LLSF{form}")
+            counts = model.label_specific_features_.sum(axis=1)
+            cells = (int(counts.min()), int(np.median(counts)), int(counts.max()), A.shape[1])
+            lines.append((name, f"LLSF{form}", *map(str, cells)))
+    save(drawn[0, 0].figure, "llsf-figure-4")
+    header = ("data", "form", "smallest", "median", "largest", "features")
+    print_table("Huang et al. 2015, figure 4: features a label", header, lines)
+
+
+def figure_5() -> None:
+    """Draw the affinities, and print their correlation."""
+    A, _, Ya, _ = part("rcv1(subset1)", 0)
+    for form, convexify in FORMS.items():
+        model = LLSF(0.5, 0.1, convexify=convexify, tol=1e-2, threshold=0.5).fit(A, Ya)
+        shown = LabelAffinityDisplay.from_estimator(model, Ya, axes=axes(1, 2))
+        upper = np.triu_indices(Ya.shape[1], 1)
+        pairs = shown.label_affinity[upper], shown.coefficient_affinity[upper]
+        kept = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
+        correlation = np.corrcoef(pairs[0][kept], pairs[1][kept])[0, 1]
+        print(f"  LLSF{form}: the affinities of label pairs correlate by {correlation:.3f}")
+        save(shown.figure_, "llsf-figure-5" + ("-convex" if convexify else ""))
+
+
+def line(name: str, alpha: float) -> list[float]:
+    """Return F1 in five folds over beta."""
+    X, Y = load(name)
+    scoring = get_scorer("example_f1")
+    models = [LLSF(alpha, beta, threshold=0.5, tol=1e-2) for beta in BETAS]
+    return [float(cross_val_score(m, X, Y, cv=5, scoring=scoring).mean()) for m in models]
+
+
+def figure_6() -> None:
+    """Draw F1 over alpha and beta."""
+    for name in chosen(FIGURE_4):
+        jobs = {
+            alpha: (f"llsf figure 6 {name} alpha {alpha:g}", partial(line, name, alpha))
+            for alpha in ALPHAS
+        }
+        found = all_of(jobs)
+        if not found:
+            continue
+        pairs = [(alpha, beta) for alpha in found for beta in BETAS]
+        flat = [value for row in found.values() for value in row]
+        ax = axes(1, 1)[0]
+        parameters = {"alpha": [a for a, _ in pairs], "beta": [b for _, b in pairs]}
+        ParameterCurveDisplay(parameters, {"example_f1": flat}).plot(ax=ax)
+        save(ax.figure, f"llsf-figure-6-{name.partition('(')[0]}")
+        lines = [
+            (f"2^{np.log2(alpha):g}", *(f"{value:.3f}" for value in row))
+            for alpha, row in found.items()
+        ]
+        header = ("alpha", *(f"beta 2^{np.log2(beta):g}" for beta in BETAS))
+        print_table(f"Huang et al. 2015, figure 6: F1, {name}", header, lines)
+
+
+PARTS = {"figure-4": figure_4, "figure-5": figure_5, "figure-6": figure_6}

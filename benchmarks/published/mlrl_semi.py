@@ -1,0 +1,137 @@
+"""Zhang & Yeung 2013 (SSMLRL), semi-supervised: tables XI to XVII; emotions, scene and yeast.
+
+Protocol: a fifth of the rows with labels, ten random splits, measured on the other rows; rbf kernel
+whose width is the mean distance of all rows (for MLRL, of the labelled ones). lambda, lambda1 and
+lambda2 from {0.01, 0.1, 1, 10, 100} / n with n labelled rows, that is with the loss summed; chosen
+by the ranking loss in three folds of the labelled rows, lambda1 before lambda2. MLGRF, MLLGC and
+CNMF have the defaults of `multimargin.baselines`: the paper does not say which graph it has.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.preprocessing import MinMaxScaler
+
+from common import in_turn, print_table
+from multimargin import MLRL, SSMLRL
+from multimargin.baselines import CNMF, MLGRF, MLLGC
+from multimargin.measures import get_scorer
+from multimargin.tuning import LazySearchCV
+from published.comparison import chosen, values, whole
+from published.layout import print_measures, print_t_tests
+from published.mlrl import COLUMNS, DATA_SETS
+from published.printed import printed
+from published.runs import all_of
+
+METHODS = ("SSMLRL", "MLRL", "MLGRF", "MLLGC", "CNMF")
+WEIGHTS = [0.01, 0.1, 1.0, 10.0, 100.0]
+SPLITS = 10
+# Table XVI: wins, ties and losses of SSMLRL over the five measures, nine data sets.
+TABLE_XVI = {"MLRL": "41/4/0", "MLGRF": "22/17/6", "MLLGC": "33/7/5", "CNMF": "43/2/0"}
+# Table XVII: seconds of MLRL and of SSMLRL.
+SECONDS = {
+    "emotions": (3.6981, 7.3062),
+    "scene": (15.5381, 33.2390),
+    "yeast": (30.0544, 39.7401),
+}
+
+
+def split_of(name: str, number: int) -> tuple[Any, Any, Any, Any]:
+    """Return all rows, labels, the labelled rows and the others."""
+    X, Y = whole(name)
+    X = MinMaxScaler().fit_transform(X)
+    order = np.random.default_rng(number).permutation(len(X))
+    labelled, others = np.split(order, [len(X) // 5])
+    return X, Y, labelled, others
+
+
+def hidden(Y: Any, others: Any) -> Any:
+    """Return labels of which those of some rows are unknown."""
+    partly = Y.astype(int)
+    partly[others] = -1
+    return partly
+
+
+def searched(X: Any, Y: Any, labelled: Any, others: Any) -> Any:
+    """Return SSMLRL, its parameters chosen in three folds of the labelled rows."""
+    weights = [weight / labelled.size for weight in WEIGHTS]
+    folds = [
+        (np.concatenate([labelled[a], others]), labelled[b]) for a, b in KFold(3).split(labelled)
+    ]
+    return LazySearchCV(
+        SSMLRL(gamma="mean_distance"),
+        {"lam1": weights, "lam2": weights},
+        start={"lam1": weights[1], "lam2": weights[1]},
+        scoring=get_scorer("neg_ranking_loss"),
+        cv=folds,
+    ).fit(X, hidden(Y, others))
+
+
+def measured(name: str, method: str, number: int) -> list[float]:
+    """Measure a method on the rows without labels of a split."""
+    X, Y, labelled, others = split_of(name, number)
+    if method == "SSMLRL":
+        model = searched(X, Y, labelled, others)
+    elif method == "MLRL":
+        weights = [weight / labelled.size for weight in WEIGHTS]
+        model = GridSearchCV(
+            MLRL(gamma="mean_distance"),
+            {"lam": weights},
+            scoring=get_scorer("neg_ranking_loss"),
+            cv=3,
+        ).fit(X[labelled], Y[labelled])
+    else:
+        graph = {"MLGRF": MLGRF, "MLLGC": MLLGC, "CNMF": CNMF}[method]()
+        model = graph.fit(X, hidden(Y, others))
+    return values(COLUMNS, model, X[others], Y[others])
+
+
+def compare_methods() -> None:
+    """Print tables XI to XVI."""
+    found = {}
+    for name in chosen(DATA_SETS):
+        for method in METHODS:
+            jobs = {
+                number: (
+                    f"mlrl semi {name} {method} split {number}",
+                    partial(measured, name, method, number),
+                )
+                for number in range(SPLITS)
+            }
+            runs = all_of(jobs)
+            if runs:
+                found[name, method] = list(runs.values())
+    title = "Zhang & Yeung 2013, tables XI to XV"
+    print_measures(title, COLUMNS, METHODS, found, printed("mlrl_semi"), digits=4)
+    title = "Zhang & Yeung 2013, table XVI: SSMLRL, t-tests"
+    print_t_tests(title, COLUMNS, found, "SSMLRL", TABLE_XVI)
+
+
+def timed(name: str) -> list[float]:
+    """Return the seconds of one fit of MLRL and SSMLRL on all rows, and with 20 % labelled."""
+    X, Y, labelled, others = split_of(name, 0)
+    jobs = (
+        partial(MLRL(1.0 / len(X), gamma="mean_distance").fit, X, Y),
+        partial(
+            SSMLRL(1.0 / labelled.size, 0.01 / labelled.size, gamma="mean_distance").fit,
+            X,
+            hidden(Y, others),
+        ),
+    )
+    return [seconds for seconds, _ in in_turn(*jobs, repeats=1)]
+
+
+def compare_times() -> None:
+    """Print table XVII."""
+    jobs = {name: (f"mlrl seconds {name}", partial(timed, name)) for name in chosen(DATA_SETS)}
+    lines = [
+        (name, *(f"{value:.2f}" for pair in zip(SECONDS[name], row, strict=True) for value in pair))
+        for name, row in all_of(jobs).items()
+    ]
+    header = ("data", "MLRL published", "ours", "SSMLRL published", "ours")
+    print_table("Zhang & Yeung 2013, table XVII: seconds of a fit", header, lines)
+
+
+PARTS = {"tables-XI-XVI": compare_methods, "table-XVII": compare_times}

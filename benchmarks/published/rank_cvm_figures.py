@@ -1,0 +1,153 @@
+"""Xu 2013 (Rank-CVM): figures 3 to 6, of emotions, scene, genbase, medical and yeast.
+
+Figure 3: five measures of Rank-CVM over gamma at C = 1 and over C at gamma = 2^-1, on emotions, in
+three folds. Figure 4: the curves of table 2. Figure 5: seconds of both published loops at the
+parameters of table 2 (eps 1e-3, at most 50 epochs) over the number of variables, their ratio and
+the fitted powers. Figure 6: the share of training rows that are support vectors, with the W-test.
+"""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from common import in_turn, print_table
+from multimargin import RankCVM
+from multimargin.compare.statistics.ranks import wilcoxon_tests
+from multimargin.plots import ParameterCurveDisplay
+from published import rank_cvm
+from published.comparison import chosen
+from published.figures import axes, save
+from published.runs import all_of
+
+PAIR = ("Rank-CVM", "Rank-SVM")
+# Section 8.5.
+MEAN_RATIO = 13.72
+SUPPORT = {"Rank-CVM": 0.8550, "Rank-SVM": 0.9898}
+
+
+def over_both() -> dict[str, dict[str, list[float]]]:
+    """Return the measures over gamma and over C."""
+    X, _, Y, _ = rank_cvm.split_of("emotions")
+    make = partial(RankCVM, random_state=0)
+    return {
+        "gamma": rank_cvm.curve(X, Y, [make(gamma=gamma, C=1.0) for gamma in rank_cvm.GAMMAS]),
+        "C": rank_cvm.curve(X, Y, [make(gamma=0.5, C=C) for C in rank_cvm.CS]),
+    }
+
+
+def figure_3() -> None:
+    """Draw five measures over gamma and over C."""
+    found = all_of({0: ("rank-cvm figure 3", over_both)})
+    if not found:
+        return
+    drawn = axes(1, 10)
+    values = {"gamma": rank_cvm.GAMMAS, "C": rank_cvm.CS}
+    places = iter(drawn)
+    for parameter, curves in found[0].items():
+        for column in rank_cvm.COLUMNS:
+            _curve(parameter, values[parameter], column.key, curves[column.key], next(places))
+    save(drawn[0].figure, "rank-cvm-figure-3")
+    lines = [
+        (parameter, column.title, f"2^{np.log2(_best(values[parameter], curves, column)):g}")
+        for parameter, curves in found[0].items()
+        for column in rank_cvm.COLUMNS
+    ]
+    print_table("Xu 2013, figure 3: the best values", ("parameter", "measure", "ours"), lines)
+
+
+def figure_4() -> None:
+    """Draw the criterion over gamma and over C, for both methods."""
+    searches = all_of(rank_cvm.tuning_jobs())
+    names = list(dict.fromkeys(name for name, _ in searches))
+    if not names:
+        return
+    drawn = axes(len(names), 4).reshape(len(names), 4)
+    for (name, method), search in searches.items():
+        row, first = names.index(name), 2 * PAIR.index(method)
+        for k, (parameter, values) in enumerate((("gamma", rank_cvm.GAMMAS), ("C", rank_cvm.CS))):
+            ax = drawn[row, first + k]
+            criterion = rank_cvm.criterion(search[f"over_{parameter}"])
+            _curve(parameter, values, "ranking_hamming", criterion, ax)
+            ax.set_title(f"{name}, {method}")
+    save(drawn[0, 0].figure, "rank-cvm-figure-4")
+
+
+def timed(name: str) -> dict[str, list[float]]:
+    """Return seconds, steps and the share of support vectors of both published loops."""
+    X, _, Y, _ = rank_cvm.split_of(name)
+    jobs = [partial(rank_cvm.model_of(name, method).fit, X, Y) for method in PAIR]
+    return {
+        method: [seconds, float(model.n_iter_), model.support_.size / len(Y)]
+        for method, (seconds, model) in zip(PAIR, in_turn(*jobs, repeats=3), strict=True)
+    }
+
+
+def figures_5_and_6() -> None:
+    """Draw times and support vectors, and print them."""
+    jobs = {
+        name: (f"rank-cvm seconds {name}", partial(timed, name))
+        for name in chosen(rank_cvm.DATA_SETS)
+    }
+    found = all_of(jobs)
+    if not found:
+        return
+    sizes = [rank_cvm.TABLE_1[name][-1] for name in found]
+    lines = []
+    for name, runs in found.items():
+        cells = [f"{value:.3g}" for method in PAIR for value in runs[method]]
+        ratio = runs["Rank-SVM"][0] / runs["Rank-CVM"][0]
+        lines.append((name, str(rank_cvm.TABLE_1[name][-1]), *cells, f"{ratio:.2f}"))
+    header = (
+        "data",
+        "variables",
+        *(f"{m}: {what}" for m in PAIR for what in ("s", "steps", "SV")),
+    )
+    print_table("Xu 2013, figures 5 and 6", (*header, "ratio of s"), lines)
+    seconds = {method: np.array([runs[method][0] for runs in found.values()]) for method in PAIR}
+    share = {method: np.array([runs[method][2] for runs in found.values()]) for method in PAIR}
+    mean = float(np.mean(seconds["Rank-SVM"] / seconds["Rank-CVM"]))
+    print(f"  mean ratio of seconds: {mean:.2f} (published, nine data sets: {MEAN_RATIO})")
+    for method in PAIR:
+        text = (
+            f"  {method}: support vectors {share[method].mean():.4f} (published {SUPPORT[method]})"
+        )
+        if len(found) > 1:
+            power, factor = np.polyfit(np.log(sizes), np.log(seconds[method]), 1)
+            text += f"; seconds ~ {np.exp(factor):.2g} variables^{power:.2f}"
+        print(text)
+    if len(found) > 1:
+        table = pd.DataFrame(share, index=list(found))
+        tested = wilcoxon_tests(table, "Rank-CVM", larger_is_better=False).loc["Rank-SVM"]
+        print(f"  W-test of the support vectors: {tested['outcome']}, p = {tested['p_value']:.3f}")
+    drawn = axes(1, 3)
+    order = np.argsort(sizes)
+    for method in PAIR:
+        drawn[0].loglog(np.array(sizes)[order], seconds[method][order], marker="o", label=method)
+        drawn[2].plot(list(found), share[method], marker="o", linestyle="none", label=method)
+    drawn[1].bar(list(found), seconds["Rank-SVM"] / seconds["Rank-CVM"])
+    for ax, title in zip(drawn, ("Seconds", "Rank-SVM / Rank-CVM", "Support vectors"), strict=True):
+        ax.set_ylabel(title)
+    drawn[0].set_xlabel("Variables")
+    drawn[0].legend()
+    drawn[2].legend()
+    save(drawn[0].figure, "rank-cvm-figures-5-6")
+
+
+def _curve(parameter: str, values: list[float], key: str, curve: list[float], ax: object) -> None:
+    """Draw a measure over a parameter; a loss by the name that scikit-learn gives to losses."""
+    loss = key != "average_precision"
+    name, shown = (f"neg_{key}", -np.array(curve)) if loss else (key, np.array(curve))
+    ParameterCurveDisplay({parameter: values}, {name: shown}).plot(ax=ax)
+
+
+def _best(values: list[float], curves: dict[str, list[float]], column: object) -> float:
+    curve = np.array(curves[column.key])
+    return values[int(curve.argmax() if column.larger_is_better else curve.argmin())]
+
+
+PARTS = {
+    "figure-3": figure_3,
+    "figure-4": figure_4,
+    "figures-5-6": figures_5_and_6,
+}

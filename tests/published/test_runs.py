@@ -1,0 +1,81 @@
+"""Runs are made once, survive an interruption, and say how long they took."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from published import runs
+
+
+class Counter:
+    """A run that counts how often it is made."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def __call__(self) -> list[float]:
+        self.made += 1
+        return [0.5, float(self.made)]
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "runs.json"
+    monkeypatch.setenv("MULTIMARGIN_RUNS", str(path))
+    return path
+
+
+def test_a_run_is_made_once_and_kept_with_its_seconds(file: Path) -> None:
+    run = Counter()
+    assert runs.once("a", run) == runs.once("a", run) == [0.5, 1.0]
+    assert run.made == 1
+    kept = json.loads(file.read_text(encoding="utf-8"))
+    assert kept["a"]["value"] == [0.5, 1.0]
+    assert kept["a"]["seconds"] >= 0.0
+
+
+def test_without_a_file_a_run_is_kept_in_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_made", {})
+    run = Counter()
+    assert runs.once("a", run) == runs.once("a", run)
+    assert run.made == 1
+
+
+def test_an_interruption_keeps_what_was_finished(file: Path) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    first, second = Counter(), Counter()
+    with pytest.raises(KeyboardInterrupt):
+        runs.all_of({1: ("first", first), 2: ("second", interrupted)})
+    assert runs.all_of({1: ("first", first), 2: ("second", second)}) == {
+        1: [0.5, 1.0],
+        2: [0.5, 1.0],
+    }
+    assert (first.made, second.made) == (1, 1)
+    assert not list(file.parent.glob("*.part"))
+
+
+def test_stored_runs_alone_are_shown(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Counter()
+    runs.once("there", run)
+    monkeypatch.setenv("MULTIMARGIN_STORED", "yes")
+    assert runs.all_of({1: ("there", run), 2: ("missing", run)}) == {1: [0.5, 1.0]}
+    with pytest.raises(LookupError, match="missing has not been run"):
+        runs.once("missing", run)
+    assert run.made == 1
+
+
+def test_the_seconds_are_those_of_the_runs_asked_for(file: Path) -> None:
+    file.write_text(
+        json.dumps({name: {"value": 0, "seconds": s} for name, s in (("a", 2.0), ("b", 3.0))}),
+        encoding="utf-8",
+    )
+    runs.seconds_asked()
+    runs.once("a", Counter())
+    assert runs.seconds_asked() == 2.0
+    runs.once("a", Counter())
+    runs.once("b", Counter())
+    assert runs.seconds_asked() == 5.0
+    assert runs.seconds_asked() == 0.0

@@ -1,0 +1,100 @@
+"""From the printed tables come the statistics that the papers print below them."""
+
+import pandas as pd
+import pytest
+
+from published.printed import printed
+from published.statistics import counts, pairwise_counts, t_tests, total_order, w_test
+
+LARGER = {
+    "coverage": False,
+    "one_error": False,
+    "ranking_loss": False,
+    "hamming_loss": False,
+    "average_precision": True,
+    "jaccard": True,
+    "exact_match": True,
+    "example_f1": True,
+    "macro_f1": True,
+    "micro_f1": True,
+}
+
+# Xu 2013, last rows of tables 3 to 7.
+W_TESTS = {
+    "coverage": "==>>>",
+    "one_error": "==>>>",
+    "average_precision": "==>>>",
+    "ranking_loss": "==>>>",
+    "hamming_loss": "=====",
+}
+
+# Tan et al. 2019, last row of table 2: mlODM against each.
+COUNTS = {
+    "BP-MLL": (24, 1, 3),
+    "ML-kNN": (28, 0, 0),
+    "Rank-SVM": (19, 1, 8),
+    "Rank-CVM": (20, 2, 6),
+    "Rank-SVMz": (25, 0, 3),
+    "Rank-LSVM": (18, 2, 8),
+}
+
+# Huang et al. 2015, last rows of tables II to VIII.
+ORDERS = {
+    "hamming_loss": "LLSF-BSVM > LLSF >= BSVM > LIFT > LLSF-CC > CC > BKNN",
+    "jaccard": "LLSF-CC > LLSF-BSVM > CC > LLSF >= BSVM > LIFT > BKNN",
+    "exact_match": "LLSF-CC > CC > LLSF-BSVM > BSVM > LLSF > LIFT > BKNN",
+    "example_f1": "LLSF-CC > LLSF-BSVM > CC > BSVM > LLSF > BKNN > LIFT",
+    "macro_f1": "LLSF-BSVM > LLSF-CC > BKNN > CC > BSVM > LIFT > LLSF",
+    "micro_f1": "LLSF-CC > LLSF-BSVM > CC > BSVM > LLSF > BKNN > LIFT",
+    "average_precision": "LLSF > LLSF-BSVM > LIFT > BKNN > BSVM > LLSF-CC > CC",
+}
+
+# Huang et al. 2015, table IX.
+PAIRWISE = {
+    ("LLSF", "BKNN"): (6, 0, 1),
+    ("LLSF", "LIFT"): (6, 0, 1),
+    ("LLSF", "BSVM"): (1, 2, 4),
+    ("LLSF", "CC"): (2, 0, 5),
+    ("LLSF-BSVM", "BKNN"): (7, 0, 0),
+    ("LLSF-BSVM", "LIFT"): (7, 0, 0),
+    ("LLSF-BSVM", "BSVM"): (7, 0, 0),
+    ("LLSF-BSVM", "CC"): (6, 0, 1),
+    ("LLSF-CC", "BKNN"): (6, 0, 1),
+    ("LLSF-CC", "LIFT"): (5, 0, 2),
+    ("LLSF-CC", "BSVM"): (5, 0, 2),
+    ("LLSF-CC", "CC"): (7, 0, 0),
+}
+
+
+@pytest.mark.parametrize("measure", W_TESTS)
+def test_the_w_tests_of_xu_2013(measure: str) -> None:
+    table = printed("rank_cvm")[measure]
+    found = w_test(table, "Rank-CVM", larger_is_better=LARGER[measure])
+    assert "".join(found[method] for method in table.columns) == W_TESTS[measure]
+
+
+def test_the_counts_of_tan_et_al_2019() -> None:
+    assert counts(printed("mlodm"), "mlODM", LARGER) == COUNTS
+
+
+@pytest.mark.parametrize("measure", ORDERS)
+def test_the_total_orders_of_huang_et_al_2015(measure: str) -> None:
+    found = total_order(printed("llsf")[measure], larger_is_better=LARGER[measure])
+    assert found == ORDERS[measure]
+
+
+@pytest.mark.parametrize(("method", "other"), PAIRWISE)
+def test_the_pairwise_counts_of_huang_et_al_2015(method: str, other: str) -> None:
+    found = pairwise_counts(printed("llsf"), method, other, LARGER)
+    assert found == PAIRWISE[method, other]
+
+
+def test_t_tests_are_those_of_single_data_sets() -> None:
+    # The differences 1, 2, 3 have t = 2 / (1 / sqrt(3)) = 3.46, below the 4.30 of two degrees of
+    # freedom; 1.9, 2, 2.1 have t = 34.6.
+    near = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.0, 0.0, 0.0]})
+    far = pd.DataFrame({"a": [1.9, 2.0, 2.1], "b": [0.0, 0.0, 0.0]})
+    found = t_tests({"near": near, "far": far}, "a", larger_is_better=True)
+    assert found == {("near", "b"): "tie", ("far", "b"): "win"}
+    found = t_tests({"far": far}, "a", larger_is_better=False)
+    assert found == {("far", "b"): "loss"}
