@@ -368,16 +368,12 @@ def _cluster(address: str | None) -> Iterator[None]:
 
 @contextmanager
 def _told_how_to_go_on(results_file: str) -> Iterator[None]:
-    from multimargin.cli.output import console
+    from multimargin.cli.output import tell
 
     try:
         yield
     except KeyboardInterrupt:
-        console(stderr=True).print(
-            f"stopped; results so far are in {results_file}, and the same command goes on there",
-            markup=False,
-            soft_wrap=True,
-        )
+        tell(f"stopped; results so far are in {results_file}, and the same command goes on there")
         raise
 
 

@@ -214,16 +214,12 @@ def _keep(pipeline: Any, info: Any, output: str | None) -> None:
 
 
 def _end(interrupted: bool, output: str | None) -> None:
-    from multimargin.cli.output import console
+    from multimargin.cli.output import tell
 
     if not interrupted:
         return
     if output is not None:
-        console(stderr=True).print(
-            f"stopped; the model reached so far, with the gap above, is in {output}",
-            markup=False,
-            soft_wrap=True,
-        )
+        tell(f"stopped; the model reached so far, with the gap above, is in {output}")
     raise typer.Exit(INTERRUPTED)
 
 

@@ -336,18 +336,16 @@ def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
     """
     import numpy as np
 
-    from multimargin.cli.output import console
+    from multimargin.cli.output import tell
 
     unknown = np.count_nonzero(np.isnan(data.Y[rows]), axis=0)
     order = np.argsort(-unknown, kind="stable")[: np.count_nonzero(unknown)]
     if not order.size:
         return
     named = ", ".join(f"{data.label_names[k]} ({unknown[k]})" for k in order[:8])
-    console(stderr=True).print(
+    tell(
         f"{unknown.sum()} of {rows.size * unknown.size} labels are unknown, {consequence}: {named}"
-        f"{', ...' if order.size > 8 else ''}",
-        markup=False,
-        soft_wrap=True,
+        f"{', ...' if order.size > 8 else ''}"
     )
 
 

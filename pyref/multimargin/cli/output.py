@@ -43,6 +43,21 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False)
 
 
+def tell(message: str, style: str = "") -> None:
+    """Print a line on standard error.
+
+    Parameters
+    ----------
+    message : str
+        The line, as it is: square brackets in it are no markup.
+    style : str, default=""
+        Its colour.
+    """
+    from rich.text import Text
+
+    console(stderr=True).print(Text(message, style=style), soft_wrap=True)
+
+
 def pairs_table(rows: Sequence[tuple[str, ...]]) -> "Table":
     """Lay out names and values.
 

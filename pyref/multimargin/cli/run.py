@@ -16,15 +16,8 @@ from multimargin.cli.app import app
 from multimargin.cli.many_machines import with_address
 from multimargin.cli.options import METHOD_PARAMETERS
 
-# Arguments of functions that have options of the same meaning.
-_OPTIONS = {
-    "labels": "--labels",
-    "tags_column": "--tags-column",
-    "separator": "--separator",
-    "drop": "--drop",
-    "text": "--text",
-    "keep": "--keep",
-}
+# Arguments of functions that are options here, with dashes for underscores.
+_ARGUMENTS = ("labels", "tags_column", "separator", "drop", "text", "keep")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -159,16 +152,20 @@ def _show_error(error: Exception, command: str) -> int:
     expected = (ValueError, TypeError, OSError, ImportError, KeyError, RuntimeError, MemoryError)
     if not (hasattr(error, "format_message") or isinstance(error, expected)):
         message = f"unexpected {type(error).__name__}: {message} (multimargin --debug shows more)"
-    # The argument of a function, which the user of a command does not see.
-    message = message.removeprefix("path: ")
-    for argument, option in _OPTIONS.items():
-        if message.startswith(f"{argument}: "):
-            message = f"{option}: {message.removeprefix(f'{argument}: ')}"
-    if message.startswith("--"):
-        message = message.replace(" tags_column", " --tags-column")
     hint = f" (see {command} --help)" if wrong_usage else ""
-    _print(f"{command}: {message}{hint}", "red")
+    _print(f"{command}: {_in_options(message)}{hint}", "red")
     return USAGE if wrong_usage else FAILED
+
+
+def _in_options(message: str) -> str:
+    """Return what a function says of its arguments, said of the options of the command."""
+    argument, colon, rest = message.partition(": ")
+    if colon and argument == "path":
+        return rest
+    if not colon or argument not in _ARGUMENTS:
+        return message
+    rest = rest.replace(" tags_column", " --tags-column")
+    return f"--{argument.replace('_', '-')}: {rest}"
 
 
 def _show_warning(
@@ -183,8 +180,6 @@ def _show_warning(
 
 
 def _print(message: str, color: str) -> None:
-    from rich.console import Console
-    from rich.text import Text
+    from multimargin.cli.output import tell
 
-    line = " ".join(message.split())
-    Console(stderr=True, highlight=False).print(Text(line, style=color), soft_wrap=True)
+    tell(" ".join(message.split()), color)

@@ -244,22 +244,14 @@ def say_what_is_missing(table: "Table", rows: Any) -> None:
     rows : ndarray of int
         The rows that are used.
     """
-    from multimargin.cli.output import console, counted
+    from multimargin.cli.output import counted, tell
 
     ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}
     for column, count in table.missing(rows).items():
         if count == len(rows):
-            console(stderr=True).print(
-                f"{column}: no value at all; drop it (--drop {column})",
-                markup=False,
-                soft_wrap=True,
-            )
-            continue
-        console(stderr=True).print(
-            f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}",
-            markup=False,
-            soft_wrap=True,
-        )
+            tell(f"{column}: no value at all; drop it (--drop {column})")
+        else:
+            tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
 
 
 def _ask_for_labels(parts: Any) -> None:
