@@ -19,9 +19,9 @@ from sklearn.base import BaseEstimator
 
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
+from multimargin.checks.paths import existing_file
 from multimargin.estimators import MajorityClass
-from multimargin.files.paths import existing_file
-from multimargin.files.writing import path_to_write, replacing
+from multimargin.files import path_to_write, replacing
 from multimargin.kernels import Kernel
 from multimargin.thresholds import Threshold
 

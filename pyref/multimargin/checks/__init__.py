@@ -4,7 +4,6 @@
 - `labels`: label indicators and label scores;
 - `targets`: what an estimator is fitted to, label indicators or one class a row;
 - `weights`: weights of rows;
-- `parameters`: constructor parameters.
-
-The checks of paths are in `multimargin.files.paths`.
+- `parameters`: constructor parameters;
+- `paths`: paths of files to read.
 """

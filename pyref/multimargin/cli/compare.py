@@ -341,7 +341,7 @@ def _checked_choices(
 
 
 def _check_outputs(outputs: dict[str, str | None]) -> None:
-    from multimargin.files.writing import path_to_write
+    from multimargin.files import path_to_write
 
     for option, path in outputs.items():
         if path is not None:
@@ -384,10 +384,10 @@ def _write(
     outputs: dict[str, str | None],
     typed: str,
 ) -> None:
+    from multimargin.cli.spreadsheets import as_cell
     from multimargin.compare.report.table import to_latex, to_markdown
     from multimargin.compare.report.tables import results_frame
-    from multimargin.files.spreadsheets import as_cell
-    from multimargin.files.writing import replacing, write_text
+    from multimargin.files import replacing, write_text
 
     report, csv, markdown, latex = outputs.values()
     if csv is not None:

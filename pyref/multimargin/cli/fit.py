@@ -79,7 +79,7 @@ def command(
     )
     from multimargin.cli.output import counted
     from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
-    from multimargin.files.writing import path_to_write
+    from multimargin.files import path_to_write
 
     columns = table_columns(labels, tags_column, separator, drop, text)
     options = PartOptions(checkpoint, n_features, n_labels, zero_based)
@@ -142,7 +142,7 @@ def _fit_parts(
     from multimargin.cli.output import counted
     from multimargin.dask import fit
     from multimargin.dask.fitting import check_estimator
-    from multimargin.files.writing import path_to_write
+    from multimargin.files import path_to_write
     from multimargin.scaling import with_scaler
 
     arguments = linear_parameters(method_name, scale, address, arguments)

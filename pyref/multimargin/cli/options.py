@@ -401,7 +401,7 @@ def check_picture(path: str, option: str) -> None:
     """
     from pathlib import Path
 
-    from multimargin.files.writing import path_to_write
+    from multimargin.files import path_to_write
 
     if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
         raise WrongUsage(f"{option} is {path!r}; expected a file ending in .png, .svg or .pdf")

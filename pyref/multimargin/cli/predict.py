@@ -83,7 +83,7 @@ def command(
     from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
-    from multimargin.files.writing import path_to_write, replacing
+    from multimargin.files import path_to_write, replacing
     from multimargin.model_files import load_model
 
     if form not in FORMATS:

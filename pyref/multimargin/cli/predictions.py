@@ -8,7 +8,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.files.spreadsheets import as_cell
+from multimargin.cli.spreadsheets import as_cell
 
 FORMATS = ("all", "labels", "tags")
 """What a row can have: labels and scores, labels, or names of labels."""

@@ -108,7 +108,7 @@ def command(
     )
     from multimargin.cli.output import console, print_json, said_once
     from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
-    from multimargin.files.writing import path_to_write
+    from multimargin.files import path_to_write
     from multimargin.tuning.last_step import LastStepSearch
 
     method, estimator = make_named_method(method_name, context.args)
@@ -232,7 +232,7 @@ def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, l
 def _write(found: dict[str, Any], path: str) -> None:
     import json
 
-    from multimargin.files.writing import write_text
+    from multimargin.files import write_text
 
     write_text(path, json.dumps(found, indent=2) + "\n", streams=True)
 
@@ -244,7 +244,7 @@ def _draw(tuned: Any, title: str, path: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from multimargin.files.writing import replacing
+    from multimargin.files import replacing
     from multimargin.plots import ParameterCurveDisplay
 
     several = [name for name, values in tuned.grid.items() if len(values) > 1]

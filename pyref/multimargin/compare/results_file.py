@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from multimargin.compare.results import Result, latest
-from multimargin.files.writing import sync_folder
+from multimargin.files import sync_folder
 
 try:
     import fcntl

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import SPARSE_DENSITY, Attribute, feature_matrix
 from multimargin.datasets._reading import reading
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.files.paths import existing_file
 
 _ATTRIBUTE = re.compile(
     r"""@attribute \s+

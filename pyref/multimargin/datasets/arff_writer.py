@@ -15,7 +15,7 @@ from scipy import sparse
 
 from multimargin.datasets.arff import import_liac_arff
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.files.writing import path_to_write, replacing
+from multimargin.files import path_to_write, replacing
 
 _MULAN_NAMESPACE = "http://mulan.sourceforge.net/labels"
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:=/+-]+", re.ASCII)

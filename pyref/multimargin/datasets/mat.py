@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multimargin.checks.paths import existing_file
 from multimargin.datasets._matlab import HDF5Error, NotNumeric, read_matlab
 from multimargin.datasets._reading import (
     MAX_FEATURES,
@@ -16,7 +17,6 @@ from multimargin.datasets._reading import (
     reading,
 )
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.files.paths import existing_file
 
 # Names in use, in lower case and without underscores, once "train" or "test" is taken off.
 _FEATURE_NAMES = frozenset({"x", "data", "features", "feature", "fea", "instances"})

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import MAX_FEATURES, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.files.paths import existing_file
 
 _CSR = ("data", "indices", "indptr", "shape")
 # The most that deflate, the compression in these archives, makes of one byte.

@@ -11,11 +11,11 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_files
 
 from multimargin.checks.labels import refuse_unknown
+from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import NumberedNames
 from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.files.paths import existing_file
-from multimargin.files.writing import path_to_write, replacing
+from multimargin.files import path_to_write, replacing
 
 
 def load_svmlight(

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.files.writing import path_to_write, replacing
+from multimargin.files import path_to_write, replacing
 from multimargin.onnx.graph import Graph, Node, require_onnx
 from multimargin.onnx.labels import add_labels, add_largest, add_threshold
 from multimargin.onnx.scores import add_scores

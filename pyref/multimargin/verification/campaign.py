@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import RankCVM
+from multimargin.files import replacing, write_text
 from multimargin.reference.exact import ExactSolverError
 from multimargin.verification.bounds import Interval, optimum, returned
 from multimargin.verification.tasks import Task, draw_task
@@ -262,7 +263,8 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
     X = task.X.toarray() if sparse else task.X
     fixed = task.parameters.get("fixed_covariance")
     arrays = {"X": X, "Y": task.Y} | ({} if fixed is None else {"fixed_covariance": fixed})
-    np.savez(folder / f"{name}.npz", **arrays)
+    with replacing(folder / f"{name}.npz", "wb") as stream:
+        np.savez(stream, **arrays)
     parameters = ", ".join(
         f"{key}=data['fixed_covariance']" if key == "fixed_covariance" else f"{key}={value!r}"
         for key, value in _plain(task.parameters).items()
@@ -283,7 +285,7 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
         "print(model.status_, model.objective_, model.dual_objective_, model.dual_gap_)",
     ]
     path = folder / f"{name}.py"
-    path.write_text("\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n")
     return path
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from multimargin.cli.demonstration.race import Outcome
 from multimargin.datasets import MultilabelData
-from multimargin.files.writing import replacing
+from multimargin.files import replacing
 from multimargin.plots.drawing import marker_style
 
 _N_TAGS = 12

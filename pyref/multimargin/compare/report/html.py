@@ -25,7 +25,7 @@ from multimargin.compare.report.tables import results_tables
 from multimargin.compare.report.verdict import verdict
 from multimargin.compare.report.wording import date_in_words
 from multimargin.compare.results import Result
-from multimargin.files.writing import write_text
+from multimargin.files import write_text
 
 _TEMPLATE = "report.html.jinja"
 # Characters in a line of A4 in small print.

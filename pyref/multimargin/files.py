@@ -9,7 +9,7 @@ from secrets import token_hex
 from stat import S_IMODE
 from typing import IO, Any
 
-from multimargin.files.paths import as_path
+from multimargin.checks.paths import as_path
 
 _ENDING = ".unfinished"
 _NO_REGULAR_FILE = "is no regular file, expected a file to write"

@@ -4,7 +4,7 @@ import io
 import numpy as np
 import pytest
 
-from multimargin.files.spreadsheets import as_cell
+from multimargin.cli.spreadsheets import as_cell
 
 
 @pytest.mark.parametrize(

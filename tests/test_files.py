@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from multimargin.files.writing import path_to_write, replacing, write_text
+import multimargin
+from multimargin.files import path_to_write, replacing, write_text
 
-PACKAGE = Path(__file__).parents[1] / "pyref" / "multimargin"
+PACKAGE = Path(multimargin.__file__).parent
 
 
 def names(folder: Path) -> list[str]:
@@ -145,7 +146,7 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "a"
     write_text(file, "old")
     program = (
-        "import os, sys\nfrom multimargin.files.writing import replacing\n"
+        "import os, sys\nfrom multimargin.files import replacing\n"
         "with replacing(sys.argv[1]) as stream:\n"
         "    stream.write('new'); stream.flush(); os._exit(9)\n"
     )
@@ -157,12 +158,16 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
 def test_nothing_writes_files_in_another_way() -> None:
     writes = re.compile(
         r"""write_text\(|write_bytes\(|savefig\((?!stream|content)|\.to_csv\((?!stream)"""
-        r"""|open\([^)]*["'][wax]b?\+?["']|np\.save"""
+        r"""|open\([^)]*["'][wax]b?\+?["']|np\.save\w*\((?!stream)"""
     )
     allowed = {
         # Appends to one file that is locked, line by line.
         "compare/results_file.py",
-        "files/writing.py",
+        # The folder of a checkpoint, whose files of numbers get their names when they are whole.
+        "dask/cluster.py",
+        "dask/fitting.py",
+        "dask/tasks.py",
+        "files.py",
     }
     found = {
         f"{path.relative_to(PACKAGE)}: {line.strip()}"
