@@ -361,6 +361,15 @@ impl Best {
     }
 }
 
+fn check_convex(problem: &Problem<'_>) -> Result<(), SolverError> {
+    if problem.convex {
+        return Ok(());
+    }
+    Err(SolverError::Unsupported(
+        "the alternating direction method needs a convex problem: shift the coupling, or use the published loop",
+    ))
+}
+
 /// Solves a convex problem from `start` (`q x d`, default 0).
 ///
 /// # Errors
@@ -374,11 +383,7 @@ pub fn solve(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    if !problem.convex {
-        return Err(SolverError::Unsupported(
-            "the alternating direction method needs a convex problem: shift the coupling, or use the published loop",
-        ));
-    }
+    check_convex(problem)?;
     let (q, d) = (problem.labels, problem.dimension());
     let mut trace = Trace::default();
     let start = problem.start(start)?;

@@ -408,8 +408,10 @@ mod tests {
     use crate::linalg::features::{Dense, Features};
     use nalgebra::{DMatrix, SymmetricEigen};
 
-    /// Eigenvalues and eigenvectors of `rows^T rows`, those of the largest `keep` values.
-    fn eigenpairs(matrix: &DMatrix<f64>, keep: usize) -> (Vec<f64>, Vec<f64>) {
+    type Pairs = (Vec<f64>, Vec<f64>);
+
+    /// Eigenvalues and eigenvectors of a symmetric matrix, those of the largest `keep` values.
+    fn eigenpairs(matrix: &DMatrix<f64>, keep: usize) -> Pairs {
         let size = matrix.nrows();
         let found = SymmetricEigen::new(matrix.clone());
         let mut order: Vec<usize> = (0..size).collect();
@@ -422,15 +424,22 @@ mod tests {
         (values, vectors)
     }
 
-    #[test]
-    fn maps_as_the_form_does_and_bounds_from_below() {
-        let mut random = fastrand::Rng::with_seed(8);
-        let threads = Threads::default();
-        for case in 0..60 {
+    /// What a random problem borrows.
+    struct Case {
+        d: usize,
+        q: usize,
+        beta: f64,
+        x: Vec<f64>,
+        indicator: Vec<u8>,
+        coupling: Option<DMatrix<f64>>,
+    }
+
+    impl Case {
+        /// Some with dependent columns, with a coupling that has a null space, as the shift makes it, or with none.
+        fn random(number: usize, random: &mut fastrand::Rng) -> Self {
             let (n, d, q) = (random.usize(2..9), random.usize(1..9), random.usize(1..4));
             let mut x: Vec<f64> = (0..n * d).map(|_| random.f64() - 0.5).collect();
-            if case % 3 == 0 {
-                // A column that depends on another one.
+            if number.is_multiple_of(3) {
                 for row in x.chunks_exact_mut(d) {
                     row[d - 1] = 2.0 * row[0];
                 }
@@ -438,40 +447,64 @@ mod tests {
             let indicator: Vec<u8> = (0..n * q).map(|_| u8::from(random.bool())).collect();
             let half = DMatrix::from_fn(q, q, |_, _| random.f64() - 0.5);
             let mut coupling = &half * half.transpose();
-            if case % 2 == 0 {
-                // A coupling with a null space, as the shift makes it.
+            if number.is_multiple_of(2) {
                 let smallest = SymmetricEigen::new(coupling.clone()).eigenvalues.min();
                 coupling -= DMatrix::identity(q, q) * smallest;
             }
-            let coupling_rows: Vec<f64> = coupling.iter().copied().collect();
-            let coupled = case % 5 != 0;
-            let features = Features::Dense(Dense::new(&x, n, d).unwrap());
-            let beta = 0.3 * random.f64();
-            let problem = Problem::new(
-                features,
-                &indicator,
+            Self {
+                d,
                 q,
-                coupled.then_some(&coupling_rows[..]),
-                beta,
+                beta: 0.3 * random.f64(),
+                x,
+                indicator,
+                coupling: (!number.is_multiple_of(5)).then_some(coupling),
+            }
+        }
+
+        fn problem(&self) -> Problem<'_> {
+            let n = self.x.len() / self.d;
+            let features = Features::Dense(Dense::new(&self.x, n, self.d).unwrap());
+            let coupling = self.coupling.as_ref().map(|matrix| matrix.as_slice());
+            Problem::new(
+                features,
+                &self.indicator,
+                self.q,
+                coupling,
+                self.beta,
                 None,
                 true,
             )
-            .unwrap();
-            let matrix = DMatrix::from_row_slice(n, d, &x);
-            let of_features = eigenpairs(&(matrix.transpose() * &matrix), n.min(d));
-            let of_coupling = eigenpairs(&coupling, q);
-            let basis = Eigenbasis::new(
-                &problem,
-                Eigenpairs {
-                    values: &of_features.0,
-                    vectors: &of_features.1,
-                },
-                coupled.then_some(Eigenpairs {
-                    values: &of_coupling.0,
-                    vectors: &of_coupling.1,
-                }),
-            )
-            .unwrap();
+            .unwrap()
+        }
+
+        /// Eigenpairs of `X^T X` and of the coupling.
+        fn eigenpairs(&self) -> (Pairs, Option<Pairs>) {
+            let n = self.x.len() / self.d;
+            let matrix = DMatrix::from_row_slice(n, self.d, &self.x);
+            let of_features = eigenpairs(&(matrix.transpose() * &matrix), n.min(self.d));
+            let of_coupling = self
+                .coupling
+                .as_ref()
+                .map(|matrix| eigenpairs(matrix, self.q));
+            (of_features, of_coupling)
+        }
+    }
+
+    fn viewed((values, vectors): &Pairs) -> Eigenpairs<'_> {
+        Eigenpairs { values, vectors }
+    }
+
+    #[test]
+    fn maps_as_the_form_does_and_bounds_from_below() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let threads = Threads::default();
+        for number in 0..60 {
+            let case = Case::random(number, &mut random);
+            let (d, q, beta) = (case.d, case.q, case.beta);
+            let problem = case.problem();
+            let (of_features, of_coupling) = case.eigenpairs();
+            let of_coupling = of_coupling.as_ref().map(viewed);
+            let basis = Eigenbasis::new(&problem, viewed(&of_features), of_coupling).unwrap();
 
             let weights: Vec<f64> = (0..d * q).map(|_| random.f64() - 0.5).collect();
             let by_label = transposed(&weights, d, q);

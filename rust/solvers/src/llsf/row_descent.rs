@@ -234,6 +234,22 @@ struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
+    fn new(
+        problem: &'a Problem<'a>,
+        coupling: &'a [f64],
+        rows: Rows<'a>,
+        threads: &'a Threads,
+    ) -> Self {
+        Self {
+            problem,
+            coupling,
+            rows,
+            quadratic: Quadratic::for_coordinates(problem.features),
+            squared_norms: squared_column_norms(problem.features),
+            threads,
+        }
+    }
+
     /// The state at `weights` (`d x q`), and the residuals where they are kept.
     fn state(&self, weights: Vec<f64>) -> (State<'a>, Option<Residuals>) {
         let (q, d) = (self.problem.labels, self.problem.dimension());
@@ -423,6 +439,23 @@ impl Form<'_> {
     }
 }
 
+/// Why the loop ends at a point; `None` when it goes on.
+fn ending(
+    problem: &Problem<'_>,
+    certificate: &Certificate,
+    epoch: usize,
+    settings: &Settings,
+    monitor: &mut dyn Monitor,
+) -> Option<Status> {
+    if problem.certified(certificate, settings) {
+        Some(Status::Converged)
+    } else if epoch == settings.max_epochs {
+        Some(Status::MaxIterations)
+    } else {
+        monitor.out_of_time().then_some(Status::TimeLimit)
+    }
+}
+
 /// Solves a convex problem from `start` (`q x d`, default 0).
 ///
 /// # Errors
@@ -438,15 +471,7 @@ pub(super) fn solve(
 ) -> Result<Solution, SolverError> {
     let mut trace = Trace::default();
     let (q, d) = (problem.labels, problem.dimension());
-    let quadratic = Quadratic::for_coordinates(problem.features);
-    let form = Form {
-        problem,
-        coupling,
-        rows,
-        quadratic,
-        squared_norms: squared_column_norms(problem.features),
-        threads,
-    };
+    let form = Form::new(problem, coupling, rows, threads);
     let (mut state, mut residuals) = form.state(transposed(&problem.start(start)?, q, d));
 
     let mut bound = f64::NEG_INFINITY;
@@ -460,14 +485,8 @@ pub(super) fn solve(
         if epoch > 0 {
             trace.record(epoch, primal, dual, set.len(), monitor);
         }
-        if problem.certified(&certificate, settings) {
-            break Status::Converged;
-        }
-        if epoch == settings.max_epochs {
-            break Status::MaxIterations;
-        }
-        if monitor.out_of_time() {
-            break Status::TimeLimit;
+        if let Some(status) = ending(problem, &certificate, epoch, settings, monitor) {
+            break status;
         }
         epoch += 1;
         match form.epoch(&mut state, residuals.as_mut(), &set, monitor) {

@@ -296,12 +296,9 @@ pub fn fixed(
         let found = settings
             .stop
             .ending(&value.objectives, f64::INFINITY, floor);
-        let otherwise = if used_up {
-            Status::MaxIterations
-        } else {
-            monitor.status()
-        };
-        if let Some(status) = found.or(last.then_some(otherwise)) {
+        let otherwise = used_up.then_some(Status::MaxIterations);
+        let otherwise = otherwise.or_else(|| last.then(|| monitor.status()));
+        if let Some(status) = found.or(otherwise) {
             break (status, value);
         }
         if rounds == PATIENCE {
@@ -414,6 +411,14 @@ fn with_ridge(omega: &[f64], ridge: f64, q: usize) -> Vec<f64> {
         .collect()
 }
 
+/// Of the sub-problems of the alternation.
+fn sub_tolerance(stop: StopRule) -> f64 {
+    match stop {
+        StopRule::Gap(tolerance) => SHARE * tolerance,
+        StopRule::Covariance(_) => SUB_GAP,
+    }
+}
+
 /// The lowest objective so far, and for how many rounds neither it fell nor a sub-problem was solved.
 struct Progress {
     lowest: f64,
@@ -440,6 +445,16 @@ impl Progress {
     }
 }
 
+/// The status with which the alternation ends after a sub-problem, `found` where the monitor does not end it; `None`
+/// when it goes on.
+fn ending(outcome: Outcome, found: Option<Status>, monitor: &mut dyn Monitor) -> Option<Status> {
+    let broken_off = outcome == Outcome::BrokenOff;
+    if broken_off && monitor.interrupted() {
+        return Some(Status::Interrupted);
+    }
+    found.or_else(|| (broken_off || monitor.out_of_time()).then(|| monitor.status()))
+}
+
 /// The published alternation, started at Omega = I/q. Each sub-problem is solved with `(1 - ridge) Omega + ridge I/q`:
 /// at a ridge of 0 an eigenvalue that has become 0 stays 0.
 ///
@@ -454,10 +469,7 @@ pub fn alternating(
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
     check_ridge(ridge)?;
-    let sub_tolerance = match settings.stop {
-        StopRule::Gap(tolerance) => SHARE * tolerance,
-        StopRule::Covariance(_) => SUB_GAP,
-    };
+    let sub_tolerance = sub_tolerance(settings.stop);
     let mut trace = Trace::default();
     let mut state = State::new(problem);
     let mut omega = independent(problem.labels());
@@ -478,7 +490,6 @@ pub fn alternating(
             best_bound = (point.bound, point.dual);
         }
         let (primal, dual) = (point.primal, best_bound.0);
-        let quadratic = value.objectives.quadratic;
         trace.record(rounds, primal, dual, problem.instances(), monitor);
         let next = with_ridge(&point.covariance, ridge, problem.labels());
         let change: f64 = next.iter().zip(&omega).map(|(a, b)| (a - b).powi(2)).sum();
@@ -487,21 +498,16 @@ pub fn alternating(
         let objectives = Values {
             primal,
             dual,
-            quadratic,
+            quadratic: value.objectives.quadratic,
         };
         let found = settings.stop.ending(&objectives, change.sqrt(), floor);
         let spent = progress.still == STILL_ROUNDS || state.steps >= most_steps(problem);
-        let last = rounds == settings.rounds;
-        let status = match found {
-            _ if outcome == Outcome::BrokenOff && monitor.interrupted() => Status::Interrupted,
-            Some(status) => status,
-            None if spent => Status::Stalled,
-            None if last => Status::MaxIterations,
-            None if outcome == Outcome::BrokenOff || monitor.out_of_time() => monitor.status(),
-            None => {
-                omega = next;
-                continue;
-            }
+        let last = spent
+            .then_some(Status::Stalled)
+            .or((rounds == settings.rounds).then_some(Status::MaxIterations));
+        let Some(status) = ending(outcome, found.or(last), monitor) else {
+            omega = next;
+            continue;
         };
         return Ok(Solution {
             expansion: point.expansion,

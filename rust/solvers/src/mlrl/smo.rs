@@ -106,19 +106,7 @@ pub fn solve_label(
     let mut until_shrinking = SHRINKING_PERIOD.min(n.max(1));
     let mut first = largest(&run.work.gradient, &run.work.shrinks);
     loop {
-        let (mut up, mut second) = (f64::INFINITY, None);
-        if let Some(j) = first.index {
-            let row = run.row(j);
-            let scan = best_partner(
-                &run.work.gradient,
-                &run.work.grows,
-                &run.work.diagonal,
-                run.slice(&row, j),
-                (first.value, run.work.diagonal[j], problem.scale),
-            );
-            up = scan.up;
-            second = scan.index.map(|k| (j, k));
-        }
+        let (up, second) = run.partner(&first);
         let low = first.value;
         let optimal = second.is_none() || low - up <= limits.tolerance;
         if optimal || steps >= limits.steps {
@@ -225,6 +213,22 @@ impl<'a> Run<'a, '_> {
             (None, Some(Some(row))) => row,
             (None, _) => &[],
         }
+    }
+
+    /// `F_up`, and the first instance with the best second one where there is a pair.
+    fn partner(&mut self, first: &Largest) -> (f64, Option<(usize, usize)>) {
+        let Some(j) = first.index else {
+            return (f64::INFINITY, None);
+        };
+        let row = self.row(j);
+        let scan = best_partner(
+            &self.work.gradient,
+            &self.work.grows,
+            &self.work.diagonal,
+            self.slice(&row, j),
+            (first.value, self.work.diagonal[j], self.problem.scale),
+        );
+        (scan.up, scan.index.map(|k| (j, k)))
     }
 
     /// Moves the pair `(j, k)` by (35) or (37); the next candidate for `j`.

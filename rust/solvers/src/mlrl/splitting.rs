@@ -151,21 +151,15 @@ pub(super) fn split(
         let floor = || rounding(problem, &state.best.dual, 1.0 / problem.lambda);
         let found = settings.stop.ending(&objectives, change, floor);
         let stalled = patience.ends(&state, settings.stop, rounds);
-        let used_up = rounds == settings.rounds;
-        let last = used_up || monitor.out_of_time();
-        if found.is_some() || stalled || last {
+        let used_up = (rounds == settings.rounds).then_some(Status::MaxIterations);
+        let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
+        if found.is_some() || stalled || last.is_some() {
             let Some(point) = state.best.certify(problem, regulariser, threads, monitor)? else {
                 break (Status::Interrupted, None);
             };
             let found = settings.stop.ending(&point.objectives, change, floor);
-            if let Some(status) = found.or(stalled.then_some(Status::Stalled)) {
+            if let Some(status) = found.or(stalled.then_some(Status::Stalled)).or(last) {
                 break (status, Some(point));
-            }
-            if used_up {
-                break (Status::MaxIterations, Some(point));
-            }
-            if last {
-                break (Status::TimeLimit, Some(point));
             }
         }
         if rounds <= PENALTY_SETTLES && (rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0) {
@@ -176,8 +170,7 @@ pub(super) fn split(
         Some(point) => point,
         None => state
             .best
-            .certify(problem, regulariser, threads, &mut ())?
-            .ok_or(SolverError::Unsupported("the certificate was interrupted"))?,
+            .certify_in_any_case(problem, regulariser, threads)?,
     };
     let Values { primal, dual, .. } = point.objectives;
     trace.amend(primal, dual);
@@ -569,6 +562,17 @@ impl Best {
             covariance,
             scores,
         }))
+    }
+
+    /// The same after the loop was interrupted: now it is not to be.
+    fn certify_in_any_case(
+        &self,
+        problem: &Problem<'_>,
+        regulariser: &Regulariser,
+        threads: &Threads,
+    ) -> Result<Point, SolverError> {
+        self.certify(problem, regulariser, threads, &mut ())?
+            .ok_or(SolverError::Unsupported("the certificate was interrupted"))
     }
 }
 

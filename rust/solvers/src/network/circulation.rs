@@ -434,6 +434,29 @@ pub struct Circulation {
     pivot_limit: usize,
 }
 
+/// The bundle of parallel arcs, with its segments appended to `segments`: first those of arcs that can carry flow.
+fn bundle_of(arcs: &[u32], capacities: &[f64], unit: f64, segments: &mut Vec<Segment>) -> Bundle {
+    let start = segments.len();
+    let usable = |arc: u32| round_down(capacities[arc as usize], unit) > 0.0;
+    let segment = |&arc: &u32| Segment {
+        cost: 0.0,
+        capacity: capacities[arc as usize],
+        arc,
+        level: Level::Empty,
+    };
+    segments.extend(arcs.iter().filter(|&&arc| usable(arc)).map(segment));
+    let usable_end = segments.len();
+    segments.extend(arcs.iter().filter(|&&arc| !usable(arc)).map(segment));
+    Bundle {
+        start,
+        usable_end,
+        end: segments.len(),
+        current: start,
+        flow: 0.0,
+        in_tree: false,
+    }
+}
+
 impl Circulation {
     /// The zero circulation on the graph with the arcs `tails[j] -> heads[j]`.
     ///
@@ -463,27 +486,8 @@ impl Circulation {
         let (mut bundles, mut prices) = (Vec::new(), Vec::new());
         let ends = |arc: u32| (tails[arc as usize], heads[arc as usize]);
         for group in order.chunk_by(|&first, &second| ends(first) == ends(second)) {
-            let start = segments.len();
-            let usable = |arc: u32| round_down(capacities[arc as usize], unit) > 0.0;
-            let segment = |&arc: &u32| Segment {
-                cost: 0.0,
-                capacity: capacities[arc as usize],
-                arc,
-                level: Level::Empty,
-            };
-            segments.extend(group.iter().filter(|&&arc| usable(arc)).map(segment));
-            let usable_end = segments.len();
-            segments.extend(group.iter().filter(|&&arc| !usable(arc)).map(segment));
+            bundles.push(bundle_of(group, capacities, unit, &mut segments));
             let (tail, head) = ends(group[0]);
-            let end = segments.len();
-            bundles.push(Bundle {
-                start,
-                usable_end,
-                end,
-                current: start,
-                flow: 0.0,
-                in_tree: false,
-            });
             prices.push(Price {
                 tail,
                 head,
@@ -769,34 +773,22 @@ impl Circulation {
         }
 
         let (down, up) = (&cycle[..position], &cycle[position + 1..]);
+        let link = |lower: u32| Link {
+            upward: lower == price.tail,
+            ..entering.link
+        };
         // Below the highest edge with a new cost, and in the subtree that moves, depths and potentials change.
         let highest = match blocking.cmp(&position) {
             Ordering::Equal => [highest_moved(down.iter()), highest_moved(up.iter().rev())],
             Ordering::Less => {
-                self.tree.exchange(
-                    leaving.node,
-                    from,
-                    to,
-                    Link {
-                        upward: from == price.tail,
-                        ..entering.link
-                    },
-                );
+                self.tree.exchange(leaving.node, from, to, link(from));
                 [
                     highest_moved(cycle[..blocking].iter()),
                     highest_moved(up.iter().rev()).or(Some(from)),
                 ]
             }
             Ordering::Greater => {
-                self.tree.exchange(
-                    leaving.node,
-                    to,
-                    from,
-                    Link {
-                        upward: to == price.tail,
-                        ..entering.link
-                    },
-                );
+                self.tree.exchange(leaving.node, to, from, link(to));
                 [
                     highest_moved(cycle[blocking + 1..].iter().rev()),
                     highest_moved(down.iter()).or(Some(to)),

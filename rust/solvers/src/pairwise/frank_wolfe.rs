@@ -167,6 +167,16 @@ struct Objectives {
     quadratic: f64,
 }
 
+/// Why the loop may end at a point; `None` when it goes on.
+fn ending(
+    at: &Objectives,
+    last: Option<Status>,
+    tolerance: f64,
+    rounding: impl FnOnce() -> f64,
+) -> Option<Status> {
+    verdict(at.primal, at.dual, at.quadratic, tolerance, rounding).or(last)
+}
+
 impl Point {
     fn new(labels: &Labels, dual: Vec<f64>, image: Vec<f64>) -> Self {
         let q = labels.count();
@@ -190,6 +200,30 @@ impl Point {
             dual: self.total - 0.5 * quadratic,
             quadratic,
         }
+    }
+
+    /// The bias of the model, given that of the best vertex.
+    fn bias(&self, kind: Bias, of_vertex: Vec<f64>) -> Vec<f64> {
+        match kind {
+            Bias::Penalized => row_sum(&self.dual, of_vertex.len()),
+            _ => of_vertex,
+        }
+    }
+
+    /// Computes `F` anew from `B`; `false` when interrupted.
+    fn recompute<S: Scores>(
+        &mut self,
+        scores: &mut S,
+        bias: Bias,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        if !scores.recompute(&self.dual, threads, monitor) {
+            return false;
+        }
+        self.image = image(scores, &self.dual, bias, threads);
+        self.exact = true;
+        true
     }
 
     /// Goes towards a vertex with its `u^T alpha`. Returns the status of the loop where that is impossible.
@@ -258,41 +292,21 @@ pub fn solve<S: Scores>(
     let (status, intercept, at) = loop {
         let vertex = oracle.minimise(&point.image, monitor)?;
         let at = point.objectives(labels, &vertex.bias);
-        let intercept = match bias {
-            Bias::Penalized => row_sum(&point.dual, labels.count()),
-            _ => vertex.bias,
-        };
+        let intercept = point.bias(bias, vertex.bias);
+        let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
+        let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
         let rounding = || scores.rounding(&point.dual);
-        let found = verdict(
-            at.primal,
-            at.dual,
-            at.quadratic,
-            settings.tolerance,
-            rounding,
-        );
-        let interrupted = monitor.interrupted();
-        let used_up = iterations == settings.max_epochs;
-        let last = used_up || monitor.out_of_time();
-        if (found.is_some() || last) && !point.exact && !interrupted {
+        let mut status = ending(&at, last, settings.tolerance, rounding);
+        if monitor.interrupted() {
+            status = Some(Status::Interrupted);
+        } else if status.is_some() && !point.exact {
             // The certificate that counts is that of scores computed anew from B.
-            if !scores.recompute(&point.dual, &threads, monitor) {
+            if !point.recompute(scores, bias, &threads, monitor) {
                 break (Status::Interrupted, intercept, at);
             }
-            point.image = image(scores, &point.dual, bias, &threads);
-            point.exact = true;
             continue;
         }
         trace.record(iterations, at.primal, at.dual, labels.instances(), monitor);
-        let status = if interrupted {
-            Some(Status::Interrupted)
-        } else {
-            let status = if used_up {
-                Status::MaxIterations
-            } else {
-                Status::TimeLimit
-            };
-            found.or(last.then_some(status))
-        };
         if let Some(status) = status {
             break (status, intercept, at);
         }

@@ -107,6 +107,7 @@ pub(super) fn run<S: Scores, T: Step>(
     settings: &Settings,
     monitor: &mut dyn Monitor,
 ) -> Ended {
+    let tolerance = settings.tolerance;
     let mut trace = Trace::default();
     let all = engine.active();
     let (mut epochs, mut bound) = (0, 0.0);
@@ -130,61 +131,75 @@ pub(super) fn run<S: Scores, T: Step>(
         let unmoved = still && visited == all;
         let plain = !(still && engine.stop_accelerating());
         let stuck = unmoved && plain && rule.settled(engine);
-        let last = epochs == settings.max_epochs || stuck;
+        let last = (epochs == settings.max_epochs).then_some(Status::MaxIterations);
+        let last = stuck.then_some(Status::Stalled).or(last);
         if interrupted {
             rule.secure(engine, &mut point, epochs);
-        } else if still || last || rule.due(&point, settings.tolerance) {
-            rule.certify(engine, &mut point, epochs, last, monitor);
+        } else if still || last.is_some() || rule.due(&point, tolerance) {
+            rule.certify(engine, &mut point, epochs, last.is_some(), monitor);
         }
         bound = point.bound;
-        engine.choose_active(settings.tolerance * point.primal.abs());
+        engine.choose_active(tolerance * point.primal.abs());
         trace.record(epochs, point.primal, point.dual, engine.active(), monitor);
-        let status = if interrupted {
-            Some(Status::Interrupted)
-        } else {
-            let last = if stuck {
-                Some(Status::Stalled)
-            } else {
-                last.then_some(Status::MaxIterations)
-            };
-            ending(&point, last, settings.tolerance, || engine.rounding())
-        };
-        if let Some(status) = status {
-            break (status, point.primal, point.dual);
-        }
-        if monitor.interrupted() {
-            if monitor.hurried() && engine.certifies_slowly() {
-                point.dual = bound;
-            } else {
-                rule.secure(engine, &mut point, epochs);
-            }
-            trace.amend(point.primal, point.dual);
+        if interrupted {
             break (Status::Interrupted, point.primal, point.dual);
         }
-        if monitor.out_of_time() {
-            rule.certify(engine, &mut point, epochs, true, monitor);
+        let status = ending(&point, last, tolerance, || engine.rounding())
+            .or_else(|| broken_off(engine, rule, &mut point, epochs, tolerance, monitor));
+        if let Some(status) = status {
             trace.amend(point.primal, point.dual);
-            let late = Some(Status::TimeLimit);
-            let status = ending(&point, late, settings.tolerance, || engine.rounding());
-            break (
-                status.unwrap_or(Status::TimeLimit),
-                point.primal,
-                point.dual,
-            );
+            break (status, point.primal, point.dual);
         }
         rule.follow(engine, unmoved);
-        if still || engine.active() == 0 {
-            // The skipped instances may have to move, or the biases.
-            engine.wake_all();
-        } else {
-            engine.accelerate(epochs, point.dual);
-            epochs += engine.newton_step(epochs, point.gap, monitor);
-        }
+        epochs += go_on(engine, &point, epochs, still, monitor);
     };
     Ended {
         bias: rule.bias(engine),
         report: trace.report(status, epochs, primal, dual),
     }
+}
+
+/// What comes between two epochs: wakes or accelerates the engine. Returns for how many epochs that counts.
+fn go_on<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    point: &Point,
+    epochs: usize,
+    still: bool,
+    monitor: &mut dyn Monitor,
+) -> usize {
+    if still || engine.active() == 0 {
+        // The skipped instances may have to move, or the biases.
+        engine.wake_all();
+        return 0;
+    }
+    engine.accelerate(epochs, point.dual);
+    engine.newton_step(epochs, point.gap, monitor)
+}
+
+/// The status with which the monitor ends the loop after an epoch, and the certificate of the point; `None` when it goes
+/// on.
+fn broken_off<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    rule: &mut impl Rule,
+    point: &mut Point,
+    epochs: usize,
+    tolerance: f64,
+    monitor: &mut dyn Monitor,
+) -> Option<Status> {
+    if monitor.interrupted() {
+        if monitor.hurried() && engine.certifies_slowly() {
+            point.dual = point.bound;
+        } else {
+            rule.secure(engine, point, epochs);
+        }
+        return Some(Status::Interrupted);
+    }
+    if !monitor.out_of_time() {
+        return None;
+    }
+    rule.certify(engine, point, epochs, true, monitor);
+    let late = Some(Status::TimeLimit);
+    ending(point, late, tolerance, || engine.rounding()).or(late)
 }
 
 /// The status with which the loop ends at a point; `None` when it goes on. It ends in any case where there is a `last`

@@ -160,7 +160,7 @@ pub fn solve(
     let (status, rho) = loop {
         let best = state.best();
         let slope = best.gradient - 2.0 * objective;
-        if !slope.is_finite() {
+        if !slope.is_finite() || restarts > RESTARTS {
             break (Status::Stalled, best.gradient);
         }
         if iteration >= next_record {
@@ -171,36 +171,24 @@ pub fn solve(
         let broken_off = (asks && monitor.breaks_off()).then(|| monitor.status());
         let satisfied = options.stop.satisfied(slope, objective);
         if let Some(status) = ending(broken_off, satisfied, iteration >= last) {
-            // The recursions have gathered rounding: look again at the point itself.
-            state.rebuild();
-            objective = state.objective();
+            objective = state.objective_anew();
             let rho = state.best().gradient;
             let satisfied = options.stop.satisfied(rho - 2.0 * objective, objective);
             if status != Status::Converged || satisfied {
                 break (status, rho);
             }
             restarts += 1;
-            if restarts > RESTARTS {
-                break (Status::Stalled, rho);
-            }
             continue;
         }
         let step;
-        (step, objective) = match options.direction {
-            Direction::Vertex => state.vertex_step(&best, objective),
-            Direction::Pairwise => state.pairwise_step(&best, objective),
-        };
+        (step, objective) = state.step(options.direction, &best, objective);
         if steps.len() < options.recorded_steps {
             steps.push(best.weighted(step));
         }
         iteration += 1;
         if step <= 0.0 {
-            state.rebuild();
-            objective = state.objective();
+            objective = state.objective_anew();
             restarts += 1;
-            if restarts > RESTARTS {
-                break (Status::Stalled, state.best().gradient);
-            }
         }
     };
     let slope = rho - 2.0 * objective;

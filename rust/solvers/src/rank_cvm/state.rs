@@ -1,8 +1,8 @@
 //! A point of the simplex, the search for a step and the step.
 
-use super::WeightedPair;
 use super::scores::Scores;
 use super::support::Support;
+use super::{Direction, WeightedPair};
 use crate::kernel::rows::KernelRows;
 use crate::labels::Labels;
 
@@ -112,6 +112,12 @@ impl<'a, 'k> State<'a, 'k> {
         0.5 * total
     }
 
+    /// The objective at scores computed anew, without the rounding that the recursions have gathered.
+    pub(super) fn objective_anew(&mut self) -> f64 {
+        self.rebuild();
+        self.objective()
+    }
+
     /// The pair with the smallest gradient entry (46); the first one of several.
     pub(super) fn best(&mut self) -> Vertex {
         let (best, instance) = self.scores.smallest_entry(&self.support);
@@ -177,8 +183,16 @@ impl<'a, 'k> State<'a, 'k> {
         h * (k + 1.0) + own
     }
 
+    /// A step: its length, and the new objective.
+    pub(super) fn step(&mut self, to: Direction, best: &Vertex, objective: f64) -> (f64, f64) {
+        match to {
+            Direction::Vertex => self.vertex_step(best, objective),
+            Direction::Pairwise => self.pairwise_step(best, objective),
+        }
+    }
+
     /// The published step to a vertex (64) to (69): its length, and the new objective.
-    pub(super) fn vertex_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
+    fn vertex_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
         let Vertex {
             instance: i,
             relevant: m,
@@ -209,7 +223,7 @@ impl<'a, 'k> State<'a, 'k> {
     }
 
     /// The pairwise step: its length, and the new objective.
-    pub(super) fn pairwise_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
+    fn pairwise_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
         let (worst, available) = self.worst();
         let slope = best.gradient - worst.gradient;
         let curvature = self.diagonal(best.instance) + self.diagonal(worst.instance)

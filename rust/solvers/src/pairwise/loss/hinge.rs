@@ -186,10 +186,9 @@ impl HingeWorkspace {
         }
     }
 
-    /// Settles the labels of the larger side that lie outside all brackets: writes their displacements, raises the
-    /// smaller side by what they add, and keeps only the others.
-    fn settle(&mut self, lambda: f64, sign: f64, displacement: &mut [f64]) {
-        let fall = lambda * self.u.len() as f64;
+    /// Brackets where each label of the smaller side comes to lie; `fall` is the most that a label of the larger side
+    /// can fall.
+    fn bracket(&mut self, lambda: f64, fall: f64) {
         self.scores.clear();
         self.scores.extend(self.v.iter().map(|&(score, _)| score));
         let Self {
@@ -218,7 +217,19 @@ impl HingeWorkspace {
                 bracket.lower = tightest;
             }
         }
+    }
 
+    /// Settles the labels of the larger side that lie outside all brackets: writes their displacements, raises the
+    /// smaller side by what they add, and keeps only the others.
+    fn settle(&mut self, lambda: f64, sign: f64, displacement: &mut [f64]) {
+        let fall = lambda * self.u.len() as f64;
+        self.bracket(lambda, fall);
+        let Self {
+            u,
+            scores,
+            brackets,
+            ..
+        } = self;
         self.above_lower.clear();
         self.above_lower.resize(scores.len(), 0);
         self.above_upper.clear();

@@ -269,11 +269,14 @@ impl Pieces {
     }
 
     /// Replaces the few by the solution of the optimality conditions of the pieces.
-    ///
-    /// Without the many, the few at `i < j` are coupled through every segment that both have as partner, by the
-    /// product of the two weights and `count / stiffness`; what a row loses in the elimination is made up by its row
-    /// sum, which collects `weight count / stiffness`.
     fn eliminate(&mut self, margins: Margins, lambda: f64) {
+        self.sum_curvatures(margins, lambda);
+        self.couple(margins.mu, lambda);
+        self.solve_for_the_few();
+    }
+
+    /// Sums `count / stiffness` and the weighted centres of each one's partners.
+    fn sum_curvatures(&mut self, margins: Margins, lambda: f64) {
         let Margins { theta, mu } = margins;
         self.sum_partners(
             |s| {
@@ -291,6 +294,14 @@ impl Pieces {
                 )
             },
         );
+    }
+
+    /// The optimality conditions of the few without the many, as a matrix, the sums of its rows and right-hand sides.
+    ///
+    /// Without the many, the few at `i < j` are coupled through every segment that both have as partner, by the
+    /// product of the two weights and `count / stiffness`; what a row loses in the elimination is made up by its row
+    /// sum, which collects `weight count / stiffness`.
+    fn couple(&mut self, mu: f64, lambda: f64) {
         let Self {
             centres,
             few,
@@ -321,6 +332,18 @@ impl Pieces {
                 matrix[i * k + j] = lambda * lambda * coupling;
             }
         }
+    }
+
+    /// Solves the coupled conditions: from the last one to the first without pivoting, as the matrix is diagonally
+    /// dominant, then back.
+    fn solve_for_the_few(&mut self) {
+        let Self {
+            few,
+            matrix,
+            row_sums,
+            ..
+        } = self;
+        let k = few.len();
         for i in (0..k).rev() {
             let (above, row) = matrix.split_at_mut(i * k);
             let row = &mut row[..i];
