@@ -43,8 +43,13 @@ def in_turn(
 
 
 def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    """Print a table with aligned columns."""
+    """Print a table with aligned columns, or, with MULTIMARGIN_MARKDOWN, as the guide has them."""
     lines = [list(header), *(list(row) for row in rows)]
+    if os.environ.get("MULTIMARGIN_MARKDOWN"):
+        lines.insert(1, ["---"] * len(lines[0]))
+        print(f"\n{title}\n")
+        print("\n".join(f"| {' | '.join(line)} |" for line in lines), flush=True)
+        return
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     print(f"\n{title}")
     for line in lines:

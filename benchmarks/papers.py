@@ -38,14 +38,16 @@ def main() -> None:
     parser.add_argument("--runs", help="file that keeps finished runs, to go on from there")
     parser.add_argument("--stored", action="store_true", help="show what --runs holds, run nothing")
     parser.add_argument(
-        "--figures", default="figures", help="folder of the figures; default: %(default)s"
+        "--markdown", action="store_true", help="print tables as the guide has them"
     )
+    parser.add_argument("--figures", help="folder of the figures; default: figures")
     arguments = parser.parse_args()
     for name, value in (
         ("DATA", arguments.data),
         ("RUNS", arguments.runs),
         ("ONLY", " ".join(arguments.only or ())),
         ("STORED", "yes" if arguments.stored else None),
+        ("MARKDOWN", "yes" if arguments.markdown else None),
         ("FIGURES", arguments.figures),
     ):
         if value:

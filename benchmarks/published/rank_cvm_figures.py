@@ -15,6 +15,7 @@ from common import in_turn, print_table
 from multimargin import RankCVM
 from multimargin.compare.statistics.ranks import wilcoxon_tests
 from multimargin.plots import ParameterCurveDisplay
+from multimargin.plots.drawing import marker_style, style
 from published import rank_cvm
 from published.comparison import chosen
 from published.figures import axes, save
@@ -122,9 +123,10 @@ def figures_5_and_6() -> None:
         print(f"  W-test of the support vectors: {tested['outcome']}, p = {tested['p_value']:.3f}")
     drawn = axes(1, 3)
     order = np.argsort(sizes)
-    for method in PAIR:
-        drawn[0].loglog(np.array(sizes)[order], seconds[method][order], marker="o", label=method)
-        drawn[2].plot(list(found), share[method], marker="o", linestyle="none", label=method)
+    for k, method in enumerate(PAIR):
+        look = {"label": method, **style(k), **marker_style(k)}
+        drawn[0].loglog(np.array(sizes)[order], seconds[method][order], **look)
+        drawn[2].plot(list(found), share[method], **{**look, "linestyle": "none"})
     drawn[1].bar(list(found), seconds["Rank-SVM"] / seconds["Rank-CVM"])
     for ax, title in zip(drawn, ("Seconds", "Rank-SVM / Rank-CVM", "Support vectors"), strict=True):
         ax.set_ylabel(title)

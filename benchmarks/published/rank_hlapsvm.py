@@ -53,7 +53,7 @@ def grid_of(name: str) -> tuple[list[float], list[tuple[float, Any]]]:
     """Return the values of C, and the pairs of lambda and nu."""
     step = STEPS[name]
     lams = [2.0**k for k in range(-2, 6, step)]
-    pairs = [(0.0, "scale"), *((lam, nu) for lam in lams for nu in NUS)]
+    pairs = [(0.0, "scale"), *((lam, nu) for nu in NUS for lam in lams)]
     return [2.0**k for k in range(-6, 14, step)], pairs
 
 
