@@ -13,17 +13,9 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code.
+    """Run the command line on the arguments, by default those of the process, and exit.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The arguments; those of the process by default.
-
-    Raises
-    ------
-    SystemExit
-        Always: 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
+    The code is 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
     """
     try:
         from multimargin.cli.run import run

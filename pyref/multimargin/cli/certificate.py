@@ -4,19 +4,10 @@ from typing import Any
 
 
 def certificate(model: Any) -> dict[str, Any] | None:
-    """Return the certificate of a fitted method.
+    """Return the certificate of a fitted method, alone or at the end of a pipeline.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted estimator of this package, or a pipeline that ends in one. A classifier on
-        label-specific features answers with the certificate of its selector.
-
-    Returns
-    -------
-    dict of str to object, or None
-        "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter"; None for a
-        baseline, which has no certificate.
+    It has "objective", "dual_objective", "dual_gap", "tol", "status" and "n_iter". A classifier on
+    label-specific features answers with that of its selector, a baseline with None.
     """
     final = model[-1] if hasattr(model, "steps") else model
     final = getattr(final, "selector_", final)

@@ -89,13 +89,7 @@ class PartOptions:
     zero_based: str | None = None
 
     def check_unused(self) -> None:
-        """Refuse them where ``--dask`` is missing.
-
-        Raises
-        ------
-        WrongUsage
-            If one of them is given.
-        """
+        """Raise WrongUsage if one of them is given: they are for ``--dask``."""
         for name, value in vars(self).items():
             if value is not None:
                 raise WrongUsage(f"--{name.replace('_', '-')} is given without --dask")
@@ -126,17 +120,9 @@ class PartsFolder:
     read_options: dict[str, Any] | None
 
     def check_names(self, model: Any) -> None:
-        """Check that the first part, which gave the names, is as wide as the model.
+        """Check that the first part, which gave the names, is as wide as the fitted model.
 
-        Parameters
-        ----------
-        model : estimator
-            The fitted estimator.
-
-        Raises
-        ------
-        RuntimeError
-            If the workers read another first part than this machine.
+        Raises RuntimeError if the workers read another first part than this machine.
         """
         found = (model.n_features_in_, len(model.classes_))
         here = (len(self.info.feature_names), len(self.info.label_names))
@@ -148,18 +134,7 @@ class PartsFolder:
 
 
 def with_address(arguments: Sequence[str]) -> list[str]:
-    """Give ``--dask`` a value where it has none, since typer has no options that may have one.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        What follows ``multimargin`` on the command line.
-
-    Returns
-    -------
-    list of str
-        The same, in which ``--dask`` without an address after it is ``--dask=local``.
-    """
+    """Make ``--dask`` without an address ``--dask=local``: no option of typer may lack a value."""
     arguments = list(arguments)
     return [
         f"--dask={LOCAL}" if word == "--dask" and not _ADDRESS.fullmatch(following) else word
@@ -172,26 +147,7 @@ def linear_parameters(
 ) -> list[str]:
     """Return the parameters of the method with the linear kernel that many machines need.
 
-    Parameters
-    ----------
-    method : str
-        Value of the option ``--method``.
-    scale : str or None
-        Value of the option ``--scale``.
-    address : str
-        Value of the option ``--dask``.
-    arguments : sequence of str
-        Parameters of the method.
-
-    Returns
-    -------
-    list of str
-        The parameters, for `multimargin.cli.options.make_named_method`.
-
-    Raises
-    ------
-    WrongUsage
-        If the method, the scaling or the kernel is none that many machines can fit.
+    Raises WrongUsage if the method, the scaling or the kernel is none that many machines can fit.
     """
     from multimargin.cli.options import method_parameters
 
@@ -228,30 +184,8 @@ def find_parts(
 ) -> PartsFolder:
     """Find the parts of a folder, and the names of their features and labels.
 
-    Parameters
-    ----------
-    source : str
-        The argument DATA.
-    method : str
-        Name of the method.
-    split : str or None
-        Value of the option ``--split``.
-    columns : TableColumns
-        Values of the options for tables.
-    options : PartOptions
-        Values of the options for parts.
-
-    Returns
-    -------
-    PartsFolder
-        The parts.
-
-    Raises
-    ------
-    WrongUsage
-        If an option is missing, or is not for these parts.
-    FileNotFoundError
-        If there is no such folder, or it has no parts.
+    Raises WrongUsage if an option is missing or is not for these parts, and FileNotFoundError if
+    there is no such folder or it has no parts.
     """
     from importlib.metadata import version
     from pathlib import Path
@@ -355,22 +289,9 @@ def _names_in(path: Any) -> tuple[tuple[Sequence[str], Sequence[str]], bool]:
 
 @contextmanager
 def client_of(address: str) -> Iterator[Any]:
-    """Start workers on this machine, or find a scheduler.
+    """Start workers on this machine until the context ends, or find the scheduler of an address.
 
-    Parameters
-    ----------
-    address : str
-        Value of the option ``--dask``.
-
-    Yields
-    ------
-    distributed.Client
-        The client. What was started ends with the context.
-
-    Raises
-    ------
-    OSError
-        If there is no scheduler.
+    Raises OSError if there is no scheduler.
     """
     import logging
 

@@ -79,19 +79,9 @@ def _list(as_json: bool) -> None:
 
 
 def parameter_meanings(estimator: Any, aliases: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Read what the parameters of an estimator take and mean from its docstring.
+    """Read the values and the first sentence of each parameter from an estimator's docstring.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator; those inside of it are looked into for aliases.
-    aliases : mapping of str to str
-        Short names of parameters of inner estimators.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        For each parameter that is documented, its values, and the first sentence about it.
+    `aliases` are short names of parameters of inner estimators, whose docstrings are read too.
     """
     found = _documented(estimator)
     inner = estimator.get_params(deep=True)

@@ -70,13 +70,7 @@ TimeLimit = Annotated[
 
 
 class WrongUsage(Exception):
-    """A wrong command line that typer cannot see.
-
-    Parameters
-    ----------
-    message : str
-        What was found and what is expected.
-    """
+    """A wrong command line that typer cannot see."""
 
     exit_code = USAGE
 
@@ -86,22 +80,10 @@ class WrongUsage(Exception):
 
 
 def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
-    """Read ``--name value`` and ``--name=value``, what is left of a command line.
+    """Read ``--name value`` and ``--name=value``, what typer has left of a command line.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        What typer did not take: `typer.Context.args`.
-
-    Returns
-    -------
-    dict of str to str
-        Values by name, for `multimargin.methods.make_method`; dashes in names are underscores.
-
-    Raises
-    ------
-    WrongUsage
-        If an argument is no option, has no value, or is given twice.
+    Dashes in names become underscores. Raises WrongUsage if an argument is no option, has no value,
+    or is given twice.
     """
     values: dict[str, str] = {}
     remaining = list(arguments)
@@ -124,26 +106,10 @@ def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
-    """Make the method of a command line.
+    """Return the method of a command line and its unfitted estimator.
 
-    Parameters
-    ----------
-    name : str
-        Value of the option ``--method``.
-    arguments : sequence of str
-        What typer did not take.
-
-    Returns
-    -------
-    method : multimargin.methods.Method
-        The method.
-    estimator : estimator
-        The unfitted estimator.
-
-    Raises
-    ------
-    WrongUsage
-        If there is no such method or parameter.
+    `arguments` is what typer did not take. Raises WrongUsage if there is no such method or
+    parameter.
     """
     from multimargin.compare.experiment.baselines import find_estimator
 
@@ -156,21 +122,9 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
 
 
 def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
-    """Give an estimator the time limit of a command line.
+    """Give an unfitted estimator the time limit of a command line.
 
-    Parameters
-    ----------
-    method : multimargin.methods.Method
-        The method.
-    estimator : estimator
-        The unfitted estimator, which is changed.
-    seconds : float or None
-        Value of the option ``--time-limit``.
-
-    Raises
-    ------
-    WrongUsage
-        If the number is not positive, or the method knows no limit.
+    Raises WrongUsage if the number is not positive, or the method knows no limit.
     """
     if seconds is None:
         return
@@ -186,22 +140,7 @@ def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
 
 
 def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelData":
-    """Load the data set of a command line.
-
-    Parameters
-    ----------
-    source : str
-        The argument DATA.
-    labels : str or None
-        Value of the option ``--labels``.
-    **options
-        Further arguments of `multimargin.datasets.load`.
-
-    Returns
-    -------
-    MultilabelData
-        The data.
-    """
+    """Load the data set of a command line; `options` are for `multimargin.datasets.load`."""
     from multimargin.datasets import load
 
     chosen: str | int | None = labels
@@ -211,28 +150,10 @@ def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelDat
 
 
 def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any]":
-    """Return the rows of a split.
+    """Return the split of a command line, or "all", and its rows.
 
-    Parameters
-    ----------
-    data : MultilabelData
-        The data.
-    wanted : str or None
-        Value of the option ``--split``: a split of the data, or "all".
-    default : str
-        The split to take for None, where the data have it; else all rows are taken.
-
-    Returns
-    -------
-    name : str
-        The split.
-    rows : ndarray of int
-        Its rows.
-
-    Raises
-    ------
-    WrongUsage
-        If there is no such split, or it has no rows.
+    None takes the split `default` where the data have it, else all rows. Raises WrongUsage if there
+    is no such split, or it has no rows.
     """
     import numpy as np
 
@@ -251,26 +172,9 @@ def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any
 
 
 def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
-    """Put the scaler of a command line before an estimator.
+    """Put the scaler of a command line before an estimator, and for a table an encoder as well.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The unfitted estimator.
-    scale : str
-        Value of the option ``--scale``.
-    data : MultilabelData or Table
-        The data. A table gets an encoder of its columns before the estimator.
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        The unfitted pipeline.
-
-    Raises
-    ------
-    WrongUsage
-        If there is no such scaling.
+    Raises WrongUsage if there is no such scaling.
     """
     from scipy import sparse
 
@@ -288,19 +192,7 @@ def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
 def check_complete(data: Any, rows: Any) -> None:
     """Refuse missing values before a method does, which has neither rows nor names to report.
 
-    Those of a table are filled in; it is said how.
-
-    Parameters
-    ----------
-    data : MultilabelData or Table
-        The data.
-    rows : ndarray of int
-        The rows that are used.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing.
+    Those of a table are filled in; it is said how. Raises ValueError if a value is missing.
     """
     import numpy as np
     from scipy import sparse
@@ -323,17 +215,7 @@ def check_complete(data: Any, rows: Any) -> None:
 
 
 def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
-    """Say on standard error which labels are unknown.
-
-    Parameters
-    ----------
-    data : MultilabelData or Table
-        The data.
-    rows : ndarray of int
-        The rows that are used.
-    consequence : str
-        What follows from it.
-    """
+    """Say on standard error which labels of the rows are unknown, and what follows from it."""
     import numpy as np
 
     from multimargin.cli.output import tell
@@ -350,20 +232,7 @@ def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:
 
 
 def warn_of_one_value(data: Any, rows: Any) -> None:
-    """Warn once, by name, of labels that apply to all of the rows or to none.
-
-    Parameters
-    ----------
-    data : MultilabelData or Table
-        The data.
-    rows : ndarray of int
-        The rows that are fitted.
-
-    Warns
-    -----
-    UserWarning
-        If there are such labels.
-    """
+    """Warn once, by name, of labels that apply to all of the rows or to none."""
     import warnings
 
     import numpy as np
@@ -385,19 +254,8 @@ def warn_of_one_value(data: Any, rows: Any) -> None:
 def check_picture(path: str, option: str) -> None:
     """Refuse a picture that cannot be drawn before the fits, not after them.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    option : str
-        The option that names it.
-
-    Raises
-    ------
-    WrongUsage
-        If its ending is that of no picture, or matplotlib is not installed.
-    OSError
-        If the file cannot be written.
+    Raises WrongUsage if its ending is that of no picture or matplotlib is not installed, and
+    OSError if the file cannot be written.
     """
     from pathlib import Path
 

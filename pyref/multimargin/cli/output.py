@@ -14,63 +14,29 @@ if TYPE_CHECKING:
 
 
 def print_json(content: Any) -> None:
-    """Print a JSON object on standard output.
+    """Print mappings, sequences, dataclasses, arrays and numbers as a JSON object.
 
-    Parameters
-    ----------
-    content : object
-        Mappings, sequences, dataclasses, arrays and numbers. Numbers that JSON does not have (NaN
-        and the infinities) become null.
+    Numbers that JSON does not have (NaN and the infinities) become null.
     """
     print(json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console that prints text as it is, without colouring numbers in it.
-
-    Parameters
-    ----------
-    stderr : bool, default=False
-        Whether to print on standard error.
-
-    Returns
-    -------
-    rich.console.Console
-        The console.
-    """
+    """Return a console that prints text as it is, without colouring numbers in it."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False)
 
 
 def tell(message: str, style: str = "") -> None:
-    """Print a line on standard error.
-
-    Parameters
-    ----------
-    message : str
-        The line, as it is: square brackets in it are no markup.
-    style : str, default=""
-        Its colour.
-    """
+    """Print a line on standard error, as it is: square brackets in it are no markup."""
     from rich.text import Text
 
     console(stderr=True).print(Text(message, style=style), soft_wrap=True)
 
 
 def pairs_table(rows: Sequence[tuple[str, ...]]) -> "Table":
-    """Lay out names and values.
-
-    Parameters
-    ----------
-    rows : sequence of tuple of str
-        A name, its value, and any remarks.
-
-    Returns
-    -------
-    rich.table.Table
-        The table.
-    """
+    """Lay out rows of a name, its value, and any remarks."""
     from rich.table import Table
     from rich.text import Text
 
@@ -85,20 +51,7 @@ def pairs_table(rows: Sequence[tuple[str, ...]]) -> "Table":
 
 
 def plain_table(first: str, *others: str) -> "Table":
-    """Return an empty table without lines: the first column to the left, the others to the right.
-
-    Parameters
-    ----------
-    first : str
-        Head of the first column.
-    *others : str
-        Heads of the others.
-
-    Returns
-    -------
-    rich.table.Table
-        The table.
-    """
+    """Return an empty table without lines: the first column to the left, others to the right."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -109,18 +62,7 @@ def plain_table(first: str, *others: str) -> "Table":
 
 
 def number(value: float | None) -> str:
-    """Write a number for people.
-
-    Parameters
-    ----------
-    value : float or None
-        The number.
-
-    Returns
-    -------
-    str
-        Whole numbers with commas, others with four decimals; a dash for None.
-    """
+    """Write whole numbers with commas, others with four decimals, and a dash for None."""
     if value is None:
         return "-"
     if isinstance(value, int):
@@ -129,20 +71,7 @@ def number(value: float | None) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-    noun : str
-        What one of them is called.
-
-    Returns
-    -------
-    str
-        As in "1 row" and "2 rows".
-    """
+    """Write a number of things, as in "1 row" and "2 rows"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

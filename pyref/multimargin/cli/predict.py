@@ -125,18 +125,7 @@ def command(
 
 
 def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
-    """Return how to read svmlight files, which name nothing, as those that the model was fitted to.
-
-    Parameters
-    ----------
-    info : ModelInfo
-        The model.
-
-    Returns
-    -------
-    dict of str to object
-        Arguments of `multimargin.datasets.load_svmlight`.
-    """
+    """Return how to read svmlight files, which name nothing, as those of the fit."""
     names = {"zero_based": info.feature_names, "labels_zero_based": info.label_names}
     counts = {"n_features": len(info.feature_names), "n_labels": len(info.label_names)}
     bases = {

@@ -42,13 +42,7 @@ class Predictions:
     top: int | None
 
     def write_csv(self, stream: IO[str]) -> None:
-        """Write a line for each row.
-
-        Parameters
-        ----------
-        stream : text stream
-            Where to.
-        """
+        """Write a line for each row."""
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["row", *map(as_cell, [*self.kept, *self._heads()])])
         for number, row in enumerate(self.rows):
@@ -57,13 +51,7 @@ class Predictions:
             writer.writerow([int(row), *copied, *self._cells(number)])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the labels of all rows by name.
-
-        Returns
-        -------
-        dict of str to object
-            "labels", the names of all, and "rows".
-        """
+        """Return the names of all "labels", and the labels of all "rows" by name."""
         rows = []
         for number, row in enumerate(self.rows):
             scores = dict(zip(self.label_names, self.scores[number].tolist(), strict=True))

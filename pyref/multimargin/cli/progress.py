@@ -52,20 +52,7 @@ class EpochBar:
 
 
 def closed_part(gap: float, tol: float) -> float:
-    """Return how much of the way from a gap of 1 to the tolerance is done, on a log scale.
-
-    Parameters
-    ----------
-    gap : float
-        The present relative duality gap.
-    tol : float
-        The one at which the fit stops.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
+    """Return how much of the way from a gap of 1 to the tolerance is done, on a log scale."""
     if gap <= tol:
         return 1.0
     if not isfinite(gap) or gap >= 1.0 or tol >= 1.0:
@@ -74,19 +61,9 @@ def closed_part(gap: float, tol: float) -> float:
 
 
 def new_progress(console: Console, *, transient: bool = False) -> Progress:
-    """Return a display of fits.
+    """Return a display of fits, to be used as a context manager.
 
-    Parameters
-    ----------
-    console : rich.console.Console
-        Where to show it.
-    transient : bool, default=False
-        Whether it disappears at the end, and is not shown at all where there is no terminal.
-
-    Returns
-    -------
-    rich.progress.Progress
-        The display, to be used as a context manager.
+    A `transient` one disappears at the end, and is not shown at all where there is no terminal.
     """
     return Progress(
         SpinnerColumn("line"),
@@ -103,15 +80,8 @@ def new_progress(console: Console, *, transient: bool = False) -> Progress:
 def shown_fit(progress: Progress, title: str, model: Any) -> Iterator[None]:
     """Show the epochs of a model that is fitted meanwhile.
 
-    Parameters
-    ----------
-    progress : rich.progress.Progress
-        The display.
-    title : str
-        What is done.
-    model : estimator
-        The estimator. Where it takes no callbacks (scikit-learn before 1.9, or a classifier of
-        other parts), only a spinner is shown.
+    Where it takes no callbacks (scikit-learn before 1.9, or a classifier of other parts), only a
+    spinner is shown.
     """
     task = progress.add_task(title, total=None, note="")
     has_callbacks = hasattr(model, "set_callbacks") and hasattr(model, "tol")

@@ -21,17 +21,9 @@ _ARGUMENTS = ("labels", "tags_column", "separator", "drop", "text", "keep")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command.
+    """Run what follows ``multimargin`` on the command line.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        What follows ``multimargin`` on the command line.
-
-    Returns
-    -------
-    int
-        The exit code: 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
+    The exit code is 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
     """
     arguments = with_parameters_last(with_address(arguments))
     # Before the command, as a method may have a parameter of that name.
@@ -80,16 +72,6 @@ def with_parameters_last(arguments: Sequence[str]) -> list[str]:
 
     Click does not know that ``--C`` takes a value: where it stands before the data, its value would
     be taken for the data.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        What follows ``multimargin`` on the command line.
-
-    Returns
-    -------
-    list of str
-        The same, in another order, for a command that takes the parameters of a method.
     """
     arguments = list(arguments)
     commands: Any = typer.main.get_command(app)

@@ -7,19 +7,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def as_cell(value: Any) -> Any:
-    """Return a value that a spreadsheet shows and does not compute.
+    """Return a value of a CSV file that a spreadsheet shows and does not compute.
 
-    Parameters
-    ----------
-    value : object
-        A value of a CSV file.
-
-    Returns
-    -------
-    object
-        Text that begins with ``=``, ``+``, ``-`` or ``@``, which spreadsheets take for a formula,
-        gets an apostrophe in front, and control characters become ``\\t``, ``\\x1b`` and the like;
-        other values are returned as they are.
+    Text that begins with ``=``, ``+``, ``-`` or ``@``, which spreadsheets take for a formula, gets
+    an apostrophe in front, and control characters become ``\\t``, ``\\x1b`` and the like; other
+    values are returned as they are.
     """
     if not isinstance(value, str):
         return value

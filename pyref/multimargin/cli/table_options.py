@@ -53,23 +53,7 @@ def table_columns(
     drop: str | None,
     text: str | None,
 ) -> "TableColumns":
-    """Put the options of a command line together.
-
-    Parameters
-    ----------
-    labels, tags_column, separator, drop, text : str or None
-        Values of the options.
-
-    Returns
-    -------
-    TableColumns
-        Which columns are what.
-
-    Raises
-    ------
-    WrongUsage
-        If the options contradict each other.
-    """
+    """Say which columns are what; raises WrongUsage if the options contradict each other."""
     from multimargin.datasets.tables import TableColumns
 
     if labels is not None and tags_column is not None:
@@ -93,24 +77,8 @@ def load_table_or_data(
 ) -> "MultilabelData | Table":
     """Load the data set of a command line; a table keeps its columns.
 
-    Parameters
-    ----------
-    source : str
-        The argument DATA.
-    columns : TableColumns
-        Which columns are what, if it is a table.
-    damage : list of str or None, default=None
-        As in `multimargin.datasets.tables.read_table`.
-
-    Returns
-    -------
-    MultilabelData or Table
-        The data.
-
-    Raises
-    ------
-    WrongUsage
-        If options for tables are given for other data, or it is not clear which columns are labels.
+    `damage` is that of `multimargin.datasets.tables.read_table`. Raises WrongUsage if options for
+    tables are given for other data, or it is not clear which columns are labels.
     """
     from pathlib import Path
 
@@ -138,19 +106,7 @@ def load_table_or_data(
 def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "MultilabelData | Table":
     """Load data with labels as the data that a model was fitted to.
 
-    Parameters
-    ----------
-    source : str
-        The argument DATA.
-    info : ModelInfo
-        The model.
-    labels : str or None
-        Value of the option ``--labels``.
-
-    Returns
-    -------
-    MultilabelData or Table
-        The data; a table with the features and labels of the model, in its order.
+    A table has the features and labels of the model, in its order.
     """
     from pathlib import Path
 
@@ -177,19 +133,9 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
 
 
 def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
-    """Return what a model file keeps of the table that its model was fitted to.
+    """Return what a model file keeps of the table that its model was fitted to, if it was one.
 
-    Parameters
-    ----------
-    data : MultilabelData or Table
-        The data.
-    columns : TableColumns
-        Which columns are what.
-
-    Returns
-    -------
-    dict of str to object, or None
-        The kinds of the features, and how tags are listed; None for other data.
+    These are the kinds of the features, and how tags are listed.
     """
     if not is_table(data):
         return None
@@ -201,49 +147,17 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
 
 
 def is_table(data: Any) -> bool:
-    """Return whether data are a table whose columns are no numbers yet.
-
-    Parameters
-    ----------
-    data : MultilabelData or Table
-        The data.
-
-    Returns
-    -------
-    bool
-        Whether they are.
-    """
+    """Return whether data are a table whose columns are no numbers yet."""
     return hasattr(data, "kinds")
 
 
 def rows_of(X: Any, rows: Any) -> Any:
-    """Return rows of features.
-
-    Parameters
-    ----------
-    X : {ndarray, csr_array, pandas.DataFrame} of shape (n, d)
-        The features.
-    rows : ndarray of int
-        Row numbers.
-
-    Returns
-    -------
-    {ndarray, csr_array, pandas.DataFrame}
-        These rows.
-    """
+    """Return rows of features, whether an array, a sparse matrix or a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def say_what_is_missing(table: "Table", rows: Any) -> None:
-    """Say on standard error which missing values are filled in, and how.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    rows : ndarray of int
-        The rows that are used.
-    """
+    """Say on standard error which missing values of the rows are filled in, and how."""
     from multimargin.cli.output import counted, tell
 
     ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}

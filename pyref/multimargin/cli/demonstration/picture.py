@@ -20,23 +20,7 @@ def draw(
 ) -> None:
     """Draw ranking against choosing over the grid of C, and the best ranked tags of a program.
 
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        Of `race.run`.
-    data : MultilabelData
-        The data.
-    model : estimator
-        Fitted to the training part.
-    program : str
-        A program of the test part.
-    path : str
-        The file; its ending says the format.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    `program` is one of the test part; the ending of `path` says the format.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -115,13 +115,7 @@ class Outcome:
 
 
 def contestants() -> list[Contestant]:
-    """Return who runs: two rankers, and one-vs-rest with the two usual SVMs.
-
-    Returns
-    -------
-    list of Contestant
-        Ours first.
-    """
+    """Return who runs: two rankers, and one-vs-rest with the two usual SVMs."""
 
     def words(*steps: Any) -> Any:
         return make_pipeline(TfidfTransformer(sublinear_tf=True), *steps)
@@ -147,23 +141,10 @@ def run(
     n_jobs: int = -1,
     shown: Fitting | None = None,
 ) -> dict[str, Outcome]:
-    """Tune all contestants on the training part, and measure them on the test part.
+    """Tune all contestants on the part "train" of counts of words, and measure them on "test".
 
-    Parameters
-    ----------
-    data : MultilabelData
-        Counts of words, with the splits "train" and "test".
-    grid : sequence of float
-        Values of C.
-    n_jobs : int, default=-1
-        Fits at the same time while tuning; the fits that are timed run alone.
-    shown : callable, optional
-        Called with what is done; returns a context manager that is open meanwhile.
-
-    Returns
-    -------
-    dict of str to Outcome
-        By name, ours first.
+    `n_jobs` fits run at the same time while tuning; those that are timed run alone. `shown` is
+    called with what is done, and returns a context manager that is open meanwhile. Ours come first.
     """
     show = shown or (lambda title: nullcontext())
     outcomes = {}
@@ -217,32 +198,10 @@ def _fitted(contestant: Contestant, data: MultilabelData, C: float) -> Result:
 
 
 def ours(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """Return the contestants that rank the labels of a row against each other.
-
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        By name.
-
-    Returns
-    -------
-    dict of str to Outcome
-        Those of them.
-    """
+    """Return the contestants that rank the labels of a row against each other."""
     return {name: outcome for name, outcome in outcomes.items() if outcome.ours}
 
 
 def theirs(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """Return the contestants that decide label by label.
-
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        By name.
-
-    Returns
-    -------
-    dict of str to Outcome
-        Those of them.
-    """
+    """Return the contestants that decide label by label."""
     return {name: outcome for name, outcome in outcomes.items() if not outcome.ours}

@@ -16,20 +16,7 @@ _N_NEXT = 4
 
 
 def measures_table(outcomes: Mapping[str, Outcome], criterion: str) -> Table:
-    """Lay out all measures, one column a contestant, the best value in bold.
-
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        Of `race.run`.
-    criterion : str
-        What everybody was tuned for, one of `race.CRITERIA`.
-
-    Returns
-    -------
-    rich.table.Table
-        The table.
-    """
+    """Lay out all measures, one column a contestant tuned for `criterion`, the best in bold."""
     title = f"Tuned for {plain(criterion)}, measured on the test part"
     table = Table(title=title, title_justify="left", title_style="bold", box=None)
     table.add_column("", no_wrap=True)
@@ -49,20 +36,7 @@ def measures_table(outcomes: Mapping[str, Outcome], criterion: str) -> Table:
 
 
 def certificate_table(name: str, model: Any) -> Table:
-    """Lay out how far a fit is from the optimum.
-
-    Parameters
-    ----------
-    name : str
-        The contestant.
-    model : estimator
-        Its fitted pipeline.
-
-    Returns
-    -------
-    rich.table.Table
-        The table.
-    """
+    """Lay out how far a fitted pipeline is from the optimum."""
     found = certificate(model)
     assert found is not None
     title = f"Certificate of {name}"
@@ -80,17 +54,9 @@ def certificate_table(name: str, model: Any) -> Table:
 
 
 def tags_table(found: Mapping[str, Sequence[tuple[str, bool, bool]]]) -> Table:
-    """Lay out the best ranked tags of programs.
+    """Lay out the best ranked tags of programs, as `words.ranked_tags` returns them.
 
-    Parameters
-    ----------
-    found : mapping of str to sequence of tuple
-        Of `words.ranked_tags`.
-
-    Returns
-    -------
-    rich.table.Table
-        The table: the predicted tags, then the next ones, with a star those that people gave.
+    Predicted tags come first, then the next ones, with a star those that people gave.
     """
     table = Table(
         title="Tags of programs that were not fitted, the best ranked first (*: people gave it)",

@@ -14,18 +14,7 @@ PROGRAMS = ("wget", "rawtherapee", "stellarium", "picard", "tshark", "nano")
 
 
 def problem(data: MultilabelData) -> str:
-    """Say what the data are and what is asked.
-
-    Parameters
-    ----------
-    data : MultilabelData
-        The data of the demonstration.
-
-    Returns
-    -------
-    str
-        A paragraph.
-    """
+    """Say what the data of the demonstration are and what is asked."""
     train, test = (len(data.splits[name]) for name in ("train", "test"))
     return (
         f"{data.n_samples} programs of Debian, each with some of {data.n_labels} tags that people "
@@ -37,17 +26,9 @@ def problem(data: MultilabelData) -> str:
 
 
 def summary(outcomes: Mapping[str, Outcome]) -> list[str]:
-    """Say who wins what, and what that means.
+    """Say who wins what, and what that means, in one sentence or two a finding.
 
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        Of `race.run`.
-
-    Returns
-    -------
-    list of str
-        One sentence or two a finding: wrong orders, ranking against choosing, what is lost, time.
+    Wrong orders, ranking against choosing, what is lost, time.
     """
     name = best_of(ours(outcomes), "ranking_loss")
     own = outcomes[name].best["ranking_loss"]
@@ -74,20 +55,7 @@ def summary(outcomes: Mapping[str, Outcome]) -> list[str]:
 
 
 def best_of(outcomes: Mapping[str, Outcome], criterion: str) -> str:
-    """Return who was best in cross-validation.
-
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        The contestants.
-    criterion : str
-        One of `CRITERIA`.
-
-    Returns
-    -------
-    str
-        A name.
-    """
+    """Return the name of who was best in cross-validation by one of `CRITERIA`."""
     sign = 1.0 if MEASURES[criterion].larger_is_better else -1.0
     return max(outcomes, key=lambda name: float((sign * outcomes[name].curve[criterion]).max()))
 
@@ -116,57 +84,22 @@ def _behind(name: str, outcomes: Mapping[str, Outcome]) -> str:
 
 
 def plain(measure: str) -> str:
-    """Return the name of a measure as one says it.
-
-    Parameters
-    ----------
-    measure : str
-        A key of `MEASURES`.
-
-    Returns
-    -------
-    str
-        As in "micro F1".
-    """
+    """Return the name of a key of `MEASURES` as one says it, such as "micro F1"."""
     title, comma, kind = MEASURES[measure].title.partition(", ")
     return f"{kind} {title}" if comma else title
 
 
 def listed(items: Sequence[str]) -> str:
-    """Write an enumeration.
-
-    Parameters
-    ----------
-    items : sequence of str
-        What is listed.
-
-    Returns
-    -------
-    str
-        With commas, and "and" before the last.
-    """
+    """Write an enumeration with commas, and "and" before the last."""
     return ", ".join(items[:-1]) + (" and " if len(items) > 1 else "") + items[-1]
 
 
 def ranked_tags(
     data: MultilabelData, model: Any, programs: Iterable[str] = PROGRAMS
 ) -> dict[str, list[tuple[str, bool, bool]]]:
-    """Rank the tags of some programs.
+    """Rank the tags of those of the programs that are in the test part, the best first.
 
-    Parameters
-    ----------
-    data : MultilabelData
-        The data.
-    model : estimator
-        Fitted to the training part.
-    programs : iterable of str
-        Names of programs; those that are not in the test part are left out.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        For each program its tags, the best first; each with whether it is predicted, and whether
-        people gave it.
+    Each comes with whether it is predicted, and whether people gave it.
     """
     test = {data.sample_names[row]: row for row in data.splits["test"] if data.sample_names}
     found = {}
