@@ -16,34 +16,12 @@ _NO_REGULAR_FILE = "is no regular file, expected a file to write"
 
 
 def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path:
-    """Return `path` as a `Path` after checking that a file can be written there.
+    """Return what the caller passed as `argument` as a `Path`, if a file can be written there.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The path that the caller passed in.
-    argument : str
-        The caller's name for it, used in the error messages.
-    streams : bool, default=False
-        Whether it may be a pipe or a device, such as /dev/stdout.
-
-    Returns
-    -------
-    pathlib.Path
-        The same path.
-
-    Raises
-    ------
-    TypeError
-        If `path` is neither a string nor path-like.
-    FileNotFoundError
-        If its folder does not exist.
-    IsADirectoryError
-        If it is a folder.
-    PermissionError
-        If the file is write-protected.
-    OSError
-        If it is a pipe or a device, or no file can be created in its folder.
+    With `streams` it may be a pipe or a device, such as /dev/stdout. Raises TypeError if it is
+    neither a string nor path-like, FileNotFoundError if its folder does not exist,
+    IsADirectoryError if it is a folder, PermissionError if the file is write-protected, and OSError
+    if it is a pipe or a device, or no file can be created in its folder.
     """
     file = as_path(path, argument)
     if file.is_dir():
@@ -76,27 +54,10 @@ def replacing(
 ) -> Iterator[IO[Any]]:
     """Open a file for writing that takes its name when it is complete and on disk.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The file. An existing one is replaced, and keeps its permissions; a symbolic link stays and
-        what it points to is replaced.
-    mode : {"w", "wb"}, default="w"
-        Text, in UTF-8, or bytes.
-    streams : bool, default=False
-        Whether `path` may be a pipe or a device, which is written to as it is.
-    **options
-        Further arguments of `open`, such as ``newline``.
-
-    Yields
-    ------
-    file
-        The open file. An exception leaves what was there before, and nothing beside it.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, with its name.
+    An existing file is replaced and keeps its permissions; a symbolic link stays, and what it
+    points to is replaced. An exception leaves what was there before, and nothing beside it. Text is UTF-8.
+    With `streams`, a pipe or a device is written to as it is. `options` are further arguments of
+    `open`. Raises OSError, with the name of the file, if it cannot be written.
     """
     if "b" not in mode:
         options = {"encoding": "utf-8"} | options
@@ -131,34 +92,16 @@ def replacing(
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, streams: bool = False) -> None:
-    """Write a text file in UTF-8, whole or not at all.
+    """Write a text file in UTF-8, whole or not at all; raise OSError with its name.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    text : str
-        Its content.
-    streams : bool, default=False
-        Whether `path` may be a pipe or a device.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, with its name.
+    With `streams` it may be a pipe or a device.
     """
     with replacing(path, streams=streams) as stream:
         stream.write(text)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the entries of a folder are on disk, where the system can do this.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    """
+    """Wait until the entries of a folder are on disk, where the system can do this."""
     # A new file survives a power failure only if its folder is on disk too; Windows cannot do this.
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

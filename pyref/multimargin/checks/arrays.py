@@ -17,26 +17,10 @@ MATRIX_OF_NUMBERS = "a matrix of finite real numbers, one row an instance"
 
 @contextmanager
 def naming(name: str, expected: str) -> Iterator[None]:
-    """Let what scikit-learn's checks raise name the argument.
+    """Let what scikit-learn's checks raise inside name the argument, and what is expected.
 
     Its messages about numbers of features do; those about text, missing values, empty arrays or
-    other dimensions lack the name, or what is expected.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument that is checked.
-    expected : str
-        What it should be.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    TypeError, ValueError
-        What was raised inside, with the name and the expectation in front where they were lacking.
+    other dimensions lack one or the other.
     """
     try:
         yield
@@ -48,20 +32,7 @@ def naming(name: str, expected: str) -> Iterator[None]:
 
 
 def check_as_many_rows(Y: Any, X: Any, name: str = "Y", of: str = "X") -> None:
-    """Check that two arrays have the same number of rows.
-
-    Parameters
-    ----------
-    Y, X : array-like
-        The arrays.
-    name, of : str, default="Y", "X"
-        Their names in the message.
-
-    Raises
-    ------
-    ValueError
-        If they have not.
-    """
+    """Raise ValueError unless two arrays have the same number of rows."""
     found, expected = _num_samples(Y), _num_samples(X)
     if found != expected:
         raise ValueError(f"{name} has {found} rows; expected {expected}, as many as {of}.")
@@ -71,20 +42,9 @@ def check_readable(X: Any, name: str = "X") -> None:
     """Check what scikit-learn's checks overlook: masks, and sparse indices outside the matrix.
 
     They drop the mask of a masked array, so that what it hides is used; and SciPy's compiled
-    loops read and write wherever an index points.
-
-    Parameters
-    ----------
-    X : object
-        What was passed, of any type.
-    name : str, default="X"
-        Its name in the message.
-
-    Raises
-    ------
-    ValueError
-        If `X` is a masked array with masked entries, or a sparse matrix whose indices or row
-        pointers do not describe a matrix of its shape. Unsorted and repeated indices are valid.
+    loops read and write wherever an index points. Raises ValueError if an array of any type has
+    masked entries, or a sparse matrix indices or row pointers that do not describe a matrix of its
+    shape. Unsorted and repeated indices are valid.
     """
     if np.ma.is_masked(X):
         raise ValueError(
@@ -134,20 +94,7 @@ def _check_within(indices: Any, size: int, name: str) -> None:
 
 
 def check_magnitudes(X: Any, name: str = "X") -> None:
-    """Check that inner products of the rows of a matrix cannot overflow.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n, d)
-        Finite numbers.
-    name : str, default="X"
-        Its name in the message.
-
-    Raises
-    ------
-    ValueError
-        If it has an entry beyond 1e150 in magnitude.
-    """
+    """Raise ValueError where inner products of rows could overflow: entries beyond 1e150."""
     values = X.data if sparse.issparse(X) else X
     if values.size and (largest := max(float(np.max(values)), -float(np.min(values)))) > _LARGEST:
         raise ValueError(

@@ -71,52 +71,19 @@ def check_indicator(Y: Any, name: str = "Y", *, unknown: bool = False) -> NDArra
 
 
 def has_unknown(indicator: NDArray[np.uint8]) -> bool:
-    """Return whether a checked indicator has unknown labels.
-
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        What `check_indicator` returned.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether an indicator from `check_indicator` has unknown labels."""
     return bool((indicator == UNKNOWN).any())
 
 
 def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which rows have no unknown label.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, q)
-        Label indicator with NaN where a label is unknown.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype bool
-    """
+    """Return which rows of an indicator with NaN have no unknown label."""
     if Y.dtype.kind != "f":
         return np.ones(Y.shape[0], dtype=bool)
     return np.asarray(~np.isnan(Y).any(axis=1))
 
 
 def refuse_unknown(Y: NDArray[Any], purpose: str) -> None:
-    """Refuse unknown labels where they cannot be written.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, q)
-        Label indicator with NaN where a label is unknown.
-    purpose : str
-        What cannot hold them.
-
-    Raises
-    ------
-    ValueError
-        If a label is unknown.
-    """
+    """Raise ValueError if an indicator has NaN, which `purpose` cannot hold."""
     rows = np.flatnonzero(~complete_rows(Y))
     if rows.size:
         raise ValueError(
@@ -126,17 +93,9 @@ def refuse_unknown(Y: NDArray[Any], purpose: str) -> None:
 
 
 def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return a checked indicator in the form in which callers pass it.
+    """Return an indicator from `check_indicator` in the form in which callers pass it.
 
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        What `check_indicator` returned.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        The same array, or one of floats with NaN at unknown labels if there are any.
+    It is the same array, or one of floats with NaN at unknown labels if there are any.
     """
     if not has_unknown(indicator):
         return indicator
@@ -144,19 +103,9 @@ def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
 
 
 def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
-    """Return where both values are known: along the labels, where a row has a label pair.
+    """Return where both 0 and 1 occur: along the labels (axis 1), where a row has a label pair.
 
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        What `check_indicator` returned, or an indicator with NaN.
-    axis : {0, 1}
-        Along which to look.
-
-    Returns
-    -------
-    ndarray of shape (n,) or (q,), dtype bool
-        Whether both 0 and 1 occur.
+    The indicator is one from `check_indicator`, or has NaN.
     """
     return np.asarray((indicator == 1).any(axis=axis) & (indicator == 0).any(axis=axis))
 

@@ -24,34 +24,10 @@ def check_real(
     below: float | None = None,
     at_most: float | None = None,
 ) -> float:
-    """Return a finite real parameter as a float.
+    """Return a finite real parameter as a float; `above` and `below` are exclusive bounds.
 
-    Parameters
-    ----------
-    name : str
-        Name of the parameter in error messages.
-    value : object
-        Its value.
-    above : float, optional
-        Exclusive lower bound.
-    at_least : float, optional
-        Inclusive lower bound.
-    below : float, optional
-        Exclusive upper bound.
-    at_most : float, optional
-        Inclusive upper bound.
-
-    Returns
-    -------
-    float
-        The value.
-
-    Raises
-    ------
-    TypeError
-        If the value is no real number.
-    ValueError
-        If it is not finite or out of bounds.
+    Raises TypeError if the value is no real number, and ValueError if it is not finite or out of
+    bounds.
     """
     bounds = [
         f"{word} {bound:g}"
@@ -83,30 +59,9 @@ def check_real(
 
 
 def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGEST_INTEGER) -> int:
-    """Return an integer parameter.
+    """Return an integer parameter; both bounds are inclusive.
 
-    Parameters
-    ----------
-    name : str
-        Name of the parameter in error messages.
-    value : object
-        Its value.
-    at_least : int
-        Inclusive lower bound.
-    at_most : int, default=10**12
-        Inclusive upper bound.
-
-    Returns
-    -------
-    int
-        The value.
-
-    Raises
-    ------
-    TypeError
-        If the value is no integer.
-    ValueError
-        If it is out of bounds.
+    Raises TypeError if the value is no integer, and ValueError if it is out of bounds.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
@@ -118,93 +73,26 @@ def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGE
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return a parameter that is True or False.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter in error messages.
-    value : object
-        Its value.
-
-    Returns
-    -------
-    bool
-        The value.
-
-    Raises
-    ------
-    TypeError
-        If it is neither.
-    """
+    """Return a parameter that is True or False; raise TypeError if it is neither."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {value!r}; expected True or False.")
     return bool(value)
 
 
 def check_verbosity(value: Any) -> int:
-    """Return the parameter ``verbose``.
-
-    Parameters
-    ----------
-    value : object
-        Its value.
-
-    Returns
-    -------
-    int
-        The value, at least 0; True is 1.
-
-    Raises
-    ------
-    TypeError
-        If the value is no integer.
-    ValueError
-        If it is negative.
-    """
+    """Return the parameter ``verbose``, an integer of at least 0; True is 1."""
     return check_integer("verbose", int(value) if isinstance(value, bool) else value, at_least=0)
 
 
 def check_cache_size(value: Any) -> float:
-    """Return the parameter ``cache_size``.
-
-    Parameters
-    ----------
-    value : object
-        Its value, in MB.
-
-    Returns
-    -------
-    float
-        The value, between 0 and 10^12.
-
-    Raises
-    ------
-    TypeError
-        If the value is no real number.
-    ValueError
-        If it is out of bounds.
-    """
+    """Return the parameter ``cache_size``, a number of MB between 0 and 10^12."""
     return check_real("cache_size", value, at_least=0.0, at_most=1e12)
 
 
 def random_state_of(value: Any) -> np.random.RandomState:
-    """Return the random state that the parameter ``random_state`` asks for.
+    """Return the random state that ``random_state`` asks for, as everywhere in scikit-learn.
 
-    Parameters
-    ----------
-    value : int, RandomState or None
-        As everywhere in scikit-learn.
-
-    Returns
-    -------
-    RandomState
-        The random state.
-
-    Raises
-    ------
-    ValueError
-        If the value is none of these.
+    Raises ValueError if the value is neither an integer nor a random state nor None.
     """
     try:
         state: np.random.RandomState = check_random_state(value)
@@ -217,52 +105,16 @@ def random_state_of(value: Any) -> np.random.RandomState:
 
 
 def job_count(n_jobs: Any, tasks: int) -> int | None:
-    """Return the number of jobs to ask joblib for.
+    """Return the number of jobs to ask joblib for, at most the number of tasks.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        As everywhere in scikit-learn.
-    tasks : int
-        Number of things to do: more processes would have none.
-
-    Returns
-    -------
-    int or None
-        The number, at most `tasks`; None leaves it to the joblib context.
-
-    Raises
-    ------
-    TypeError
-        If the value is neither an integer nor None.
-    ValueError
-        If it is 0.
+    None leaves it to the joblib context. Raises TypeError if ``n_jobs`` is neither an integer nor
+    None, and ValueError if it is 0.
     """
     return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return a parameter that is one of a few names.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter in error messages.
-    value : object
-        Its value.
-    choices : collection of str
-        The names allowed.
-
-    Returns
-    -------
-    str
-        The value.
-
-    Raises
-    ------
-    ValueError
-        If it is none of them.
-    """
+    """Return a parameter that is one of a few names; raise ValueError if it is none of them."""
     if not isinstance(value, str) or value not in choices:
         expected = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} is {value!r}; expected one of {expected}.")
@@ -270,25 +122,11 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
 
 
 def thread_count(n_jobs: Any) -> int:
-    """Return the number of threads that ``n_jobs`` asks for.
+    """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        As everywhere in scikit-learn: None for one unless a joblib context says otherwise, -1 for
-        one a processor.
-
-    Returns
-    -------
-    int
-        The number, at least 1, and no more than 256 or the number of processors if that is larger.
-
-    Raises
-    ------
-    TypeError
-        If the value is neither an integer nor None.
-    ValueError
-        If it is 0.
+    None is one unless a joblib context says otherwise, -1 one a processor. The answer is at least
+    1, and at most 256 or the number of processors if that is larger. Raises TypeError if the value
+    is neither an integer nor None, and ValueError if it is 0.
     """
     expected = "expected None, a positive number, or -1 for one a processor."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):

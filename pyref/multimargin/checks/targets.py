@@ -102,18 +102,7 @@ def check_targets(Y: Any, *, unknown: bool = False) -> Targets:
 
 
 def check_pairs(indicator: NDArray[np.uint8]) -> None:
-    """Check that some row has a relevant and an irrelevant label.
-
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        1 where the label is relevant.
-
-    Raises
-    ------
-    ValueError
-        If no row has.
-    """
+    """Raise ValueError unless some row of the indicator has a relevant and an irrelevant label."""
     if not known_both(indicator, axis=1).any():
         raise ValueError(
             f"Y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
@@ -169,20 +158,7 @@ def _single_column(Y: Any) -> NDArray[Any]:
 
 
 def label_names_of(Y: Any, q: int) -> NDArray[Any]:
-    """Return what labels are called: the columns of a data frame, or their numbers.
-
-    Parameters
-    ----------
-    Y : array-like, sparse matrix or data frame of shape (n, q)
-        Label indicator.
-    q : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray of shape (q,)
-        The names.
-    """
+    """Return what the q labels are called: the columns of a data frame, or their numbers."""
     names = _column_names(Y)
     return np.arange(q) if names is None else names
 

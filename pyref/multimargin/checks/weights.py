@@ -51,19 +51,6 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | Non
 
 
 def refuse_metadata(estimator: Any, metadata: dict[str, Any]) -> None:
-    """Say that a method takes features and labels alone.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The method.
-    metadata : dict
-        What else its `fit` was given, by name.
-
-    Raises
-    ------
-    TypeError
-        If there is anything.
-    """
+    """Raise TypeError if the `fit` of a method was given more than features and labels."""
     for name in metadata:
         raise TypeError(f"{type(estimator).__name__}.fit takes no {name}; expected X and Y alone.")

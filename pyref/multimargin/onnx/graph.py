@@ -16,18 +16,7 @@ Node = str
 
 
 def require_onnx() -> Any:
-    """Return the module onnx.
-
-    Returns
-    -------
-    module
-        The module.
-
-    Raises
-    ------
-    ImportError
-        If onnx is not installed.
-    """
+    """Return the module onnx; raise ImportError if it is not installed."""
     try:
         import onnx
     except ImportError as error:
@@ -57,21 +46,9 @@ class Graph:
         self._bytes = 0
 
     def add(self, operator: str, *inputs: Node | NDArray[Any] | float, **attributes: Any) -> Node:
-        """Append an operator.
+        """Append an operator, by its name in ONNX, and return its (first) output.
 
-        Parameters
-        ----------
-        operator : str
-            Its name in ONNX.
-        *inputs : str, ndarray or float
-            Tensors of the graph, or constants; a float is one of float64.
-        **attributes : object
-            Its attributes.
-
-        Returns
-        -------
-        str
-            Its (first) output.
+        Inputs are tensors of the graph or constants; a float is one of float64.
         """
         name = f"{operator}_{len(self._nodes)}"
         names = [value if isinstance(value, str) else self._constant(value) for value in inputs]
@@ -83,19 +60,10 @@ class Graph:
     def model(
         self, outputs: Mapping[str, tuple[Node, Any, int]], metadata: Mapping[str, str]
     ) -> Any:
-        """Return the model.
+        """Return the checked model.
 
-        Parameters
-        ----------
-        outputs : mapping of str to tuple of str, dtype and int
-            For each output its tensor, type and number of columns.
-        metadata : mapping of str to str
-            What the file says about itself; "multimargin" is the version.
-
-        Returns
-        -------
-        onnx.ModelProto
-            The checked model.
+        `outputs` are a tensor, a type and a number of columns each; `metadata` is what the file
+        says about itself, "multimargin" the version.
         """
         helper = self._onnx.helper
         for name, (node, _, _) in outputs.items():

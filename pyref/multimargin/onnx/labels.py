@@ -17,28 +17,10 @@ from multimargin.thresholds import (
 
 
 def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node) -> Node:
-    """Append the comparison of scores with a fitted threshold.
+    """Append the comparison of scores (n, q) with a fitted threshold; None is the threshold 0.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    threshold : Threshold or None
-        One of `multimargin.thresholds`; None is the threshold 0.
-    scores : str
-        The scores, (n, q).
-    X : str
-        The features that the threshold was fitted with.
-
-    Returns
-    -------
-    str
-        The labels, booleans of shape (n, q).
-
-    Raises
-    ------
-    TypeError
-        If the threshold is another.
+    Returns the labels, booleans of shape (n, q). `X` are the features that the threshold was fitted
+    with. Raises TypeError if it is none of `multimargin.thresholds`.
     """
     if type(threshold) is CountThreshold:
         return _largest(graph, threshold.n_labels_, threshold._q, scores)
@@ -48,28 +30,10 @@ def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node)
 
 
 def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> Any:
-    """Append the values of a fitted threshold.
+    """Append the values of a fitted threshold, which can be subtracted from the scores (n, q).
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    threshold : Threshold
-        One of `multimargin.thresholds` but `CountThreshold`.
-    scores : str
-        The scores, (n, q).
-    X : str
-        The features that the threshold was fitted with.
-
-    Returns
-    -------
-    str, ndarray or float
-        The thresholds, which can be subtracted from the scores.
-
-    Raises
-    ------
-    TypeError
-        If the threshold is another.
+    `X` are the features that it was fitted with. Raises TypeError if it is none of
+    `multimargin.thresholds`, or a `CountThreshold`.
     """
     if type(threshold) is ConstantThreshold:
         return float(threshold.value)
@@ -89,19 +53,7 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
 def add_largest(graph: Graph, scores: Node, q: int) -> Node:
     """Append the choice of the class with the largest score, the first of several.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    scores : str
-        The scores, (n, q).
-    q : int
-        Number of classes.
-
-    Returns
-    -------
-    str
-        Booleans of shape (n, q), one true a row.
+    Returns booleans of shape (n, q), one true a row.
     """
     winner = graph.add("ArgMax", scores, axis=1, keepdims=1)
     return graph.add("Equal", winner, _integers([range(q)]))

@@ -12,26 +12,9 @@ from multimargin.onnx.graph import MOST_BYTES, Graph, Node
 
 
 def add_scores(graph: Graph, model: Any, X: Node) -> Node:
-    """Append the scores of a fitted estimator.
+    """Append the scores (n, q) of a fitted kernel expansion or `LLSF`.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    model : estimator
-        A kernel expansion or `LLSF`.
-    X : str
-        Its features.
-
-    Returns
-    -------
-    str
-        The scores, (n, q).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the estimator is another, or its kernel is a function.
+    Raises TypeError if the estimator is another, and ValueError if its kernel is a function.
     """
     if isinstance(model, LLSF):
         return graph.add("MatMul", X, model.coef_.T)

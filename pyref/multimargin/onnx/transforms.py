@@ -19,26 +19,9 @@ _REMEDY = (
 
 
 def add_transformer(graph: Graph, transformer: Any, X: Node) -> Node:
-    """Append a fitted transformer.
+    """Append a fitted transformer, one of `KNOWN` or a pipeline of such, and return its output.
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    transformer : transformer, Pipeline, "passthrough" or None
-        One of `KNOWN`, or a pipeline of such.
-    X : str
-        Its input.
-
-    Returns
-    -------
-    str
-        Its output.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be expressed; the message says what to do.
+    Raises ValueError if it cannot be expressed; the message says what to do.
     """
     if transformer is None or transformer == "passthrough":
         return X

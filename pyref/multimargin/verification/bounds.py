@@ -58,18 +58,7 @@ class Value(NamedTuple):
 def optimum(task: Task) -> Interval:
     """Bound the optimum of a task by the exact reference.
 
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    ExactSolverError
-        If the interior-point solver fails.
+    Raises ExactSolverError if the interior-point solver fails.
     """
     if task.estimator is LLSF:
         # In the units of the features; the objective is the same.
@@ -104,18 +93,9 @@ def optimum(task: Task) -> Interval:
 
 
 def returned(task: Task, model: Any) -> Value:
-    """Evaluate the model that a fit returned, from its scores and its expansion.
+    """Evaluate the model that a fit to the task returned, from its scores and its expansion.
 
-    Parameters
-    ----------
-    task : Task
-    model : estimator
-        Fitted to the task.
-
-    Returns
-    -------
-    Value
-        The primal objective. For `RankCVM` the lower bound of (37) that belongs to the model.
+    For `RankCVM` this is the lower bound of (37) that belongs to the model.
     """
     F = model.label_scores(task.X)
     if task.estimator is LLSF:

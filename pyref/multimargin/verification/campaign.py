@@ -212,19 +212,9 @@ class Summary:
 
 
 def run(seed: int, indices: Iterator[int] | range, folder: Path | None = None) -> Summary:
-    """Judge the tasks of a seed.
+    """Judge tasks of a seed.
 
-    Parameters
-    ----------
-    seed : int
-    indices : iterable of int
-        Which of its tasks.
-    folder : Path, optional
-        Where a reproducer of each miss is written, and the index of the task under way.
-
-    Returns
-    -------
-    Summary
+    `folder` gets a reproducer of each miss, and the index of the task under way.
     """
     summary = Summary()
     began = time.perf_counter()
@@ -243,19 +233,7 @@ def run(seed: int, indices: Iterator[int] | range, folder: Path | None = None) -
 
 
 def write_reproducer(verdict: Verdict, folder: Path) -> Path:
-    """Write the data of a miss and a program that fits it.
-
-    Parameters
-    ----------
-    verdict : Verdict
-    folder : Path
-        Made if need be.
-
-    Returns
-    -------
-    Path
-        The program.
-    """
+    """Write the data of a miss and a program that fits it, which is returned."""
     task = verdict.task
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{task.estimator.__name__}-{task.seed}-{task.index}"

@@ -97,21 +97,7 @@ class Task:
 def draw_task(
     seed: int, index: int, estimator: type | None = None, solver: str | None = None
 ) -> Task:
-    """Draw the task of a seed and an index.
-
-    Parameters
-    ----------
-    seed, index : int
-        The same numbers draw the same task.
-    estimator : type, optional
-        The method; drawn, too, if None.
-    solver : str, optional
-        Its solver; drawn, too, if None.
-
-    Returns
-    -------
-    Task
-    """
+    """Draw the task of a seed and an index; estimator and solver are drawn, too, if None."""
     random = np.random.default_rng([seed, index])
     drawn = METHODS[random.integers(len(METHODS))]
     estimator = drawn if estimator is None else estimator
