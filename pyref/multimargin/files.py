@@ -55,9 +55,9 @@ def replacing(
     """Open a file for writing that takes its name when it is complete and on disk.
 
     An existing file is replaced and keeps its permissions; a symbolic link stays, and what it
-    points to is replaced. An exception leaves what was there before, and nothing beside it. Text is UTF-8.
-    With `streams`, a pipe or a device is written to as it is. `options` are further arguments of
-    `open`. Raises OSError, with the name of the file, if it cannot be written.
+    points to is replaced. An exception leaves what was there before, and nothing beside it. Text
+    is UTF-8. With `streams`, a pipe or a device is written to as it is. `options` are further
+    arguments of `open`. Raises OSError, with the name of the file, if it cannot be written.
     """
     if "b" not in mode:
         options = {"encoding": "utf-8"} | options
