@@ -54,22 +54,9 @@ DEFAULT = ("ranking_loss", "one_error", "average_precision", "hamming_loss", "ma
 
 
 def find_measured(names: str | Sequence[str]) -> list[Measured]:
-    """Look up quantities by name.
+    """Look up quantities, keys of `MEASURED` or "all", in the order asked for.
 
-    Parameters
-    ----------
-    names : str or sequence of str
-        Keys of `MEASURED`; or "all".
-
-    Returns
-    -------
-    list of Measured
-        The quantities, in the order asked for.
-
-    Raises
-    ------
-    ValueError
-        If there is no such quantity, or none at all.
+    Raises ValueError if there is no such quantity, or none at all.
     """
     if names == "all":
         return list(MEASURED.values())

@@ -29,18 +29,7 @@ _ROUNDING_OF_EIGENVALUES = 1e-10
 
 
 def check_precomputed(K: Matrix) -> None:
-    """Check that a precomputed kernel matrix is square and symmetric.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The kernel matrix.
-
-    Raises
-    ------
-    ValueError
-        If it is not.
-    """
+    """Raise ValueError unless a precomputed kernel matrix is square and symmetric."""
     n, m = K.shape
     if n != m:
         raise ValueError(

@@ -10,13 +10,7 @@ _PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterati
 
 @cache
 def environment() -> dict[str, str]:
-    """Describe this process's machine and libraries.
-
-    Returns
-    -------
-    dict of str to str
-        Versions by package, "python", "system", "machine" and "processors".
-    """
+    """Return the versions by package, "python", "system", "machine" and "processors"."""
     return {
         **{name: version(name) for name in _PACKAGES},
         "python": platform.python_version(),

@@ -62,18 +62,7 @@ def describe(value: Any) -> Any:
 
 
 def fingerprint(*arrays: Any) -> str:
-    """Return a hash of the content of arrays.
-
-    Parameters
-    ----------
-    *arrays : {ndarray, CSR matrix, DataFrame}
-        The arrays; their shape, type and storage count, and the names of a frame's columns.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-    """
+    """Return a hash of arrays: their shape, type, storage and content, and the names of columns."""
     digest = sha256()
     for array in arrays:
         if sparse.issparse(array):
@@ -91,18 +80,7 @@ def fingerprint(*arrays: Any) -> str:
 
 
 def identity(description: Mapping[str, Any]) -> str:
-    """Return a hash of a description that JSON can hold.
-
-    Parameters
-    ----------
-    description : mapping
-        The description; the order of its keys does not matter.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-    """
+    """Return a hash of a description that JSON can hold; the order of its keys does not matter."""
     text = json.dumps(description, sort_keys=True, allow_nan=False)
     return sha256(text.encode()).hexdigest()[:32]
 

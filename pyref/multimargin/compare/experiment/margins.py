@@ -16,18 +16,8 @@ _MAX_PAIRS = 2_000_000
 def margin_quantiles(Y: NDArray[np.int64], scores: NDArray[Any]) -> list[float]:
     """Sum up f_m - f_n over all pairs of a relevant label m and an irrelevant label n of a row.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, q)
-        Label indicator of 0 and 1.
-    scores : ndarray of shape (n, q)
-        Scores f.
-
-    Returns
-    -------
-    list of float
-        The quantiles 0.005, 0.015, ..., 0.995, whose mean is about that of the margins; empty
-        without any pair. Of more than two million pairs those of evenly spaced rows stand for all.
+    Returns the quantiles 0.005, 0.015, ..., 0.995, whose mean is about that of the margins; none
+    without any pair. Of more than two million pairs those of evenly spaced rows stand for all.
     """
     n_relevant = Y.sum(axis=1, dtype=np.int64)
     n_pairs = n_relevant * (Y.shape[1] - n_relevant)

@@ -18,21 +18,10 @@ Work = tuple[MultilabelData | Table, Job]
 
 
 def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, None, None]:
-    """Run jobs and yield their results as they arrive.
+    """Run jobs, `n_jobs` at a time as in joblib, and yield their results as they arrive.
 
-    Parameters
-    ----------
-    work : sequence of (MultilabelData or Table, Job)
-        The jobs with their data.
-    n_jobs : int or None
-        Number of jobs at a time, as in joblib.
-
-    Yields
-    ------
-    Result
-        One a job, in any order. A job that takes its process down with it, by lack of memory or a
-        crash, has a result with an error, where the processes are those of joblib's default
-        backend.
+    A job that takes its process down with it, by lack of memory or a crash, has a result with an
+    error, where the processes are those of joblib's default backend.
     """
     done: set[str] = set()
     try:

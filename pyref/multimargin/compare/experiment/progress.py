@@ -10,21 +10,9 @@ Shown = Callable[[Result], None]
 
 @contextmanager
 def progress_display(wanted: bool, n_jobs_known: int, n_jobs_total: int) -> Iterator[Shown]:
-    """Show a bar on the standard error stream while the context is open.
+    """Show a bar on the standard error stream, where it is wanted, while the context is open.
 
-    Parameters
-    ----------
-    wanted : bool
-        Whether to show anything.
-    n_jobs_known : int
-        Number of results that are there already.
-    n_jobs_total : int
-        Number of all results.
-
-    Yields
-    ------
-    callable
-        Takes each new result.
+    Yields a callable that takes each new result.
     """
     if not wanted:
         yield _nothing

@@ -12,30 +12,10 @@ _RESPONSES = ("decision_function", "predict_proba", "predict")
 
 
 def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64], str]:
-    """Return the scores of a fitted multi-label classifier.
+    """Return the scores (n, q) of a fitted multi-label classifier, and the method they come from.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted on an indicator of n_labels columns.
-    X : {ndarray, CSR matrix} of shape (n, d)
-        Features.
-    n_labels : int
-        Number of labels q.
-
-    Returns
-    -------
-    scores : ndarray of shape (n, q)
-        The larger, the likelier is the label.
-    source : {"decision_function", "predict_proba", "predict"}
-        The first of these methods that the estimator has.
-
-    Raises
-    ------
-    TypeError
-        If the estimator has none of these methods.
-    ValueError
-        If the scores have another shape, or are not finite.
+    That is the first of `decision_function`, `predict_proba` and `predict` that it has. Raises
+    TypeError if it has none, and ValueError if the scores have another shape or are not finite.
     """
     source = response_of(estimator, _RESPONSES)
     return scores_by(estimator, source, X, n_labels=n_labels), source

@@ -80,22 +80,7 @@ def searches(
 def scorer_of(name: str) -> tuple[Any, int]:
     """Return the scorer of a measure, and the sign that turns its scores into the measure.
 
-    Parameters
-    ----------
-    name : str
-        The measure.
-
-    Returns
-    -------
-    scorer : callable
-        Larger is better.
-    sign : {1, -1}
-        -1 for a loss.
-
-    Raises
-    ------
-    ValueError
-        If there is no such measure.
+    Raises ValueError if there is no such measure.
     """
     for key, sign in ((name, 1), (f"neg_{name}", -1)):
         if key in SCORERS:

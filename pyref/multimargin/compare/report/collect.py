@@ -67,20 +67,7 @@ def per_data(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def value_of(result: Result, measure: str) -> float | None:
-    """Return one measure of a result.
-
-    Parameters
-    ----------
-    result : Result
-        The result.
-    measure : str
-        Name of a measure, "fit_seconds" or "predict_seconds".
-
-    Returns
-    -------
-    float or None
-        None after a failure, or where the measure is not defined.
-    """
+    """Return a measure of a result, "fit_seconds" or "predict_seconds"; None where it has none."""
     if result.failed:
         return None
     if measure in ("fit_seconds", "predict_seconds"):
@@ -90,18 +77,7 @@ def value_of(result: Result, measure: str) -> float | None:
 
 
 def test_train_ratios(results: Sequence[Result]) -> dict[str, float]:
-    """Return the mean of n_test / n_train of each data set.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    dict of str to float
-        By name of the data set.
-    """
+    """Return the mean of n_test / n_train by name of the data set."""
     ratios: dict[str, list[float]] = {}
     for result in results:
         ratio = result.shape["n_test"] / result.shape["n_train"]
@@ -112,15 +88,7 @@ def test_train_ratios(results: Sequence[Result]) -> dict[str, float]:
 def check_comparable(results: Sequence[Result]) -> None:
     """Check that results can stand side by side in one table.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Raises
-    ------
-    ValueError
-        If not; the message names what is mixed.
+    Raises ValueError, which names what is mixed, if they cannot.
     """
     if not results:
         raise ValueError("results is empty; expected at least one result.")

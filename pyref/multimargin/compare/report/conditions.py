@@ -15,18 +15,7 @@ from multimargin.estimators.shared.certificate import gap_text
 
 
 def certificates_table(results: Sequence[Result]) -> Table | None:
-    """Lay out how far the fits are from their optima.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table or None
-        One row a data set and method with certificates; None without any.
-    """
+    """Lay out how far the fits are from their optima; None without certificates."""
     certified = _grouped((result, result.certificate) for result in results)
     if not certified:
         return None
@@ -50,18 +39,7 @@ def certificates_table(results: Sequence[Result]) -> Table | None:
 
 
 def tuning_table(results: Sequence[Result]) -> Table | None:
-    """Lay out the parameters that were chosen.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table or None
-        One row a data set and method that was tuned; None without any.
-    """
+    """Lay out the parameters that were chosen; None where nothing was tuned."""
     tuned = _grouped((result, result.tuning) for result in results)
     if not tuned:
         return None
@@ -91,22 +69,9 @@ def tuning_table(results: Sequence[Result]) -> Table | None:
 
 
 def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Table | None:
-    """Lay out the F1 of each label, from the counts of all test rows together.
+    """Lay out the F1 of the `limit` most frequent labels, from the counts of all test rows.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-    data : str
-        Name of the data set.
-    limit : int, default=200
-        Largest number of labels shown; the most frequent ones are.
-
-    Returns
-    -------
-    Table or None
-        One row a label, one column a method; "–" where a label is neither true nor predicted. None
-        if all methods failed.
+    A label that is neither true nor predicted has "–". None if all methods failed.
     """
     found = label_measures(results, data)
     if not found.measures:
@@ -128,18 +93,7 @@ def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Ta
 
 
 def failures_table(results: Sequence[Result]) -> Table | None:
-    """Lay out what failed, and why.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table or None
-        One row a method and data set, or None without failures.
-    """
+    """Lay out what failed, and why; None without failures."""
     failed: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         if result.failed:
@@ -150,18 +104,9 @@ def failures_table(results: Sequence[Result]) -> Table | None:
 
 
 def remarks_table(results: Sequence[Result]) -> Table | None:
-    """Lay out what to know about results that did not fail.
+    """Lay out what to know about results that did not fail; None without any of it.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table or None
-        Warnings, methods without scores, labels with one class in a training part; None without
-        any.
+    These are warnings, methods without scores, and labels with one class in a training part.
     """
     found: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
@@ -193,18 +138,7 @@ def _messages_table(
 
 
 def parameters_table(results: Sequence[Result]) -> Table:
-    """Lay out the estimators with all their parameters.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table
-        One row a method.
-    """
+    """Lay out the estimators with all their parameters, a row a method."""
     estimators = {result.method: result.estimator for result in results}
     texts = [_expression(estimator) for estimator in estimators.values()]
     index = pd.Index(list(estimators), name="method")
@@ -212,18 +146,7 @@ def parameters_table(results: Sequence[Result]) -> Table:
 
 
 def data_table(results: Sequence[Result]) -> Table:
-    """Lay out the data sets.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table
-        One row a data set.
-    """
+    """Lay out the data sets, one a row."""
     firsts = {result.data: result for result in reversed(results)}
     rows, names = [], list(dict.fromkeys(result.data for result in results))
     for name in names:
@@ -243,18 +166,7 @@ def data_table(results: Sequence[Result]) -> Table:
 
 
 def environments_table(results: Sequence[Result]) -> Table:
-    """Lay out versions and machines.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    Table
-        One column an environment; more than one if results come from different ones.
-    """
+    """Lay out versions and machines, a column each where results come from different ones."""
     distinct = list({json.dumps(r.environment): r.environment for r in results}.values())
     names = list(dict.fromkeys(name for environment in distinct for name in environment))
     columns = {

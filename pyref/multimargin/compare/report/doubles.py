@@ -15,21 +15,10 @@ _PROBLEM = ("C", "kernel", "gamma", "degree", "coef0", "pair_weights", "threshol
 
 
 def doubles(results: Sequence[Result], keep: str | None = None) -> dict[str, str]:
-    """Find methods that predict alike.
+    """Return for each method that predicts as another does that other one, `keep` where it can be.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-    keep : str or None, default=None
-        A method that is to stand for those that predict as it does.
-
-    Returns
-    -------
-    dict of str to str
-        For each method that predicts as another does, that other one. They agree on every measure
-        of every split, or are Rank-CVM and Rank-LSVM with the same parameters, whose predictions
-        differ by less than their tolerances.
+    They agree on every measure of every split, or are Rank-CVM and Rank-LSVM with the same
+    parameters, whose predictions differ by less than their tolerances.
     """
     by_method: dict[str, dict[tuple[str, str], Result]] = {}
     for result in results:
@@ -75,36 +64,12 @@ def _problem(result: Result) -> dict[str, Any]:
 
 
 def ranked_once(table: pd.DataFrame, alike: Mapping[str, str]) -> pd.DataFrame:
-    """Leave out of a table what predicts as another method does.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One column a method.
-    alike : mapping of str to str
-        What `doubles` returned.
-
-    Returns
-    -------
-    DataFrame
-        The table without these columns.
-    """
+    """Leave the columns out of a table that belong to methods which predict as another does."""
     return table.drop(columns=[name for name in alike if name in table])
 
 
 def alike_notes(alike: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the notes on methods that predict alike.
-
-    Parameters
-    ----------
-    alike : mapping of str to str
-        What `doubles` returned.
-
-    Returns
-    -------
-    tuple of str
-        One sentence for each, without a full stop.
-    """
+    """Return a sentence, without a full stop, on each method that predicts as another does."""
     return tuple(
         f"{name} and {other} predict alike or agree on every measure: they are ranked as one"
         for name, other in alike.items()

@@ -44,26 +44,10 @@ def critical_difference_images(
     *,
     alpha: float = 0.05,
 ) -> Iterator[Image]:
-    """Plot the average ranks over data sets.
+    """Plot the average ranks over data sets, with Nemenyi's test at the level `alpha`.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-    measures : sequence of str or "all"
-        The measures, one plot each.
-    alpha : float, default=0.05
-        Level of Nemenyi's test.
-
-    Yields
-    ------
-    Image
-        The plots; none for a measure that has values of all methods on fewer than two data sets.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    Measures that have values of all methods on fewer than two data sets have no plot. Raises
+    ImportError if matplotlib is not installed.
     """
     from multimargin.plots import CriticalDifferenceDisplay
 
@@ -90,23 +74,9 @@ def critical_difference_images(
 def data_images(results: Sequence[Result], data: str) -> Iterator[Image]:
     """Plot what is known of the methods on one data set.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-    data : str
-        Name of the data set.
-
-    Yields
-    ------
-    Image
-        Measures by label, and for the methods that have it: convergence, margins, learned label
-        correlations, numbers of label-specific features.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    Measures by label, and for the methods that have it: convergence, margins, learned label
+    correlations, numbers of label-specific features. Raises ImportError if matplotlib is not
+    installed.
     """
     of_data = [result for result in results if result.data == data and not result.failed]
     if not of_data:

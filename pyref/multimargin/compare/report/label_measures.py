@@ -30,24 +30,9 @@ class LabelMeasures:
 
 
 def label_measures(results: Sequence[Result], data: str) -> LabelMeasures:
-    """Measure the labels of one data set.
+    """Measure the labels of one data set for the methods that did not fail on any split.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-    data : str
-        Name of the data set.
-
-    Returns
-    -------
-    LabelMeasures
-        Of the methods that did not fail on any split.
-
-    Raises
-    ------
-    ValueError
-        If there is no result on these data.
+    Raises ValueError if there is no result on these data.
     """
     of_data = [result for result in results if result.data == data]
     if not of_data:

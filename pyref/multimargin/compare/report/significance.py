@@ -173,23 +173,7 @@ def rank_tests_table(
 
 
 def first_method(results: Sequence[Result]) -> str:
-    """Return the method of the first result.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        The results.
-
-    Returns
-    -------
-    str
-        The name.
-
-    Raises
-    ------
-    ValueError
-        If there is no result.
-    """
+    """Return the method of the first result; raise ValueError if there is none."""
     check_comparable(results)
     return results[0].method
 

@@ -126,20 +126,7 @@ def results_tables(
 
 
 def readable(table: Table, n_measures: int) -> Table:
-    """Return a table with a column a measure; with a row a measure if there are many.
-
-    Parameters
-    ----------
-    table : Table
-        The table, one column a measure.
-    n_measures : int
-        How many there are.
-
-    Returns
-    -------
-    Table
-        The table.
-    """
+    """Return a table with a column a measure; with a row a measure if there are many."""
     return table.transposed() if n_measures > _MOST_COLUMNS else table
 
 

@@ -116,17 +116,7 @@ def pairwise_loss(
 def gap_text(gap: float, digits: int = 2) -> str:
     """Write a relative duality gap.
 
-    Parameters
-    ----------
-    gap : float
-        The gap.
-    digits : int, default=2
-        Digits after the point.
-
-    Returns
-    -------
-    str
-        The number; "0 up to rounding", where objective and bound are the same but for the last
-        digits of their sums, of either sign.
+    It is "0 up to rounding" where objective and bound are the same but for the last digits of their
+    sums, of either sign.
     """
     return "0 up to rounding" if abs(gap) <= _ROUNDING_OF_SUMS else f"{gap:.{digits}e}"

@@ -174,18 +174,7 @@ _SHARED = {
 
 
 def with_shared_paragraphs(estimator: Estimator) -> Estimator:
-    """Fill the shared paragraphs into an estimator's docstring.
-
-    Parameters
-    ----------
-    estimator : type
-        A class whose docstring names paragraphs in angle brackets, each on a line of its own.
-
-    Returns
-    -------
-    type
-        The same class.
-    """
+    """Fill in the shared paragraphs that a class's docstring names in angle brackets."""
     text = estimator.__doc__
     if text is not None:  # python -OO strips docstrings
         for name, paragraph in _SHARED.items():

@@ -124,15 +124,8 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 def takes_unknown_labels(estimator: Any) -> bool:
     """Return whether an estimator is fitted to labels of which some are NaN.
 
-    Parameters
-    ----------
-    estimator : estimator
-        An estimator, a pipeline, or a search or another wrapper with the parameter `estimator`.
-
-    Returns
-    -------
-    bool
-        True for the pairwise methods, MLRL and SSMLRL, also inside.
+    The pairwise methods, MLRL and SSMLRL are, also inside of pipelines, searches and other wrappers
+    with the parameter `estimator`.
     """
     while not isinstance(estimator, KernelExpansionClassifier):
         if hasattr(estimator, "steps"):

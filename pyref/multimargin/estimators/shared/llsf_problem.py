@@ -59,17 +59,7 @@ def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
 
 
 def dissimilarity_of_counts(counts: Matrix) -> Matrix:
-    """Return R from the numbers of rows that two labels share.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (q, q)
-        Y^T Y.
-
-    Returns
-    -------
-    ndarray of shape (q, q)
-    """
+    """Return R (q, q) from the numbers of rows that two labels share, Y^T Y."""
     norms: Matrix = np.sqrt(np.diag(counts))
     norms[norms == 0.0] = 1.0
     R: Matrix = 1.0 - counts / np.outer(norms, norms)
@@ -214,18 +204,7 @@ def anchor_of_sums(gram: Matrix, correlation: Callable[[], Matrix], deficit: flo
 
 
 def smallest_feature_eigenvalue(X: Any) -> float:
-    """Return lambda_min(X^T X).
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-
-    Returns
-    -------
-    float
-        0 when d > n.
-    """
+    """Return lambda_min(X^T X); 0 when d > n."""
     if X.shape[1] > X.shape[0]:
         return 0.0
     gram = as_dense(safe_sparse_dot(X.T, X))
@@ -235,16 +214,7 @@ def smallest_feature_eigenvalue(X: Any) -> float:
 def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
     """Return L_f of eq. (15), sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2).
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    coupling : ndarray of shape (q, q) or None
-        alpha R.
-
-    Returns
-    -------
-    float
+    `coupling` is alpha R.
     """
     n, d = X.shape
     if min(n, d) <= 2:
@@ -308,19 +278,7 @@ class Eigenbasis:
 
 
 def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
-    """Compute the basis, on one thread: with more, rounding would depend on their number.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    coupling : ndarray of shape (q, q) or None
-        The coupling.
-
-    Returns
-    -------
-    Eigenbasis
-    """
+    """Compute the basis, on one thread: with more, rounding would depend on their number."""
     n, d = X.shape
     with threadpool_limits(1, user_api="blas"):
         if d <= n:
@@ -334,19 +292,9 @@ def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
 
 
 def eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
-    """Return eigenvalues and eigenvectors as columns.
+    """Return increasing eigenvalues of a symmetric matrix, and eigenvectors as columns.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (m, m)
-        Symmetric.
-
-    Returns
-    -------
-    values : ndarray of shape (m,)
-        Increasing.
-    vectors : ndarray of shape (m, m)
-        Contiguous by rows.
+    The vectors are contiguous by rows.
     """
     if len(matrix) == 1:
         # SciPy before 1.14 asks LAPACK for too little workspace.
@@ -356,19 +304,7 @@ def eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def is_affordable(X: Any, labels: int) -> bool:
-    """Decide whether the basis is worth its cost: O(n d min(n, d)), once.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    labels : int
-        Number of labels.
-
-    Returns
-    -------
-    bool
-    """
+    """Decide whether the basis is worth its cost: O(n d min(n, d)), once."""
     n, d = (int(size) for size in X.shape)
     rank = min(n, d)
     few = rank <= min(MOST_EIGENVALUES, _EIGENVALUES_PER_LABEL * labels)
@@ -528,17 +464,7 @@ def weighted(
 
 
 def report_of(solution: _rust.LabelFeaturesSolution) -> Report:
-    """Return how a solver ended.
-
-    Parameters
-    ----------
-    solution : LabelFeaturesSolution
-        Its answer.
-
-    Returns
-    -------
-    Report
-    """
+    """Return how a solver ended."""
     return Report(
         status=solution.status,
         n_iter=solution.epochs,
@@ -557,16 +483,6 @@ def _column_squared_norms(X: Any) -> Matrix:
 
 
 def as_dense(matrix: Any) -> Matrix:
-    """Return a matrix as a dense one.
-
-    Parameters
-    ----------
-    matrix : ndarray or sparse matrix
-        The matrix.
-
-    Returns
-    -------
-    ndarray
-    """
+    """Return a matrix as a dense one."""
     dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
     return dense

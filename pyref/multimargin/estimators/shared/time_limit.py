@@ -8,24 +8,10 @@ from multimargin.checks.parameters import check_real
 
 
 def check_max_time(value: Any) -> float | None:
-    """Return the parameter ``max_time``.
+    """Return the seconds of ``max_time``; None where there is no limit, be it None or infinite.
 
-    Parameters
-    ----------
-    value : object
-        Its value.
-
-    Returns
-    -------
-    float or None
-        The seconds; None where there is no limit, be it None or infinite.
-
-    Raises
-    ------
-    TypeError
-        If the value is neither None nor a real number.
-    ValueError
-        If it is not positive.
+    Raises TypeError if the value is neither None nor a real number, and ValueError if it is not
+    positive.
     """
     if value is None or (isinstance(value, float) and value == inf):
         return None
@@ -33,54 +19,21 @@ def check_max_time(value: Any) -> float | None:
 
 
 def deadline_of(max_time: Any) -> float | None:
-    """Return when a fit that begins now has to end, by `time.monotonic`.
-
-    Parameters
-    ----------
-    max_time : float or None
-        The parameter.
-
-    Returns
-    -------
-    float or None
-        The time; None where there is no limit.
-    """
+    """Return when a fit that begins now has to end, by `time.monotonic`; None without a limit."""
     seconds = check_max_time(max_time)
     return None if seconds is None else time.monotonic() + seconds
 
 
 def seconds_until(deadline: float | None) -> float | None:
-    """Return what is left of the time of a fit.
-
-    Parameters
-    ----------
-    deadline : float or None
-        What `deadline_of` returned.
-
-    Returns
-    -------
-    float or None
-        Seconds, at least 0; None where there is no limit.
-    """
+    """Return what is left until a deadline in seconds, at least 0; None without a deadline."""
     return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
 
 def time_limit_message(estimator: Any, epochs: str, gap: float) -> str:
     """Return the warning of a fit that has used up its time.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator, with `max_time` and `tol`.
-    epochs : str
-        How many epochs or rounds it has made, with their name.
-    gap : float
-        The relative duality gap reached.
-
-    Returns
-    -------
-    str
-        The message.
+    `epochs` says how many epochs or rounds it has made, with their name; `gap` is the relative
+    duality gap reached.
     """
     return (
         f"{type(estimator).__name__} stopped after max_time={estimator.max_time:g} s, in {epochs}, "
