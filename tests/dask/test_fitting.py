@@ -14,8 +14,11 @@ from sklearn.base import clone
 
 import multimargin.dask
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin.dask import calls
 from multimargin.dask.cluster import ClusterParts
+from multimargin.dask.replicas import Replicas
 from multimargin.thresholds import ScoresThreshold
+from tests.support.rounds import at_rounds, objective
 from tests.support.subsets import first_fast
 
 # A round costs the messages to the workers: the first of these need few.
@@ -99,6 +102,51 @@ def test_scores_and_predictions_are_lazy(client: Any, data: Any) -> None:
     blocks = [delayed(X[:16]), delayed(X[16:])]
     predicted = client.compute(multimargin.dask.predict(model, blocks), sync=True)
     np.testing.assert_array_equal(np.vstack(predicted), model.predict(X))
+
+
+@pytest.mark.parametrize("bias", ["none", "penalized", "free"])
+def test_workers_that_keep_weights_change_no_bit(
+    bias: str, client: Any, data: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights this small go with each task, unless they count as large."""
+    model = RankSVM(kernel="linear", bias=bias, C=10.0, tol=1e-3, random_state=0)
+    blocks = [parted(array, 6) for array in data]
+    expected = multimargin.dask.fit(clone(model), *blocks, client)
+    monkeypatch.setattr(calls, "_LARGE", 1000)
+    seen: list[Any] = []
+    asked = Replicas.asked
+
+    def watched(self: Replicas, *arguments: Any) -> Any:
+        replica, source = asked(self, *arguments)
+        seen.append(source)
+        return replica, source
+
+    monkeypatch.setattr(Replicas, "asked", watched)
+    parts = at_rounds(monkeypatch, {})
+    kept = multimargin.dask.fit(clone(model), *blocks, client)
+    np.testing.assert_array_equal(kept.coef_, expected.coef_)
+    np.testing.assert_array_equal(kept.history_["dual"], expected.history_["dual"])
+    assert parts[-1].recoveries == 0
+    # Whole weights go to the workers where a fit begins, or goes back to a point of before.
+    sent = sum(isinstance(source, np.ndarray) for source in seen)
+    assert sent == 1 if bias != "free" else sent < len(seen) / 2
+
+
+def test_changes_of_weights_in_single_precision(client: Any, data: Any) -> None:
+    """Half the bytes, and a certificate that allows for the rounding."""
+    X, Y = data
+    bytes_moved = {}
+    for tol in (2e-5, 0.5e-5):
+        model = RankSVM(kernel="linear", bias="none", C=1.0, tol=tol, max_iter=300)
+        model = multimargin.dask.fit(model, parted(X), parted(Y), client)
+        exact = RankSVM(kernel="linear", bias="none", C=1.0, solver="exact").fit(X, Y).objective_
+        assert model.status_ == "converged"
+        assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-12)
+        assert (model.history_["dual"] <= exact * (1.0 + 1e-9)).all()
+        bytes_moved[tol] = np.diff(model.history_["bytes"])[1]
+    # The weights go to three parts in double precision, being small, and come back.
+    numbers = X.shape[1] * Y.shape[1]
+    assert bytes_moved[0.5e-5] - bytes_moved[2e-5] == 2 * 4 * numbers
 
 
 def test_neither_workers_nor_kinds_of_input_change_a_bit(

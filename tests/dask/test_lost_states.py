@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import multimargin.dask
 from multimargin import RankSVM
+from multimargin.dask import calls, store, tasks
 from multimargin.dask import cluster as clusters
-from multimargin.dask import store, tasks
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.owned import OwnedTasks
@@ -37,11 +37,12 @@ def check(model: RankSVM, X: Any, Y: Any) -> None:
     assert model.history_["dual"][-1] <= exact * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(("count", "large"), [(1, 10_000), (2, 10_000), (1, 1000), (2, 1000)])
 def test_rounds_go_on_from_copies_or_from_the_start(
-    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch, count: int
+    client: Any, data: Any, monkeypatch: pytest.MonkeyPatch, count: int, large: int
 ) -> None:
     """One worker's rows have copies with the other one; where both forget, there are none."""
+    monkeypatch.setattr(calls, "_LARGE", large)
 
     def forget() -> None:
         workers = sorted(client.nthreads())[:count]
@@ -127,3 +128,31 @@ def test_dual_rows_that_are_not_here() -> None:
     with pytest.raises(store.StateMissingError, match="dual rows 3 of the fit nobody's"):
         store.get("nobody's", 3)
     assert store.numbers("nobody's") == []
+
+
+def test_weights_that_are_kept() -> None:
+    """Each worker makes new ones once, from the last ones only."""
+    fit, made = "a fit with weights", []
+
+    def make(old: Any) -> Any:
+        made.append(old)
+        return np.ones((2, 2)) if old is None else old + 1.0
+
+    try:
+        first = store.weights(fit, 3, None, make)
+        assert store.weights(fit, 3, None, make) is first
+        np.testing.assert_array_equal(store.weights(fit, 5, 3, make), np.full((2, 2), 2.0))
+        assert len(made) == 2
+        for number, previous in ((4, 3), (6, 3), (3, None)):
+            with pytest.raises(store.StateMissingError, match=f"weights {number} of the fit"):
+                store.weights(fit, number, previous, make)
+        store.keep_change(fit, 7, first)
+        store.keep_change(fit, 6, None)
+        assert store.change(fit, 7) is first
+        with pytest.raises(store.StateMissingError, match="change 6 of the weights"):
+            store.change(fit, 6)
+    finally:
+        store.end(fit)
+    store.keep_change(fit, 8, first)
+    with pytest.raises(store.StateMissingError):
+        store.change(fit, 8)

@@ -15,7 +15,7 @@ import pytest
 
 import multimargin.dask
 from multimargin import RankSVM
-from multimargin.dask import store
+from multimargin.dask import calls, store
 from tests.support.rounds import at_rounds, objective
 
 
@@ -29,6 +29,12 @@ def workers() -> Iterator[Any]:
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture(autouse=True)
+def workers_keep_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have weights as small as these kept by the workers, as large ones are."""
+    monkeypatch.setattr(calls, "_LARGE", 1000)
 
 
 def fitted(client: Any, data: Any, **options: Any) -> RankSVM:

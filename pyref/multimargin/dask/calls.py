@@ -9,11 +9,14 @@ import numpy as np
 from distributed import Future, KilledWorker
 from distributed.comm import CommClosedError
 
+from multimargin.dask import tasks
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.parts import Common, aligned
+from multimargin.dask.parts import NEIGHBOURS, Common, aligned
+from multimargin.dask.replicas import Replicas
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.store import StateMissingError
-from multimargin.dask.tasks import Change, Held, held, unwrapped
+from multimargin.dask.tasks import Change, Held, Replica, held, unwrapped
+from multimargin.estimators.shared.problem import Matrix
 
 # What a task ends with when its worker, or what it needs, is gone.
 _LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
@@ -71,11 +74,17 @@ class Call:
         states: list[Any] | None = None,
         results: list[Held] | None = None,
         needed: tuple[int, ...] | None = None,
+        replicas: Replicas | None = None,
     ) -> list[Future]:
         """Run a function for each part; a list of functions has one entry a part."""
+        first: tuple[Any, ...] = (run,)
+        weights = None if replicas is None else common_weights(arguments)
+        if replicas is not None and weights is not None:
+            first = (tasks.at_weights, run, *self._replica(replicas, weights))
+            arguments = tasks.with_weights(arguments, weights[:0])
         size = _size(arguments)
         self.cluster.count_bytes(size * self.cluster.count)
-        shared = self._scattered(arguments) if size > _LARGE else arguments
+        shared = self._scattered(arguments) if large(arguments) else arguments
         token = self.cluster.token(name)
         futures = []
         for part, source in enumerate(self.cluster.data):
@@ -86,7 +95,7 @@ class Call:
             futures.append(
                 self.owned.submit(
                     (token, part),
-                    run,
+                    *first,
                     function[part] if isinstance(function, list) else function,
                     source,
                     changes,
@@ -96,6 +105,22 @@ class Call:
                 )
             )
         return futures
+
+    def _replica(self, replicas: Replicas, weights: Matrix) -> tuple[Replica, Future | None]:
+        """Return what tasks ask their workers for, and what these make it from."""
+        homes = set(self.homes.values())
+        replica, source = replicas.asked(weights, homes)
+        if source is None:
+            return replica, None
+        if isinstance(source, Held):
+            self.cluster.count_bytes(replicas.bytes_of_change * (len(homes) - 1))
+            self._sources.add(source.home)
+            name = (self.cluster.token("change"), 0)
+            return replica, self.owned.submit(
+                name, tasks.kept_change, source, workers=[source.home]
+            )
+        self.cluster.count_bytes(weights.nbytes * len(homes))
+        return replica, self._scattered(source)
 
     def moved(self, part: int, state: Held) -> Future:
         """Fetch the dual rows of a part that changes its worker."""
@@ -112,21 +137,42 @@ class Call:
         except (OSError, TimeoutError, *_LOST) as error:
             raise PartsLost from error
 
-    def combined(self, futures: list[Future], combine: Any) -> Any:
-        """Combine neighbours until one result is left, and return it."""
+    def combined(self, futures: list[Future], combine: Any, kept: Held | None = None) -> Any:
+        """Combine neighbours until one result is left, and return it.
+
+        Parameters
+        ----------
+        futures : list of Future
+            One result a part.
+        combine : callable
+            Combines two results.
+        kept : Held or None, default=None
+            Where a change of the weights among them is to be kept as well.
+        """
         level = list(futures)
-        while len(level) > 1:
-            token = self.cluster.token("sum")
-            level = [
-                self.owned.submit((token, k), combine, *level[k : k + 2])
-                if k + 1 < len(level)
-                else level[k]
-                for k in range(0, len(level), 2)
-            ]
-        self.wait([level[0]])
+        while len(level) > NEIGHBOURS:
+            level = self._neighbours(level, tasks.combined, combine)
+        if kept is not None:
+            level = self._neighbours(level, tasks.last_combined, kept, combine, worker=kept.home)
+        elif len(level) > 1:
+            level = self._neighbours(level, tasks.combined, combine)
+        self.wait(level)
         result = self._result(level[0])
-        self.cluster.count_bytes(_size(result) * self.cluster.count)
+        # Parts of one worker are neighbours, so that a result leaves each worker once.
+        self.cluster.count_bytes(_size(result) * len(set(self.homes.values())))
         return result
+
+    def _neighbours(
+        self, futures: list[Future], function: Any, *arguments: Any, worker: str | None = None
+    ) -> list[Future]:
+        """Apply a function to some neighbours at a time."""
+        token = self.cluster.token("sum")
+        groups = [futures[k : k + NEIGHBOURS] for k in range(0, len(futures), NEIGHBOURS)]
+        workers = None if worker is None else [worker]
+        return [
+            self.owned.submit((token, k), function, *arguments, *group, workers=workers)
+            for k, group in enumerate(groups)
+        ]
 
     def wait(self, futures: list[Future]) -> None:
         """Wait until all are there.
@@ -181,6 +227,19 @@ def _aligned(value: Any) -> Any:
     if type(value) in (tuple, list):
         return type(value)(map(_aligned, value))
     return value
+
+
+def common_weights(arguments: Any) -> Matrix | None:
+    """Return the weights of the common point among the arguments; None if they are small."""
+    for value in arguments:
+        if isinstance(value, Common) and large(value.weights):
+            return value.weights
+    return None
+
+
+def large(value: Any) -> bool:
+    """Return whether the arrays in a value are too large to be sent with each task."""
+    return _size(value) > _LARGE
 
 
 def _size(value: Any) -> int:

@@ -17,9 +17,10 @@ import numpy as np
 from distributed import Future
 
 from multimargin.dask import parts, store, tasks
-from multimargin.dask.calls import Call
+from multimargin.dask.calls import Call, common_weights, large
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
+from multimargin.dask.replicas import Replicas
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.estimators.shared.problem import Matrix
@@ -66,10 +67,14 @@ class _Shared:
     # Dual rows that somebody may still ask for.
     needed: "weakref.WeakSet[Held]" = field(default_factory=weakref.WeakSet)
 
+    def number(self) -> int:
+        """Return a new number, larger than all before."""
+        self.numbers += 1
+        return self.numbers
+
     def held(self, home: str) -> Held:
         """Return a name for new dual rows."""
-        self.numbers += 1
-        held = Held(self.name, self.numbers, home)
+        held = Held(self.name, self.number(), home)
         self.needed.add(held)
         return held
 
@@ -120,6 +125,7 @@ class ClusterParts:
         self._homes: dict[int, str] = {}
         # Of each part the newest copies on other workers.
         self._copies: list[list[_Copy]] = [[] for _ in range(self.count)]
+        self._replicas = Replicas(self._shared.name, self._shared.number)
         self.states: list[Any] = [self._checkpoint_of(part) for part in range(self.count)]
 
     @property
@@ -163,16 +169,22 @@ class ClusterParts:
     def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
         """Apply a function to all parts and their states, and add the results."""
         with self._working() as call:
+            replicas = self._replicas_for(arguments)
             futures = call.each(
-                "certify", tasks.of_state, function, arguments, states=self._at_home(call)
+                "certify",
+                tasks.of_state,
+                function,
+                arguments,
+                states=self._at_home(call),
+                replicas=replicas,
             )
-            result: Sums = call.combined(futures, parts.add)
-            return result
+            return self._summed(call, futures, replicas)
 
     def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
         """Replace all states by the first result of a function, and add the second ones."""
         with self._working() as call:
             old, new = self._at_home(call), self._new(call)
+            replicas = self._replicas_for(arguments)
             futures = call.each(
                 "improve",
                 tasks.new_state,
@@ -181,11 +193,30 @@ class ClusterParts:
                 states=old,
                 results=new,
                 needed=self._shared.needed_numbers(),
+                replicas=replicas,
             )
-            result: Sums = call.combined(futures, parts.add)
+            result = self._summed(call, futures, replicas)
             self.states = new
             self._shared.losses_in_a_row = 0
             return result
+
+    def _replicas_for(self, arguments: Any) -> Replicas | None:
+        """Return what the workers know of the weights, where these are large."""
+        return None if common_weights(arguments) is None else self._replicas
+
+    def _summed(self, call: Call, futures: list[Future], replicas: Replicas | None) -> Sums:
+        """Add results; a change of the weights is kept where it was summed."""
+        kept = Held(self._shared.name, self._shared.number(), call.homes[0])
+        result: Sums = call.combined(futures, parts.add, kept)
+        if replicas is not None:
+            replicas.reached(call.homes.values())
+        if large(result.get("weights")):
+            self._replicas.changed(kept, result["weights"].nbytes)
+        return result
+
+    def follow(self, weights: Matrix, step: float | None) -> None:
+        """Tell that the weights went `step` along the last sum; None if they are the sum."""
+        self._replicas.follow(weights, step)
 
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Replace all states by the result of a function."""
@@ -299,10 +330,15 @@ class ClusterParts:
             if home in room and room[home] > 0:
                 homes[part] = home
                 room[home] -= 1
+        # Neighbours have the same worker where that can be: their results are added there.
+        places = [a for a, t in sorted(threads.items()) for _ in range(t)]
         for part in range(self.count):
             if part not in homes:
-                homes[part] = max(sorted(room), key=lambda address: room[address])
-                room[homes[part]] -= 1
+                home = places[part * total // self.count]
+                if room[home] == 0:
+                    home = max(sorted(room), key=lambda address: room[address])
+                homes[part] = home
+                room[home] -= 1
         self._homes = homes
         return homes
 
@@ -370,7 +406,11 @@ class ClusterParts:
             with self.owned.of_a_call() as owned:
                 yield Call(self, owned)
         except PartsLost:
+            self._replicas.forget()
             self._recover()
+            raise
+        except BaseException:
+            self._replicas.forget()
             raise
 
     def _recover(self) -> None:

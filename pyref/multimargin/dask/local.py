@@ -58,6 +58,9 @@ class LocalParts:
         """Return the states, to be handed to `restore`."""
         return self.states
 
+    def follow(self, weights: Matrix, step: float | None) -> None:
+        """Do nothing: the weights are here."""
+
     def restore(self, states: list[State]) -> None:
         """Go back to states that were kept."""
         self.states = states
@@ -77,5 +80,8 @@ class LocalParts:
 def combined(results: list[Any], combine: Any = parts.add) -> Any:
     """Combine neighbours until one result is left, always in the same order."""
     while len(results) > 1:
-        results = [reduce(combine, results[k : k + 2]) for k in range(0, len(results), 2)]
+        results = [
+            reduce(combine, results[k : k + parts.NEIGHBOURS])
+            for k in range(0, len(results), parts.NEIGHBOURS)
+        ]
     return results[0]

@@ -28,6 +28,9 @@ from multimargin.thresholds.cuts import best_thresholds
 
 Sums = dict[str, Any]
 
+# Results that are combined at a time.
+NEIGHBOURS = 4
+
 # Dual rows with fewer nonzeros than this share are kept in compressed form.
 _SPARSE = 0.25
 
@@ -224,7 +227,9 @@ def settled(state: State, step: float) -> State:
     elif step == 0.0:
         dual, terms = state.dual, state.terms
     else:
-        old, new = _dense(state.dual), _dense(state.new_dual)
+        old, new = state.dual, state.new_dual
+        if not (sparse.issparse(old) and sparse.issparse(new)):
+            old, new = _dense(old), _dense(new)
         dual = _compact(old + step * (new - old))
         terms = state.terms + step * (state.new_terms - state.terms)
     return State(dual, terms, dual, terms, state.centre, state.centred)
@@ -248,6 +253,13 @@ def aligned(array: Matrix) -> Matrix:
     return np.require(array, requirements=["C", "ALIGNED"])
 
 
+def moved(weights: Matrix, change: Any, step: float) -> Matrix:
+    """Return weights that have gone `step` along a change: the same bits on all machines."""
+    new: Matrix = np.multiply(change, step, dtype=np.float64)
+    new += weights
+    return new
+
+
 def _aligned_part(part: Part) -> Part:
     X = part.X
     if sparse.issparse(X):
@@ -264,9 +276,17 @@ def _dense(matrix: Any) -> Matrix:
     return dense
 
 
-def _compact(matrix: Matrix) -> Any:
-    few = np.count_nonzero(matrix) < _SPARSE * matrix.size
-    return sparse.csr_array(matrix) if few else matrix
+def _compact(matrix: Any) -> Any:
+    size = matrix.shape[0] * matrix.shape[1]
+    if sparse.issparse(matrix):
+        return matrix if matrix.nnz < _SPARSE * size else matrix.toarray()
+    places = np.flatnonzero(matrix)
+    if places.size >= _SPARSE * size:
+        return matrix
+    counts = np.count_nonzero(matrix, axis=1)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    values = matrix.ravel()[places]
+    return sparse.csr_array((values, places % matrix.shape[1], indptr), shape=matrix.shape)
 
 
 @dataclass(frozen=True)
@@ -299,6 +319,8 @@ class Common:
         Weight of the proximal term rho/2 ||B - A||^2 that accelerates slow problems; 0 for none.
     momentum : float or None
         How far the centre A goes beyond the dual rows in this round; None leaves it where it is.
+    single : bool
+        Whether the change of the weights travels in single precision.
     """
 
     weights: Matrix
@@ -313,6 +335,7 @@ class Common:
     threads: int
     rho: float = 0.0
     momentum: float | None = None
+    single: bool = False
 
 
 def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:
@@ -363,6 +386,9 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         sums["pull"] = float(np.vdot(change, dual - _dense(state.centre)))
     if common.epochs > 0:
         sums |= {"weights": answer.weights, "sum": answer.sum}
+        if common.single:
+            sums["length"] = float(np.linalg.norm(answer.weights))
+            sums["weights"] = answer.weights.astype(np.float32)
     return new, sums
 
 
@@ -541,6 +567,14 @@ def sampled_rows(part: Part, wanted: float) -> tuple[Any, NDArray[Any], Matrix |
         with_nan(part.indicator[chosen]),
         None if weights is None else weights[chosen],
     )
+
+
+def roundings(count: int) -> int:
+    """Return how many numbers each one passes through, each rounded, on its way to a sum."""
+    levels = 0
+    while count > 1:
+        count, levels = -(-count // NEIGHBOURS), levels + 1
+    return 1 + levels * (NEIGHBOURS - 1)
 
 
 def add(left: Sums, right: Sums) -> Sums:

@@ -39,6 +39,10 @@ _GROWTH = 1.5
 _SHRINKAGE = 1.2
 
 
+# Relative gap from which on changes of the weights travel in single precision, and its rounding.
+_SINGLE_TOL = 1e-5
+_ROUNDING = 2.0**-24
+
 # As in the compiled loop: rounds before the momentum, between two moves of its centre at first, and
 # moves after which there is one round more.
 _PATIENCE = 50
@@ -77,6 +81,9 @@ class Cluster(Protocol):
 
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Replace all states by the result of a function."""
+
+    def follow(self, weights: Matrix, step: float | None) -> None:
+        """Tell that the weights went `step` along the last sum; None if they are the sum."""
 
     def kept(self) -> Any:
         """Return the states, to be handed to `restore`."""
@@ -138,12 +145,16 @@ class Settings:
 
 @dataclass
 class _Point:
-    """The common point, and what is known about it."""
+    """The common point, and what is known about it.
+
+    The weights are within `uncertainty` of those of the dual rows, in the norm.
+    """
 
     weights: Matrix
     sum: Matrix
     bias: Matrix
     step: float = 1.0
+    uncertainty: float = 0.0
 
 
 class _Momentum:
@@ -375,6 +386,9 @@ class _Rounds:
         # The augmentation of a bias, and the least one.
         self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(np.sqrt(cluster.count))
+        self.single = settings.tol >= _SINGLE_TOL
+        # Of a sum of changes, relative to their lengths together.
+        self.rounding = _ROUNDING * parts.roundings(cluster.count)
         # Of the round before.
         self.last_step = 1.0
         self.history = _History()
@@ -431,7 +445,8 @@ class _Rounds:
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         """Return primal and dual objective at the point where a round started."""
         quadratic = self._quadratic()
-        return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
+        largest = (np.sqrt(quadratic) + self.point.uncertainty) ** 2
+        return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * largest
 
     def _quadratic(self) -> float:
         return float(np.vdot(self.point.weights, self.point.weights))
@@ -479,6 +494,8 @@ class _Rounds:
             except PartsLost:
                 continue
         self.point.weights, self.point.sum = total["weights"], total["sum"]
+        self.point.uncertainty = 0.0
+        self.cluster.follow(self.point.weights, None)
         return float(total["pairs"])
 
     def _bias(self) -> Matrix:
@@ -525,6 +542,7 @@ class _Rounds:
             threads=self.settings.threads,
             rho=0.0 if self.momentum is None or epochs == 0 else self.momentum.rho,
             momentum=self.step_of_centre,
+            single=self.single,
         )
 
     def _round(self, number: int) -> Sums:
@@ -535,7 +553,7 @@ class _Rounds:
     def _move(self, answer: Sums) -> bool:
         """Go along the sum of all moves; return whether nothing moved."""
         point = self.point
-        change, change_of_sum = answer["weights"], answer["sum"]
+        change, change_of_sum = np.asarray(answer["weights"], dtype=np.float64), answer["sum"]
         slope = (
             answer["gained"]
             - float(np.vdot(point.weights, change))
@@ -551,7 +569,10 @@ class _Rounds:
             point.step = self.last_step = 1.0
             return True
         point.step = self.last_step = min(max(slope / curvature, 0.0), 1.0)
-        point.weights = point.weights + point.step * change
+        point.weights = parts.moved(point.weights, change, point.step)
+        self.cluster.follow(point.weights, point.step)
+        if self.single:
+            point.uncertainty += point.step * self.rounding * answer["length"]
         point.sum = point.sum + point.step * change_of_sum
         if point.step < _SHORT_STEP:
             self.growth = min(self.growth * _GROWTH, float(self.cluster.count))

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from multimargin.dask import parts, store
 from multimargin.dask.inputs import FileSource
-from multimargin.dask.parts import Part, State
+from multimargin.dask.parts import Common, Part, State
+from multimargin.estimators.shared.problem import Matrix
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,59 @@ class Held:
     home: str
 
 
+@dataclass(frozen=True)
+class Replica:
+    """Weights that each worker keeps for itself.
+
+    Parameters
+    ----------
+    fit : str
+        Name of the fit.
+    number : int
+        Their number in it.
+    previous : int or None
+        Number of the weights that they come from; None if the change is the weights themselves.
+    step : float
+        How far they go along the change.
+    """
+
+    fit: str
+    number: int
+    previous: int | None
+    step: float
+
+    def weights(self, change: Any) -> Matrix:
+        """Return the weights, from a change that is only needed where they are not yet."""
+
+        def make(old: Matrix | None) -> Matrix:
+            return parts.aligned(change) if old is None else parts.moved(old, change, self.step)
+
+        return store.weights(self.fit, self.number, self.previous, make)
+
+
+def at_weights(
+    run: Callable[..., Any],
+    replica: Replica,
+    change: Any,
+    function: Any,
+    source: Any,
+    changes: list[Change],
+    arguments: Any,
+    *optional: Any,
+) -> Any:
+    """Run one of the tasks below with the weights of this worker."""
+    arguments = with_weights(arguments, replica.weights(change))
+    return run(function, source, changes, arguments, *optional)
+
+
+def with_weights(arguments: Any, weights: Matrix) -> Any:
+    """Return arguments of a function of a part with other weights in their common point."""
+    return tuple(
+        replace(value, weights=weights) if isinstance(value, Common) else value
+        for value in arguments
+    )
+
+
 def of_data(function: Any, source: Any, changes: list[Change], arguments: Any) -> Any:
     """Return a function of a part."""
     return function(_part(source, changes), *arguments)
@@ -84,6 +139,24 @@ def new_state(
 def only_state(part: Part, state: State, change: Change) -> Any:
     """Return the dual rows of a part after a change, and nothing to be added."""
     return change.of(part, state), {}
+
+
+def combined(combine: Callable[[Any, Any], Any], *results: Any) -> Any:
+    """Return the results of neighbours combined from left to right."""
+    return reduce(combine, results)
+
+
+def last_combined(kept: Held, combine: Callable[[Any, Any], Any], *results: Any) -> Any:
+    """Return the last of combined results; a change of the weights is kept here, too."""
+    result = reduce(combine, results)
+    if "weights" in result:
+        store.keep_change(kept.fit, kept.number, result["weights"])
+    return result
+
+
+def kept_change(kept: Held) -> Any:
+    """Return a change of the weights that this worker keeps."""
+    return store.change(kept.fit, kept.number)
 
 
 def held(state: Held) -> State:
