@@ -77,18 +77,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def first_repeated(names: Sequence[str]) -> str | None:
-    """Return the first name that occurred before.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names.
-
-    Returns
-    -------
-    str or None
-        The name; None if all are different.
-    """
+    """Return the first name that occurred before; None if all are different."""
     if isinstance(names, NumberedNames):
         return None
     seen = set()

@@ -15,25 +15,8 @@ MIN_LABEL_CELLS = 2**25
 def reading(file: Path, argument: str) -> Iterator[None]:
     """Turn whatever a parser raises for a damaged file into a ValueError that names the file.
 
-    Parameters
-    ----------
-    file : pathlib.Path
-        The file that is read inside.
-    argument : str
-        The caller's name for it.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    ImportError, OSError
-        As they are, if a package is missing or the file system fails.
-    MemoryError
-        If the content does not fit in memory; it names the file.
-    ValueError
-        For anything else. A message that names the file is kept.
+    ImportError and OSError pass as they are; a MemoryError names the file. A message that names it
+    already is kept.
     """
     try:
         yield
@@ -56,25 +39,9 @@ def reading(file: Path, argument: str) -> Iterator[None]:
 
 
 def check_width(n_features: int, file: Path, argument: str, remedy: str, limit: int) -> None:
-    """Refuse a number of features that is more likely damage than data.
+    """Raise ValueError for a number of features that is more likely damage than data.
 
-    Parameters
-    ----------
-    n_features : int
-        The number that the file claims.
-    file : pathlib.Path
-        The file.
-    argument : str
-        The caller's name for it.
-    remedy : str
-        The argument that lets one go on.
-    limit : int
-        The largest number that is taken.
-
-    Raises
-    ------
-    ValueError
-        If it is larger.
+    `remedy` is the argument that lets one go on, `limit` the largest number that is taken.
     """
     if n_features > limit:
         raise ValueError(
@@ -86,25 +53,10 @@ def check_width(n_features: int, file: Path, argument: str, remedy: str, limit: 
 def check_label_cells(
     n_samples: int, n_labels: int, n_relevant: int, file: Path, argument: str, remedy: str
 ) -> None:
-    """Refuse a number of labels that is more likely damage than data.
+    """Raise ValueError for a number of labels that is more likely damage than data.
 
-    Parameters
-    ----------
-    n_samples, n_labels : int
-        Shape of the label indicator.
-    n_relevant : int
-        How many of its entries are 1.
-    file : pathlib.Path
-        The file.
-    argument : str
-        The caller's name for it.
-    remedy : str
-        What lets one go on.
-
-    Raises
-    ------
-    ValueError
-        If there are at least `MIN_LABEL_CELLS` entries, and less than one in 10,000 is 1.
+    These are `MIN_LABEL_CELLS` entries or more, of which less than one in 10,000 is 1. `remedy` is
+    what lets one go on.
     """
     cells = n_samples * n_labels
     if cells > MIN_LABEL_CELLS and cells > 10_000 * n_relevant:

@@ -168,17 +168,7 @@ def load_arff_features(
 def names_labels_in_header(path: str | os.PathLike[str], *, encoding: str = "utf-8-sig") -> bool:
     """Say whether the header of an ARFF file says which attributes are labels, as MEKA's do.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The ARFF file.
-    encoding : str, default="utf-8-sig"
-        Text encoding.
-
-    Returns
-    -------
-    bool
-        Whether there is an option ``-C`` in its ``@relation``.
+    That is an option ``-C`` in its ``@relation``.
     """
     with existing_file(path, "path").open(encoding=encoding, errors="replace") as stream:
         _, relation, _ = _read_header(stream, f"path: {path}")
@@ -208,23 +198,7 @@ class _CountedLines:
 
 
 def import_liac_arff(caller: str) -> ModuleType:
-    """Import liac-arff, or say what needs it and how to get it.
-
-    Parameters
-    ----------
-    caller : str
-        Who needs it.
-
-    Returns
-    -------
-    module
-        The module `arff`.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-    """
+    """Import liac-arff, or raise an ImportError that says what needs it and how to get it."""
     try:
         import arff
     except ImportError as error:

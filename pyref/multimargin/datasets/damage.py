@@ -8,22 +8,10 @@ from multimargin.datasets.table_columns import chosen_columns, not_indicated
 
 
 def without_damage(frame: Any, columns: Any) -> tuple[Any, tuple[str, ...]]:
-    """Make a table readable, and say what had to be changed for that.
+    """Make a table readable, and say what had to be changed for that, a sentence a column.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table.
-    columns : TableColumns
-        Which columns are what.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        The table, with rows left out whose labels cannot be read, and infinite numbers made
-        missing; the same table where there is no damage.
-    damage : tuple of str
-        What is wrong, one sentence a column without a full stop.
+    Rows whose labels cannot be read are left out, and infinite numbers become missing; a table
+    without damage stays the same. The sentences have no full stop.
     """
     labels = [] if columns.labels is None else chosen_columns(frame, columns.labels, "labels")
     unreadable = np.zeros(len(frame), dtype=bool)

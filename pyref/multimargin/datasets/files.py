@@ -111,18 +111,10 @@ def load_folder(
 
 
 def label_file(file: Path) -> Path | None:
-    """Find the XML file that names the labels of an ARFF file.
+    """Find the XML file that names the labels of an ARFF file, if there is one beside it.
 
-    Parameters
-    ----------
-    file : pathlib.Path
-        The ARFF file.
-
-    Returns
-    -------
-    pathlib.Path or None
-        Beside it: the XML file of its name, with or without "-train" and "-test"; else, unless the
-        header of the ARFF file names the labels itself, the only XML file there is.
+    It has the same name, with or without "-train" and "-test"; else, unless the header of the ARFF
+    file names the labels itself, it is the only XML file there is.
     """
     stem = file.stem
     for part in _PARTS:

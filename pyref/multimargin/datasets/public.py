@@ -120,20 +120,7 @@ def available() -> tuple[str, ...]:
 
 
 def unknown_name(name: str, others: tuple[str, ...] = ()) -> str:
-    """Say that there is no data set of a name, with the nearest one and all there are.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    others : tuple of str, default=()
-        Names beside those that `fetch` knows.
-
-    Returns
-    -------
-    str
-        The message.
-    """
+    """Say that there is no data set of a name, with the nearest one and all there are."""
     names = (*others, *available())
     close = get_close_matches(name.lower(), names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""

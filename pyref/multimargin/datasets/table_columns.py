@@ -79,24 +79,10 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
 
 
 def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
-    """Return the label indicator of columns of 0 and 1; an empty cell is an unknown label.
+    """Return the label indicator (n, q) of columns of 0 and 1, truth values or words for them.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table.
-    names : sequence of str
-        The columns: 0 and 1, truth values, or the words true, false, yes and no.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        The indicator, of int64; of float64 with NaN where labels are unknown, if some are.
-
-    Raises
-    ------
-    ValueError
-        If a column holds something else, or nothing.
+    An empty cell is an unknown label, NaN. Raises ValueError if a column holds something else, or
+    nothing.
     """
     if len(names) < 2:
         raise ValueError(
@@ -127,18 +113,7 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
 
 
 def not_indicated(values: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Find the rows in which a column of a label does not say whether it applies.
-
-    Parameters
-    ----------
-    values : pandas.Series
-        The column.
-
-    Returns
-    -------
-    missing, wrong : ndarray of shape (n,)
-        Where there is no value, and where it is neither 0 nor 1, as a number, truth value or word.
-    """
+    """Find the rows in which a column of a label has no value, and those where it is no 0 or 1."""
     missing = values.isna().to_numpy()
     return missing, ~(missing | _words(values).isin(_TRUE | _FALSE).to_numpy())
 
@@ -150,28 +125,11 @@ def _words(values: Any) -> Any:
 def indicator_of_tags(
     column: Any, separator: str, known: Collection[str] | None = None
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the label indicator of a column that lists tags.
+    """Return the sorted tags of a column that lists them, and the label indicator (n, q).
 
-    Parameters
-    ----------
-    column : pandas.Series
-        Texts of tags with the separator between them, or lists of tags; a missing value has none.
-    separator : str
-        The separator.
-    known : collection of str, optional
-        The only tags to take; by default all that occur.
-
-    Returns
-    -------
-    names : list of str
-        The tags, sorted; those of `known` in their order.
-    Y : ndarray of shape (n, q)
-        The indicator.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two tags, or the separator is empty.
+    The column has texts of tags with the separator between them, or lists of tags; a missing value
+    has none. `known` are the only tags to take, in their order. Raises ValueError if there are
+    fewer than two tags, or the separator is empty.
     """
     if not separator:
         raise ValueError("separator: found an empty text, expected what stands between two tags")
@@ -200,24 +158,10 @@ def _tags(cell: Any, separator: str) -> set[str]:
 
 
 def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
-    """Find out what the columns of features hold.
+    """Find out what each column holds: "number", "nominal" or, for those of `text`, "text".
 
-    Parameters
-    ----------
-    features : pandas.DataFrame
-        The columns.
-    text : sequence of str
-        Those that hold text.
-
-    Returns
-    -------
-    dict of str to str
-        "number", "nominal" or "text" for each.
-
-    Raises
-    ------
-    ValueError
-        If a column holds dates, or so many different names that it must be something else.
+    Raises ValueError if a column holds dates, or so many different names that it must be something
+    else.
     """
     kinds = {}
     for column in features.columns:
@@ -250,24 +194,9 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
 
 
 def typed(values: Any, kind: str) -> Any:
-    """Return a column of numbers as float64, one of names as objects.
+    """Return a column of numbers as float64, one of names as objects; missing values are NaN.
 
-    Parameters
-    ----------
-    values : pandas.Series
-        The column.
-    kind : {"number", "nominal"}
-        What it holds.
-
-    Returns
-    -------
-    pandas.Series or ndarray
-        The column; missing values are NaN.
-
-    Raises
-    ------
-    ValueError
-        If a number is none, or is infinite.
+    Raises ValueError if a number is none, or is infinite.
     """
     if kind == "nominal":
         return values.astype(object).where(values.notna(), np.nan).map(_name, na_action="ignore")
@@ -287,34 +216,12 @@ def typed(values: Any, kind: str) -> Any:
 
 
 def as_text(values: Any) -> Any:
-    """Return a column of text; what is missing is empty.
-
-    Parameters
-    ----------
-    values : pandas.Series
-        The column.
-
-    Returns
-    -------
-    pandas.Series
-        Texts.
-    """
+    """Return a column of text; what is missing is empty."""
     return values.astype(object).where(values.notna(), "").map(str).astype(object)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Write names for a message.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names.
-
-    Returns
-    -------
-    str
-        The first of them.
-    """
+    """Write the first of some names for a message."""
     return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
 
 

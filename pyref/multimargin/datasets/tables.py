@@ -104,18 +104,7 @@ class Table:
         return tuple(self.kinds)
 
     def missing(self, rows: NDArray[np.intp]) -> dict[str, int]:
-        """Count the missing values of some rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The rows.
-
-        Returns
-        -------
-        dict of str to int
-            How many, for the columns of numbers and names that have some.
-        """
+        """Count the missing values of some rows in columns of numbers and names that have some."""
         counts = self.X.iloc[rows].isna().sum()
         return {name: int(count) for name, count in counts.items() if count}
 
@@ -192,17 +181,9 @@ def load_table(
 
 
 def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
-    """Return the tables that a path stands for.
+    """Return the tables that a path stands for, by part; None if these are no tables.
 
-    Parameters
-    ----------
-    source : str or path-like
-        A file, or a folder with two files whose names end in "train" and "test", or with one file.
-
-    Returns
-    -------
-    dict of str to pathlib.Path or None
-        The files by part, "train" for a single one; None if these are no tables.
+    A folder has two files whose names end in "train" and "test", or one file, which is "train".
     """
     path = Path(source)
     if path.is_file():
@@ -279,41 +260,15 @@ def _naming(parts: Mapping[str, Path]) -> Iterator[None]:
 
 
 def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
-    """Read tables with the same columns into one.
+    """Read tables with the same columns into one, and the rows of each part, if there are several.
 
-    Parameters
-    ----------
-    parts : mapping of str to pathlib.Path
-        The files.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        Their rows.
-    splits : dict of str to ndarray of int
-        The rows of each part, if there are several.
-
-    Raises
-    ------
-    ValueError
-        If a file is malformed, or the parts have different columns.
+    Raises ValueError if a file is malformed, or the parts have different columns.
     """
     return _stacked({part: read_frame(file) for part, file in parts.items()})
 
 
 def read_frame(file: Path) -> Any:
-    """Read a CSV, TSV or Parquet file.
-
-    Parameters
-    ----------
-    file : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its columns, with names that are texts.
-    """
+    """Read a CSV, TSV or Parquet file; the names of its columns are texts."""
     pandas = _pandas(f"tables such as {file.name}")
     with reading(file, "path"):
         if file.suffix.lower() == ".parquet":
@@ -402,26 +357,9 @@ def table_of(
 
 
 def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
-    """Return the features of a table in the types of their kinds.
+    """Return the features of a table in the order and the types of their kinds.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table, whose columns may stand in any order.
-    kinds : mapping of str to str
-        The features and their kinds.
-    name : str
-        What to call the table in a message.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its columns in the order of `kinds`.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or is not of its kind.
+    Raises ValueError, which calls the table `name`, if a column is missing or not of its kind.
     """
     missing = [column for column in kinds if column not in frame.columns]
     if missing:
@@ -438,22 +376,9 @@ def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
 
 
 def to_pandas(frame: Any) -> Any:
-    """Return a data frame as one of pandas.
+    """Return a data frame as one of pandas, itself if it is one, with texts as column names.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame, polars.DataFrame or mapping
-        The frame.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The frame itself if it is one; its column names as texts.
-
-    Raises
-    ------
-    TypeError
-        If it is no data frame.
+    Raises TypeError if it is no data frame.
     """
     pandas = _pandas("data frames")
     if isinstance(frame, pandas.DataFrame):
@@ -510,20 +435,7 @@ def _stacked(frames: Mapping[str, Any]) -> tuple[Any, dict[str, NDArray[np.intp]
 
 
 def warn_of_row_numbers(kinds: Mapping[str, str], X: Any) -> None:
-    """Warn of a column that numbers the rows, which says nothing of other rows.
-
-    Parameters
-    ----------
-    kinds : mapping of str to str
-        The features and their kinds.
-    X : pandas.DataFrame
-        The features.
-
-    Warns
-    -----
-    UserWarning
-        If there is one.
-    """
+    """Warn of a column that numbers the rows, which says nothing of other rows."""
     for column, kind in kinds.items():
         values = X[column]
         if kind == "number" and len(values) > 2 and bool((values.diff().iloc[1:] == 1.0).all()):

@@ -10,24 +10,9 @@ Matrix = NDArray[np.float64]
 
 
 def check_numbers(name: str, values: Any) -> Matrix:
-    """Return an array of floats.
+    """Return an array of floats, NaN and infinite ones too.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument in error messages.
-    values : array-like
-        The numbers.
-
-    Returns
-    -------
-    ndarray
-        The numbers as floats, NaN and infinite ones too.
-
-    Raises
-    ------
-    TypeError
-        If they are no numbers, or rows of different lengths.
+    Raises TypeError if the values are no numbers, or rows of different lengths.
     """
     try:
         return np.asarray(values, dtype=np.float64)
@@ -37,25 +22,7 @@ def check_numbers(name: str, values: Any) -> Matrix:
 
 
 def check_square(name: str, matrix: Any) -> Matrix:
-    """Return a square matrix of finite floats.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument in error messages.
-    matrix : array-like of shape (q, q)
-        The matrix, q at least 1.
-
-    Returns
-    -------
-    ndarray of shape (q, q)
-        The matrix as floats.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it holds no numbers, or is not square, empty, or not finite.
-    """
+    """Return a square matrix of finite floats, not empty, or raise TypeError or ValueError."""
     checked = check_numbers(name, matrix)
     if checked.ndim != 2 or checked.shape[0] != checked.shape[1] or checked.size == 0:
         raise ValueError(
@@ -67,24 +34,9 @@ def check_square(name: str, matrix: Any) -> Matrix:
 
 
 def check_label_names(label_names: Any, q: int) -> list[str]:
-    """Return the names of the labels, which are their numbers when None is given.
+    """Return the names of the q labels, which are their numbers when None is given.
 
-    Parameters
-    ----------
-    label_names : array-like of shape (q,) or None
-        The names.
-    q : int
-        The number of labels.
-
-    Returns
-    -------
-    list of str
-        One name a label.
-
-    Raises
-    ------
-    ValueError
-        If their number is not q.
+    Raises ValueError if there are not q.
     """
     if label_names is None:
         return [str(label) for label in range(q)]
@@ -95,34 +47,12 @@ def check_label_names(label_names: Any, q: int) -> list[str]:
 
 
 def label_names_of(estimator: Any) -> Any:
-    """Return the label names of a fitted estimator's data frame, or None.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted, a pipeline or a search perhaps.
-
-    Returns
-    -------
-    ndarray of shape (q,) or None
-        `label_names_in_` of the estimator or of the estimator inside.
-    """
+    """Return `label_names_in_` of a fitted estimator, or of the one inside; None without."""
     return getattr(method_inside(estimator), "label_names_in_", None)
 
 
 def method_inside(estimator: Any) -> Any:
-    """Return the fitted estimator inside of a pipeline or a search.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted.
-
-    Returns
-    -------
-    estimator
-        The last step of the best pipeline; the estimator itself where it is neither.
-    """
+    """Return the fitted estimator inside of a pipeline or a search, of its best pipeline."""
     while True:
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
@@ -133,21 +63,9 @@ def method_inside(estimator: Any) -> Any:
 
 
 def check_has(estimator: Any, attribute: str, expected: str) -> None:
-    """Check that a fitted estimator has what is to be shown.
+    """Raise TypeError unless a fitted estimator has the attribute that is to be shown.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted.
-    attribute : str
-        The attribute that is needed.
-    expected : str
-        The estimators that have it, for the message.
-
-    Raises
-    ------
-    TypeError
-        If it does not have the attribute.
+    `expected` are the estimators that have it, for the message.
     """
     if not hasattr(estimator, attribute):
         raise TypeError(

@@ -22,26 +22,9 @@ _LONGEST_NAME = 30
 
 
 def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
-    """Return the axes to draw on, new ones when None is given.
+    """Return the axes to draw on, new ones of a size in inches when None is given.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        The axes.
-    width, height : float
-        Size of a new figure, inches.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes.
-
-    Raises
-    ------
-    TypeError
-        If `ax` is something else.
-    ImportError
-        If matplotlib is not installed.
+    Raises TypeError if `ax` is something else, and ImportError if matplotlib is not installed.
     """
     if ax is None:
         return new_axes(1, width=width, height=height)[0]
@@ -51,24 +34,9 @@ def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
 
 
 def new_axes(count: int, *, width: float = 6.4, height: float = 4.8) -> Any:
-    """Return axes side by side in a new figure.
+    """Return axes side by side in a new figure of a size in inches.
 
-    Parameters
-    ----------
-    count : int
-        Their number.
-    width, height : float
-        Size of the figure, inches.
-
-    Returns
-    -------
-    ndarray of matplotlib Axes
-        The axes.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
+    Raises ImportError if matplotlib is not installed.
     """
     try:
         from matplotlib import pyplot
@@ -83,18 +51,7 @@ def new_axes(count: int, *, width: float = 6.4, height: float = 4.8) -> Any:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return colour and line style of the model or measure of this number.
-
-    Parameters
-    ----------
-    number : int
-        Counted from 0; 28 pairs differ.
-
-    Returns
-    -------
-    dict
-        Arguments of ``ax.plot``.
-    """
+    """Return colour and line style of the model or measure of this number; 28 pairs differ."""
     return {
         "color": _COLORS[number % len(_COLORS)],
         "linestyle": _LINE_STYLES[number % len(_LINE_STYLES)],
@@ -102,18 +59,7 @@ def style(number: int) -> dict[str, Any]:
 
 
 def marker_style(number: int) -> dict[str, Any]:
-    """Return colour and marker of the model or measure of this number.
-
-    Parameters
-    ----------
-    number : int
-        Counted from 0; 63 pairs differ.
-
-    Returns
-    -------
-    dict
-        Arguments of ``ax.plot``.
-    """
+    """Return colour and marker of the model or measure of this number; 63 pairs differ."""
     return {
         "color": _COLORS[number % len(_COLORS)],
         "marker": _MARKERS[number % len(_MARKERS)],
@@ -121,32 +67,14 @@ def marker_style(number: int) -> dict[str, Any]:
 
 
 def shortened(name: str) -> str:
-    """Return a name of at most 30 characters.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    str
-        The name, or its beginning and an ellipsis.
-    """
+    """Return a name, or its beginning and an ellipsis: at most 30 characters."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1].rstrip() + "…"
 
 
 def write_names(ax: Any, side: str, names: Sequence[str]) -> None:
     """Write a name at 0, 1, 2, ... along an axis: smaller, then fewer, where room is short.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes, whose limits are set already.
-    side : {"x", "y"}
-        Along which axis.
-    names : sequence of str
-        The names.
+    The limits of the axes are set already.
     """
     width, height = _size_in_points(ax)
     # The names themselves take a share of the axes.
@@ -170,21 +98,8 @@ def write_names(ax: Any, side: str, names: Sequence[str]) -> None:
 def write_values(ax: Any, image: Any, texts: Sequence[Sequence[str]], *, forced: bool) -> Any:
     """Write a number into each cell of an image, in white on dark cells.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes of the image.
-    image : matplotlib AxesImage
-        The image.
-    texts : sequence of sequence of str
-        The numbers; "" for none.
-    forced : bool
-        Whether to write them where they are too small to read.
-
-    Returns
-    -------
-    ndarray of matplotlib Text or None
-        The numbers, or None where there is no room for them.
+    "" is no number. `forced` writes them where they are too small to read; else the answer is None
+    where there is no room for them.
     """
     rows, columns = len(texts), len(texts[0])
     width, height = _size_in_points(ax)
@@ -209,24 +124,7 @@ def write_values(ax: Any, image: Any, texts: Sequence[Sequence[str]], *, forced:
 
 
 def write_legend(ax: Any, lines: Sequence[Any], labels: Sequence[str], **place: Any) -> Any:
-    """Write a legend that names the lines.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-    lines : sequence of matplotlib Artist
-        The lines.
-    labels : sequence of str
-        Their names.
-    **place
-        Further arguments of ``ax.legend``.
-
-    Returns
-    -------
-    matplotlib Legend
-        The legend.
-    """
+    """Write a legend that names the lines; `place` are further arguments of ``ax.legend``."""
     # matplotlib leaves out names that begin with an underscore.
     legend = ax.legend(lines, [f" {label}" for label in labels], fontsize="small", **place)
     for text in legend.get_texts():

@@ -336,4 +336,28 @@ mod tests {
         );
         assert_eq!(near, NEAREST);
     }
+
+    /// A zero label is in one pair a label, whose variable is the label's entry of `B`.
+    #[test]
+    fn pairs_with_a_zero_label_cost_what_they_are_from_the_margin() {
+        let labels = Labels::new(&[1, 0], 2, 2.0)
+            .and_then(|labels| labels.with_zero_label(2.0, None))
+            .unwrap();
+        let at = At {
+            labels: &labels,
+            dual: &[0.25, -1.0, 0.75],
+            scores: &[2.0, -0.5, 0.25],
+            bias: &[0.0; 3],
+        };
+        let (mut row, mut near, mut arcs) = (Row::new(3), NEAREST, Vec::new());
+        assert!(row.explain(&at, 0, &mut near));
+        row.arcs(&at, 0, &[1.0; 3], |arc| {
+            arcs.push((arc.tail, arc.head, arc.cost, arc.capacity))
+        });
+        // The margins are 1.75 and 0.75.
+        assert_eq!(
+            arcs,
+            [(0, 2, 0.75, 0.75), (2, 0, 0.0, 0.25), (1, 2, 0.25, 1.0)]
+        );
+    }
 }
