@@ -42,7 +42,7 @@ def figure_3() -> None:
     found = all_of({0: ("rank-cvm figure 3", over_both)})
     if not found:
         return
-    drawn = axes(1, 10)
+    drawn = axes(2, 5)
     values = {"gamma": rank_cvm.GAMMAS, "C": rank_cvm.CS}
     places = iter(drawn)
     for parameter, curves in found[0].items():

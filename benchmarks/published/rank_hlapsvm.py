@@ -44,7 +44,7 @@ PRINTED = {
     },
 }
 STEPS = {"emotions": 1, "scene": 2, "yeast": 2}
-NUS = ("scale", 2.0, 4.0, 8.0)
+NUS = (2.0, "scale", 4.0, 8.0)
 
 Point = tuple[float, float, Any]
 
@@ -63,8 +63,8 @@ def model_of(C: float, lam: float, nu: Any, **stop: Any) -> Any:
 
 
 def binary(C: float) -> Any:
-    """Return Binary-SVM: libsvm, a linear kernel, one label at a time."""
-    return OneVsRestClassifier(SVC(kernel="linear", C=C, max_iter=1_000_000))
+    """Return Binary-SVM: libsvm, a linear kernel, one label at a time, at most 100,000 steps."""
+    return OneVsRestClassifier(SVC(kernel="linear", C=C, max_iter=100_000))
 
 
 def folds(name: str, models: list[Any]) -> list[list[float]]:
@@ -88,16 +88,15 @@ def searched(name: str) -> tuple[dict[str, dict[Point, list[float]]], int]:
     """Return the folds' measures by method and point, and how many pairs of the grid are there."""
     CS, pairs = grid_of(name)
     jobs: dict[Any, Any] = {
-        (lam, nu): (
-            f"rank-hlapsvm {name} lambda {lam:g} nu {nu}",
-            partial(folds, name, [model_of(C, lam, nu, tol=1e-2, max_iter=200) for C in CS]),
+        "binary": (
+            f"rank-hlapsvm {name} Binary-SVM",
+            partial(folds, name, [binary(C) for C in CS]),
         )
-        for lam, nu in pairs
     }
-    jobs["binary"] = (
-        f"rank-hlapsvm {name} Binary-SVM",
-        partial(folds, name, [binary(C) for C in CS]),
-    )
+    for lam, nu in pairs:
+        models = [model_of(C, lam, nu, tol=1e-2, max_iter=200) for C in CS]
+        label = f"rank-hlapsvm {name} lambda {lam:g} nu {nu}"
+        jobs[lam, nu] = (label, partial(folds, name, models))
     found = all_of(jobs)
     points: dict[str, dict[Point, list[float]]] = {}
     for key, curve in found.items():
