@@ -6,7 +6,7 @@
 
 use super::certificate::{Certificate, Sums, combine};
 use super::lasso::Lasso;
-use super::quadratic::{Columns, Quadratic};
+use super::quadratic::{FeatureColumns, Quadratic};
 use super::request::Rows;
 use super::{Problem, Solution};
 use crate::error::SolverError;
@@ -73,7 +73,7 @@ impl Label {
 struct Visit<'a> {
     problem: &'a Problem<'a>,
     quadratic: &'a Quadratic,
-    columns: Option<&'a Columns>,
+    columns: Option<&'a FeatureColumns>,
 }
 
 impl Visit<'_> {
@@ -235,7 +235,8 @@ pub(super) fn solve(
 ) -> Result<Solution, SolverError> {
     let mut trace = Trace::default();
     let quadratic = Quadratic::for_coordinates(problem.features);
-    let columns = matches!(quadratic, Quadratic::Implicit).then(|| Columns::of(problem.features));
+    let columns =
+        matches!(quadratic, Quadratic::Implicit).then(|| FeatureColumns::of(problem.features));
     let visit = Visit {
         problem,
         quadratic: &quadratic,
@@ -298,7 +299,7 @@ mod tests {
         let gram = Quadratic::Stored(vec![10.0, -12.0, 0.5, -12.0, 16.0, 2.0, 0.5, 2.0, 4.25]);
         for features in [dense, sparse] {
             let problem = Problem::new(features, &[1, 0], 1, None, 0.1, None, true).unwrap();
-            let columns = Columns::of(features);
+            let columns = FeatureColumns::of(features);
             for (quadratic, columns) in [(&gram, None), (&Quadratic::Implicit, Some(&columns))] {
                 let visit = Visit {
                     problem: &problem,

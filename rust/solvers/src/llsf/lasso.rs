@@ -6,7 +6,7 @@
 //! sign, so that the objective always falls.
 
 use super::certificate::violation;
-use super::line_search::{Step, search};
+use super::line_search::{SearchEnd, search};
 use super::soft_threshold::coordinate;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
@@ -93,7 +93,7 @@ impl Lasso {
         }
 
         let weights = memory::collected(rows.iter().map(|&k| self.weights[k]), Purpose::Columns);
-        let Step { length, vanishing } = search(&weights, &direction, curvature, self.beta);
+        let SearchEnd { length, vanishing } = search(&weights, &direction, curvature, self.beta);
         for (place, &k) in rows.iter().enumerate() {
             let zero = vanishing == Some(place);
             let change = if zero {

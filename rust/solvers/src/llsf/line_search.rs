@@ -4,7 +4,7 @@ use crate::memory::{self, Purpose};
 
 /// Where a search ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct SearchEnd {
     /// How far along the direction, in (0, 1].
     pub length: f64,
     /// The coordinate that vanishes exactly there, if the search ends at a kink.
@@ -14,7 +14,7 @@ pub struct Step {
 /// The best step along `direction` from `weights`, both over the same coordinates, none of them 0 at the start. With the
 /// signs of the start held, the minimum would be at 1; `curvature` is that of the quadratic along the direction. Each
 /// coordinate that changes its sign on the way adds a kink.
-pub fn search(weights: &[f64], direction: &[f64], curvature: f64, beta: f64) -> Step {
+pub fn search(weights: &[f64], direction: &[f64], curvature: f64, beta: f64) -> SearchEnd {
     let crossings = weights
         .iter()
         .zip(direction)
@@ -34,13 +34,13 @@ pub fn search(weights: &[f64], direction: &[f64], curvature: f64, beta: f64) -> 
         }
         kink += 2.0 * beta * direction[k].abs();
         if 1.0 - kink / curvature <= t {
-            return Step {
+            return SearchEnd {
                 length: t,
                 vanishing: Some(k),
             };
         }
     }
-    Step {
+    SearchEnd {
         length: 1.0 - kink / curvature,
         vanishing: None,
     }

@@ -17,7 +17,7 @@ const DENSE_ADVANTAGE: usize = 4;
 
 /// The columns of `X`.
 #[derive(Clone, Debug)]
-pub enum Columns {
+pub enum FeatureColumns {
     /// One column after another.
     Dense(Vec<f64>),
     /// Compressed sparse columns.
@@ -31,7 +31,7 @@ pub enum Columns {
     },
 }
 
-impl Columns {
+impl FeatureColumns {
     /// Transposes the storage of `X`.
     pub fn of(features: Features<'_>) -> Self {
         let (n, d) = (features.rows(), features.columns());

@@ -13,8 +13,8 @@
 //! the lower bound comes from a point of its own.
 
 use super::certificate::Certificate;
-use super::line_search::{Step, search};
-use super::quadratic::{Columns, Quadratic, add_coupled, squared_column_norms};
+use super::line_search::{SearchEnd, search};
+use super::quadratic::{FeatureColumns, Quadratic, add_coupled, squared_column_norms};
 use super::request::Rows;
 use super::soft_threshold::coordinate;
 use super::{Problem, Solution, transposed};
@@ -160,14 +160,14 @@ fn epoch_on_gram(
 
 /// The residuals `X W - Y` (`n x q`) and the columns that meet them.
 struct Residuals {
-    columns: Columns,
+    columns: FeatureColumns,
     values: Vec<f64>,
 }
 
 impl Residuals {
     fn new(problem: &Problem<'_>, rows: Rows<'_>, weights: &[f64]) -> Self {
         let (n, d, q) = (problem.features.rows(), problem.dimension(), problem.labels);
-        let columns = Columns::of(problem.features);
+        let columns = FeatureColumns::of(problem.features);
         let mut values = memory::collected(
             (0..n * q).map(|entry| -rows.entry(entry / q, entry % q)),
             Purpose::RowsByLabels,
@@ -387,7 +387,7 @@ impl Form<'_> {
         let descent = memory::collected(descent, Purpose::FeaturesByLabels);
         let (direction, curvature) =
             self.conjugate_gradients(&support, descent, NEWTON_ACCURACY, monitor)?;
-        let Step { length, vanishing } = search(&weights, &direction, curvature, beta);
+        let SearchEnd { length, vanishing } = search(&weights, &direction, curvature, beta);
         let mut point = memory::copied(&state.weights, Purpose::FeaturesByLabels);
         for (&at, &change) in support.iter().zip(&direction) {
             point[at] += length * change;

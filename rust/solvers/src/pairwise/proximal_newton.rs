@@ -152,7 +152,7 @@ impl Schedule {
     }
 
     /// Told of a step after `epochs` epochs; whether to take it.
-    pub fn takes(&mut self, epochs: usize, step: &Step) -> bool {
+    pub fn takes(&mut self, epochs: usize, step: &NewtonStep) -> bool {
         if !step.solved {
             self.rho *= GROWTH;
         } else if step.iterations <= FEW {
@@ -181,7 +181,7 @@ pub(crate) struct Subproblem<'a, L: Loss> {
 
 /// What a step found.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct NewtonStep {
     /// A feasible dual matrix.
     pub dual: Vec<f64>,
     /// By how much its dual objective is higher.
@@ -544,7 +544,7 @@ pub(crate) fn step<L: Loss, S: Scores>(
     scores: &mut S,
     most_products: usize,
     monitor: &mut dyn Monitor,
-) -> Option<Step> {
+) -> Option<NewtonStep> {
     let mut products = Products {
         scores,
         sigma: centre.sigma,
@@ -584,7 +584,7 @@ pub(crate) fn step<L: Loss, S: Scores>(
     } = newton;
     centre.feasible(&mut image);
     products.product(&image, &mut product)?;
-    Some(Step {
+    Some(NewtonStep {
         gain: centre.objective(&image, &product) - before,
         dual: image,
         products: products.count,
