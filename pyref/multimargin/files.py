@@ -119,5 +119,5 @@ def _create_beside(target: Path) -> tuple[int, Path]:
     """Create an empty file of a name that no other writer has."""
     unfinished = target.with_name(f".{token_hex(8)}{_ENDING}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    # Not tempfile, whose files nobody else may read.
+    # Not tempfile, whose files only their owner may read.
     return os.open(unfinished, flags, 0o666), unfinished

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 # Threads beyond this number and the processors would only exhaust the machine.
 _MOST_THREADS = 256
-# Nobody waits for as many epochs; products of two such numbers leave 64 bits alone.
+# More epochs than any fit takes, and far from the limits of 64 bits.
 _LARGEST_INTEGER = 10**12
 
 

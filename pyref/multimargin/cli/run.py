@@ -32,7 +32,7 @@ def run(arguments: Sequence[str]) -> int:
         # File names may have bytes that are no text; to print one must not lose a result.
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
-        # Those that a library means for its developers would only puzzle here.
+        # Warnings that libraries address to developers mean nothing to the user of a command.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         # One for each label and fit, by number; the commands name such labels themselves.

@@ -84,7 +84,7 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
         raise ValueError(unknown_name(key))
     try:
         with warnings.catch_warnings():
-            # Whether a second try helps is told by its result.
+            # The result of the second try says whether it helped.
             warnings.filterwarnings("ignore", message="A network error occurred")
             bunch = fetch_openml(
                 data_id=entry.data_id,

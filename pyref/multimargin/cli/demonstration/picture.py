@@ -43,7 +43,7 @@ def _draw_tradeoff(ax: Any, outcomes: Mapping[str, Outcome]) -> None:
     ax.set_xlabel("micro F1 of the predicted sets, cross-validated")
     ax.set_ylabel("ranking loss, cross-validated")
     ax.set_title("Ranking and choosing, a point a C: best is down and right", fontsize=11)
-    # Where C is far too small, nobody ranks well: what decides is below.
+    # Where C is far too small, no method ranks well: the range that matters is below.
     low = min(float(outcome.curve["ranking_loss"].min()) for outcome in outcomes.values())
     ax.set_ylim(0.95 * low, 1.6 * low)
     ax.grid(alpha=0.3)

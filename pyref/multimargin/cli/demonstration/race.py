@@ -24,7 +24,7 @@ from multimargin.tuning import MultilabelStratifiedKFold
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 3
 CRITERIA = {"ranking_loss": "neg_ranking_loss", "micro_f1": "micro_f1"}
-"""What everybody is tuned for, and the scorers of it."""
+"""The measures that all contestants are tuned for, and their scorers."""
 # The rows have unit length, so that this is a middling width.
 GAMMA = 1.0
 
