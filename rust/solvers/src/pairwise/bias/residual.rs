@@ -2,22 +2,20 @@
 //!
 //! The dual variable of a pair may rise to `c_i` or fall to 0 ([`super::transport`]). With the margin `z` of the pair, the
 //! biases in it, rising by `delta` changes the dual value by `(1 - z) delta` to first order: at a good point nothing where
-//! the variable is inside its box, and a loss of `|z - 1| delta` at most where it is not. So `-g` is routed through these
-//! *residual* capacities at least cost ([`crate::network::cheapest`]). All pairs of two labels make one bundle of arcs, by
-//! cost in a few steps; each step is shared among its pairs in proportion to what they can take.
+//! the variable is inside its box, and a loss of `|z - 1| delta` at most where it is not. So `-g` goes through these
+//! *residual* capacities, cheap ones first ([`crate::network::prices`]). All pairs of two labels make one arc, whose
+//! capacities are known by cost in a few steps; each step is shared among its pairs in proportion to what they can take.
 //!
 //! Pairs within a band around the margin take part. Labels that find too little capacity there get a wider band.
 
 use super::repair::centred;
 use super::transport::{At, NEAREST, Row};
 use crate::labels::Labels;
-use crate::linalg::vector::axpy;
 use crate::memory::{self, Purpose};
-use crate::network::cheapest::{Arcs, Cheapest, cheapest_routing};
+use crate::network::prices::{Network, STEPS, Steps};
 use crate::report::Monitor;
 
-/// Steps of the cost of a bundle, and the largest cost of the first.
-const STEPS: usize = 12;
+/// The largest cost of the first step.
 const FINEST: f64 = 1.0 / 256.0;
 
 /// Pairs with a margin up to this far from 1 take part, at first: so many times the share of the loss's weight that is
@@ -42,58 +40,40 @@ pub(super) struct Plan {
     steps: Steps,
     /// How far from the margin the variables of each row are in doubt.
     near: Vec<f64>,
-    /// By step, tail and head.
-    shares: Vec<f64>,
     /// The labels' prices of a unit: the biases at which the flow costs nothing are lower by as much.
     pub prices: Vec<f64>,
 }
 
-/// The steps of costs: a geometric sequence up to the widest band.
-struct Steps([f64; STEPS]);
-
-impl Steps {
-    fn new(bands: &[f64]) -> Self {
-        let widest = bands.iter().copied().fold(FINEST, f64::max);
-        let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
-        let mut reach = [widest; STEPS];
-        let mut next = FINEST;
-        for reach in &mut reach[..STEPS - 1] {
-            *reach = next;
-            next *= growth;
-        }
-        Self(reach)
+/// The ends of the steps of costs: a geometric sequence up to the widest band.
+fn steps(bands: &[f64]) -> Steps {
+    let widest = bands.iter().copied().fold(FINEST, f64::max);
+    let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
+    let mut ends = [widest; STEPS];
+    let mut next = FINEST;
+    for end in &mut ends[..STEPS - 1] {
+        *end = next;
+        next *= growth;
     }
-
-    /// The step of a cost.
-    fn of(&self, cost: f64) -> usize {
-        self.0[..STEPS - 1].partition_point(|&reach| reach < cost)
-    }
-
-    /// The middle of a step.
-    fn cost(&self, step: usize) -> f64 {
-        let least = if step == 0 { 0.0 } else { self.0[step - 1] };
-        0.5 * (least + self.0[step])
-    }
+    Steps { ends, spread: 0.0 }
 }
 
-/// The cheapest repair, among pairs within the bands of their labels or wider ones; `None` when interrupted, or when they
+/// The repair at least cost, among pairs within the bands of their labels or wider ones; `None` when interrupted, or when they
 /// cannot carry it.
 pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Option<Plan> {
     let demand = centred(sum.iter().map(|g| -g).collect());
     let mut bands = vec![first_band(at.labels, &demand); demand.len()];
     let mut near = memory::filled(NEAREST, at.labels.instances(), Purpose::Rows);
     for _ in 0..ATTEMPTS {
-        let steps = Steps::new(&bands);
-        let mut capacity = capacities(at, &bands, &steps, &mut near, monitor)?;
-        let mut unmet = shortages(&demand, &capacity);
+        let steps = steps(&bands);
+        let network = capacities(at, &bands, steps, &mut near, monitor)?;
+        let mut unmet = shortages(&demand, &network);
         if unmet.iter().all(|&amount| amount == 0.0) {
-            let found = route(&demand, &mut capacity, &steps, monitor)?;
+            let found = network.priced(&demand, &mut || monitor.interrupted())?;
             if found.unmet.iter().all(|&amount| amount == 0.0) {
                 return Some(Plan {
                     bands,
-                    steps,
+                    steps: found.steps,
                     near,
-                    shares: capacity,
                     prices: found.prices,
                 });
             }
@@ -143,37 +123,31 @@ fn each_row(
     true
 }
 
-/// The residual capacities by step, tail and head.
+/// The residual capacities.
 fn capacities(
     at: &At<'_>,
     bands: &[f64],
-    steps: &Steps,
+    steps: Steps,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
-) -> Option<Vec<f64>> {
-    let q = at.labels.count();
-    let mut capacity = memory::matrix(STEPS * q, q, Purpose::LabelsByLabels);
+) -> Option<Network> {
+    let mut network = Network::new(at.labels.count(), steps);
     let complete = each_row(at, near, monitor, |i, row| {
         row.arcs(at, i, bands, |arc| {
-            capacity[(steps.of(arc.cost) * q + arc.tail) * q + arc.head] += arc.capacity;
+            network.add(arc.tail, arc.head, arc.cost, arc.capacity);
         });
     });
-    complete.then_some(capacity)
+    complete.then_some(network)
 }
 
 /// What the arcs of a label lack to carry its demand, whatever the other labels do; 0 where they may do.
-fn shortages(demand: &[f64], capacity: &[f64]) -> Vec<f64> {
-    let q = demand.len();
-    let (mut out, mut into) = (vec![0.0; q], vec![0.0; q]);
-    for (place, heads) in capacity.chunks_exact(q).enumerate() {
-        out[place % q] += heads.iter().sum::<f64>();
-        axpy(1.0, heads, &mut into);
-    }
+fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
+    let (out, into) = network.totals();
     let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
-    let rounding = q as f64 * f64::EPSILON * total;
+    let rounding = demand.len() as f64 * f64::EPSILON * total;
     let carried = |k: usize| if demand[k] > 0.0 { out[k] } else { into[k] };
     let lacking = |k: usize| demand[k].abs() - carried(k);
-    (0..q)
+    (0..demand.len())
         .map(|k| {
             if lacking(k) > rounding {
                 lacking(k)
@@ -182,32 +156,6 @@ fn shortages(demand: &[f64], capacity: &[f64]) -> Vec<f64> {
             }
         })
         .collect()
-}
-
-/// Routes the demand at least cost, and makes shares of the capacities.
-fn route(
-    demand: &[f64],
-    capacity: &mut [f64],
-    steps: &Steps,
-    monitor: &mut dyn Monitor,
-) -> Option<Cheapest> {
-    let q = demand.len();
-    let mut arcs = Arcs::default();
-    let mut places = Vec::new();
-    for (place, &amount) in capacity
-        .iter()
-        .enumerate()
-        .filter(|&(_, &amount)| amount > 0.0)
-    {
-        let (step, tail, head) = (place / (q * q), place / q % q, place % q);
-        arcs.push(tail as u32, head as u32, amount, steps.cost(step));
-        places.push(place);
-    }
-    let found = cheapest_routing(demand, arcs, &mut || monitor.interrupted()).ok()??;
-    for (&place, &flow) in places.iter().zip(&found.flow) {
-        capacity[place] = flow / capacity[place];
-    }
-    Some(found)
 }
 
 impl Plan {
@@ -220,11 +168,15 @@ impl Plan {
     ) -> bool {
         let q = at.labels.count();
         let mut change = vec![0.0; q];
-        let (bands, steps, shares) = (&self.bands, &self.steps, &self.shares);
+        let (bands, steps, prices) = (&self.bands, self.steps, &self.prices);
         each_row(at, &mut self.near, monitor, |i, row| {
             let mut moved = false;
             row.arcs(at, i, bands, |arc| {
-                let share = shares[(steps.of(arc.cost) * q + arc.tail) * q + arc.head];
+                let difference = prices[arc.tail] - prices[arc.head];
+                if difference <= 0.0 {
+                    return;
+                }
+                let share = steps.share(steps.of(arc.cost), difference);
                 change[arc.tail] += share * arc.capacity;
                 change[arc.head] -= share * arc.capacity;
                 moved |= share > 0.0;
@@ -240,7 +192,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::vector::row_sum;
+    use crate::linalg::vector::{axpy, row_sum};
     use crate::pairwise::bias::repair::in_box;
 
     struct Problem {
@@ -389,16 +341,14 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_in_the_step_that_reaches_them() {
+    fn steps_reach_the_widest_band() {
         for bands in [[0.25, 0.25], [0.25, 4.0], [1e-5, 1e-5]] {
-            let steps = Steps::new(&bands);
-            let widest = bands[1].max(FINEST);
-            assert_eq!((steps.0[0], steps.0[STEPS - 1]), (FINEST, widest));
-            for cost in [0.0, FINEST, 1.01 * FINEST, 0.5 * widest, widest] {
-                let step = steps.of(cost.min(widest));
-                assert!(cost.min(widest) <= steps.0[step]);
-                assert!(step == 0 || cost > steps.0[step - 1]);
-            }
+            let steps = steps(&bands);
+            assert_eq!(
+                (steps.ends[0], steps.ends[STEPS - 1]),
+                (FINEST, bands[1].max(FINEST))
+            );
+            assert!(steps.ends.is_sorted());
         }
     }
 }
