@@ -165,7 +165,6 @@ def test_nothing_writes_files_in_another_way() -> None:
         "compare/results_file.py",
         # The folder of a checkpoint, whose files of numbers get their names when they are whole.
         "dask/cluster.py",
-        "dask/fitting.py",
         "dask/tasks.py",
         "files.py",
     }

@@ -29,6 +29,7 @@ from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
+from multimargin.files import write_text
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import fit_threshold
@@ -365,7 +366,7 @@ def _check_checkpoint(
         raise ValueError(
             f"checkpoint is {str(folder)!r}, which holds other files; expected an empty folder."
         )
-    file.write_text(json.dumps(problem, indent=1))
+    write_text(file, json.dumps(problem, indent=1))
 
 
 def _store(
