@@ -255,7 +255,8 @@ def aligned(array: Matrix) -> Matrix:
 
 def moved(weights: Matrix, change: Any, step: float) -> Matrix:
     """Return weights that have gone `step` along a change: the same bits on all machines."""
-    new: Matrix = np.multiply(change, step, dtype=np.float64)
+    # From the network it lies anywhere, which takes numpy twice as long.
+    new: Matrix = np.multiply(aligned(change), step, dtype=np.float64)
     new += weights
     return new
 
