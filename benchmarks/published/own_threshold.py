@@ -5,8 +5,8 @@ fewest errors. Where several intervals do, the highest is taken here: so the Ham
 Rank-CVM on scene and genbase come out as printed, if in addition a row whose scores are all below
 t(x) has the label of its largest score.
 
-Neither is in the paper. The rule was picked among 60 combinations with these two values at hand, and
-it gives the printed Hamming loss on none of emotions, medical and yeast.
+Neither is in the paper. The rule was picked among 60 combinations with these two values at hand,
+and it gives the printed Hamming loss on none of emotions, medical and yeast.
 """
 
 from typing import Any
