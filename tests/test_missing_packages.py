@@ -36,6 +36,17 @@ def frame() -> None:
     load_digit_attributes().train_test(as_frame=True)
 
 
+class Missing:
+    """Finds no package of a name. (A None among the modules would be one to scikit-learn 1.6.)"""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == self.package:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
 @pytest.mark.parametrize(
     ("package", "call", "message"),
     [
@@ -54,7 +65,8 @@ def test_it_is_named(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, package, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Missing(package), *sys.meta_path])
     # As if nothing of it had been imported yet.
     monkeypatch.delitem(sys.modules, "multimargin.compare", raising=False)
     with pytest.raises(ImportError, match=message):

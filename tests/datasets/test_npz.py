@@ -64,7 +64,7 @@ def test_sparse_with_names_and_splits(tmp_path: Path) -> None:
         ({"X": np.array([["a"], ["b"]]), "Y": Y}, r"tiny\.npz: "),
         (
             {"data": [1.0], "indices": [9], "indptr": [0, 1, 1], "shape": [2, 3], "Y": Y},
-            r"tiny\.npz: .*indices",
+            r"tiny\.npz: .*(indices|index)",
         ),
         ({"X": np.array([[None], [{}]], dtype=object), "Y": Y}, "X.npy has dtype object"),
     ],

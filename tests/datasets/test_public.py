@@ -123,17 +123,21 @@ def test_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def closed_address() -> str:
-    """Where nobody listens."""
+def closed_address(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where nobody listens; scikit-learn looks for OpenML there."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    if hasattr(_openml, "_OPENML_PREFIX"):  # scikit-learn before 1.9
+        monkeypatch.setattr(_openml, "_OPENML_PREFIX", f"{address}/")
+    else:
+        monkeypatch.setattr(_openml, "_DATA_INFO", f"{address}/api/v1/json/data/{{}}")
+    return address
 
 
 def test_a_refused_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_address: str
 ) -> None:
-    monkeypatch.setattr(_openml, "_DATA_INFO", closed_address + "/api/v1/json/data/{}")
     monkeypatch.setattr(_openml, "time", SimpleNamespace(sleep=lambda seconds: None))
     # scikit-learn's warnings of its retries would be errors here.
     with pytest.raises(ConnectionError, match=r"from OpenML \(data set 40597\).*refused"):
@@ -193,9 +197,11 @@ def test_a_damaged_download_is_refused_and_a_sound_one_kept(
             file = root / f"{place}.gz"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(gzip.compress(json.dumps(answer).encode()))
-        file = root / "data" / "v1" / "download" / "1" / "emotions.arff.gz"
-        file.parent.mkdir(parents=True)
-        file.write_bytes(gzip.compress(arff))
+        # By the number of the file before scikit-learn 1.7 or so, then by its name.
+        for place in ("1.gz", "1/emotions.arff.gz"):
+            file = root / "data" / "v1" / "download" / place
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(gzip.compress(arff))
         return home
 
     data = fetch("emotions", data_home=serve(md5(arff).hexdigest()))

@@ -27,6 +27,8 @@ def fuzz(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return children
 
 
+# The models among them are of one version of scikit-learn.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 def test_sound_files_are_read(tmp_path: Path) -> None:
     from formats import FORMATS
 

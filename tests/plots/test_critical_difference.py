@@ -43,6 +43,8 @@ def test_an_axes_given_is_used():
     assert figure.get_size_inches().tolist() == [5, 2]
 
 
+# Up to Matplotlib 3.10, a name that leaves no room for the axes.
+@pytest.mark.filterwarnings("ignore:constrained_layout not applied:UserWarning")
 def test_long_names_are_shortened_unless_they_become_the_same():
     long = "x" * 40
     display = CriticalDifferenceDisplay({long: 1.0, "b": 2.0}, critical_difference=1.0).plot()

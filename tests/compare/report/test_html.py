@@ -1,4 +1,5 @@
 import builtins
+import importlib
 import re
 from base64 import b64decode
 from collections.abc import Callable
@@ -147,6 +148,8 @@ def test_everything_failed(results: list[Result]) -> None:
 
 
 def test_without_matplotlib(results: list[Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    # scikit-posthocs needs matplotlib itself.
+    importlib.import_module("scikit_posthocs")
     load = builtins.__import__
 
     def without(name: str, *rest: Any, **named: Any) -> Any:

@@ -18,6 +18,9 @@ from scipy import stats
 from multimargin.checks.parameters import check_real
 from multimargin.compare.statistics.differences import advantages, rounded
 
+# Up to so many data sets, all signs of the ranks are gone through.
+_PERMUTED = 13
+
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
@@ -287,7 +290,10 @@ def wilcoxon_tests(
         elif not gain.any():
             outcome, p_value, note = "tie", 1.0, "equal on every data set"
         else:
-            test = stats.wilcoxon(gain, zero_method="zsplit")
+            # SciPy before 1.15 takes the normal approximation where ranks are tied, however few.
+            few = len(gain) <= _PERMUTED
+            how = stats.PermutationMethod(n_resamples=np.inf) if few else "auto"
+            test = stats.wilcoxon(gain, zero_method="zsplit", method=how)
             rank_sum, p_value = float(test.statistic), float(test.pvalue)
             ranks = stats.rankdata(np.abs(gain))
             wins = ranks[gain > 0].sum() > ranks[gain < 0].sum()

@@ -1,6 +1,7 @@
 """Progress of a fit: printed lines, and scikit-learn's callbacks where it has them."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 try:
@@ -11,8 +12,13 @@ except ImportError:  # pragma: no cover  # scikit-learn before 1.9, as make test
         """Stands in where scikit-learn has no callbacks."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method as it is."""
-        return method
+        """Return the method, called from one more frame as there: warnings count frames."""
+
+        @wraps(method)
+        def called(*arguments: Any, **named: Any) -> Any:
+            return method(*arguments, **named)
+
+        return called
 
 
 __all__ = ["CallbackSupportMixin", "EpochCallback", "Progress", "with_callbacks"]
