@@ -33,10 +33,12 @@ _BY_CURVATURE = 0.1
 _STILL_FACTOR = 4.0
 _LARGEST_GROWTH = 1e12
 
-# The curvature's factor grows after steps shorter than this, and shrinks after whole ones.
-_SHORT_STEP = 0.7
+# The curvature's factor is this power of the number of parts at first, grows after steps shorter
+# than this, and shrinks after whole ones.
+_START = 0.25
+_SHORT_STEP = 0.3
 _GROWTH = 1.5
-_SHRINKAGE = 1.2
+_SHRINKAGE = 1.3
 
 
 # Relative gap from which on changes of the weights travel in single precision, and its rounding.
@@ -385,7 +387,7 @@ class _Rounds:
         self.point = _Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
         # The augmentation of a bias, and the least one.
         self.least = self.sigma = self._least_augmentation(shape[1])
-        self.growth = float(np.sqrt(cluster.count))
+        self.growth = float(cluster.count**_START)
         self.single = settings.tol >= _SINGLE_TOL
         # Of a sum of changes, relative to their lengths together.
         self.rounding = _ROUNDING * parts.roundings(cluster.count)
