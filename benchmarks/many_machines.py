@@ -1,7 +1,7 @@
 """Rounds of one fit over many parts of the rows, beside the epochs of one machine.
 
 The rounds do not depend on where the parts are, so they run in this process, one after the other.
-Ask for single data sets by name: ``python benchmarks/many_machines.py bibtex rcv1subset1``.
+Ask for single tables by name: ``python benchmarks/many_machines.py bibtex rcv1subset1 biases``.
 """
 
 import gzip
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from common import DATA, load_official, print_table
@@ -20,7 +20,7 @@ from multimargin import RankLSVM, RankSVM
 from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings, solve
-from multimargin.datasets import load_npz
+from multimargin.datasets import load_debian_tags, load_npz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 
 PARTS = (4, 16)
@@ -67,9 +67,28 @@ def over_parts(estimator: PairwiseClassifier, X: Any, Y: Any, count: int) -> tup
     return solution.rounds, solution.gap
 
 
+def biases() -> None:
+    """Print the rounds of each kind of bias, on the counts of words that the package brings."""
+    X, Y = load_debian_tags().split("train")
+    X = TfidfTransformer(sublinear_tf=True).fit_transform(X).tocsr()
+    rows = []
+    for C in (0.3, 3.0, 10.0, 30.0):
+        cells = [f"{C:g}"]
+        for bias in ("none", "penalized", "free"):
+            estimator = RankSVM(kernel="linear", C=C, bias=bias, tol=TOL, threshold=0.0)
+            rounds, gap = over_parts(estimator, X, Y, PARTS[0])
+            cells.append(str(rounds) if gap <= TOL else f"{rounds} gap {gap:.1e}")
+        rows.append(cells)
+    title = f"load_debian_tags in {PARTS[0]} parts, gap {TOL:g}: rounds"
+    print_table(title, ("C", "no bias", "penalized", "free"), rows)
+
+
 def main(names: list[str]) -> None:
-    """Print one table a data set."""
-    for name in names or SETS:
+    """Print one table a data set, and one of biases."""
+    for name in names or (*SETS, "biases"):
+        if name == "biases":
+            biases()
+            continue
         X, Y = SETS[name]()
         X = sparse.csr_matrix(X)
         n, d = X.shape
