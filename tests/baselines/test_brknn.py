@@ -18,7 +18,7 @@ def balanced_by_loops(X, Y, x, b, barred=None):
         )[:b]
         weights = [float(away == 0.0) if exact else 1 / away for away, _ in own]
         raw.append(sum(weights) / len(weights) if weights else 0.0)
-    return [value / sum(raw) if sum(raw) else 0.0 for value in raw]
+    return [value / max(raw) if max(raw) else 0.0 for value in raw]
 
 
 def plain_by_loops(X, Y, x, b, barred=None):
@@ -66,7 +66,7 @@ def test_worked_example():
     model = BRkNN(n_neighbors=2).fit(X, Y)
     # From 3: rows 1 and 0 at distances 2 and 3, rows 2 and 3 at 1 and 1.
     first, second = (1 / 2 + 1 / 3) / 2, (1 + 1) / 2
-    expected = np.array([first, second]) / (first + second)
+    expected = np.array([first, second]) / max(first, second)
     assert_allclose(model.label_scores([[3.0]]), [expected])
 
 

@@ -4,7 +4,7 @@ Source: Wang et al. 2010, as Huang et al. 2015 compare it in section IV-B (BKNN)
 2008 (BR-kNN).
 
 Problem: in BKNN each label has neighbours of its own, its b nearest training rows, so that no label
-is short of them; its score is the mean of their weights, divided by the sum over the labels. In
+is short of them; its score is the mean of their weights, divided by the largest of the labels. In
 BR-kNN the score of a label is the share of the b nearest rows that have it. A label's threshold h
 is the best of 0, 0.01, ..., 1 for the F-measure 1 / (alpha / precision + (1 - alpha) / recall) of
 the training rows, LLSF's eq. (23).
@@ -50,12 +50,12 @@ class BRkNN(BaselineClassifier):
 
     Notes
     -----
-    Wang et al. 2010, Spyromitros et al. 2008. The thresholds are
-    learned from scores of the training rows in which no row is its own neighbour. The weight of a
-    neighbour in BKNN is the reciprocal of its distance; where there are rows at distance 0, those
-    have weight 1 and all others 0. This weight is ours: the paper's is not in public text. The
-    paper reduces the dimension first by a discriminant analysis of its own; here that is left to a
-    transformer in a pipeline.
+    Wang et al. 2010, Spyromitros et al. 2008. The thresholds are learned from scores of the
+    training rows in which no row is its own neighbour. The weight of a neighbour in BKNN is the
+    reciprocal of its distance; where there are rows at distance 0, those have weight 1 and all
+    others 0. This weight, and the division by the row's largest score, are ours: the paper's are
+    not in public text. The paper reduces the dimension first by a discriminant analysis of its own;
+    here that is left to a transformer in a pipeline.
 
     Examples
     --------
@@ -115,8 +115,9 @@ class BRkNN(BaselineClassifier):
             others = np.isfinite(np.take_along_axis(distances, own, axis=1)).sum(axis=1)
             sums = np.take_along_axis(weights, own, axis=1).sum(axis=1)
             scores[:, k] = sums / np.maximum(others, 1)
-        total = scores.sum(axis=1, keepdims=True)
-        return np.asarray(scores / np.where(total > 0.0, total, 1.0))
+        # Shares of a sum would be small where labels are many, and h goes in steps of 0.01.
+        largest = scores.max(axis=1, keepdims=True)
+        return np.asarray(scores / np.where(largest > 0.0, largest, 1.0))
 
 
 def _reciprocals(squared: Matrix) -> Matrix:
