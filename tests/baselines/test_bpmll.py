@@ -81,6 +81,33 @@ def test_it_learns_and_repeats_itself():
     assert_allclose(again.label_scores(sparse.csr_array(X)), model.label_scores(X), rtol=1e-9)
 
 
+@pytest.mark.parametrize("decay", [0.1, 40.0])
+def test_sparse_rows_take_the_same_steps(decay):
+    # With the larger decay a step leaves a third of U, which is multiplied out now and then.
+    rng = np.random.default_rng(3)
+    X = sparse.random_array((12, 20), density=0.2, rng=rng, format="csr")
+    Y = (rng.random((12, 4)) < 0.4).astype(int)
+    Y[0] = [1, 0, 0, 1]
+    halves = sparse.csr_array(
+        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape
+    )
+    models = [
+        BPMLL(n_epochs=3, decay=decay, learning_rate=0.1, random_state=0).fit(form, Y)
+        for form in (X.toarray(), X, halves)
+    ]
+    for model in models[1:]:
+        assert_allclose(model.coefs_[0], models[0].coefs_[0], rtol=1e-9, atol=1e-12)
+        assert_allclose(model.loss_curve_, models[0].loss_curve_, rtol=1e-9)
+
+
+def test_a_decay_that_takes_everything():
+    X = np.random.default_rng(0).standard_normal((4, 3))
+    Y = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
+    # 1 - 2 rate decay / n = 0: a step leaves of the parameters its gradient alone.
+    model = BPMLL(n_epochs=2, decay=4.0, learning_rate=0.5, random_state=0).fit(X, Y)
+    assert np.isfinite(model.label_scores(X)).all()
+
+
 def test_no_pair_at_all():
     with pytest.raises(ValueError, match="Y has no label pair"):
         BPMLL().fit(np.zeros((3, 2)), np.array([[1, 1], [0, 0], [1, 1]]))
