@@ -32,8 +32,8 @@ from multimargin.estimators.shared.problem import Matrix
 _FEW_VALUES = 8
 # Values of Z that differ by less, relatively, are equal: sums in another order round otherwise.
 _EQUAL = 1e-12
-# Numbers that are held at once.
-_BLOCK = 2_000_000
+# Conditions that are tried at once: their sums stay in the processor's cache.
+_BLOCK = 50_000
 
 
 @with_shared_paragraphs
@@ -92,7 +92,7 @@ class ADTree(BaselineClassifier):
         rules: list[tuple[int, int, float]] = []
         votes: list[tuple[Matrix, Matrix]] = []
         for _ in range(int(self.n_rounds)):
-            search.set_weights(np.exp(np.where(relevant, -scores, scores)))
+            search.set_weights(np.exp(np.where(relevant, -scores, scores)), nodes)
             found = search.best(nodes)
             if found is None:
                 break
@@ -141,7 +141,10 @@ class _Search:
     def __init__(self, X: Matrix, relevant: NDArray[np.bool_]) -> None:
         self.X = X
         self._relevant = relevant
-        self.set_weights(np.ones(relevant.shape))
+        # The best splits of each node at the present weights of its rows.
+        self._known: dict[int, list[tuple[float, int, float]]] = {}
+        self._weights = np.ones(relevant.shape)
+        self.set_weights(self._weights, [])
         values = [np.unique(column) for column in X.T]
         few = [f for f, v in enumerate(values) if 2 <= v.size <= _FEW_VALUES]
         self._sorted = np.array(
@@ -153,8 +156,13 @@ class _Search:
         self._thresholds = np.array([t for _, t in conditions])
         self._answers = (X[:, self._features] < self._thresholds).astype(np.float64)
 
-    def set_weights(self, weights: Matrix) -> None:
-        """Take the weights of the round, of shape (n, q)."""
+    def set_weights(self, weights: Matrix, nodes: list[NDArray[np.intp]]) -> None:
+        """Take the weights of the round, of shape (n, q); nodes without a new one stay known."""
+        new = (weights != self._weights).any(axis=1)
+        for node, rows in enumerate(nodes):
+            if new[rows].any():
+                self._known.pop(node, None)
+        self._weights = weights
         self._positive = np.where(self._relevant, weights, 0.0)
         self._negative = np.where(self._relevant, 0.0, weights)
 
@@ -173,7 +181,9 @@ class _Search:
             elsewhere = total - float(positive.sum() + negative.sum())
             if elsewhere >= least:
                 continue  # Z can only be larger
-            for z, feature, threshold in self._splits(rows, positive, negative):
+            if node not in self._known:
+                self._known[node] = list(self._splits(rows, positive, negative))
+            for z, feature, threshold in self._known[node]:
                 value = elsewhere + z
                 first = found is not None and (node, feature) < found[:2]
                 if value < least * (1.0 - _EQUAL) or (first and value <= least * (1.0 + _EQUAL)):
@@ -184,11 +194,11 @@ class _Search:
         self, rows: NDArray[np.intp], positive: Matrix, negative: Matrix
     ) -> Iterator[tuple[float, int, float]]:
         """Yield the best split among the features of either kind, in blocks."""
-        sums = positive.sum(axis=0), negative.sum(axis=0)
         if self._features.size:
+            sums = positive.sum(axis=0), negative.sum(axis=0)
             answers = self._answers[rows]
             yes = answers.sum(axis=0)
-            z = _impurity(answers.T @ positive, answers.T @ negative, *sums)
+            z = _impurity(answers.T @ positive, answers.T @ negative, *sums).sum(axis=-1)
             z[(yes == 0.0) | (yes == rows.size)] = np.inf
             best = _first_of_least(z)
             if np.isfinite(z[best]):
@@ -197,17 +207,20 @@ class _Search:
             return
         place = np.full(len(self.X), -1)
         place[rows] = np.arange(rows.size)
-        step = max(1, _BLOCK // max(1, positive.size))
+        step = max(1, _BLOCK // rows.size)
         for start in range(0, self._sorted.size, step):
             features = self._sorted[start : start + step]
             order = place[self._order[start : start + step]]
             order = order[order >= 0].reshape(features.size, rows.size)
             values = self.X[rows[order], features[:, None]]
-            z = _impurity(
-                np.cumsum(positive[order], axis=1)[:, :-1],
-                np.cumsum(negative[order], axis=1)[:, :-1],
-                *sums,
-            )
+            z = np.zeros((features.size, rows.size - 1))
+            for own_positive, own_negative in zip(positive.T, negative.T, strict=True):
+                z += _impurity(
+                    np.cumsum(own_positive[order], axis=1)[:, :-1],
+                    np.cumsum(own_negative[order], axis=1)[:, :-1],
+                    own_positive.sum(),
+                    own_negative.sum(),
+                )
             z[values[:, :-1] == values[:, 1:]] = np.inf
             best, at = divmod(_first_of_least(z), z.shape[1])
             if np.isfinite(z[best, at]):
@@ -220,13 +233,11 @@ def _first_of_least(z: Matrix) -> int:
     return int(np.argmax(z <= z.min() * (1.0 + _EQUAL)))
 
 
-def _impurity(
-    positive: Matrix, negative: Matrix, all_positive: Matrix, all_negative: Matrix
-) -> Matrix:
-    """Return 2 sum_k [sqrt(W+ W-) of the yes + sqrt(W+ W-) of the no], over the last axis."""
+def _impurity(positive: Matrix, negative: Matrix, all_positive: Any, all_negative: Any) -> Matrix:
+    """Return 2 [sqrt(W+ W-) of the yes + sqrt(W+ W-) of the no] of each condition and label."""
     # Differences of sums can fall below 0 by rounding.
     others = np.maximum(all_positive - positive, 0.0) * np.maximum(all_negative - negative, 0.0)
-    return np.asarray(2.0 * (np.sqrt(positive * negative) + np.sqrt(others)).sum(axis=-1))
+    return np.asarray(2.0 * (np.sqrt(positive * negative) + np.sqrt(others)))
 
 
 def _middle(a: float, b: float) -> float:
