@@ -45,13 +45,22 @@ def in_turn(
 def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
     """Print a table with aligned columns, or, with MULTIMARGIN_MARKDOWN, as the guide has them."""
     lines = [list(header), *(list(row) for row in rows)]
-    if os.environ.get("MULTIMARGIN_MARKDOWN"):
-        lines.insert(1, ["---"] * len(lines[0]))
+    if _markdown():
+        first, *others = (f"| {' | '.join(line)} |" for line in lines)
         print(f"\n{title}\n")
-        print("\n".join(f"| {' | '.join(line)} |" for line in lines), flush=True)
+        print("\n".join([first, "|" + "---|" * len(lines[0]), *others]), flush=True)
         return
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     print(f"\n{title}")
     for line in lines:
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
     sys.stdout.flush()
+
+
+def print_note(text: str) -> None:
+    """Print what is said below a table."""
+    print(f"\n{text}" if _markdown() else f"  {text}", flush=True)
+
+
+def _markdown() -> bool:
+    return bool(os.environ.get("MULTIMARGIN_MARKDOWN"))

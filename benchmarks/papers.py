@@ -5,13 +5,21 @@
 A part is a paper (rank-cvm, mlrl, rank-hlapsvm, mlodm, llsf), or one of its tables or figures, such
 as rank-cvm/tables-3-7; --list names them all. Each file in `benchmarks/published/` states the
 protocol of its paper; docs/reproduction.md says where we differ, and why.
+
+    python benchmarks/papers.py --runs FILE --stored --guide docs/reproduction_tables.md
+
+puts the tables of the runs in FILE into the guide.
 """
 
 import argparse
+import io
 import os
 import time
 import warnings
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from importlib import import_module
+from pathlib import Path
 
 # Each paper by the method that it proposes, and its files in benchmarks/published.
 PAPERS = {
@@ -22,9 +30,11 @@ PAPERS = {
     "llsf": ("llsf", "llsf_figures"),
 }
 
+Parts = Mapping[str, Callable[[], None]]
 
-def main() -> None:
-    """Print the tables, and draw the figures, that are asked for."""
+
+def command_line() -> argparse.ArgumentParser:
+    """Return the parser of the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "parts",
@@ -41,17 +51,66 @@ def main() -> None:
         "--markdown", action="store_true", help="print tables as the guide has them"
     )
     parser.add_argument("--figures", help="folder of the figures; default: figures")
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--guide",
+        type=Path,
+        metavar="PAGE",
+        help="write the tables between their marks in this page; default: of all parts it marks",
+    )
+    return parser
+
+
+def hand_over(arguments: argparse.Namespace) -> None:
+    """Set the variables of the environment that the parts read."""
     for name, value in (
         ("DATA", arguments.data),
         ("RUNS", arguments.runs),
         ("ONLY", " ".join(arguments.only or ())),
         ("STORED", "yes" if arguments.stored else None),
-        ("MARKDOWN", "yes" if arguments.markdown else None),
+        ("MARKDOWN", "yes" if arguments.markdown or arguments.guide else None),
         ("FIGURES", arguments.figures),
     ):
         if value:
             os.environ[f"MULTIMARGIN_{name}"] = value
+
+
+def print_parts(parts: Parts) -> None:
+    """Print tables, draw figures, and say how long they took."""
+    seconds_asked = import_module("published.runs").seconds_asked
+    for part, make in parts.items():
+        start = time.perf_counter()
+        make()
+        print(
+            f"\n{part}: {time.perf_counter() - start:.0f} s now, its runs took"
+            f" {seconds_asked():.0f} s when they were made",
+            flush=True,
+        )
+
+
+def fill_guide(page: Path, parts: Parts, *, all_marked: bool) -> None:
+    """Write what parts print between their marks in a page, and how long their runs took."""
+    guide = import_module("published.guide")
+    seconds_asked = import_module("published.runs").seconds_asked
+    text = page.read_text(encoding="utf-8")
+    printed, seconds = {}, {}
+    for part in guide.marked_parts(text):
+        if part not in parts:
+            if all_marked:
+                raise LookupError(f"{page} marks {part}, which is no part.")
+            continue
+        with redirect_stdout(io.StringIO()) as output:
+            parts[part]()
+        printed[part] = output.getvalue()
+        seconds[part] = seconds_asked()
+    text = guide.with_seconds(guide.filled(text, printed), seconds)
+    page.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Print the tables, and draw the figures, that are asked for."""
+    parser = command_line()
+    arguments = parser.parse_args()
+    hand_over(arguments)
     parts = {
         f"{paper}/{part}": make
         for paper, files in PAPERS.items()
@@ -61,22 +120,21 @@ def main() -> None:
     if arguments.list:
         print("\n".join(parts))
         return
+    asked = set(arguments.parts)
     for part in arguments.parts:
         if part not in parts and part not in PAPERS:
             parser.error(f"no part {part}; expected a paper or one of {', '.join(parts)}")
     # Published parameters and ends of grids lie where solvers and folds have cause to warn.
     warnings.simplefilter("ignore")
-    seconds_asked = import_module("published.runs").seconds_asked
-    for part, make in parts.items():
-        if arguments.parts and not {part, part.partition("/")[0]} & set(arguments.parts):
-            continue
-        start = time.perf_counter()
-        make()
-        print(
-            f"\n{part}: {time.perf_counter() - start:.0f} s now, its runs took"
-            f" {seconds_asked():.0f} s when they were made",
-            flush=True,
-        )
+    chosen = {
+        part: make
+        for part, make in parts.items()
+        if not asked or {part, part.partition("/")[0]} & asked
+    }
+    if arguments.guide:
+        fill_guide(arguments.guide, chosen, all_marked=not asked)
+    else:
+        print_parts(chosen)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ def save(figure: Any, name: str) -> None:
     path = folder / f"{name}.png"
     figure.savefig(path, dpi=130, bbox_inches="tight")
     pyplot.close(figure)
-    print(f"  {path}")
+    if not os.environ.get("MULTIMARGIN_MARKDOWN"):
+        print(f"  {path}")
 
 
 def axes(rows: int, columns: int) -> Any:

@@ -1,11 +1,12 @@
 """Tables in the form of the papers': one a measure, a line a data set, a column a method."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import mode
 
 import numpy as np
 import pandas as pd
 
-from common import print_table
+from common import print_note, print_table
 from published.comparison import Measure
 from published.statistics import t_tests
 
@@ -38,6 +39,35 @@ def means(found: Found, measures: Sequence[Measure]) -> dict[str, pd.DataFrame]:
             table.loc[name, method] = float(np.mean([run[k] for run in runs]))
         tables[measure.key] = table
     return tables
+
+
+def print_data(
+    title: str,
+    columns: Sequence[str],
+    published: Mapping[str, Sequence[float]],
+    ours: Mapping[str, Sequence[float]],
+    *,
+    digits: int,
+) -> None:
+    """Print what a paper says of its data sets, and what holds of ours.
+
+    Parameters
+    ----------
+    title : str
+        Paper and table.
+    columns : sequence of str
+        What is counted.
+    published, ours : mapping of str to sequence of float
+        By data set; those of ours are printed.
+    digits : int
+        Decimals of what is no whole number.
+    """
+    lines = []
+    for name, own in ours.items():
+        for data, source, row in ((name, "published", published[name]), ("", "ours", own)):
+            shown = (f"{v:.{digits}f}" if isinstance(v, float) else str(v) for v in row)
+            lines.append((data, source, *shown))
+    print_table(title, ("data", "", *columns), lines)
 
 
 def print_measures(
@@ -96,7 +126,20 @@ def print_measures(
                 for name, cells in footer(table[kept], measure):
                     lines.append((name, source, *(cells.get(method, "") for method in methods)))
         print_table(f"{title}: {measure.title}", ("data", "", *methods), lines)
-        print(f"  as good as printed: {good} of {counted}")
+        print_note(f"as good as printed: {good} of {counted}")
+    if any(len(runs) > 1 for runs in found.values()):
+        print_note(f"runs: {_numbers_of_runs(found)}")
+
+
+def _numbers_of_runs(found: Found) -> str:
+    """Return how many runs each mean is over, by data set, with the methods that have others."""
+    texts = []
+    for data in dict.fromkeys(name for name, _ in found):
+        numbers = {method: len(runs) for (name, method), runs in found.items() if name == data}
+        usual = mode(numbers.values())
+        others = [f"{method} {number}" for method, number in numbers.items() if number != usual]
+        texts.append(f"{data} {usual}" + (f" ({', '.join(others)})" if others else ""))
+    return ", ".join(texts)
 
 
 def _printed(table: pd.DataFrame, data: str, method: str) -> float | None:

@@ -12,7 +12,7 @@ alpha 0.5), without the discriminant analysis, which is not public; LIFT has r =
 the rows as they are: so LIFT is near its printed rows, and on rows of unit norm far from them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -42,7 +42,7 @@ from published.comparison import (
     values,
     whole,
 )
-from published.layout import means, print_measures
+from published.layout import means, print_data, print_measures
 from published.printed import printed
 from published.runs import all_of, once
 from published.statistics import pairwise_counts, total_order
@@ -73,7 +73,6 @@ PRINTS = {
     "LLSF-CC": "LLSF-CC",
     "LLSF-CC, convex": "LLSF-CC",
 }
-OWN = ("LLSF", "LLSF-BSVM", "LLSF-CC")
 RIVALS = ("BKNN", "LIFT", "BSVM", "CC")
 AS_THEY_ARE = ("BKNN", "LIFT")
 # Table I: rows, features, labels, labels a row.
@@ -220,27 +219,37 @@ def compare_methods() -> None:
     if not found:
         return
     ours = means({key: runs for key, runs in found.items() if key[1] in PRINTS.values()}, COLUMNS)
-    orders = []
+    print_orders(theirs, ours)
+    print_counts(ours)
+    print_selection(found, kept)
+
+
+def print_orders(theirs: Mapping[str, pd.DataFrame], ours: Mapping[str, pd.DataFrame]) -> None:
+    """Print the last rows of tables II to VIII, the methods by average rank."""
+    lines = []
     for column in COLUMNS:
-        for source, table in (("published", theirs[column.key]), ("ours", ours[column.key])):
-            order = total_order(
-                table.dropna(axis="columns"), larger_is_better=column.larger_is_better
-            )
-            orders.append((column.title if source == "published" else "", source, order))
-    print_table("Huang et al. 2015: total orders", ("measure", "", "order"), orders)
+        for source, tables in (("published", theirs), ("ours", ours)):
+            table = tables[column.key].dropna(axis="columns")
+            order = total_order(table, larger_is_better=column.larger_is_better)
+            lines.append((column.title if source == "published" else "", source, order))
+    print_table("Huang et al. 2015: total orders", ("measure", "", "order"), lines)
+
+
+def print_counts(ours: Mapping[str, pd.DataFrame]) -> None:
+    """Print table IX."""
     larger = {column.key: column.larger_is_better for column in COLUMNS}
+    run = set(ours["jaccard"].dropna(axis="columns"))
     lines = []
     for method, printed_row in TABLE_IX.items():
         cells = [
             "{}/{}/{}".format(*pairwise_counts(ours, method, other, larger))
-            if {method, other} <= set(ours["jaccard"].dropna(axis="columns"))
+            if {method, other} <= run
             else "not run"
             for other in RIVALS
         ]
         lines += [(method, "published", *printed_row), ("", "ours", *cells)]
     title = "Huang et al. 2015, table IX: better/tied/worse, by average rank"
     print_table(title, ("method", "", *RIVALS), lines)
-    print_selection(found, kept)
 
 
 def print_selection(found: dict[tuple[str, str], list[list[float]]], kept: dict[Any, Any]) -> None:
@@ -267,15 +276,12 @@ def print_selection(found: dict[tuple[str, str], list[list[float]]], kept: dict[
 
 def statistics_of_data() -> None:
     """Print table I."""
-    lines = []
+    ours = {}
     for name in chosen(DATA_SETS):
         X, Y = load(name)
-        ours = (len(Y), X.shape[1], Y.shape[1], float(Y.sum()) / len(Y))
-        for source, row in ((name, TABLE_I[name]), ("", ours)):
-            shown = (f"{value:.3f}" if isinstance(value, float) else str(value) for value in row)
-            lines.append((source, "published" if source else "ours", *shown))
-    header = ("data", "", "rows", "features", "labels", "labels a row")
-    print_table("Huang et al. 2015, table I", header, lines)
+        ours[name] = (len(Y), X.shape[1], Y.shape[1], float(Y.sum()) / len(Y))
+    columns = ("rows", "features", "labels", "labels a row")
+    print_data("Huang et al. 2015, table I", columns, TABLE_I, ours, digits=3)
 
 
 PARTS = {"table-I": statistics_of_data, "tables-II-IX": compare_methods}

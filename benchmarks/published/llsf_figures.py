@@ -7,56 +7,78 @@ convex form, alpha from 2^-10 to 2^10 in steps of 2^5, beta from 2^-10 to 2^5, o
 rcv1(subset1), of which the paper draws the latter.
 """
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from sklearn.model_selection import cross_val_score
 
-from common import print_table
+from common import print_note, print_table
 from multimargin import LLSF
 from multimargin.measures import get_scorer
 from multimargin.plots import LabelAffinityDisplay, LabelFeatureCountDisplay, ParameterCurveDisplay
 from published.comparison import chosen
 from published.figures import axes, save
-from published.llsf import FORMS, load, part
-from published.runs import all_of
+from published.llsf import FORMS, TABLE_I, load, part, supports_of
+from published.runs import all_of, stored_only
 
 FIGURE_4 = ("medical", "rcv1(subset1)")
 ALPHAS = [2.0**k for k in range(-10, 11, 5)]
 BETAS = [2.0**k for k in range(-10, 6, 5)]
 
 
+def counts(name: str, form: str) -> list[int]:
+    """Return how many features each label keeps on the first part."""
+    A, _, Ya, _ = part(name, 0)
+    supports = supports_of(name, 0, form, Ya.shape[1], A.shape[1])
+    return [int(count) for count in supports.sum(axis=1)]
+
+
 def figure_4() -> None:
-    """Draw the numbers of features."""
-    names = chosen(FIGURE_4)
-    drawn = axes(len(names), 2).reshape(len(names), 2)
+    """Draw the numbers of features, those of tables II to IX."""
+    jobs = {
+        (name, form): (f"llsf figure 4 {name}{form}", partial(counts, name, form))
+        for name in chosen(FIGURE_4)
+        for form in FORMS
+    }
+    found = all_of(jobs)
+    if not found:
+        return
+    drawn = axes(-(-len(found) // 2), 2)
     lines = []
-    for name, row in zip(names, drawn, strict=True):
-        A, _, Ya, _ = part(name, 0)
-        for ax, (form, convexify) in zip(row, FORMS.items(), strict=True):
-            model = LLSF(0.5, 0.1, convexify=convexify, tol=1e-2, threshold=0.5).fit(A, Ya)
-            LabelFeatureCountDisplay.from_estimator(model, ax=ax)
-            ax.set_title(f"{name}: LLSF{form}")
-            counts = model.label_specific_features_.sum(axis=1)
-            cells = (int(counts.min()), int(np.median(counts)), int(counts.max()), A.shape[1])
-            lines.append((name, f"LLSF{form}", *map(str, cells)))
-    save(drawn[0, 0].figure, "llsf-figure-4")
+    for ax, ((name, form), kept) in zip(drawn, found.items(), strict=False):
+        LabelFeatureCountDisplay(kept).plot(ax=ax)
+        ax.set_title(f"{name}: LLSF{form}")
+        cells = (str(min(kept)), f"{np.median(kept):g}", str(max(kept)))
+        lines.append((name, f"LLSF{form}", *cells, str(TABLE_I[name][1])))
+    save(drawn[0].figure, "llsf-figure-4")
     header = ("data", "form", "smallest", "median", "largest", "features")
     print_table("Huang et al. 2015, figure 4: features a label", header, lines)
 
 
+@cache
+def affinities(form: str) -> LabelAffinityDisplay:
+    """Return the cosines on the first part of rcv1(subset1), drawn."""
+    A, _, Ya, _ = part("rcv1(subset1)", 0)
+    model = LLSF(0.5, 0.1, convexify=FORMS[form], tol=1e-2, threshold=0.5).fit(A, Ya)
+    return LabelAffinityDisplay.from_estimator(model, Ya, axes=axes(1, 2))
+
+
+def correlation(form: str) -> float:
+    """Return the correlation of the two cosines of label pairs."""
+    shown = affinities(form)
+    upper = np.triu_indices(len(shown.label_affinity), 1)
+    pairs = shown.label_affinity[upper], shown.coefficient_affinity[upper]
+    kept = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
+    return float(np.corrcoef(pairs[0][kept], pairs[1][kept])[0, 1])
+
+
 def figure_5() -> None:
     """Draw the affinities, and print their correlation."""
-    A, _, Ya, _ = part("rcv1(subset1)", 0)
-    for form, convexify in FORMS.items():
-        model = LLSF(0.5, 0.1, convexify=convexify, tol=1e-2, threshold=0.5).fit(A, Ya)
-        shown = LabelAffinityDisplay.from_estimator(model, Ya, axes=axes(1, 2))
-        upper = np.triu_indices(Ya.shape[1], 1)
-        pairs = shown.label_affinity[upper], shown.coefficient_affinity[upper]
-        kept = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
-        correlation = np.corrcoef(pairs[0][kept], pairs[1][kept])[0, 1]
-        print(f"  LLSF{form}: the affinities of label pairs correlate by {correlation:.3f}")
-        save(shown.figure_, "llsf-figure-5" + ("-convex" if convexify else ""))
+    jobs = {form: (f"llsf figure 5{form}", partial(correlation, form)) for form in FORMS}
+    for form, value in all_of(jobs).items():
+        print_note(f"LLSF{form}: the affinities of label pairs correlate by {value:.3f}")
+        if not stored_only():
+            save(affinities(form).figure_, "llsf-figure-5" + ("-convex" if FORMS[form] else ""))
 
 
 def line(name: str, alpha: float) -> list[float]:

@@ -40,7 +40,7 @@ from published.comparison import (
     values,
     whole,
 )
-from published.layout import print_measures, print_t_tests
+from published.layout import print_data, print_measures, print_t_tests
 from published.printed import printed
 from published.runs import all_of
 
@@ -199,17 +199,15 @@ def correlations() -> None:
 
 def statistics_of_data() -> None:
     """Print table I."""
-    lines = []
+    ours = {}
     for name in chosen(DATA_SETS):
         X, Y = whole(name)
+        n, q = Y.shape
         sets = len(np.unique(Y, axis=0))
-        size = float(Y.sum()) / len(Y)
-        ours = (len(Y), X.shape[1], Y.shape[1], size, size / Y.shape[1], sets, sets / len(Y))
-        for source, row in ((name, TABLE_I[name]), ("", ours)):
-            shown = (f"{value:.3f}" if isinstance(value, float) else str(value) for value in row)
-            lines.append((source, "published" if source else "ours", *shown))
-    header = ("data", "", "rows", "features", "labels", "labels a row", "density")
-    print_table("Zhang & Yeung 2013, table I", (*header, "label sets", "share"), lines)
+        size = float(Y.sum()) / n
+        ours[name] = (n, X.shape[1], q, size, size / q, sets, sets / n)
+    columns = ("rows", "features", "labels", "labels a row", "density", "label sets", "share")
+    print_data("Zhang & Yeung 2013, table I", columns, TABLE_I, ours, digits=3)
 
 
 PARTS = {

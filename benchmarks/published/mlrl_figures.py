@@ -4,15 +4,19 @@ The published alternation, and the splitting that reaches the joint optimum; lam
 MLRL, lambda1 = 1 / n and lambda2 = 0.01 / n with n labelled rows for SSMLRL.
 """
 
+from common import print_note
 from multimargin import MLRL, SSMLRL
 from multimargin.plots import ConvergenceDisplay
 from published.figures import axes, save
 from published.mlrl import scaled
 from published.mlrl_semi import hidden, split_of
+from published.runs import stored_only
 
 
 def figure_1() -> None:
     """Draw the objectives, and say after how many rounds they change by less than 1e-3."""
+    if stored_only():
+        return
     X, Y = scaled("emotions")
     _, _, labelled, others = split_of("emotions", 0)
     solvers = ("alternating", "splitting")
@@ -37,8 +41,8 @@ def figure_1() -> None:
             primal = model.history_["primal"]
             change = abs(primal[1:] - primal[:-1]) / abs(primal[-1])
             level = next((k + 1 for k in range(change.size) if (change[k:] < 1e-3).all()), None)
-            print(
-                f"  {setting}, {solver}: {primal.size} rounds, level after {level},"
+            print_note(
+                f"{setting}, {solver}: {primal.size} rounds, level after {level},"
                 f" objective {primal[-1]:.5f}, gap {model.dual_gap_:.1e}"
             )
     save(drawn[0].figure, "mlrl-figure-1")

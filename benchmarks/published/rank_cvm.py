@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import cross_validate
 
-from common import print_table
+from common import print_note, print_table
 from multimargin import RankCVM, RankSVM
 from multimargin.baselines import BPMLL, ADTree, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
@@ -39,7 +39,7 @@ from published.comparison import (
     official,
     values,
 )
-from published.layout import print_measures
+from published.layout import print_data, print_measures
 from published.own_threshold import values_by_it
 from published.printed import printed
 from published.runs import all_of
@@ -115,7 +115,7 @@ def model_of(name: str, column: str) -> Any:
 def measured(name: str, column: str) -> list[list[float]]:
     """Fit a method on the training part and measure it on the test part."""
     X, X_test, Y, Y_test = split_of(name)
-    if column in ("ADTree", "BP-MLL", "ML-kNN"):
+    if column in ("ADTree", "ML-kNN"):
         X, X_test = dense(X), dense(X_test)
     model = model_of(name, column).fit(X, Y)
     if column in METHODS:
@@ -130,18 +130,16 @@ def title_of(column: str) -> str:
 
 def statistics_of_data() -> None:
     """Print table 1."""
-    lines = []
+    ours = {}
     for name in chosen(DATA_SETS):
         X, _, Y, Y_test = split_of(name)
         both = np.vstack([Y, Y_test])
         sizes = Y.sum(axis=1)
         pairs = int((sizes * (Y.shape[1] - sizes)).sum())
-        ours = (len(Y), len(Y_test), X.shape[1], Y.shape[1], both.sum() / len(both), pairs)
-        for source, row in (("published", TABLE_1[name]), ("ours", ours)):
-            shown = [f"{v:.2f}" if isinstance(v, float) else str(v) for v in row]
-            lines.append((name if source == "published" else "", source, *shown))
-    header = ("data", "", "train", "test", "features", "labels", "labels a row", "variables")
-    print_table("Xu 2013, table 1", header, lines)
+        size = float(both.sum()) / len(both)
+        ours[name] = (len(Y), len(Y_test), X.shape[1], Y.shape[1], size, pairs)
+    columns = ("train", "test", "features", "labels", "labels a row", "variables")
+    print_data("Xu 2013, table 1", columns, TABLE_1, ours, digits=2)
 
 
 def below(table: pd.DataFrame, measure: Measure) -> list[tuple[str, dict[str, str]]]:
@@ -258,7 +256,7 @@ def retune() -> None:
     table = pd.Series({key: s["criterion"] for key, s in searches.items()}).unstack().dropna()
     if len(table) > 1:
         tested = wilcoxon_tests(table, "Rank-CVM", larger_is_better=False).loc["Rank-SVM"]
-        print(f"  W-test of the criterion: {tested['outcome']}, p = {tested['p_value']:.3f}")
+        print_note(f"W-test of the criterion: {tested['outcome']}, p = {tested['p_value']:.3f}")
 
 
 PARTS = {

@@ -6,12 +6,14 @@ parameters of table 2 (eps 1e-3, at most 50 epochs) over the number of variables
 the fitted powers. Figure 6: the share of training rows that are support vectors, with the W-test.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from common import in_turn, print_table
+from common import in_turn, print_note, print_table
 from multimargin import RankCVM
 from multimargin.compare.statistics.ranks import wilcoxon_tests
 from multimargin.plots import ParameterCurveDisplay
@@ -20,6 +22,8 @@ from published import rank_cvm
 from published.comparison import chosen
 from published.figures import axes, save
 from published.runs import all_of
+
+Array = NDArray[np.float64]
 
 PAIR = ("Rank-CVM", "Rank-SVM")
 # Section 8.5.
@@ -93,39 +97,17 @@ def figures_5_and_6() -> None:
     found = all_of(jobs)
     if not found:
         return
-    sizes = [rank_cvm.TABLE_1[name][-1] for name in found]
-    lines = []
-    for name, runs in found.items():
-        cells = [f"{value:.3g}" for method in PAIR for value in runs[method]]
-        ratio = runs["Rank-SVM"][0] / runs["Rank-CVM"][0]
-        lines.append((name, str(rank_cvm.TABLE_1[name][-1]), *cells, f"{ratio:.2f}"))
-    header = (
-        "data",
-        "variables",
-        *(f"{m}: {what}" for m in PAIR for what in ("s", "steps", "SV")),
+    sizes = np.array([rank_cvm.TABLE_1[name][-1] for name in found])
+    seconds, share = (
+        {method: np.array([runs[method][k] for runs in found.values()]) for method in PAIR}
+        for k in (0, 2)
     )
-    print_table("Xu 2013, figures 5 and 6", (*header, "ratio of s"), lines)
-    seconds = {method: np.array([runs[method][0] for runs in found.values()]) for method in PAIR}
-    share = {method: np.array([runs[method][2] for runs in found.values()]) for method in PAIR}
-    mean = float(np.mean(seconds["Rank-SVM"] / seconds["Rank-CVM"]))
-    print(f"  mean ratio of seconds: {mean:.2f} (published, nine data sets: {MEAN_RATIO})")
-    for method in PAIR:
-        text = (
-            f"  {method}: support vectors {share[method].mean():.4f} (published {SUPPORT[method]})"
-        )
-        if len(found) > 1:
-            power, factor = np.polyfit(np.log(sizes), np.log(seconds[method]), 1)
-            text += f"; seconds ~ {np.exp(factor):.2g} variables^{power:.2f}"
-        print(text)
-    if len(found) > 1:
-        table = pd.DataFrame(share, index=list(found))
-        tested = wilcoxon_tests(table, "Rank-CVM", larger_is_better=False).loc["Rank-SVM"]
-        print(f"  W-test of the support vectors: {tested['outcome']}, p = {tested['p_value']:.3f}")
+    _print_times(found, sizes, seconds, share)
     drawn = axes(1, 3)
     order = np.argsort(sizes)
     for k, method in enumerate(PAIR):
         look = {"label": method, **style(k), **marker_style(k)}
-        drawn[0].loglog(np.array(sizes)[order], seconds[method][order], **look)
+        drawn[0].loglog(sizes[order], seconds[method][order], **look)
         drawn[2].plot(list(found), share[method], **{**look, "linestyle": "none"})
     drawn[1].bar(list(found), seconds["Rank-SVM"] / seconds["Rank-CVM"])
     for ax, title in zip(drawn, ("Seconds", "Rank-SVM / Rank-CVM", "Support vectors"), strict=True):
@@ -134,6 +116,37 @@ def figures_5_and_6() -> None:
     drawn[0].legend()
     drawn[2].legend()
     save(drawn[0].figure, "rank-cvm-figures-5-6")
+
+
+def _print_times(
+    found: Mapping[str, Mapping[str, Sequence[float]]],
+    sizes: Array,
+    seconds: Mapping[str, Array],
+    share: Mapping[str, Array],
+) -> None:
+    """Print times, their ratios and powers, and the shares of support vectors with the W-test."""
+    ratios = seconds["Rank-SVM"] / seconds["Rank-CVM"]
+    lines = []
+    for (name, runs), size, ratio in zip(found.items(), sizes, ratios, strict=True):
+        cells = [f"{value:.3g}" for method in PAIR for value in runs[method]]
+        lines.append((name, str(size), *cells, f"{ratio:.2f}"))
+    columns = (f"{method}: {what}" for method in PAIR for what in ("s", "steps", "SV"))
+    header = ("data", "variables", *columns, "ratio of s")
+    print_table("Xu 2013, figures 5 and 6", header, lines)
+    mean = float(np.mean(ratios))
+    print_note(f"mean ratio of seconds: {mean:.2f} (published, nine data sets: {MEAN_RATIO})")
+    for method in PAIR:
+        mean = float(share[method].mean())
+        text = f"{method}: support vectors {mean:.4f} (published {SUPPORT[method]})"
+        if len(found) > 1:
+            power, factor = np.polyfit(np.log(sizes), np.log(seconds[method]), 1)
+            text += f"; seconds ~ {np.exp(factor):.2g} variables^{power:.2f}"
+        print_note(text)
+    if len(found) > 1:
+        table = pd.DataFrame(share, index=list(found))
+        tested = wilcoxon_tests(table, "Rank-CVM", larger_is_better=False).loc["Rank-SVM"]
+        p = tested["p_value"]
+        print_note(f"W-test of the support vectors: {tested['outcome']}, p = {p:.3f}")
 
 
 def _curve(parameter: str, values: list[float], key: str, curve: list[float], ax: object) -> None:

@@ -39,7 +39,7 @@ def once(name: str, run: Callable[[], Any]) -> Any:
     """
     kept = _kept()
     if name not in kept:
-        if os.environ.get("MULTIMARGIN_STORED"):
+        if stored_only():
             raise LookupError(f"{name} has not been run.")
         start = time.perf_counter()
         value = run()
@@ -69,6 +69,17 @@ def all_of(jobs: Mapping[Key, tuple[str, Callable[[], Any]]]) -> dict[Key, Any]:
         except LookupError:
             continue
     return found
+
+
+def stored_only() -> bool:
+    """Return whether no run is to be made.
+
+    Returns
+    -------
+    bool
+        True with ``papers.py --stored``.
+    """
+    return bool(os.environ.get("MULTIMARGIN_STORED"))
 
 
 def seconds_asked() -> float:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from published.guide import marked_parts
+
 ROOT = Path(__file__).parents[2]
 PAPERS = ROOT / "benchmarks" / "papers.py"
 GUIDE = (ROOT / "docs" / "reproduction_tables.md").read_text(encoding="utf-8")
@@ -25,6 +27,12 @@ def parts() -> set[str]:
 
 def test_the_guide_lists_every_part_and_no_other() -> None:
     assert set(re.findall(r"^\| `(\S+/\S+)`", GUIDE, re.MULTILINE)) == parts()
+
+
+def test_the_guide_marks_parts_and_ends_each() -> None:
+    marked = marked_parts(GUIDE)
+    assert set(marked) <= parts()
+    assert len(marked) == len(set(marked)) == GUIDE.count("<!-- end -->")
 
 
 def test_a_part_that_is_none_is_refused(

@@ -39,6 +39,7 @@ def test_published_and_ours_stand_below_each_other(capsys: pytest.CaptureFixture
     assert ["x", "published", "0.25", "0.20"] in lines
     assert ["ours", "0.25", "±", "0.05", "0.20"] in lines
     assert ["ours", "0.40", "not", "run"] in lines
+    assert ["runs:", "x", "2", "(B,", "exact", "1),", "y", "1"] in lines
     # One-error: x is equal twice, y worse. Average precision: x equal and better, y equal.
     tallies = [" ".join(line) for line in lines if line[:1] == ["as"]]
     assert tallies == ["as good as printed: 2 of 3", "as good as printed: 3 of 3"]

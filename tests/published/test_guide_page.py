@@ -1,0 +1,71 @@
+"""Tables go into the guide between their marks, and nowhere else."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from published import guide
+
+PAPERS = Path(__file__).parents[2] / "benchmarks" / "papers.py"
+PAGE = """# Tables
+
+| part | what | the runs took | here |
+|---|---|---|---|
+| `llsf/table-I` | table I | 8 s | whole |
+| `llsf/figure-5` | cosines | minutes | not run |
+
+<!-- llsf/table-I -->
+
+old
+
+<!-- end -->
+
+What the table says.
+
+<!-- mlodm/table-1 -->
+<!-- end -->
+"""
+
+
+def test_marks_are_found_in_order() -> None:
+    assert guide.marked_parts(PAGE) == ["llsf/table-I", "mlodm/table-1"]
+
+
+def test_only_what_was_printed_is_written() -> None:
+    new = guide.filled(PAGE, {"llsf/table-I": "\n| new |\n"})
+    assert new == PAGE.replace("\nold\n", "\n| new |\n")
+    assert guide.filled(new, {"llsf/table-I": "\nold\n"}) == PAGE
+
+
+def test_an_empty_block_is_filled() -> None:
+    new = guide.filled(PAGE, {"mlodm/table-1": "a"})
+    assert new.endswith("<!-- mlodm/table-1 -->\n\na\n\n<!-- end -->\n")
+    assert "\nold\n" in new
+
+
+def test_seconds_go_into_the_third_column() -> None:
+    new = guide.with_seconds(PAGE, {"llsf/table-I": 11.6})
+    assert new == PAGE.replace("| 8 s |", "| 12 s |")
+
+
+def test_the_command_fills_a_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs, page = tmp_path / "runs.json", tmp_path / "page.md"
+    made = {"llsf figure 5": {"value": 0.25, "seconds": 3.0}}
+    runs.write_text(json.dumps(made), encoding="utf-8")
+    page.write_text(PAGE.replace("mlodm/table-1", "llsf/figure-5"), encoding="utf-8")
+    for name in ("RUNS", "STORED", "MARKDOWN"):
+        monkeypatch.setenv(f"MULTIMARGIN_{name}", "")  # and back when the test ends
+    command = [str(PAPERS), "llsf/figure-5", "--runs", str(runs), "--stored", "--guide", str(page)]
+    monkeypatch.setattr("sys.argv", command)
+    runpy.run_path(str(PAPERS), run_name="__main__")
+    text = page.read_text(encoding="utf-8")
+    assert (
+        "<!-- llsf/figure-5 -->\n\nLLSF: the affinities of label pairs correlate by 0.250" in text
+    )
+    assert "| `llsf/figure-5` | cosines | 3 s | not run |" in text
+    assert "\nold\n" in text
+    assert capsys.readouterr().out == ""
