@@ -99,12 +99,19 @@ class CNMF(TransductiveClassifier):
         T = np.empty((len(labelled), Y.shape[1]))
         T[labelled] = _of_unit_similarity(Y, B)
         free = ~labelled
-        self.objective_ = np.inf
         T[free] = _weighted_mean(A[np.ix_(free, labelled)], T[labelled])
+        TB = T @ B
+        wanted, present = A @ TB, T.T @ TB
+        squares = float(np.vdot(A, A))
+        self.objective_ = np.inf
         for iteration in range(1, int(self.max_iter) + 1):
             self.n_iter_, before = iteration, self.objective_
-            T[free] = _update(A, B, T, free)
-            self.objective_ = _objective(A, B, T)
+            T[free] *= (wanted[free] / np.maximum(TB[free] @ present, np.finfo(float).tiny)) ** 0.25
+            TB = T @ B
+            wanted, present = A @ TB, T.T @ TB
+            # ||A - T B T^T||^2 without a matrix of all rows by all rows but A.
+            inner = float(np.vdot(T, wanted)), float(np.vdot(present, present.T))
+            self.objective_ = max(0.0, squares - 2.0 * inner[0] + inner[1])
             if before - self.objective_ <= self.tol * self.objective_:
                 return T
         warnings.warn(
@@ -128,15 +135,3 @@ def _weighted_mean(similarity: Matrix, T: Matrix) -> Matrix:
     total = similarity.sum(axis=1, keepdims=True)
     mean = similarity @ T / np.maximum(total, least)
     return np.asarray(np.maximum(mean, 1e-3 * max(float(T.mean()), 1e-3)))
-
-
-def _update(A: Matrix, B: Matrix, T: Matrix, free: NDArray[np.bool_]) -> Matrix:
-    TB = T @ B
-    wanted = A[free] @ TB
-    present = TB[free] @ (T.T @ TB)
-    ratio = wanted / np.maximum(present, np.finfo(float).tiny)
-    return np.asarray(T[free] * ratio**0.25)
-
-
-def _objective(A: Matrix, B: Matrix, T: Matrix) -> float:
-    return float(((A - T @ B @ T.T) ** 2).sum())
