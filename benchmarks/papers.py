@@ -82,7 +82,7 @@ def print_parts(parts: Parts) -> None:
         make()
         print(
             f"\n{part}: {time.perf_counter() - start:.0f} s now, its runs took"
-            f" {seconds_asked():.0f} s when they were made",
+            f" {seconds_asked():.0f} s of the processor when they were made",
             flush=True,
         )
 

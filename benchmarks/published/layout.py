@@ -191,7 +191,7 @@ def print_t_tests(
             tally = [sum(outcome == kind for outcome in own.values()) for kind in kinds]
             total[method] = [a + b for a, b in zip(total[method], tally, strict=True)]
             where = ", ".join(f"{name} {outcome}" for name, outcome in own.items())
-            cells.append("/".join(map(str, tally)) + (f" ({where})" if where else ""))
+            cells.append("/".join(map(str, tally)) + f" ({where})" if own else "not run")
         lines.append((measure.title, *cells))
     lines.append(("total, ours", *("/".join(map(str, total[m])) for m in published)))
     lines.append(("total, published", *published.values()))

@@ -16,7 +16,7 @@ from common import print_note, print_table
 from multimargin import LLSF
 from multimargin.measures import get_scorer
 from multimargin.plots import LabelAffinityDisplay, LabelFeatureCountDisplay, ParameterCurveDisplay
-from published.comparison import chosen
+from published.comparison import chosen, folds
 from published.figures import axes, save
 from published.llsf import FORMS, TABLE_I, load, part, supports_of
 from published.runs import all_of, stored_only
@@ -86,7 +86,7 @@ def line(name: str, alpha: float) -> list[float]:
     X, Y = load(name)
     scoring = get_scorer("example_f1")
     models = [LLSF(alpha, beta, threshold=0.5, tol=1e-2) for beta in BETAS]
-    return [float(cross_val_score(m, X, Y, cv=5, scoring=scoring).mean()) for m in models]
+    return [float(cross_val_score(m, X, Y, cv=folds(5), scoring=scoring).mean()) for m in models]
 
 
 def figure_6() -> None:

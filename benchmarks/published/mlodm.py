@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV
 
 from common import print_table
 from multimargin import MLODM, RankCVM, RankLSVM, RankSVM, RankSVMz
@@ -35,7 +35,9 @@ from published.comparison import (
     Row,
     as_is,
     chosen,
+    compact,
     dense,
+    folds,
     official,
     print_comparison,
     values,
@@ -102,7 +104,7 @@ def folds_of(name: str) -> Any:
     """Return the five folds."""
     if name in RARE:
         return MultilabelStratifiedKFold(5)
-    return KFold(5, shuffle=True, random_state=0)
+    return folds(5)
 
 
 def lazily(name: str, method: str) -> dict[str, Any]:
@@ -144,8 +146,8 @@ def fitted(
 def reference(name: str, method: str, start: int) -> dict[str, Any]:
     """Measure ML-kNN or BP-MLL on the features as they are."""
     X, X_test, Y, Y_test = labelled(name, as_is(name))
-    if method == "ML-kNN":
-        X, X_test = dense(X), dense(X_test)
+    form = dense if method == "ML-kNN" else compact
+    X, X_test = form(X), form(X_test)
     model = MLkNN() if method == "ML-kNN" else BPMLL(random_state=start)
     return {"parameters": {}, "test": values(COLUMNS, model.fit(X, Y), X_test, Y_test)}
 
@@ -227,25 +229,39 @@ def statistics_of_data() -> None:
 
 def reach() -> None:
     """Print what is in the grid, and Xu's published loop beside the printed Rank-CVM."""
-    rows = []
-    for name, parameters in REACHING.items():
-        rows.append(_row(name, "mlODM", MLODM(**parameters, random_state=0), noted(parameters)))
-    for name, (gamma, C) in LOOP.items():
-        loop = RankCVM(gamma=gamma, C=C, solver="frank-wolfe", fw_tol=1e-3, max_iter=50)
-        rows.append(_row(name, "Rank-CVM", loop, "published loop, parameters of Xu 2013"))
+    jobs = {
+        (name, "mlODM", noted(parameters)): (
+            f"mlodm {name} in the grid",
+            partial(in_the_grid, name, parameters),
+        )
+        for name, parameters in REACHING.items()
+    } | {
+        (name, "Rank-CVM", "published loop, parameters of Xu 2013"): (
+            f"mlodm {name} published loop",
+            partial(by_the_loop, name, gamma, C),
+        )
+        for name, (gamma, C) in LOOP.items()
+    }
+    tables = _in_order(printed("mlodm"))
+    rows = [
+        Row(name, method, [float(table.loc[name, method]) for table in tables], [found], note)
+        for (name, method, note), found in all_of(jobs).items()
+    ]
     title = "Tan et al. 2019, table 2: mlODM chosen on the test part; Rank-CVM by its own loop"
     print_comparison(title, COLUMNS, rows)
 
 
-def _row(name: str, method: str, model: Any, note: str) -> Row:
+def in_the_grid(name: str, parameters: dict[str, Any]) -> list[float]:
+    """Return the measures of mlODM at given parameters."""
     X, X_test, Y, Y_test = labelled(name)
-    theirs = [float(table.loc[name, method]) for table in _in_order(printed("mlodm"))]
-    model.fit(X, Y)
-    if method == "mlODM":
-        found = values(COLUMNS, model, X_test, Y_test)
-    else:
-        found = values_by_it(COLUMNS, model, X, Y, X_test, Y_test, never_empty=False)
-    return Row(name, method, theirs, [found], note)
+    return values(COLUMNS, MLODM(**parameters, random_state=0).fit(X, Y), X_test, Y_test)
+
+
+def by_the_loop(name: str, gamma: float, C: float) -> list[float]:
+    """Return the measures of Rank-CVM's published loop, with the rule for labels of Xu 2013."""
+    X, X_test, Y, Y_test = labelled(name)
+    loop = RankCVM(gamma=gamma, C=C, solver="frank-wolfe", fw_tol=1e-3, max_iter=50).fit(X, Y)
+    return values_by_it(COLUMNS, loop, X, Y, X_test, Y_test, never_empty=False)
 
 
 def _in_order(tables: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:

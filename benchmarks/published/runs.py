@@ -1,4 +1,7 @@
-"""Runs that are made once: a file keeps values and seconds, and a script goes on from there."""
+"""Runs that are made once: a file keeps values and seconds, and a script goes on from there.
+
+The seconds are those of the processor, which other work on the machine hardly changes.
+"""
 
 import json
 import os
@@ -41,9 +44,9 @@ def once(name: str, run: Callable[[], Any]) -> Any:
     if name not in kept:
         if stored_only():
             raise LookupError(f"{name} has not been run.")
-        start = time.perf_counter()
+        start = time.process_time()
         value = run()
-        _keep(name, {"value": value, "seconds": round(time.perf_counter() - start, 2)})
+        _keep(name, {"value": value, "seconds": round(time.process_time() - start, 2)})
         kept = _kept()
     _asked[name] = kept[name]["seconds"]
     return kept[name]["value"]
@@ -88,7 +91,7 @@ def seconds_asked() -> float:
     Returns
     -------
     float
-        Seconds.
+        Seconds of the processor.
     """
     total = sum(_asked.values())
     _asked.clear()
