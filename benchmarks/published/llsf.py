@@ -13,12 +13,13 @@ the rows as they are: so LIFT is near its printed rows, and on rows of unit norm
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import train_test_split
@@ -45,7 +46,7 @@ from published.comparison import (
 )
 from published.layout import means, print_data, print_measures
 from published.printed import printed
-from published.runs import all_of, once
+from published.runs import all_of
 from published.statistics import pairwise_counts, total_order
 
 COLUMNS = (
@@ -137,24 +138,22 @@ def part(name: str, split: int, *, unit: bool = True) -> tuple[Any, Any, Any, An
     return tuple(train_test_split(X, Y, test_size=0.2, random_state=split))
 
 
-def selected(name: str, split: int, form: str) -> dict[str, Any]:
-    """Select features for each label by LLSF; return them packed, and how many a label keeps."""
+@cache
+def supports_of(name: str, split: int, form: str) -> NDArray[np.bool_]:
+    """Select features for each label by LLSF; return them as an indicator of shape (q, d)."""
     A, _, Ya, _ = part(name, split)
     model = LLSF(0.5, 0.1, convexify=FORMS[form], threshold=0.5, tol=1e-2).fit(A, Ya)
-    supports = model.label_specific_features_
-    packed = np.packbits(supports).tobytes().hex()
-    return {"kept": float(supports.sum(axis=1).mean()), "supports": packed}
+    return np.asarray(model.label_specific_features_)
 
 
-def selection(name: str, split: int, form: str) -> tuple[str, Callable[[], dict[str, Any]]]:
+def counts(name: str, split: int, form: str) -> list[int]:
+    """Return how many features each label keeps."""
+    return [int(count) for count in supports_of(name, split, form).sum(axis=1)]
+
+
+def selection(name: str, split: int, form: str) -> tuple[str, Callable[[], list[int]]]:
     """Return the run that selects features: its name and what it does."""
-    return f"llsf {name} selection{form} split {split}", partial(selected, name, split, form)
-
-
-def supports_of(name: str, split: int, form: str, q: int, d: int) -> Any:
-    """Return the features of each label, as an indicator of shape (q, d)."""
-    packed = np.frombuffer(bytes.fromhex(once(*selection(name, split, form))["supports"]), np.uint8)
-    return np.unpackbits(packed, count=q * d).reshape(q, d).astype(bool)
+    return f"llsf {name} features kept{form} split {split}", partial(counts, name, split, form)
 
 
 def measured(name: str, method: str, split: int) -> list[float]:
@@ -173,7 +172,7 @@ def measured(name: str, method: str, split: int) -> list[float]:
     else:
         chosen_before = plain.startswith("LLSF")
         everything = np.ones((q, d), dtype=bool)
-        only = Chosen(supports_of(name, split, form, q, d) if chosen_before else everything)
+        only = Chosen(supports_of(name, split, form) if chosen_before else everything)
         if plain.endswith("CC"):
             order = np.random.default_rng(split).permutation(q)
             model = LabelSpecificClassifierChain(svm, only, order=order)
@@ -189,7 +188,7 @@ def found_on(names: list[str]) -> tuple[dict[tuple[str, str], list[list[float]]]
     for name, split in product(names, range(SPLITS)):
         for form in FORMS:
             for own in all_of({form: selection(name, split, form)}).values():
-                kept.setdefault((name, f"LLSF{form}"), []).append(own["kept"])
+                kept.setdefault((name, f"LLSF{form}"), []).append(float(np.mean(own)))
         jobs = {
             method: (f"llsf {name} {title} split {split}", partial(measured, name, method, split))
             for method in PRINTS

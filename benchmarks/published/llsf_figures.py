@@ -18,7 +18,7 @@ from multimargin.measures import get_scorer
 from multimargin.plots import LabelAffinityDisplay, LabelFeatureCountDisplay, ParameterCurveDisplay
 from published.comparison import chosen, folds
 from published.figures import axes, save
-from published.llsf import FORMS, TABLE_I, load, part, supports_of
+from published.llsf import FORMS, TABLE_I, load, part, selection
 from published.runs import all_of, stored_only
 
 FIGURE_4 = ("medical", "rcv1(subset1)")
@@ -26,20 +26,9 @@ ALPHAS = [2.0**k for k in range(-10, 11, 5)]
 BETAS = [2.0**k for k in range(-10, 6, 5)]
 
 
-def counts(name: str, form: str) -> list[int]:
-    """Return how many features each label keeps on the first part."""
-    A, _, Ya, _ = part(name, 0)
-    supports = supports_of(name, 0, form, Ya.shape[1], A.shape[1])
-    return [int(count) for count in supports.sum(axis=1)]
-
-
 def figure_4() -> None:
     """Draw the numbers of features, those of tables II to IX."""
-    jobs = {
-        (name, form): (f"llsf figure 4 {name}{form}", partial(counts, name, form))
-        for name in chosen(FIGURE_4)
-        for form in FORMS
-    }
+    jobs = {(name, form): selection(name, 0, form) for name in chosen(FIGURE_4) for form in FORMS}
     found = all_of(jobs)
     if not found:
         return

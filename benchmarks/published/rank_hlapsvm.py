@@ -137,6 +137,28 @@ def compare_methods() -> None:
         (*header, "test: macro-F1", "micro-F1"),
         lines,
     )
+    compare_nus()
+
+
+def compare_nus() -> None:
+    """Print the best of the folds at each nu, over C and lambda."""
+    lines = []
+    for name in chosen(DATA_SETS):
+        by_nu: dict[str, dict[Point, list[float]]] = {}
+        for method, curve in searched(name)[0].items():
+            for point, row in curve.items():
+                kind = f"nu {point[2]}" if method == "Rank-HLapSVM" else method
+                by_nu.setdefault(kind, {})[point] = row
+        for kind, curve in by_nu.items():
+            cells = []
+            for k in range(len(COLUMNS)):
+                best = max(curve, key=lambda point: curve[point][k])
+                C, lam, _ = best
+                at = f"C {C:g}, lambda {lam:g}" if lam else f"C {C:g}"
+                cells += [f"{curve[best][k]:.4f}", at]
+            lines.append((name, kind, *cells))
+    header = ("data", "", "macro-F1", "at", "micro-F1", "at")
+    print_table("Rank-HLapSVM: the best of the folds at each nu", header, lines)
 
 
 def timed(name: str) -> list[list[float]]:
