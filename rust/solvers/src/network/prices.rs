@@ -29,19 +29,22 @@ const MORE_DAMPING: f64 = 100.0;
 const LESS_DAMPING: f64 = 0.1;
 const SHORT: f64 = 0.25;
 
-/// How many steps of costs there are.
-pub const STEPS: usize = 12;
+/// The spread with which Newton's method goes on where it ends without one: slopes are nowhere 0 then.
+const SPREAD: f64 = 0.25;
+
+/// Nodes with less than this share of what is left at another are no reason for it.
+const MUCH: f64 = 1e-2;
 
 /// The steps of costs, by which arcs open as the difference of prices rises.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps {
+pub struct Steps<const STEPS: usize> {
     /// Where they end, in ascending order; the first begins at 0.
     pub ends: [f64; STEPS],
     /// The share of each capacity that opens evenly from 0 to the last end, whatever its cost.
     pub spread: f64,
 }
 
-impl Steps {
+impl<const STEPS: usize> Steps<STEPS> {
     /// The step of a cost, or the number of steps.
     #[inline]
     pub fn of(&self, cost: f64) -> usize {
@@ -64,38 +67,37 @@ impl Steps {
     }
 }
 
-/// The spread with which Newton's method goes on where it ends without one: slopes are nowhere 0 then.
-const SPREAD: f64 = 0.25;
-
-/// Nodes with less than this share of what is left at another are no reason for it.
-const MUCH: f64 = 1e-2;
-
 /// Arcs between any two nodes, in steps of costs.
-pub struct Network {
+pub struct Network<const STEPS: usize> {
     nodes: usize,
-    steps: Steps,
+    steps: Steps<STEPS>,
     /// By tail, head and step; once closed, with the capacities of the steps before.
     capacities: Vec<f64>,
+    /// What all arcs of each node can carry, out of it and into it.
+    out: Vec<f64>,
+    into: Vec<f64>,
 }
 
 /// What a network makes of a demand.
-pub struct Prices {
+pub struct Prices<const STEPS: usize> {
     /// One a node, up to a constant.
     pub prices: Vec<f64>,
     /// The steps by which the arcs opened.
-    pub steps: Steps,
+    pub steps: Steps<STEPS>,
     /// What could not be carried of each node's demand, without its sign; 0 everywhere when all is carried.
     pub unmet: Vec<f64>,
 }
 
-impl Network {
+impl<const STEPS: usize> Network<STEPS> {
     /// A network without arcs.
-    pub fn new(nodes: usize, steps: Steps) -> Self {
+    pub fn new(nodes: usize, steps: Steps<STEPS>) -> Self {
         let capacities = memory::matrix(nodes * STEPS, nodes, Purpose::LabelsByLabels);
         Self {
             nodes,
             steps,
             capacities,
+            out: vec![0.0; nodes],
+            into: vec![0.0; nodes],
         }
     }
 
@@ -103,18 +105,18 @@ impl Network {
     #[inline]
     pub fn add(&mut self, tail: usize, head: usize, cost: f64, capacity: f64) {
         self.capacities[(tail * self.nodes + head) * STEPS + self.steps.of(cost)] += capacity;
+        self.out[tail] += capacity;
+        self.into[head] += capacity;
     }
 
-    /// What all arcs of each node can carry, out of it and into it.
-    pub fn totals(&self) -> (Vec<f64>, Vec<f64>) {
-        let mut out = vec![0.0; self.nodes];
-        let mut into = vec![0.0; self.nodes];
-        for (pair, steps) in self.capacities.chunks_exact(STEPS).enumerate() {
-            let total: f64 = steps.iter().sum();
-            out[pair / self.nodes] += total;
-            into[pair % self.nodes] += total;
-        }
-        (out, into)
+    /// What all arcs of a node can carry, out of it.
+    pub fn capacity_out_of(&self, node: usize) -> f64 {
+        self.out[node]
+    }
+
+    /// What the arcs that lead to a node can carry.
+    pub fn capacity_into(&self, node: usize) -> f64 {
+        self.into[node]
     }
 
     /// The prices at which every node `k` has the net outflow `demand[k]`; `None` when `interrupted` returns true.
@@ -122,8 +124,7 @@ impl Network {
         mut self,
         demand: &[f64],
         interrupted: &mut dyn FnMut() -> bool,
-    ) -> Option<Prices> {
-        let (out, into) = self.totals();
+    ) -> Option<Prices<STEPS>> {
         for steps in self.capacities.chunks_exact_mut(STEPS) {
             let mut before = 0.0;
             for capacity in steps {
@@ -132,7 +133,7 @@ impl Network {
             }
         }
         let dearest = self.steps.ends[STEPS - 1];
-        let both = out.iter().zip(&into);
+        let both = self.out.iter().zip(&self.into);
         let scale: Vec<f64> = both.map(|(out, into)| (out + into) / dearest).collect();
         let found = Newton::new(&self, demand, &scale).solve(interrupted)?;
         if found.unmet.iter().all(|&amount| amount == 0.0) {
@@ -164,8 +165,8 @@ impl Network {
 }
 
 /// Newton's method for the prices.
-struct Newton<'a> {
-    network: &'a Network,
+struct Newton<'a, const STEPS: usize> {
+    network: &'a Network<STEPS>,
     demand: &'a [f64],
     /// The slopes of a damping of 1.
     scale: &'a [f64],
@@ -178,8 +179,8 @@ struct Newton<'a> {
     diagonal: Vec<f64>,
 }
 
-impl<'a> Newton<'a> {
-    fn new(network: &'a Network, demand: &'a [f64], scale: &'a [f64]) -> Self {
+impl<'a, const STEPS: usize> Newton<'a, STEPS> {
+    fn new(network: &'a Network<STEPS>, demand: &'a [f64], scale: &'a [f64]) -> Self {
         let nodes = network.nodes;
         Self {
             network,
@@ -193,7 +194,7 @@ impl<'a> Newton<'a> {
         }
     }
 
-    fn solve(mut self, interrupted: &mut dyn FnMut() -> bool) -> Option<Prices> {
+    fn solve(mut self, interrupted: &mut dyn FnMut() -> bool) -> Option<Prices<STEPS>> {
         let total: f64 = self.demand.iter().map(|amount| amount.abs()).sum();
         let rounding = 4.0 * self.network.nodes as f64 * f64::EPSILON * total;
         self.evaluate();
@@ -337,7 +338,7 @@ fn largest(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    const ENDS: Steps = Steps {
+    const ENDS: Steps<12> = Steps {
         ends: [
             1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0,
         ],
@@ -345,7 +346,7 @@ mod tests {
     };
 
     /// The net outflow of each node, by the shares of the steps.
-    fn carried(steps: Steps, arcs: &[(usize, usize, f64, f64)], prices: &[f64]) -> Vec<f64> {
+    fn carried(steps: Steps<12>, arcs: &[(usize, usize, f64, f64)], prices: &[f64]) -> Vec<f64> {
         let mut outflow = vec![0.0; prices.len()];
         for &(tail, head, cost, capacity) in arcs {
             let share = steps.share(steps.of(cost), prices[tail] - prices[head]);
@@ -355,7 +356,7 @@ mod tests {
         outflow
     }
 
-    fn priced(arcs: &[(usize, usize, f64, f64)], demand: &[f64]) -> Prices {
+    fn priced(arcs: &[(usize, usize, f64, f64)], demand: &[f64]) -> Prices<12> {
         let mut network = Network::new(demand.len(), ENDS);
         for &(tail, head, cost, capacity) in arcs {
             network.add(tail, head, cost, capacity);

@@ -5,6 +5,7 @@
 
 use super::free::Free;
 use super::repair::{capacities, centred, sum_of_losses};
+use super::start::best_without_features;
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::dot;
@@ -101,8 +102,14 @@ fn solve_component<S: Scores, T: Step>(
     monitor: &mut dyn Monitor,
 ) -> Solution {
     let mut rule = Free::new(labels, capacity, scores.diagonal(), settings.tolerance);
+    let cold = start.iter().chain(&start_bias).all(|&value| value == 0.0);
+    let bias = if cold {
+        best_without_features(capacity, monitor)
+    } else {
+        centred(start_bias)
+    };
     let mut engine = Engine::new(labels, scores, step, start, rule.sigma, threads, settings);
-    engine.offset = centred(start_bias);
+    engine.offset = bias;
     outer::run(&mut engine, &mut rule, settings, monitor).solution(engine.dual)
 }
 

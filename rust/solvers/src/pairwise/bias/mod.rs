@@ -9,13 +9,14 @@
 //! |---|---|---|---|
 //! | none | 0 | 0 | the point's own |
 //! | penalized (the features with an appended 1 of Chen et al. 2009) | 1 | 0 | the point's own |
-//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier | that of a repaired point ([`residual`], [`repair`]) |
+//! | free (Xu 2013, eq. (18)) | the augmentation ([`free`]) | the multiplier, from [`start`] on | that of a repaired point ([`residual`], [`repair`]) |
 
 mod components;
 mod fixed;
 mod free;
 mod repair;
 mod residual;
+mod start;
 mod transport;
 
 pub(crate) use components::solve as solve_free;

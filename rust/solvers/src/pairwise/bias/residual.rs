@@ -12,8 +12,14 @@ use super::repair::centred;
 use super::transport::{At, NEAREST, Row};
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
-use crate::network::prices::{Network, STEPS, Steps};
+use crate::network::prices::{self, Steps};
 use crate::report::Monitor;
+
+/// How many steps of costs there are.
+const STEPS: usize = 12;
+
+/// The residual capacities between any two labels.
+type Network = prices::Network<STEPS>;
 
 /// The largest cost of the first step.
 const FINEST: f64 = 1.0 / 256.0;
@@ -37,7 +43,7 @@ const ROWS_BETWEEN_POLLS: usize = 16;
 /// How much of their residual capacities the pairs take.
 pub(super) struct Plan {
     bands: Vec<f64>,
-    steps: Steps,
+    steps: Steps<STEPS>,
     /// How far from the margin the variables of each row are in doubt.
     near: Vec<f64>,
     /// The labels' prices of a unit: the biases at which the flow costs nothing are lower by as much.
@@ -45,7 +51,7 @@ pub(super) struct Plan {
 }
 
 /// The ends of the steps of costs: a geometric sequence up to the widest band.
-fn steps(bands: &[f64]) -> Steps {
+fn steps(bands: &[f64]) -> Steps<STEPS> {
     let widest = bands.iter().copied().fold(FINEST, f64::max);
     let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
     let mut ends = [widest; STEPS];
@@ -127,7 +133,7 @@ fn each_row(
 fn capacities(
     at: &At<'_>,
     bands: &[f64],
-    steps: Steps,
+    steps: Steps<STEPS>,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
@@ -142,10 +148,15 @@ fn capacities(
 
 /// What the arcs of a label lack to carry its demand, whatever the other labels do; 0 where they may do.
 fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
-    let (out, into) = network.totals();
     let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
     let rounding = demand.len() as f64 * f64::EPSILON * total;
-    let carried = |k: usize| if demand[k] > 0.0 { out[k] } else { into[k] };
+    let carried = |k: usize| {
+        if demand[k] > 0.0 {
+            network.capacity_out_of(k)
+        } else {
+            network.capacity_into(k)
+        }
+    };
     let lacking = |k: usize| demand[k].abs() - carried(k);
     (0..demand.len())
         .map(|k| {

@@ -58,10 +58,16 @@ pub(super) struct Row {
     /// `|beta|` of the known labels, and what is left to explain of it.
     beta: Vec<f64>,
     left: Vec<f64>,
-    /// What the pairs in doubt can take of it.
-    room: Vec<f64>,
+    /// The irrelevant labels, by ascending score.
+    by_score: Vec<(f64, u32)>,
+    /// For each relevant label, which of these have pairs in doubt; the pairs with those after them are at the weight.
+    in_doubt: Vec<(usize, usize)>,
+    /// With how many more relevant labels than the one before each of these is in doubt, or at the weight.
+    more: Vec<(i32, i32)>,
     shifted: Vec<f64>,
     bands: Vec<f64>,
+    /// Those of the irrelevant labels whose bands are wider than the narrowest.
+    wider: Vec<u32>,
     /// The pairs in doubt: those farther from the margin are at 0 or at the weight.
     pairs: Vec<Pair>,
     near: f64,
@@ -84,6 +90,7 @@ impl Row {
             self.star();
             return true;
         }
+        self.sort();
         while *near <= FARTHEST {
             if self.is_even(*near) {
                 return true;
@@ -115,6 +122,24 @@ impl Row {
             .for_each(|beta| *beta = -*beta);
     }
 
+    fn sort(&mut self) {
+        self.by_score.clear();
+        let irrelevant = self.scores.iter().zip(0..).skip(self.relevant);
+        self.by_score
+            .extend(irrelevant.map(|(&score, k)| (score, k)));
+        self.by_score
+            .sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
+    }
+
+    /// Where the irrelevant labels begin and end, by ascending score, that a relevant one is a margin above but for
+    /// `distance` at most.
+    fn near_margin(&self, m: usize, distance: f64) -> (usize, usize) {
+        let start = self.scores[m] - 1.0;
+        let begin = self.by_score.partition_point(|k| start - k.0 > distance);
+        let length = self.by_score[begin..].partition_point(|k| start - k.0 >= -distance);
+        (begin, begin + length)
+    }
+
     /// Whether the plan comes out even with the pairs up to `near` from the margin in doubt.
     fn is_even(&mut self, near: f64) -> bool {
         self.near = near;
@@ -134,60 +159,52 @@ impl Row {
 
     /// Leaves what the pairs in doubt have to explain; whether no label has more of it than its pairs can take.
     fn may_be_even(&mut self) -> bool {
-        let (near, weight, relevant) = (self.near, self.weight, self.relevant);
-        self.left.clone_from(&self.beta);
-        self.room.clear();
-        self.room.resize(self.beta.len(), 0.0);
+        let weight = self.weight;
         let slack = LEFT_OVER * weight;
         let fits = |left: f64, room: f64| left >= -slack && left <= room + slack;
-        let (preferred, others) = self.left.split_at_mut(relevant);
-        let room = &mut self.room[relevant..];
-        for (left, score) in preferred.iter_mut().zip(&self.scores) {
-            let start = score - 1.0;
-            let (mut full, mut doubt) = (0.0, 0.0);
-            let irrelevant = self.scores[relevant..].iter();
-            for ((left, room), score) in others.iter_mut().zip(&mut *room).zip(irrelevant) {
-                let excess = start - score;
-                let taken = if excess < -near { weight } else { 0.0 };
-                let unsure = if excess.abs() <= near { weight } else { 0.0 };
-                *left -= taken;
-                *room += unsure;
-                full += taken;
-                doubt += unsure;
-            }
-            *left -= full;
-            if !fits(*left, doubt) {
+        self.left.clone_from(&self.beta);
+        self.in_doubt.clear();
+        self.more.clear();
+        self.more.resize(self.by_score.len() + 1, (0, 0));
+        for m in 0..self.relevant {
+            let (begin, end) = self.near_margin(m, self.near);
+            self.in_doubt.push((begin, end));
+            self.more[begin].0 += 1;
+            self.more[end].0 -= 1;
+            self.more[end].1 += 1;
+            self.left[m] -= weight * (self.by_score.len() - end) as f64;
+            if !fits(self.left[m], weight * (end - begin) as f64) {
                 return false;
             }
         }
-        others
-            .iter()
-            .zip(room)
-            .all(|(&left, room)| fits(left, *room))
+        let (mut doubt, mut full) = (0, 0);
+        self.by_score.iter().zip(&self.more).all(|(&(_, n), more)| {
+            doubt += more.0;
+            full += more.1;
+            let left = &mut self.left[n as usize];
+            *left -= weight * f64::from(full);
+            fits(*left, weight * f64::from(doubt))
+        })
     }
 
     /// The pairs in doubt, in the order of their margins.
     fn find_pairs(&mut self) {
         self.pairs.clear();
-        for m in 0..self.relevant {
+        for (m, &(begin, end)) in self.in_doubt.iter().enumerate() {
             let start = self.scores[m] - 1.0;
-            for (n, score) in self.scores.iter().enumerate().skip(self.relevant) {
-                let excess = start - score;
-                if excess.abs() <= self.near {
-                    self.pairs.push(Pair {
-                        preferred: m as u32,
-                        other: n as u32,
-                        excess,
-                        alpha: 0.0,
-                    });
-                }
-            }
+            let pairs = self.by_score[begin..end]
+                .iter()
+                .rev()
+                .map(|&(score, n)| Pair {
+                    preferred: m as u32,
+                    other: n,
+                    excess: start - score,
+                    alpha: 0.0,
+                });
+            self.pairs.extend(pairs);
         }
-        self.pairs.sort_unstable_by(|x, y| {
-            x.excess
-                .total_cmp(&y.excess)
-                .then((x.preferred, x.other).cmp(&(y.preferred, y.other)))
-        });
+        // Those of each relevant label are in order: a stable sort merges them.
+        self.pairs.sort_by(|x, y| x.excess.total_cmp(&y.excess));
     }
 
     /// The pairs with a zero label, each of which is known by its other label: none is in doubt.
@@ -221,25 +238,51 @@ impl Row {
                 self.visit_pair(pair, &mut visit);
             }
         }
-        if self.bands.iter().all(|&band| band <= self.near) {
-            return;
+        if self.near.is_finite() {
+            self.arcs_of_others(&mut visit);
         }
+    }
+
+    /// The same for the pairs that are not in doubt.
+    fn arcs_of_others(&mut self, visit: &mut impl FnMut(Arc)) {
+        let irrelevant = self.bands.iter().zip(0..).skip(self.relevant);
+        let narrowest = irrelevant
+            .clone()
+            .fold(f64::INFINITY, |least: f64, (&band, _)| band.min(least));
+        let wider = irrelevant.filter(|&(&band, _)| band > narrowest);
+        self.wider.clear();
+        self.wider.extend(wider.map(|(_, k)| k));
         for m in 0..self.relevant {
-            let (start, band) = (self.scores[m] - 1.0, self.bands[m]);
-            for n in self.relevant..self.scores.len() {
-                let excess = start - self.scores[n];
-                let distance = excess.abs();
-                if distance > self.near && distance <= band.max(self.bands[n]) {
-                    let pair = Pair {
-                        preferred: m as u32,
-                        other: n as u32,
-                        excess,
-                        alpha: if excess < 0.0 { self.weight } else { 0.0 },
-                    };
-                    self.visit_pair(&pair, &mut visit);
+            let band = self.bands[m].max(narrowest);
+            if band > self.near {
+                let (begin, end) = self.near_margin(m, band);
+                let doubt = self.in_doubt[m];
+                for &(_, n) in &self.by_score[begin..doubt.0] {
+                    self.visit_other(m, n, visit);
+                }
+                for &(_, n) in &self.by_score[doubt.1..end] {
+                    self.visit_other(m, n, visit);
+                }
+            }
+            for &n in &self.wider {
+                let distance = (self.scores[m] - 1.0 - self.scores[n as usize]).abs();
+                if distance > band.max(self.near) && distance <= self.bands[n as usize] {
+                    self.visit_other(m, n, visit);
                 }
             }
         }
+    }
+
+    /// A pair that is not in doubt.
+    fn visit_other(&self, m: usize, n: u32, visit: &mut impl FnMut(Arc)) {
+        let excess = self.scores[m] - 1.0 - self.scores[n as usize];
+        let pair = Pair {
+            preferred: m as u32,
+            other: n,
+            excess,
+            alpha: if excess < 0.0 { self.weight } else { 0.0 },
+        };
+        self.visit_pair(&pair, visit);
     }
 
     #[inline]
@@ -292,6 +335,56 @@ mod tests {
             });
             arcs
         })
+    }
+
+    /// The arcs are those of the definition: with infinite bands the variables explain `B`, with others they are the
+    /// arcs of the pairs within the band of either label.
+    #[test]
+    fn arcs_are_those_of_the_pairs_within_their_bands() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let (n, q) = (40, 9);
+        let indicator: Vec<u8> = (0..n * q).map(|_| random.u8(0..2)).collect();
+        let labels = Labels::new(&indicator, q, 1.0).unwrap();
+        let scores: Vec<f64> = (0..n * q).map(|_| 2.0 * random.f64()).collect();
+        let bands: Vec<f64> = (0..q).map(|k| [0.1, 0.1, 0.7][k % 3]).collect();
+        let mut dual = vec![0.0; n * q];
+        let mut margins = Vec::new();
+        for i in (0..n).filter(|&i| labels.has_pairs(i)) {
+            for &m in labels.relevant(i) {
+                for l in labels.irrelevant(i) {
+                    let m = m as usize;
+                    let excess = scores[i * q + m] - 1.0 - scores[i * q + l];
+                    let share = f64::from(u8::from(excess < 0.0));
+                    dual[i * q + m] += share * labels.weight(i);
+                    dual[i * q + l] -= share * labels.weight(i);
+                    margins.push((i, m, l, excess));
+                }
+            }
+        }
+        let at = At {
+            labels: &labels,
+            dual: &dual,
+            scores: &scores,
+            bias: &vec![0.0; q],
+        };
+        let mut row = Row::new(q);
+        for i in (0..n).filter(|&i| labels.has_pairs(i)) {
+            assert!(row.explain(&at, i, &mut { NEAREST }));
+            for bands in [&bands, &vec![f64::INFINITY; q]] {
+                let mut found = Vec::new();
+                row.arcs(&at, i, bands, |arc| found.push((arc.tail, arc.head)));
+                let within =
+                    |m: usize, l: usize, excess: f64| excess.abs() <= bands[m].max(bands[l]);
+                let mut wanted: Vec<(usize, usize)> = margins
+                    .iter()
+                    .filter(|&&(row, m, l, excess)| row == i && within(m, l, excess))
+                    .map(|&(_, m, l, excess)| if excess < 0.0 { (l, m) } else { (m, l) })
+                    .collect();
+                found.sort_unstable();
+                wanted.sort_unstable();
+                assert_eq!(found, wanted);
+            }
+        }
     }
 
     /// The first pair is far above the margin and yet in use.

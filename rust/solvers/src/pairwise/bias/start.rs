@@ -1,0 +1,100 @@
+//! Where a free bias starts: at the biases that are best without features.
+//!
+//! Without features the problem is one of a few numbers,
+//!
+//! ```text
+//! min over b   sum over labels m, l   C_ml max(0, 1 - (b_m - b_l))
+//! ```
+//!
+//! with the capacities `C_ml` of [`super::repair`]. At `b = 0` all dual variables are at their bounds, and they balance once
+//! what each label has too much of flows back through pairs, at a loss of 1 for each unit: the prices of that flow
+//! ([`crate::network::prices`]) are the biases, with their signs changed. For small `C`, and tied scores without it, they are
+//! nearly those of the solution.
+
+use super::repair::centred;
+use crate::network::prices::{Network, Steps};
+use crate::report::Monitor;
+
+/// Pairs give way evenly between this margin and 1, and a share of them from 0 on: rows differ.
+const FIRST_MARGIN: f64 = 0.7;
+const SPREAD: f64 = 0.25;
+
+/// The biases that are best without features, for the capacities `C_ml`, `q x q` row-major; 0 when interrupted or on
+/// overflow.
+pub(super) fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
+    let q = capacity.len().isqrt();
+    let steps = Steps {
+        ends: [FIRST_MARGIN, 1.0],
+        spread: SPREAD,
+    };
+    let mut network = Network::new(q, steps);
+    for (m, row) in capacity.chunks_exact(q).enumerate() {
+        for (l, &capacity) in row.iter().enumerate() {
+            network.add(l, m, 1.0, capacity);
+        }
+    }
+    // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
+    let demand = (0..q).map(|k| network.capacity_out_of(k) - network.capacity_into(k));
+    let demand = centred(demand.collect());
+    let found = network.priced(&demand, &mut || monitor.interrupted());
+    let bias = found.map(|found| centred(found.prices.iter().map(|price| -price).collect()));
+    // Next to each other, best biases differ by 1 at most. Farther apart they are what overflow has left.
+    let within = |bias: &Vec<f64>| bias.iter().all(|b| b.abs() <= q as f64);
+    bias.filter(within).unwrap_or_else(|| vec![0.0; q])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Record;
+
+    /// What all pairs cost without features.
+    fn objective(capacity: &[f64], bias: &[f64]) -> f64 {
+        let q = bias.len();
+        let pairs = (0..q).flat_map(|m| (0..q).map(move |l| (m, l)));
+        pairs
+            .map(|(m, l)| capacity[m * q + l] * (1.0 - bias[m] + bias[l]).max(0.0))
+            .sum()
+    }
+
+    /// There is a best bias of whole numbers, for the problem is a linear programme over a network with costs of 1.
+    #[test]
+    fn it_is_nearly_the_best_bias() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..100 {
+            let q = random.usize(2..5);
+            let mut capacity: Vec<f64> = (0..q * q).map(|_| random.f64().powi(3)).collect();
+            (0..q).for_each(|k| capacity[k * q + k] = 0.0);
+            let whole = (0..7_usize.pow(q as u32)).map(|number| {
+                let digit = |k| (number / 7_usize.pow(k as u32) % 7) as f64;
+                objective(&capacity, &(0..q).map(digit).collect::<Vec<_>>())
+            });
+            let best = whole.fold(f64::INFINITY, f64::min);
+            let at_zero = objective(&capacity, &vec![0.0; q]);
+            let found = objective(&capacity, &best_without_features(&capacity, &mut ()));
+            // A hinge that gives way over a width is at most half of it below the hinge.
+            let width = (1.0 - SPREAD) * (1.0 - FIRST_MARGIN) + SPREAD;
+            assert!(found - best <= 0.5 * width * at_zero + 1e-9);
+            assert!(found <= at_zero + 1e-9);
+        }
+    }
+
+    #[test]
+    fn overflow_leaves_the_bias_at_zero() {
+        let capacity = [0.0, 1e308, 1e308, 1e308, 0.0, 1e308, 3e307, 1e308, 0.0];
+        assert_eq!(best_without_features(&capacity, &mut ()), [0.0; 3]);
+    }
+
+    #[test]
+    fn an_interruption_leaves_the_bias_at_zero() {
+        struct Impatient;
+        impl Monitor for Impatient {
+            fn interrupted(&mut self) -> bool {
+                true
+            }
+            fn epoch(&mut self, _: &Record) {}
+        }
+        let bias = best_without_features(&[0.0, 3.0, 1.0, 0.0], &mut Impatient);
+        assert_eq!(bias, [0.0, 0.0]);
+    }
+}
