@@ -6,9 +6,9 @@ A part is a paper (rank-cvm, mlrl, rank-hlapsvm, mlodm, llsf), or one of its tab
 as rank-cvm/tables-3-7; --list names them all. Each file in `benchmarks/published/` states the
 protocol of its paper; docs/reproduction.md says where we differ, and why.
 
-    python benchmarks/papers.py --runs FILE --stored --guide docs/reproduction_tables.md
+    python benchmarks/papers.py --stored --guide docs/reproduction_tables.md
 
-puts the tables of the runs in FILE into the guide.
+puts the tables into the guide, from the runs that `benchmarks/published/runs.json` holds.
 """
 
 import argparse
@@ -30,6 +30,9 @@ PAPERS = {
     "llsf": ("llsf", "llsf_figures"),
 }
 
+# The runs behind the guide's tables.
+OF_THE_GUIDE = Path(__file__).parent / "published" / "runs.json"
+
 Parts = Mapping[str, Callable[[], None]]
 
 
@@ -46,7 +49,11 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--data", help="folder of the MULAN data sets; default: MULTIMARGIN_DATA")
     parser.add_argument("--only", nargs="+", metavar="DATA", help="these data sets alone")
     parser.add_argument("--runs", help="file that keeps finished runs, to go on from there")
-    parser.add_argument("--stored", action="store_true", help="show what --runs holds, run nothing")
+    parser.add_argument(
+        "--stored",
+        action="store_true",
+        help="show what --runs holds, by default the runs of the guide, and run nothing",
+    )
     parser.add_argument(
         "--markdown", action="store_true", help="print tables as the guide has them"
     )
@@ -62,9 +69,10 @@ def command_line() -> argparse.ArgumentParser:
 
 def hand_over(arguments: argparse.Namespace) -> None:
     """Set the variables of the environment that the parts read."""
+    of_the_guide = str(OF_THE_GUIDE) if arguments.stored else None
     for name, value in (
         ("DATA", arguments.data),
-        ("RUNS", arguments.runs),
+        ("RUNS", arguments.runs or of_the_guide),
         ("ONLY", " ".join(arguments.only or ())),
         ("STORED", "yes" if arguments.stored else None),
         ("MARKDOWN", "yes" if arguments.markdown or arguments.guide else None),

@@ -113,5 +113,7 @@ def _keep(name: str, run: dict[str, Any]) -> None:
     path = Path(file)
     # All or nothing: an interruption leaves the file as it was.
     written = path.with_suffix(".part")
-    written.write_text(json.dumps({**_kept(), name: run}, indent=1), encoding="utf-8")
+    kept = {**_kept(), name: run}
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(own)}" for key, own in kept.items())
+    written.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     written.replace(path)

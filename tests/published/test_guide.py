@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +35,21 @@ def test_the_guide_marks_parts_and_ends_each() -> None:
     marked = marked_parts(GUIDE)
     assert set(marked) <= set(parts())
     assert len(marked) == len(set(marked)) == GUIDE.count("<!-- end -->")
+
+
+def test_the_tables_are_those_of_the_stored_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(GUIDE, encoding="utf-8")
+    for name in ("RUNS", "STORED", "MARKDOWN", "FIGURES"):
+        monkeypatch.setenv(f"MULTIMARGIN_{name}", "")  # and back when the test ends
+    figures = str(tmp_path)
+    command = [str(PAPERS), "--stored", "--guide", str(page), "--figures", figures]
+    monkeypatch.setattr("sys.argv", command)
+    with warnings.catch_warnings():
+        runpy.run_path(str(PAPERS), run_name="__main__")
+    assert page.read_text(encoding="utf-8") == GUIDE
 
 
 def test_without_stored_runs_nothing_is_computed(
