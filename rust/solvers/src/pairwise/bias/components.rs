@@ -5,7 +5,7 @@
 
 use super::free::Free;
 use super::repair::{capacities, centred, sum_of_losses};
-use super::start::best_without_features;
+use super::start::first_bias;
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::dot;
@@ -104,7 +104,7 @@ fn solve_component<S: Scores, T: Step>(
     let mut rule = Free::new(labels, capacity, scores.diagonal(), settings.tolerance);
     let cold = start.iter().chain(&start_bias).all(|&value| value == 0.0);
     let bias = if cold {
-        best_without_features(capacity, monitor)
+        first_bias(labels, capacity, scores.diagonal(), monitor)
     } else {
         centred(start_bias)
     };

@@ -8,10 +8,10 @@
 //!
 //! with the capacities `C_ml` of [`super::repair`]. At `b = 0` all dual variables are at their bounds, and they balance once
 //! what each label has too much of flows back through pairs, at a loss of 1 for each unit: the prices of that flow
-//! ([`crate::network::prices`]) are the biases, with their signs changed. For small `C`, and tied scores without it, they are
-//! nearly those of the solution.
+//! ([`crate::network::prices`]) are the biases, with their signs changed. For small `C` they are nearly those of the solution.
 
 use super::repair::centred;
+use crate::labels::Labels;
 use crate::network::prices::{Network, Steps};
 use crate::report::Monitor;
 
@@ -19,9 +19,28 @@ use crate::report::Monitor;
 const FIRST_MARGIN: f64 = 0.7;
 const SPREAD: f64 = 0.25;
 
+/// Farther than this, the pairs of a label can move its scores on their own, and other biases are as good a start.
+const REACH: f64 = 50.0;
+
+/// Where the biases start, for scores with the diagonal `K_ii` and the capacities `C_ml`.
+pub(super) fn first_bias(
+    labels: &Labels,
+    capacity: &[f64],
+    diagonal: &[f64],
+    monitor: &mut dyn Monitor,
+) -> Vec<f64> {
+    let q = labels.count();
+    let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
+    if mean * labels.weight_of_pairs() <= REACH * q as f64 {
+        best_without_features(capacity, monitor)
+    } else {
+        vec![0.0; q]
+    }
+}
+
 /// The biases that are best without features, for the capacities `C_ml`, `q x q` row-major; 0 when interrupted or on
 /// overflow.
-pub(super) fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
+fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
     let q = capacity.len().isqrt();
     let steps = Steps {
         ends: [FIRST_MARGIN, 1.0],
