@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
+from threadpoolctl import threadpool_limits
 
 from multimargin import MLODM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import parts, rounds
@@ -357,3 +358,17 @@ def test_the_history_has_the_step_that_led_to_each_round() -> None:
     assert steps[0] == 1.0
     assert (steps[1:] > 0.0).all()
     assert (steps <= 1.0).all()
+
+
+@pytest.mark.parametrize("name", ["hinge", "hinge, free bias", "squared hinge"])
+def test_bits_are_those_of_one_blas_thread(name: str) -> None:
+    # As many weights as a BLAS deals to several threads.
+    random = np.random.default_rng(3)
+    X = sparse.random(60, 4000, density=0.02, rng=random, format="csr")
+    Y = (random.random((60, 5)) < 0.4).astype(np.uint8)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(solved(dealt(X, Y, 3), (4000, 5), MODELS[name][0]))
+    np.testing.assert_array_equal(found[0].weights, found[1].weights)
+    assert (found[0].primal, found[0].dual) == (found[1].primal, found[1].dual)

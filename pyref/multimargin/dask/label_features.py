@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import thread_count
 from multimargin.checks.targets import Targets
-from multimargin.dask.parts import Part, Sums
+from multimargin.dask.parts import Part, Sums, inner
 from multimargin.dask.rounds import Cluster, relative_gap
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.shared.llsf_problem import (
@@ -174,7 +174,7 @@ def _confirmed(
     objective = cluster.sums(squared_error, np.ascontiguousarray(weights.T))["error"]
     objective += beta * float(np.abs(weights).sum())
     if convexity.coupling is not None:
-        objective += 0.5 * float(np.vdot(convexity.coupling, weights @ weights.T))
+        objective += 0.5 * inner(convexity.coupling, weights @ weights.T)
     gap = relative_gap(objective, report.dual_objective)
     status = report.status
     if status == "converged" and gap > tol:

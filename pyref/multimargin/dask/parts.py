@@ -272,6 +272,11 @@ def _aligned_part(part: Part) -> Part:
     return replace(part, X=X, indicator=indicator, pair_weights=aligned(part.pair_weights))
 
 
+def inner(left: Matrix, right: Matrix) -> float:
+    """Return the inner product of two arrays: the same bits with any number of BLAS threads."""
+    return float(np.einsum("i,i->", left.ravel(), right.ravel()))
+
+
 def _dense(matrix: Any) -> Matrix:
     dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     return dense
@@ -383,12 +388,12 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     }
     if common.rho > 0.0:
         change, dual = answer.dual - _dense(state.dual), _dense(state.dual)
-        sums["square"] = float(np.vdot(change, change))
-        sums["pull"] = float(np.vdot(change, dual - _dense(state.centre)))
+        sums["square"] = inner(change, change)
+        sums["pull"] = inner(change, dual - _dense(state.centre))
     if common.epochs > 0:
         sums |= {"weights": answer.weights, "sum": answer.sum}
         if common.single:
-            sums["length"] = float(np.linalg.norm(answer.weights))
+            sums["length"] = float(np.sqrt(inner(answer.weights, answer.weights)))
             sums["weights"] = answer.weights.astype(np.float32)
     return new, sums
 
@@ -473,7 +478,7 @@ def describe(part: Part) -> Sums:
         "row_weight": float(n if part.sample_weight is None else part.sample_weight.sum()),
         "rows_with_pairs": int(with_pairs.sum()),
         "squared_norms": float(squares.sum()),
-        "pair_weight": float(part.pair_weights @ part.pairs()),
+        "pair_weight": inner(part.pair_weights, part.pairs()),
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 
 from multimargin import _rust
 from multimargin.dask import parts
-from multimargin.dask.parts import Common, Sums
+from multimargin.dask.parts import Common, Sums, inner
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
 
@@ -273,12 +273,14 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
         return _PenalizedRounds(cluster, shape, model, settings, about).run()
     total = about["total"]
     mean = None if total is None else total / about["rows"]
-    if mean is not None and 2.0 * float(mean @ mean) > about["squared_norms"] / about["rows"]:
+    if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
         # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
         centred = cluster.view(parts.Part.centred, mean)
         about = centred.described()
         solution = _solve_free(centred, shape, model, settings, about)
-        return _replaced(solution, bias=solution.bias - mean @ solution.weights)
+        return _replaced(
+            solution, bias=solution.bias - np.einsum("d,dq->q", mean, solution.weights)
+        )
     return _solve_free(cluster, shape, model, settings, about)
 
 
@@ -341,7 +343,7 @@ def _solve_free(
     except KeyboardInterrupt:
         # What the components cost together is not known.
         status, loss = "interrupted", np.inf
-    primal = 0.5 * float(np.vdot(weights, weights)) + loss
+    primal = 0.5 * inner(weights, weights) + loss
     if status in ("max_iterations", "time_limit") and relative_gap(primal, dual) <= settings.tol:
         status = "converged"
     return Solution(weights, _centred(bias), status, rounds, primal, dual, pairs, history)
@@ -451,7 +453,7 @@ class _Rounds:
         return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * largest
 
     def _quadratic(self) -> float:
-        return float(np.vdot(self.point.weights, self.point.weights))
+        return inner(self.point.weights, self.point.weights)
 
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         """Record the certificate of a round; return the solution when it is the end."""
@@ -556,14 +558,8 @@ class _Rounds:
         """Go along the sum of all moves; return whether nothing moved."""
         point = self.point
         change, change_of_sum = np.asarray(answer["weights"], dtype=np.float64), answer["sum"]
-        slope = (
-            answer["gained"]
-            - float(np.vdot(point.weights, change))
-            - float(self._bias() @ change_of_sum)
-        )
-        curvature = float(np.vdot(change, change)) + self.sigma * float(
-            change_of_sum @ change_of_sum
-        )
+        slope = answer["gained"] - inner(point.weights, change) - inner(self._bias(), change_of_sum)
+        curvature = inner(change, change) + self.sigma * inner(change_of_sum, change_of_sum)
         if self.momentum is not None:
             slope -= self.momentum.rho * answer["pull"]
             curvature += self.momentum.rho * answer["square"]
@@ -636,7 +632,7 @@ class _PenalizedRounds(_Rounds):
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         primal, dual = super()._objectives(answer)
         bias, total = self._bias(), self.point.sum
-        return primal + 0.5 * float(bias @ bias), dual - 0.5 * float(total @ total)
+        return primal + 0.5 * inner(bias, bias), dual - 0.5 * inner(total, total)
 
     def _move(self, answer: Sums) -> bool:
         still = super()._move(answer)
@@ -696,7 +692,7 @@ class _FreeRounds(_Rounds):
         self.certified = _replaced(
             self._solution("interrupted", number, primal, self.bound), bias=_centred(bias)
         )
-        shifted = abs(float(bias @ self.point.sum))
+        shifted = abs(inner(bias, self.point.sum))
         close = answer["gap"] + shifted <= self.tolerated and number >= self.next_attempt
         stopped = self._tell(number, primal, primal - answer["gap"], answer["active"])
         last = self.settings.last(number)
@@ -758,7 +754,7 @@ class _FreeRounds(_Rounds):
         certify = self._common(number, epochs=0)
         certify = Common(**{**certify.__dict__, "offset": bias})
         answer = self.cluster.state_sums(_certify, certify, self.model)
-        quadratic = float(np.vdot(weights, weights))
+        quadratic = inner(weights, weights)
         primal, dual = 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
         return Solution(weights, _centred(bias), "converged", number, primal, dual, 0.0, {})
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_choice, check_real
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
@@ -131,6 +132,11 @@ class RankHLapSVM(PairwiseClassifier):
             check_real("nu", self.nu, at_least=0.0)
 
     def _solve(self, problem: Problem) -> Fit:
+        # With more threads, rounding would depend on their number.
+        with threadpool_limits(1, user_api="blas"):
+            return self._solve_with_laplacian(problem)
+
+    def _solve_with_laplacian(self, problem: Problem) -> Fit:
         # A row lies in the hyperedges of its relevant labels, as often as it counts.
         Y = (problem.indicator == 1).astype(np.float64)
         if problem.sample_weight is not None:

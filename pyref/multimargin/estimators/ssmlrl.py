@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets, check_targets
@@ -166,10 +167,12 @@ class SSMLRL(RelationshipClassifier):
             if training.indefinite:
                 training.make_definite()
             assert training.matrix is not None
-            reduced, influence = reduced_kernel(training.matrix, rows, others, c)
-            among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
-            fit = self._fit_labelled(among_labelled, targets, weights, lam)
-            expansion[others] = influence @ fit.expansion
+            # With more threads, rounding would depend on their number.
+            with threadpool_limits(1, user_api="blas"):
+                reduced, influence = reduced_kernel(training.matrix, rows, others, c)
+                among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
+                fit = self._fit_labelled(among_labelled, targets, weights, lam)
+                expansion[others] = influence @ fit.expansion
             expansion[rows] = fit.expansion
             if training.solved_nearest:
                 expansion = training.expansion(expansion)

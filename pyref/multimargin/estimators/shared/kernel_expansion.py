@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
+from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import thread_count
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
@@ -67,7 +68,11 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             # A copy, also where every row supports: X may be the caller's.
             self.support_vectors_ = X[self.support_]
         if weights is None and kernel.function is None and kernel.name == "linear":
-            weights = safe_sparse_dot(self.support_vectors_.T, self.dual_coef_, dense_output=True)
+            # With more threads, rounding would depend on their number.
+            with threadpool_limits(1, user_api="blas"):
+                weights = safe_sparse_dot(
+                    self.support_vectors_.T, self.dual_coef_, dense_output=True
+                )
         if weights is not None:
             self.coef_ = weights.T
         elif hasattr(self, "coef_"):
