@@ -40,7 +40,7 @@ class Changed:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Dual rows that a worker holds.
+    """What a worker holds for a fit: dual rows, or a change of the weights.
 
     Parameters
     ----------

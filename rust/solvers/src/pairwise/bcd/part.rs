@@ -34,6 +34,20 @@ pub struct Common<'a> {
     pub rho: f64,
 }
 
+impl Common<'_> {
+    fn check(&self) -> Result<(), SolverError> {
+        let in_range = self.growth > 0.0 && self.sigma >= 0.0 && self.rho >= 0.0;
+        if in_range && (self.growth + self.sigma + self.rho).is_finite() {
+            return Ok(());
+        }
+        Err(SolverError::Argument {
+            name: "growth, sigma or rho",
+            found: format!("{}, {} or {}", self.growth, self.sigma, self.rho),
+            expected: "a positive number and two that are not negative",
+        })
+    }
+}
+
 /// A part's dual rows at the common point.
 #[derive(Clone, Debug)]
 pub struct PartState {
@@ -93,16 +107,8 @@ pub fn improve_part<S: Scores, T: Step>(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Answer>, SolverError> {
+    common.check()?;
     let (n, q) = (labels.instances(), labels.count());
-    let in_range = common.growth > 0.0 && common.sigma >= 0.0 && common.rho >= 0.0;
-    let finite = (common.growth + common.sigma + common.rho).is_finite();
-    if !(in_range && finite) {
-        return Err(SolverError::Argument {
-            name: "growth, sigma or rho",
-            found: format!("{}, {} or {}", common.growth, common.sigma, common.rho),
-            expected: "a positive number and two that are not negative",
-        });
-    }
     let mut scores = Scaled::new(scores, common.growth);
     check("Y", n, scores.instances())?;
     check("dual", start.dual.len(), n * q)?;
