@@ -40,7 +40,8 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         As in `GridSearchCV`. With several scores it must say which one to search by.
     cv : int, splitter or iterable, default=3
         As in `GridSearchCV`: a number means blocks of rows where Y is an indicator matrix. Rows in
-        the order of their labels need a splitter that shuffles. A splitter must give the same folds each time.
+        the order of their labels need a splitter that shuffles. It must give the same folds each
+        time.
     verbose : int, default=0
         1 prints each parameter's best value when it is found; from 2 on also each fit.
     pre_dispatch : int or str, default="2*n_jobs"
