@@ -19,7 +19,7 @@ use crate::report::Monitor;
 const FIRST_MARGIN: f64 = 0.7;
 const SPREAD: f64 = 0.25;
 
-/// Farther than this, the pairs of a label can move its scores on their own, and other biases are as good a start.
+/// Where the pairs of a label can move its scores farther than this, 0 was as good a start on five sets of text.
 const REACH: f64 = 50.0;
 
 /// Where the biases start, for scores with the diagonal `K_ii` and the capacities `C_ml`.
@@ -57,7 +57,7 @@ fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64
     let demand = centred(demand.collect());
     let found = network.priced(&demand, &mut || monitor.interrupted());
     let bias = found.map(|found| centred(found.prices.iter().map(|price| -price).collect()));
-    // Next to each other, best biases differ by 1 at most. Farther apart they are what overflow has left.
+    // In ascending order best biases are 1 apart at most: larger ones are what overflow has left.
     let within = |bias: &Vec<f64>| bias.iter().all(|b| b.abs() <= q as f64);
     bias.filter(within).unwrap_or_else(|| vec![0.0; q])
 }
