@@ -361,14 +361,19 @@ def test_the_history_has_the_step_that_led_to_each_round() -> None:
 
 
 @pytest.mark.parametrize("name", ["hinge", "hinge, free bias", "squared hinge"])
-def test_bits_are_those_of_one_blas_thread(name: str) -> None:
-    # As many weights as a BLAS deals to several threads.
+@pytest.mark.parametrize(("n", "d", "q", "density"), [(60, 4000, 5, 0.02), (3000, 120, 14, 1.0)])
+def test_bits_are_those_of_one_blas_thread(
+    name: str, n: int, d: int, q: int, density: float
+) -> None:
+    # As many weights, or products of rows, as a BLAS deals to several threads.
     random = np.random.default_rng(3)
-    X = sparse.random(60, 4000, density=0.02, rng=random, format="csr")
-    Y = (random.random((60, 5)) < 0.4).astype(np.uint8)
+    X: Any = sparse.random(n, d, density=density, rng=random, format="csr")
+    if density == 1.0:
+        X = X.toarray() - 0.5
+    Y = (random.random((n, q)) < 0.4).astype(np.uint8)
     found = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
-            found.append(solved(dealt(X, Y, 3), (4000, 5), MODELS[name][0]))
+            found.append(solved(dealt(X, Y, 3), (d, q), MODELS[name][0], max_rounds=6, tol=1e-3))
     np.testing.assert_array_equal(found[0].weights, found[1].weights)
     assert (found[0].primal, found[0].dual) == (found[1].primal, found[1].dual)

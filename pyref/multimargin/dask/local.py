@@ -33,18 +33,20 @@ class LocalParts:
 
     def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:
         """Apply a function to all parts, and combine the results in the order of the parts."""
-        return combined([function(part, *arguments) for part in self.data], combine)
+        return combined([parts.applied(function, part, *arguments) for part in self.data], combine)
 
     def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
         """Apply a function to all parts and their states, and add the results."""
         pairs = zip(self.data, self.states, strict=True)
-        result: Sums = combined([function(part, state, *arguments) for part, state in pairs])
+        result: Sums = combined(
+            [parts.applied(function, part, state, *arguments) for part, state in pairs]
+        )
         return result
 
     def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
         """Replace all states by the first result of a function, and add the second ones."""
         pairs = zip(self.data, self.states, strict=True)
-        answers = [function(part, state, *arguments) for part, state in pairs]
+        answers = [parts.applied(function, part, state, *arguments) for part, state in pairs]
         self.states = [state for state, _ in answers]
         result: Sums = combined([answer for _, answer in answers])
         return result
@@ -52,7 +54,7 @@ class LocalParts:
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Replace all states by the result of a function."""
         pairs = zip(self.data, self.states, strict=True)
-        self.states = [function(part, state, *arguments) for part, state in pairs]
+        self.states = [parts.applied(function, part, state, *arguments) for part, state in pairs]
 
     def kept(self) -> list[State]:
         """Return the states, to be handed to `restore`."""
@@ -67,7 +69,7 @@ class LocalParts:
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "LocalParts":
         """Return the parts after a change of their data, at fresh states."""
-        return LocalParts([function(part, *arguments) for part in self.data])
+        return LocalParts([parts.applied(function, part, *arguments) for part in self.data])
 
     def mark(self, round_number: int, common: Common) -> None:
         """Do nothing: a process has no older copies of itself."""

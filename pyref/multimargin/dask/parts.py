@@ -4,6 +4,7 @@ Every function here runs where the part is, takes the common state and returns a
 summed over the parts; nothing of it knows how the parts are dealt to machines.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
+from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
 from multimargin.checks.arrays import (
@@ -246,6 +248,12 @@ def _with_centre(state: State, common: "Common") -> State:
     dual = _dense(state.dual)
     centre = dual + common.momentum * (dual - _dense(state.centred))
     return replace(state, centre=_compact(centre), centred=state.dual)
+
+
+def applied(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a function of a part: on one BLAS thread, for rounding depends on their number."""
+    with threadpool_limits(1, user_api="blas"):
+        return function(*arguments)
 
 
 def aligned(array: Matrix) -> Matrix:

@@ -112,13 +112,13 @@ def with_weights(arguments: Any, weights: Matrix) -> Any:
 
 def of_data(function: Any, source: Any, changes: list[Change], arguments: Any) -> Any:
     """Return a function of a part."""
-    return function(_part(source, changes), *arguments)
+    return parts.applied(function, _part(source, changes), *arguments)
 
 
 def of_state(function: Any, source: Any, changes: list[Change], arguments: Any, state: Any) -> Any:
     """Return a function of a part and its dual rows."""
     part = _part(source, changes)
-    return function(part, _state(part, state), *arguments)
+    return parts.applied(function, part, _state(part, state), *arguments)
 
 
 def new_state(

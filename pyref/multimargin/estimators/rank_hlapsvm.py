@@ -131,12 +131,9 @@ class RankHLapSVM(PairwiseClassifier):
         else:
             check_real("nu", self.nu, at_least=0.0)
 
+    # With more threads, rounding would depend on their number.
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     def _solve(self, problem: Problem) -> Fit:
-        # With more threads, rounding would depend on their number.
-        with threadpool_limits(1, user_api="blas"):
-            return self._solve_with_laplacian(problem)
-
-    def _solve_with_laplacian(self, problem: Problem) -> Fit:
         # A row lies in the hyperedges of its relevant labels, as often as it counts.
         Y = (problem.indicator == 1).astype(np.float64)
         if problem.sample_weight is not None:
