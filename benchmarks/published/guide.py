@@ -7,8 +7,8 @@ of the list of parts says how long its runs took.
 import re
 from collections.abc import Mapping
 
-MARKED = re.compile(r"<!-- (\S+/\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
-LISTED = re.compile(r"^(\| `(\S+/\S+)` \| [^|]+ \| )[^|]+( \|)", re.MULTILINE)
+MARKED = re.compile(r"(<!-- (?P<part>\S+/\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+LISTED = re.compile(r"^(\| `(?P<part>\S+/\S+)` \| [^|]+ \| )([^|]+)( \|)", re.MULTILINE)
 
 
 def marked_parts(page: str) -> list[str]:
@@ -24,7 +24,7 @@ def marked_parts(page: str) -> list[str]:
     list of str
         Their names, in the order of the page.
     """
-    return [part for part, _ in MARKED.findall(page)]
+    return [match["part"] for match in MARKED.finditer(page)]
 
 
 def filled(page: str, printed: Mapping[str, str]) -> str:
@@ -42,14 +42,7 @@ def filled(page: str, printed: Mapping[str, str]) -> str:
     str
         The new text.
     """
-
-    def block(match: re.Match[str]) -> str:
-        part = match[1]
-        if part not in printed:
-            return match[0]
-        return f"<!-- {part} -->\n\n{printed[part].strip()}\n\n<!-- end -->"
-
-    return MARKED.sub(block, page)
+    return _with(MARKED, page, {part: f"\n{text.strip()}\n\n" for part, text in printed.items()})
 
 
 def with_seconds(page: str, seconds: Mapping[str, float]) -> str:
@@ -67,10 +60,13 @@ def with_seconds(page: str, seconds: Mapping[str, float]) -> str:
     str
         The new text.
     """
+    return _with(LISTED, page, {part: f"{own:.0f} s" for part, own in seconds.items()})
 
-    def row(match: re.Match[str]) -> str:
-        if match[2] not in seconds:
-            return match[0]
-        return f"{match[1]}{seconds[match[2]]:.0f} s{match[3]}"
 
-    return LISTED.sub(row, page)
+def _with(pattern: re.Pattern[str], page: str, texts: Mapping[str, str]) -> str:
+    """Return a page with other texts in the third groups of a pattern, by part."""
+
+    def replaced(match: re.Match[str]) -> str:
+        return f"{match[1]}{texts.get(match['part'], match[3])}{match[4]}"
+
+    return pattern.sub(replaced, page)

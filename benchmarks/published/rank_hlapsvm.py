@@ -128,8 +128,8 @@ def compare_methods() -> None:
                 found = all_of({key: (label, partial(test_part, name, model))}).get(key)
                 shown = [f"{value:.4f}" for value in found] if found else ["not run"] * 2
                 text = f"C {C:g}" if lam == 0.0 else f"C {C:g}, lambda {lam:g}, nu {nu}"
-                in_folds = [f"{value:.4f}" for value in curve[best]]
-                lines.append((name, column.title, method, text, *in_folds, *shown))
+                folded = [f"{value:.4f}" for value in curve[best]]
+                lines.append((name, column.title, method, text, *folded, *shown))
         print_note(f"{name}: {done} of {pairs} pairs of lambda and nu searched")
     header = ("data", "tuned by", "method", "parameters", "folds: macro", "micro")
     print_table(

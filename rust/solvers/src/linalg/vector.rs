@@ -11,6 +11,11 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// The mean of some values, 0 of none.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
 /// The sum of the rows of a row-major matrix with `q` columns.
 pub fn row_sum(matrix: &[f64], q: usize) -> Vec<f64> {
     let mut sum = vec![0.0; q];

@@ -109,7 +109,7 @@ impl<const STEPS: usize> Network<STEPS> {
         self.into[head] += capacity;
     }
 
-    /// What all arcs of a node can carry, out of it.
+    /// What the arcs that leave a node can carry.
     pub fn capacity_out_of(&self, node: usize) -> f64 {
         self.out[node]
     }

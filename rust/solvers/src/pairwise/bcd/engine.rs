@@ -3,7 +3,7 @@
 use super::chain::{Chain, Surroundings};
 use super::step::Step;
 use crate::labels::Labels;
-use crate::linalg::vector::{axpy, row_sum};
+use crate::linalg::vector::{axpy, mean, row_sum};
 use crate::memory::{self, Purpose};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::momentum::{Centre, PATIENCE};
@@ -500,8 +500,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.
     fn mean_curvature(&self) -> f64 {
-        let n = self.labels.instances().max(1) as f64;
-        self.scores.diagonal().iter().sum::<f64>() / n + self.sigma
+        mean(self.scores.diagonal()) + self.sigma
     }
 
     /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.

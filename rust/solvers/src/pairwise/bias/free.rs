@@ -13,7 +13,7 @@ use super::residual;
 use super::transport::At;
 
 use crate::labels::Labels;
-use crate::linalg::vector::axpy;
+use crate::linalg::vector::{axpy, mean};
 use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::Scores;
@@ -63,7 +63,6 @@ pub(super) struct Free<'a> {
 impl<'a> Free<'a> {
     /// The rule for scores with the diagonal `K_ii`.
     pub fn new(labels: &'a Labels, capacity: &'a [f64], diagonal: &[f64], tolerance: f64) -> Self {
-        let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
         // A label's share of g changes by a share of its pairs' weight when its bias changes by 1: the second term is the
         // inverse of that, and lets even a tiny C move the biases.
         let weight = labels.weight_of_pairs();
@@ -71,7 +70,8 @@ impl<'a> Free<'a> {
             labels,
             capacity,
             tolerance,
-            sigma: AUGMENTATION * mean.max(0.0) + PER_LABEL * labels.count() as f64 / weight,
+            sigma: AUGMENTATION * mean(diagonal).max(0.0)
+                + PER_LABEL * labels.count() as f64 / weight,
             next_attempt: 0,
             next_gap: FIRST_GAP,
             better_bias: None,

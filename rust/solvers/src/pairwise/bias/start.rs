@@ -12,6 +12,7 @@
 
 use super::repair::centred;
 use crate::labels::Labels;
+use crate::linalg::vector::mean;
 use crate::network::prices::{Network, Steps};
 use crate::report::Monitor;
 
@@ -30,8 +31,7 @@ pub(super) fn first_bias(
     monitor: &mut dyn Monitor,
 ) -> Vec<f64> {
     let q = labels.count();
-    let mean = diagonal.iter().sum::<f64>() / diagonal.len().max(1) as f64;
-    if mean * labels.weight_of_pairs() <= REACH * q as f64 {
+    if mean(diagonal) * labels.weight_of_pairs() <= REACH * q as f64 {
         best_without_features(capacity, monitor)
     } else {
         vec![0.0; q]

@@ -337,8 +337,7 @@ mod tests {
         })
     }
 
-    /// The arcs are those of the definition: with infinite bands the variables explain `B`, with others they are the
-    /// arcs of the pairs within the band of either label.
+    /// The arcs are those of the pairs within the band of either label, from the label that is to gain.
     #[test]
     fn arcs_are_those_of_the_pairs_within_their_bands() {
         let mut random = fastrand::Rng::with_seed(11);
