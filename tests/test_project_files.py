@@ -8,6 +8,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+import multimargin.estimators
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
@@ -20,6 +22,18 @@ WITH_LINKS = [
     *(ROOT / name for name in ("README.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff")),
     ROOT / "recipe" / "recipe.yaml",
     *sorted((ROOT / ".github").rglob("*.yml")),
+]
+GUIDE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# `benchmarks/race.py` and `bias/free.rs`; not `tests/.../test_rank_svm.py` or `<method>.py`.
+NAMED_FILE = re.compile(r"`(?:python )?((?:\w[\w-]*/)+[\w-]+\.(?:rs|py|md)|\w+\.rs)(?: [^`]*)?`")
+NAMED_FROM = (
+    *("pyref", "pyref/multimargin", "tests"),
+    *("rust/solvers/src", "rust/solvers/src/pairwise"),
+)
+WITH_SOLVER = [
+    name
+    for name in multimargin.estimators.__all__
+    if "solver : {" in (getattr(multimargin.estimators, name).__doc__ or "")
 ]
 
 
@@ -40,6 +54,21 @@ def test_links_to_ourselves(path: Path) -> None:
         assert home == HOME
         file = re.match(r"/(?:blob/)?main/(.+)", rest)
         assert file is None or (ROOT / file[1]).is_file(), f"{rest}: there is no such file"
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_files_that_the_guide_names_exist(page: Path) -> None:
+    """A file is named from the root or a folder of sources, one in Rust also by its name alone."""
+    places = [ROOT, *(ROOT / place for place in NAMED_FROM)]
+    for name in set(NAMED_FILE.findall(read(page))):
+        there = any((place / name).exists() for place in places)
+        there = there or ("/" not in name and any((ROOT / "rust").rglob(name)))
+        assert there, f"{page.name} names {name}: there is no such file"
+
+
+def test_the_guide_names_files() -> None:
+    named = {name for page in GUIDE for name in NAMED_FILE.findall(read(page))}
+    assert {"rust/solvers/src/pairwise/bias/free.rs", "cli/options.py", "newton.rs"} <= named
 
 
 def test_readme_has_links_to_ourselves() -> None:
@@ -75,6 +104,24 @@ def test_the_page_of_supported_versions() -> None:
     assert CARGO["rust-version"] == lowest["Rust"]
     named = set(re.findall(r"3\.\d\d", " ".join(PROJECT["classifiers"])))
     assert named == set(re.findall(r"3\.\d\d", page.split("| Python |")[1].splitlines()[0]))
+
+
+@pytest.mark.parametrize("name", WITH_SOLVER)
+def test_readme_names_every_solver(name: str) -> None:
+    row = re.search(rf"^\| [^|]*`{name}`.*", read(ROOT / "README.md"), re.MULTILINE)
+    documented = getattr(multimargin.estimators, name).__doc__
+    choices = re.search(r"^ *solver : \{(.+)\}", documented, re.MULTILINE)
+    assert row is not None
+    assert choices is not None
+    assert set(re.findall(r'"([\w-]+)"', choices[1])) <= set(re.findall(r"`([\w-]+)`", row[0]))
+
+
+def test_the_guide_names_every_extra() -> None:
+    page = read(ROOT / "docs" / "getting_started.md")
+    text = page.split("`all` means all extras:")[1].split("\n\n")[0]
+    extras = re.search(r"\[(.+)\]", *PROJECT["optional-dependencies"]["all"])
+    assert extras is not None
+    assert set(re.findall(r"`(\w+)`", text)) == set(extras[1].split(","))
 
 
 def test_the_guide_names_every_benchmark() -> None:

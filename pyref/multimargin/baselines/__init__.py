@@ -1,4 +1,4 @@
-"""The rivals: the multi-label methods that the papers compare with, and others that users expect.
+"""Baselines: the multi-label methods that the papers compare with, and others that users expect.
 
 Plain NumPy, SciPy and scikit-learn. Each file opens with the source, the problem and the defaults.
 """

@@ -221,7 +221,7 @@ def _draw_problem(random: np.random.Generator, estimator: type) -> RandomProblem
     while True:
         kernel = KERNELS[random.integers(len(KERNELS))]
         if kernel == "sigmoid" and estimator not in (RankSVM, MLODM):
-            # Its values of order 1e-6 vanish beside the 1 that a penalised bias adds.
+            # Its values of order 1e-6 vanish beside the 1 that a penalized bias adds.
             kernel = "rbf"
         problem = draw_problem(random, kernel, BIASES[random.integers(len(BIASES))])
         if problem is None:

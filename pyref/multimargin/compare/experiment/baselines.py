@@ -1,4 +1,4 @@
-"""Baselines by name: the papers' rivals and classifiers from scikit-learn."""
+"""Baselines by name: the methods that the papers compare with, and scikit-learn's classifiers."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
