@@ -1,4 +1,4 @@
-"""CNMF against a minimiser that knows nothing of it."""
+"""CNMF against an independent minimiser."""
 
 import numpy as np
 import pytest

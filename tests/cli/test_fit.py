@@ -158,7 +158,7 @@ def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_pat
     ("arguments", "message"),
     [
         (["--time-limit", "0"], "--time-limit is 0; expected a positive number of seconds"),
-        (["-m", "knn", "--time-limit", "1"], "knn is a baseline, whose fits know no limit"),
+        (["-m", "knn", "--time-limit", "1"], "knn is a baseline, whose fits have no limit"),
     ],
 )
 def test_wrong_time_limits(command, folder: Path, arguments: list[str], message: str) -> None:

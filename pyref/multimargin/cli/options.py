@@ -63,7 +63,7 @@ TimeLimit = Annotated[
         "--time-limit",
         metavar="SECONDS",
         help="End each fit of a method after so many seconds, with the model reached and its "
-        "certificate. Baselines know no limit.",
+        "certificate. Baselines have no limit.",
         show_default=False,
     ),
 ]
@@ -124,7 +124,7 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
 def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
     """Give an unfitted estimator the time limit of a command line.
 
-    Raises WrongUsage if the number is not positive, or the method knows no limit.
+    Raises WrongUsage if the number is not positive, or the method has no limit.
     """
     if seconds is None:
         return
@@ -134,7 +134,7 @@ def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
         parameter = method.parameter("max_time")
     except ValueError as error:
         raise WrongUsage(
-            f"--time-limit is given, but {method.name} is a baseline, whose fits know no limit"
+            f"--time-limit is given, but {method.name} is a baseline, whose fits have no limit"
         ) from error
     estimator.set_params(**{parameter: seconds})
 

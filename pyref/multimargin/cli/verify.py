@@ -52,7 +52,7 @@ def command(
     """Check a method against an exact solver.
 
     The same few rows are fitted twice: once by the method's own solver, once by an interior-point
-    solver (needs the extra multimargin[exact]) that knows nothing of the first. Parameters of the
+    solver (needs the extra multimargin[exact]) that shares no code with it. Parameters of the
     method are further options, as in multimargin fit. Exit code 1 when the two do not agree.
 
     \b

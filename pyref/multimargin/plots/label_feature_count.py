@@ -68,7 +68,7 @@ class LabelFeatureCountDisplay:
         NotFittedError
             If the estimator is not fitted.
         TypeError
-            If it knows no label-specific features.
+            If it has no label-specific features.
         ImportError
             If matplotlib is not installed.
         """

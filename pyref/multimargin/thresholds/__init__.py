@@ -1,11 +1,11 @@
 """Thresholds t(x): the relevant labels of x are those whose score f_k(x) lies above t(x).
 
-A threshold is learned after the scores, which may come from any model. `ScoresThreshold` (Elisseeff
-and Weston, as described after equation 27 of Xu's Rank-CVM paper) and `FeaturesThreshold` (section
-3.4 of the Rank-HLapSVM paper) depend on the row, `LabelsThreshold` (SCut) on the label, and
-`CountThreshold` (RCut) lets as many labels pass in each row. A constant needs no learning.
-`ThresholdedClassifier` adds one to any classifier that scores labels, `CalibratedClassifier` learns
-probabilities in the same way.
+A threshold is learned after the scores, which may come from any model. `ScoresThreshold`
+(Elisseeff & Weston 2001, as Xu 2013 restates it after eq. (27)) and `FeaturesThreshold` (Chen et
+al. 2009, section 3.4) depend on the row, `LabelsThreshold` (SCut) on the label, and
+`CountThreshold` (RCut) lets the same number of labels pass in each row. A constant needs no
+learning. `ThresholdedClassifier` adds one to any classifier that scores labels,
+`CalibratedClassifier` learns probabilities in the same way.
 """
 
 from multimargin.thresholds.base import Threshold, over_labels

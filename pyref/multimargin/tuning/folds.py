@@ -30,7 +30,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     Notes
     -----
     Iterative stratification (Sechidis et al. 2011) of the package iterative-stratification: the
-    label with the fewest remaining rows is dealt out first, to the folds that want most of it. A
+    label with the fewest remaining rows is dealt out first, to the folds that lack most of it. A
     label with fewer than `n_splits` relevant rows is in as many folds as it has rows. Rows without
     labels are spread evenly; the sizes of the folds differ a little. One-dimensional targets go to
     scikit-learn's `StratifiedKFold`.

@@ -46,7 +46,7 @@ class Verdict:
     error : float
         Relative distance of a converged objective above the optimum, beyond its tolerance.
     resolved : bool
-        Whether the reference knows the optimum to `SLACK`.
+        Whether the optimum of the reference is exact to `SLACK`.
     """
 
     task: Task

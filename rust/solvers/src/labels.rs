@@ -49,7 +49,7 @@ impl Sets {
     }
 }
 
-/// A walk up the labels that tells those outside of a set.
+/// Which labels are outside of a set, asked in ascending order.
 struct Outside<'a> {
     set: &'a [u32],
     next: usize,

@@ -59,7 +59,7 @@ def _equal(one: Result, other: Result) -> bool:
 def _problem(result: Result) -> dict[str, Any]:
     parameters = {**result.estimator["parameters"]}
     parameters |= {} if result.tuning is None else result.tuning["parameters"]
-    # Rank-CVM knows one way to weigh pairs.
+    # Rank-CVM has one way to weigh pairs.
     return {"pair_weights": "balanced"} | {k: parameters[k] for k in _PROBLEM if k in parameters}
 
 

@@ -40,8 +40,8 @@ def verdict(
     Returns
     -------
     str
-        The sentence. The best method is compared with the next one, and the test does not know that
-        the two were chosen by their results.
+        The sentence. The best method is compared with the next one, and the test does not allow for
+        the two having been chosen by their results.
 
     Raises
     ------

@@ -249,7 +249,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     ) -> Problem:
         pair_weights = self._pair_weights(targets.indicator, sample_weight)
         start = self._start(targets, pair_weights) if self.warm_start else None
-        # The engine itself knows those that are balanced.
+        # The engine computes balanced ones itself.
         balanced = self.pair_weights == "balanced" and sample_weight is None
         return Problem(
             X=training.features,

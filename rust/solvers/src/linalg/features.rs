@@ -87,7 +87,7 @@ impl<'a> Sparse<'a> {
             && starts.windows(2).all(|pair| pair[0] <= pair[1])
             && starts.last().is_some_and(|&end| end as usize == data.len());
         let inside = indices.iter().all(|&f| f >= 0 && (f as usize) < columns);
-        // More columns than indices can number are no memory to ask for, but a sum that overflows.
+        // With more columns than an index can hold, the sizes of arrays overflow before any is allocated.
         let countable = i32::try_from(columns).is_ok();
         if !ordered || !inside || !countable || data.len() != indices.len() {
             return Err(SolverError::Argument {

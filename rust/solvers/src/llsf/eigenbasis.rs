@@ -282,7 +282,7 @@ impl<'a> Eigenbasis<'a> {
         sums
     }
 
-    /// What a bound needs to know of `correlation`, which is `d x q` here.
+    /// What a bound depends on of `correlation`, which is `d x q` here.
     pub(super) fn anchor(&self, correlation: &[f64], threads: &Threads) -> Anchor {
         let rotated = self.rotate(correlation, threads);
         let norms = self.products((&rotated, &rotated), |h| self.inverse(h), true);

@@ -1,4 +1,4 @@
-//! LLSF, label-specific features:
+//! LLSF, label-specific features (Huang et al. 2015):
 //!
 //! ```text
 //! min  1/2 ||X W - Y||_F^2 + alpha/2 tr(M W^T W) + beta ||W||_1        (3), (7), (8); M = R + shift I
@@ -216,10 +216,10 @@ impl<'a> Problem<'a> {
             && certificate.kkt_residual <= settings.tolerance * self.scale()
     }
 
-    /// Certifies the point that a loop returns, computed afresh; `bound` is a lower bound that the loop knows besides.
+    /// Certifies the point that a loop returns, computed afresh; `bound` is a further lower bound, from the loop.
     #[expect(
         clippy::too_many_arguments,
-        reason = "everything that a finished loop knows"
+        reason = "everything that a finished loop has found"
     )]
     fn solution(
         &self,

@@ -6,7 +6,7 @@
 //!
 //! Douglas and Rachford's iteration (the alternating direction method of multipliers), with penalty rho:
 //!
-//! * `W = argmin L(W) + rho/2 ||W - (V - U)||^2`: no label meets another one, so these are `q` support vector machines
+//! * `W = argmin L(W) + rho/2 ||W - (V - U)||^2`: the labels are independent here, so these are `q` support vector machines
 //!   with the offsets `V - U`, solved by [`crate::mlrl::smo`] from where the last round left them. Their dual point `Z` is
 //!   feasible for the whole problem, and bounds it: `W = V - U + phi(X)^T Z / rho`;
 //! * `V = argmin lambda/2 ||V||_*^2 + rho/2 ||W + U - V||^2`: singular values shrink by one threshold; `V` is the model,
@@ -178,7 +178,7 @@ pub(super) fn split(
     Ok(point.solution(state.best, steps, report))
 }
 
-/// What tells that more rounds will not help.
+/// The signs that more rounds will not help.
 struct Patience {
     /// Rounds in which a label used up its steps.
     exhausted: usize,
@@ -436,7 +436,7 @@ impl Regulariser {
                 Ok((trace_norm * trace_norm, covariance))
             }
             Self::Fixed { covariance, eigen } => {
-                // In the basis of Omega, where each part of W is as small as its eigenvalue asks for.
+                // In the basis of Omega, where each part of W is as small as its eigenvalue.
                 let (parts, products) = (eigen.rotate(expansion, n), eigen.rotate(scores, n));
                 let penalty = parts
                     .chunks_exact(n)

@@ -5,7 +5,7 @@ use super::bcd::{Certificate, Engine, Epoch, Step};
 use super::scores::Scores;
 use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
 
-/// What the outer loop knows about a point.
+/// A point of the outer loop: its objectives and their gap.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     /// The primal objective.

@@ -2,7 +2,7 @@
 //!
 //! A block of instances is solved in a tenth of a millisecond, and the next one waits for it. Waking a sleeping thread
 //! takes nearly as long. So helpers look for new work for a while before they sleep, and the caller, who works too,
-//! waits for those helpers only who have begun.
+//! waits only for the helpers that have begun.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -210,7 +210,7 @@ impl<T: Step> Chain<T> {
         total
     }
 
-    /// Makes the kernel among the instances symmetric, and tells each instance of its own move and of those after it.
+    /// Makes the kernel among the instances symmetric, and adds to each instance's scores its own move and those after it.
     fn close_first_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let (q, count) = (around.labels.count(), instances.len());
         let Buffers {

@@ -1,6 +1,6 @@
 //! One part's share of a fit whose rows are dealt to many machines (CoCoA+, Smith et al. 2018).
 //!
-//! All parts know the linear model `W = sum_p X_p^T B_p`; each keeps its rows and its dual rows `B_p`. A part improves
+//! All parts have the linear model `W = sum_p X_p^T B_p`; each keeps its rows and its dual rows `B_p`. A part improves
 //! its own rows by
 //!
 //! ```text

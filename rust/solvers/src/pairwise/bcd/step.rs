@@ -30,14 +30,14 @@ pub trait Step: Send + Sized {
     /// The loss of the problem.
     fn loss(&self) -> &Self::Loss;
 
-    /// Another worker for the same problem, which solves other instances at the same time; `None` when steps need to
-    /// know of each other.
+    /// Another worker for the same problem, which solves other instances at the same time; `None` when a step depends
+    /// on the ones before it.
     fn fork(&self) -> Option<Self>;
 
     /// Writes the new block `beta_i` and returns its dual term `D_i`.
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64;
 
-    /// Told that the dual matrix is another one than the steps have led to.
+    /// Called when the dual matrix is another one than the steps have led to.
     fn restart(&mut self) {}
 }
 

@@ -1,6 +1,6 @@
 //! Pairwise losses of one instance.
 //!
-//! Instance `i` with relevant labels `P` and irrelevant labels `N` suffers
+//! Instance `i` with relevant labels `P` and irrelevant labels `N` has the loss
 //!
 //! ```text
 //! phi_i(s) = c_i * sum over m in P, n in N of loss(s_m - s_n)
