@@ -2,13 +2,12 @@
 
 import importlib.util
 import os
-import resource
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from python_code import PythonFlip
-from rust_code import Extension, RustFlip
+from rust_code import Extension, RustFlip, limit_processor_time
 from targets import ROOT, Group
 
 # A flip may make a loop endless: processor seconds of a child, as a multiple of those without any
@@ -48,14 +47,17 @@ def run_all(
 
 def _outcome_of_rust(flip: RustFlip, group: Group, extension: Extension, seconds: int) -> str:
     try:
-        if not extension.build(flip):
+        extension.put(flip)
+        if group.unit_tests:
+            if not extension.build_unit_tests():
+                return "not compiled"
+            if not extension.unit_tests_pass(group.unit_tests, seconds):
+                return "caught"
+        if not extension.build():
             return "not compiled"
         child = _start(flip, group.tests, seconds=seconds, library=extension.library)
         _, status = os.waitpid(child, 0)
-        outcome = _outcome(status)
-        if outcome == "survived" and not extension.unit_tests_pass(group.unit_tests):
-            return "caught"
-        return outcome
+        return _outcome(status)
     finally:
         extension.restore(flip)
 
@@ -79,7 +81,7 @@ def _start(
         return child
     code = _CAUGHT
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        limit_processor_time(seconds)
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 1)
         os.dup2(silence, 2)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -32,6 +33,12 @@ _PROFILE = {
     "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
     "CARGO_PROFILE_RELEASE_DEBUG": "0",
 }
+_UNIT_TESTS = ("test", "--lib", "--package", "multimargin-solvers")
+
+
+def limit_processor_time(seconds: int) -> None:
+    """End this process, and each that it starts, after so many seconds of a processor."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 @dataclass(frozen=True)
@@ -80,14 +87,21 @@ class Extension:
         shutil.copytree(ROOT / "rust", self._copy / "rust", copy_function=shutil.copy2)
         self.library = self._copy / "target" / "release" / "lib_rust.so"
 
-    def build(self, flip: RustFlip) -> bool:
-        """Compile the extension with a flip; False where that is no program."""
+    def put(self, flip: RustFlip) -> None:
+        """Put a flip in place."""
         self._write(flip, flip.source())
+
+    def build(self) -> bool:
+        """Compile the extension; False where the flip is no program."""
         return self._cargo("build", "--package", "multimargin-python")
 
-    def unit_tests_pass(self, names: str) -> bool:
-        """Whether the crate's own tests of these names notice nothing."""
-        return self._cargo("test", "--package", "multimargin-solvers", names)
+    def build_unit_tests(self) -> bool:
+        """Compile the crate's own tests; False where the flip is no program."""
+        return self._cargo(*_UNIT_TESTS, "--no-run")
+
+    def unit_tests_pass(self, names: str, seconds: int) -> bool:
+        """Whether the crate's own tests of these names notice nothing in so much time."""
+        return self._cargo(*_UNIT_TESTS, names, seconds=seconds)
 
     def restore(self, flip: RustFlip) -> None:
         """Take the flip back."""
@@ -96,12 +110,13 @@ class Extension:
     def _write(self, flip: RustFlip, source: str) -> None:
         (self._copy / flip.file.relative_to(ROOT)).write_text(source, encoding="utf-8")
 
-    def _cargo(self, command: str, *arguments: str) -> bool:
+    def _cargo(self, command: str, *arguments: str, seconds: int | None = None) -> bool:
         done = subprocess.run(
             ["cargo", command, "--release", "--quiet", *arguments],
             cwd=self._copy,
             env=os.environ | _PROFILE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            preexec_fn=None if seconds is None else lambda: limit_processor_time(seconds),
         )
         return done.returncode == 0

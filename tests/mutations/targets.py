@@ -12,7 +12,8 @@ CRATE = ROOT / "rust" / "solvers" / "src"
 class Group:
     """Files, as patterns below `root`; the tests of all of them, in the order in which they run.
 
-    `unit_tests` filters the tests of the crate, which run where those in Python notice nothing.
+    `unit_tests` filters the tests of the crate, which run first: they take seconds, and what they
+    notice needs no extension and no Python.
     """
 
     root: Path
@@ -75,6 +76,7 @@ GROUPS = {
         (*PAIRWISE, "tests/agreement/test_slow_problems.py", *FAMILY, "tests/dask/test_rounds.py"),
         "pairwise",
     ),
+    "networks": Group(CRATE, ("network/*.rs",), (*PAIRWISE, *FAMILY), "network"),
     "simplex": Group(
         CRATE,
         ("rank_cvm/*.rs",),

@@ -163,7 +163,7 @@ def command(
       multimargin compare digits --methods rank-svm,mlodm,ovr-svc --cv 10 --report report.html
       multimargin compare emotions yeast --official-split --measures all --csv results.csv
       multimargin compare digits --methods rank-svm:C=1,rank-svm:C=10,knn -j 2
-      multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear,ml-knn --tune --cv 3
+      multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear-svc,ml-knn --tune --cv 3
     """
     from multimargin.cli import FAILED
     from multimargin.cli.table_options import table_columns

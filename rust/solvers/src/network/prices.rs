@@ -422,4 +422,36 @@ mod tests {
         assert_eq!(ENDS.share(1, 1.25), 0.25);
         assert_eq!(ENDS.share(1, 7.0), 1.0);
     }
+
+    /// Capacities 2 at a cost of 1 and 7 at a cost of 3: in each step so much of it, and 9 evenly up to the last end.
+    #[test]
+    fn arcs_carry_the_shares_of_their_steps_and_rise_by_their_slopes() {
+        for (spread, expected) in [
+            (0.0, [(0.5, 1.0, 2.0), (2.0, 5.5, 3.5), (4.0, 9.0, 0.0)]),
+            (
+                0.25,
+                [(0.5, 1.125, 2.25), (2.0, 5.625, 3.375), (4.0, 9.0, 0.0)],
+            ),
+        ] {
+            let ends = [1.0, 3.0];
+            let steps = Steps { ends, spread };
+            let mut network = Network::new(2, steps);
+            // From node 0 to node 1, with what comes before.
+            network.capacities[2..4].copy_from_slice(&[2.0, 9.0]);
+            for (difference, flow, slope) in expected {
+                assert_eq!(network.carried(1, difference), (flow, slope));
+                let shares = 2.0 * steps.share(0, difference) + 7.0 * steps.share(1, difference);
+                assert!((shares - flow).abs() < 1e-15 * 9.0);
+            }
+        }
+    }
+
+    /// Where nothing is carried below a cost of 1 there is no slope at first: the damping finds the step, in which half
+    /// of the capacity is carried at 1.5, without a spread.
+    #[test]
+    fn dear_arcs_need_no_spread() {
+        let found = priced(&[(0, 1, 1.5, 2.0), (1, 0, 1.5, 2.0)], &[1.0, -1.0]);
+        assert!((found.prices[0] - found.prices[1] - 1.5).abs() < 1e-14);
+        assert_eq!((found.steps.spread, found.unmet), (0.0, vec![0.0; 2]));
+    }
 }
