@@ -335,6 +335,16 @@ mod tests {
         assert!(plan(&problem.at(), &sum, &mut Now).is_none());
         let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
         assert!(!plan.moves(&problem.at(), &mut Now, |_, _| {}));
+        // The first row of each few is where it is asked for: a row alone is the first.
+        let alone = Problem {
+            labels: Labels::new(&[1, 0], 2, 1.0).unwrap(),
+            dual: vec![0.5, -0.5],
+            scores: vec![1.0, 0.0],
+            bias: vec![0.0; 2],
+        };
+        let mut near = vec![NEAREST];
+        assert!(!each_row(&alone.at(), &mut near, &mut Now, |_, _| {}));
+        assert!(each_row(&alone.at(), &mut near, &mut (), |_, _| {}));
     }
 
     /// The only pair that can carry the demand is far from the margin.
@@ -360,6 +370,11 @@ mod tests {
                 (FINEST, bands[1].max(FINEST))
             );
             assert!(steps.ends.is_sorted());
+            // A geometric sequence.
+            let growth = (steps.ends[STEPS - 1] / FINEST).powf(1.0 / 11.0);
+            for ends in steps.ends.windows(2) {
+                assert!((ends[1] / ends[0] - growth).abs() < 1e-12 * growth);
+            }
         }
     }
 }
