@@ -650,3 +650,28 @@ fn an_interruption_before_the_first_epoch_reports_none() {
     assert_eq!((report.status, report.epochs), (Status::Interrupted, 0));
     assert!(report.primal.is_infinite());
 }
+
+/// The bias is the multiplier of its constraint: followed well, it takes few more epochs than a bias in the kernel, which has
+/// no constraint. With the bias held, the objectives of every epoch bound each other.
+#[test]
+fn a_free_bias_takes_about_the_epochs_of_a_penalized_one() {
+    for (c, tolerance) in [(0.1, 1e-3), (0.1, 1e-5), (1.0, 1e-3), (1.0, 1e-5)] {
+        let epochs = |bias: Bias| -> usize {
+            let solutions = (0..6).map(|seed| {
+                let problem = Problem::new(seed, 200, 30, 12);
+                let mut scores = LinearDense::new(problem.dense(), 12);
+                by_blocks(&problem.labels(c), &mut scores, bias, &settings(tolerance)).report
+            });
+            solutions
+                .map(|report| {
+                    assert_eq!(report.status, Status::Converged);
+                    let history = &report.history;
+                    assert!(history.iter().all(|record| record.dual <= record.primal));
+                    report.epochs
+                })
+                .sum()
+        };
+        let (free, penalized) = (epochs(Bias::Free), epochs(Bias::Penalized));
+        assert!(free <= penalized + 3 * penalized / 4, "{free} {penalized}");
+    }
+}

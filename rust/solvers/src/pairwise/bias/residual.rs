@@ -204,7 +204,8 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::linalg::vector::{axpy, row_sum};
-    use crate::pairwise::bias::repair::in_box;
+    use crate::pairwise::bias::repair::{in_box, sum_of_losses};
+    use crate::pairwise::loss::Hinge;
 
     struct Problem {
         labels: Labels,
@@ -297,6 +298,23 @@ mod tests {
                     assert!(in_box(known, relevant, labels.weight(i)));
                 }
             }
+        }
+    }
+
+    /// The flow costs nothing at biases that are lower by the prices: for these scores they are the best ones, to first
+    /// order.
+    #[test]
+    fn biases_less_the_prices_lower_the_loss() {
+        for seed in 0..10 {
+            let problem = Problem::new(seed, 200, 5, false);
+            let sum = row_sum(&problem.dual, 5);
+            let plan = plan(&problem.at(), &sum, &mut ()).unwrap();
+            let loss = |sign: f64| {
+                let mut bias = problem.bias.clone();
+                axpy(sign, &plan.prices, &mut bias);
+                sum_of_losses(&Hinge, &problem.labels, &problem.scores, &bias)
+            };
+            assert!(loss(-1.0) < loss(0.0));
         }
     }
 
