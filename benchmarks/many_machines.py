@@ -19,7 +19,8 @@ from common import DATA, load_official, print_table
 from multimargin import RankLSVM, RankSVM
 from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import Pairs, make_part
-from multimargin.dask.rounds import Settings, solve
+from multimargin.dask.rounds import Settings
+from multimargin.dask.solving import solve
 from multimargin.datasets import load_debian_tags, load_npz
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 

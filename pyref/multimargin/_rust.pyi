@@ -12,11 +12,16 @@ __all__ = [
     "PartAnswer",
     "RelationshipSolution",
     "SimplexSolution",
+    "best_bias_without_features",
     "improve_part",
     "kernel_matrix",
     "kernel_product",
     "loss_prox",
     "loss_value",
+    "residual_band",
+    "residual_capacities",
+    "residual_flow",
+    "residual_moves",
     "route_label_sums",
     "solve_label_features",
     "solve_mlrl",
@@ -128,6 +133,31 @@ def improve_part(
     indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_PartRequest]
 ) -> PartAnswer: ...
 def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
+
+class _ResidualDefaults(TypedDict, total=False):
+    prices: _Matrix | None
+    spread: float
+
+class _ResidualRequest(_ResidualDefaults):
+    pair_weights: _Matrix
+    dual: _Matrix
+    weights: _Matrix
+    offset: _Matrix
+    loss: str
+    threads: int
+    bands: _Matrix
+
+def residual_capacities(
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_ResidualRequest]
+) -> _Matrix: ...
+def residual_moves(
+    indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_ResidualRequest]
+) -> _Matrix: ...
+def best_bias_without_features(capacity: _Matrix) -> _Matrix: ...
+def residual_band(sum: _Matrix, pair_weight: float) -> float: ...
+def residual_flow(
+    sum: _Matrix, bands: _Matrix, capacities: _Matrix
+) -> tuple[_Matrix, _Matrix | None, float] | None: ...
 
 @final
 class SimplexSolution:

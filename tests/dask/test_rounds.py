@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from threadpoolctl import threadpool_limits
 
 from multimargin import MLODM, RankLSVM, RankSVM, RankSVMz
-from multimargin.dask import parts, rounds
+from multimargin.dask import bias, parts, solving
 from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import Settings, Solution
@@ -56,7 +56,7 @@ def dealt(
 
 def solved(cluster: LocalParts, shape: Any, model: Model, **changes: Any) -> Solution:
     settings = {"tol": TOL, "max_rounds": 3000, "seed": 0, "threads": 1, "callback": None}
-    return rounds.solve(cluster, shape, model, Settings(**{**settings, **changes}))
+    return solving.solve(cluster, shape, model, Settings(**{**settings, **changes}))
 
 
 def loss(model: Model, margin: Any) -> Any:
@@ -237,12 +237,46 @@ def test_a_penalized_bias_takes_few_more_rounds_than_none() -> None:
     X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:800])
     Y = np.asarray(data.Y[:800], dtype=np.uint8)
     rounds_of = {}
-    for bias in ("none", "penalized"):
+    for kind in ("none", "penalized"):
         cluster, shape = dealt(X, Y, 4, C=10.0), (X.shape[1], Y.shape[1])
-        solution = solved(cluster, shape, Model("hinge", bias), tol=1e-3)
+        solution = solved(cluster, shape, Model("hinge", kind), tol=1e-3)
         assert solution.status == "converged"
-        rounds_of[bias] = solution.rounds
+        rounds_of[kind] = solution.rounds
     assert rounds_of["penalized"] <= 5 * rounds_of["none"]
+
+
+def small_text() -> tuple[LocalParts, tuple[int, int]]:
+    """Text with many labels in four parts, at a C at which the bias is nearly all that counts."""
+    data = load_debian_tags()
+    X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:800])
+    Y = np.asarray(data.Y[:800], dtype=np.uint8)
+    return dealt(X, Y, 4, C=0.3), (X.shape[1], Y.shape[1])
+
+
+def test_a_free_bias_takes_few_rounds_at_a_small_C() -> None:
+    """With multipliers alone, and a certificate from mixing with a flow, it took 74."""
+    solution = solved(*small_text(), Model("hinge", "free"), tol=1e-3)
+    assert solution.status == "converged"
+    assert solution.rounds <= 20
+
+
+@pytest.mark.parametrize("without", ["start", "looks", "flow near the margin"])
+def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
+    without: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model("hinge", "free")
+    whole = solved(*small_text(), model, tol=1e-3)
+    if without == "start":
+        monkeypatch.setattr(bias._rust, "best_bias_without_features", lambda C: np.zeros(len(C)))
+    elif without == "looks":
+        monkeypatch.setattr(bias, "_FIRST_GAP", 0.0)
+    else:
+        monkeypatch.setattr(bias.FreeRounds, "_flow", lambda *_: None)
+    other = solved(*small_text(), model, tol=1e-3)
+    assert other.status == whole.status == "converged"
+    assert other.rounds > whole.rounds
+    assert other.dual <= whole.primal
+    assert whole.dual <= other.primal
 
 
 @pytest.mark.parametrize("name", ["hinge, penalized bias", "hinge, free bias"])

@@ -227,8 +227,10 @@ class ClusterParts:
         return list(self.states)
 
     def restore(self, states: list[Any]) -> None:
-        """Go back to states that were kept."""
+        """Go back to states that were kept, and to the weights that belong to them."""
         self.states = list(states)
+        # The workers' weights, and the last change, are those of the point that is left.
+        self._replicas.forget()
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "ClusterParts":
         """Return the parts after a change of their data, at fresh states."""

@@ -21,7 +21,8 @@ from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.label_features import check_label_features, fit_label_features
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.rounds import Settings, Solution, solve
+from multimargin.dask.rounds import Settings, Solution
+from multimargin.dask.solving import solve
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz

@@ -231,7 +231,7 @@ def settled(state: State, step: float) -> State:
     else:
         old, new = state.dual, state.new_dual
         if not (sparse.issparse(old) and sparse.issparse(new)):
-            old, new = _dense(old), _dense(new)
+            old, new = dense(old), dense(new)
         dual = _compact(old + step * (new - old))
         terms = state.terms + step * (state.new_terms - state.terms)
     return State(dual, terms, dual, terms, state.centre, state.centred)
@@ -245,8 +245,8 @@ def _with_centre(state: State, common: "Common") -> State:
         return replace(state, centre=state.dual, centred=state.dual)
     if common.momentum is None:
         return state
-    dual = _dense(state.dual)
-    centre = dual + common.momentum * (dual - _dense(state.centred))
+    dual = dense(state.dual)
+    centre = dual + common.momentum * (dual - dense(state.centred))
     return replace(state, centre=_compact(centre), centred=state.dual)
 
 
@@ -269,7 +269,7 @@ def moved(weights: Matrix, change: Any, step: float) -> Matrix:
     return new
 
 
-def _aligned_part(part: Part) -> Part:
+def aligned_part(part: Part) -> Part:
     X = part.X
     if sparse.issparse(X):
         data, indices, indptr = map(aligned, (X.data, X.indices, X.indptr))
@@ -285,7 +285,7 @@ def inner(left: Matrix, right: Matrix) -> float:
     return float(np.einsum("i,i->", left.ravel(), right.ravel()))
 
 
-def _dense(matrix: Any) -> Matrix:
+def dense(matrix: Any) -> Matrix:
     dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
     return dense
 
@@ -364,13 +364,13 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         "weights" and "sum": what the epoch changes in W and in the sum of the rows.
     """
     state = _with_centre(settled(state, common.step), common)
-    part, n = _aligned_part(part), part.X.shape[0]
+    part, n = aligned_part(part), part.X.shape[0]
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     answer = _rust.improve_part(
         part.indicator,
         rust_features(part.X),
         pair_weights=part.pair_weights,
-        dual=aligned(_dense(state.dual)),
+        dual=aligned(dense(state.dual)),
         dual_terms=aligned(state.terms),
         weights=aligned(common.weights),
         offset=aligned(common.offset),
@@ -383,7 +383,7 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         epochs=common.epochs,
         seed=int(seed),
         threads=common.threads,
-        centre=None if state.centre is None else aligned(_dense(state.centre)),
+        centre=None if state.centre is None else aligned(dense(state.centre)),
         rho=common.rho,
     )
     new = replace(state, new_dual=_compact(answer.dual), new_terms=answer.dual_terms)
@@ -395,9 +395,9 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
         "active": answer.active,
     }
     if common.rho > 0.0:
-        change, dual = answer.dual - _dense(state.dual), _dense(state.dual)
+        change, dual = answer.dual - dense(state.dual), dense(state.dual)
         sums["square"] = inner(change, change)
-        sums["pull"] = inner(change, dual - _dense(state.centre))
+        sums["pull"] = inner(change, dual - dense(state.centre))
     if common.epochs > 0:
         sums |= {"weights": answer.weights, "sum": answer.sum}
         if common.single:
@@ -414,7 +414,7 @@ def contribution(part: Part, state: State, step: float) -> Sums:
         "sum": np.asarray(state.dual.sum(axis=0)).ravel(),
         "terms": state.terms.sum(),
         # For Rank-CVM: the sum of the dual variables of all pairs.
-        "pairs": float(_sums_of_pairs(part, _dense(state.dual)).sum()),
+        "pairs": float(sums_of_pairs(part, dense(state.dual)).sum()),
     }
 
 
@@ -423,49 +423,10 @@ def _product(X: Any, dual: Any) -> Matrix:
         return np.asarray(X.T @ dual)
     if sparse.issparse(X):
         return np.asarray((X.T @ dual).toarray())
-    return np.asarray(safe_sparse_dot(X.T, _dense(dual)))
+    return np.asarray(safe_sparse_dot(X.T, dense(dual)))
 
 
-def repaired(part: Part, state: State, step: float, share: Matrix, eps: float) -> State:
-    """Return a hinge state moved to where the dual rows of all parts sum to 0.
-
-    Parameters
-    ----------
-    part : Part
-        The rows.
-    state : State
-        Their dual rows.
-    step : float
-        How far they go along their last epoch first.
-    share : ndarray of shape (q, q)
-        Flow of each pair of labels, divided by its capacity.
-    eps : float
-        Weight of the flow.
-    """
-    dual = _dense(settled(state, step).dual) * (1.0 - eps)
-    weights = eps * part.pair_weights[:, None]
-    change = _flow_with_zero_label if part.zero_label else _flow_of_pairs
-    dual += weights * change(part.indicator, share)
-    return state_of(dual, _sums_of_pairs(part, dual))
-
-
-def _flow_of_pairs(indicator: NDArray[np.uint8], share: Matrix) -> Matrix:
-    """Return what the pairs of each row carry, `share` for each pair, by label."""
-    Y = sparse.csr_array(indicator == 1, dtype=np.float64)
-    excluded = sparse.csr_array(indicator != 0, dtype=np.float64)
-    # Relevant labels gain from the irrelevant ones of their row, and the other way round.
-    gains = Y.multiply(share.sum(axis=1) - excluded @ share.T).toarray()
-    return np.asarray(gains - np.where(indicator == 0, Y @ share, 0.0))
-
-
-def _flow_with_zero_label(indicator: NDArray[np.uint8], share: Matrix) -> Matrix:
-    flow = np.where(indicator == 1, share[:-1, -1], 0.0)
-    flow -= np.where(indicator == 0, share[-1, :-1], 0.0)
-    # The zero label has the other end of each pair.
-    return np.column_stack([flow, -flow.sum(axis=1)])
-
-
-def _sums_of_pairs(part: Part, dual: Matrix) -> Matrix:
+def sums_of_pairs(part: Part, dual: Matrix) -> Matrix:
     """Return the sum of the dual variables of each row's pairs."""
     q = part.indicator.shape[1]
     sums = np.where(part.indicator == 1, dual[:, :q], 0.0).sum(axis=1)
@@ -530,7 +491,7 @@ def score_range(part: Part, weights: Matrix, bias: Matrix) -> Sums:
 
 def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
     """Return the loss of the rows for any weights and bias."""
-    part = _aligned_part(part)
+    part = aligned_part(part)
     answer = _rust.improve_part(
         part.indicator,
         rust_features(part.X),

@@ -15,23 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from multimargin import _rust
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums, inner
 from multimargin.estimators.shared.problem import Fit, Matrix, Model
 from multimargin.estimators.shared.progress import EpochCallback
-
-# Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
-# the kernel's diagonal where the bias is free and 1 where it is penalized, would have each part pay
-# for moves that the others cancel. Its growth after a round in which nothing moved, and the largest
-# one, are those of the compiled loop.
-_BY_WEIGHT = 5.0
-_BY_CURVATURE = 0.1
-_STILL_FACTOR = 4.0
-_LARGEST_GROWTH = 1e12
 
 # The curvature's factor is this power of the number of parts at first, grows after steps shorter
 # than this, and shrinks after whole ones.
@@ -146,7 +134,7 @@ class Settings:
 
 
 @dataclass
-class _Point:
+class Point:
     """The common point, and what is known about it.
 
     The weights are within `uncertainty` of those of the dual rows, in the norm.
@@ -206,6 +194,11 @@ class _History:
         return columns
 
 
+def no_history() -> dict[str, Any]:
+    """Return the columns of no rounds."""
+    return _History().columns()
+
+
 @dataclass(frozen=True)
 class Solution:
     """What a problem over parts ends with: a `Fit` but for what belongs to single rows."""
@@ -248,130 +241,7 @@ def relative_gap(primal: float, dual: float) -> float:
     return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
 
 
-def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> Solution:
-    """Solve a linear problem of the pairwise family over parts.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        The parts, at fresh states.
-    shape : (int, int)
-        Numbers of features and labels.
-    model : Model
-        Loss and bias.
-    settings : Settings
-        How to solve.
-
-    Returns
-    -------
-    Solution
-    """
-    about = cluster.described()
-    if model.bias == "none":
-        return _Rounds(cluster, shape, model, settings, about).run()
-    if model.bias == "penalized":
-        return _PenalizedRounds(cluster, shape, model, settings, about).run()
-    total = about["total"]
-    mean = None if total is None else total / about["rows"]
-    if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
-        # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
-        centred = cluster.view(parts.Part.centred, mean)
-        about = centred.described()
-        solution = _solve_free(centred, shape, model, settings, about)
-        return _replaced(
-            solution, bias=solution.bias - np.einsum("d,dq->q", mean, solution.weights)
-        )
-    return _solve_free(cluster, shape, model, settings, about)
-
-
-def _replaced(solution: Solution, **changes: Any) -> Solution:
-    return Solution(**{**solution.__dict__, **changes})
-
-
-def _solve_free(
-    cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings, about: Sums
-) -> Solution:
-    """Solve a problem with a free bias, by strongly connected components of the label network.
-
-    Pairs of labels in different components have no dual variables, and cost nothing once the
-    biases of the components are far enough apart.
-    """
-    capacity = cluster.sums(parts.label_network)["capacity"]
-    count, component = connected_components(
-        sparse.csr_array(capacity), directed=True, connection="strong"
-    )
-    if count == 1:
-        return _FreeRounds(cluster, shape, model, settings, about, capacity).run()
-    d, q = shape
-    weights, bias = np.zeros(shape), np.zeros(q)
-    primal = dual = pairs = 0.0
-    status, rounds, histories = "converged", 0, []
-    subsets = [np.flatnonzero(component == k) for k in range(count)]
-    subsets = [subset for subset in subsets if subset.size > 1]
-    for index, subset in enumerate(subsets):
-        left = max(settings.max_rounds - rounds - (len(subsets) - 1 - index), 1)
-        part = _FreeRounds(
-            cluster.view(parts.Part.restricted, subset),
-            (d, subset.size),
-            model,
-            replace(settings, max_rounds=left, own_gap=None, momentum=True),
-            about,
-            capacity[np.ix_(subset, subset)],
-        ).run()
-        weights[:, subset], bias[subset] = part.weights, part.bias
-        history = dict(part.history)
-        history["epoch"] = history["epoch"] + rounds
-        history["primal"] = history["primal"] + primal
-        history["dual"] = history["dual"] + dual
-        histories.append(history)
-        rounds += part.rounds
-        primal, dual, pairs = primal + part.primal, dual + part.dual, pairs + part.pairs
-        if part.status != "converged":
-            status = part.status
-        if status == "interrupted":
-            break
-    if not np.isfinite(primal):
-        # Interrupted before there was a point.
-        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {})
-    names = histories[0] if histories else _History().columns()
-    history = {
-        k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
-    }
-    try:
-        bias = _lifted(cluster, weights, bias, component, capacity)
-        loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
-    except KeyboardInterrupt:
-        # What the components cost together is not known.
-        status, loss = "interrupted", np.inf
-    primal = 0.5 * inner(weights, weights) + loss
-    if status in ("max_iterations", "time_limit") and relative_gap(primal, dual) <= settings.tol:
-        status = "converged"
-    return Solution(weights, _centred(bias), status, rounds, primal, dual, pairs, history)
-
-
-def _lifted(
-    cluster: Cluster, weights: Matrix, bias: Matrix, component: Any, capacity: Matrix
-) -> Matrix:
-    """Move the biases of components apart until no pair across them suffers any loss."""
-    count = int(component.max()) + 1
-    above = np.zeros((count, count), dtype=bool)
-    np.logical_or.at(above, (component[:, None], component[None, :]), capacity > 0.0)
-    np.fill_diagonal(above, False)
-    level = np.zeros(count)
-    for _ in range(count):
-        # The longest way down from each component of a graph without cycles.
-        level = np.where(above.any(axis=1), 1.0 + (above * level).max(axis=1), 0.0)
-    widest = cluster.sums(parts.score_range, weights, bias)["widest"]
-    lifted: Matrix = bias + level[component] * (1.0 + widest)
-    return lifted
-
-
-def _centred(bias: Matrix) -> Matrix:
-    centred: Matrix = bias - bias.mean()
-    return centred
-
-
-class _Rounds:
+class Rounds:
     """The rounds of a problem without a bias."""
 
     def __init__(
@@ -386,7 +256,7 @@ class _Rounds:
         self.model = model
         self.settings = settings
         self.about = about
-        self.point = _Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
+        self.point = Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
         # The augmentation of a bias, and the least one.
         self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(cluster.count**_START)
@@ -418,7 +288,7 @@ class _Rounds:
             solution = self._run()
         except KeyboardInterrupt:
             solution = self._secured()
-        return _replaced(solution, history=self.history.columns())
+        return replace(solution, history=self.history.columns())
 
     def _run(self) -> Solution:
         number = 0
@@ -486,7 +356,7 @@ class _Rounds:
     def _afresh(self, number: int) -> tuple[float, float, float]:
         """Return the objectives, with W computed from the dual rows, and their sum."""
         pairs = self._gather()
-        answer = self.cluster.state_sums(_certify, self._common(number, epochs=0), self.model)
+        answer = self.cluster.state_sums(certify, self._common(number, epochs=0), self.model)
         return *self._objectives(answer), pairs
 
     def _gather(self) -> float:
@@ -497,10 +367,13 @@ class _Rounds:
                 break
             except PartsLost:
                 continue
+        self._gathered(total)
+        return float(total["pairs"])
+
+    def _gathered(self, total: Sums) -> None:
         self.point.weights, self.point.sum = total["weights"], total["sum"]
         self.point.uncertainty = 0.0
         self.cluster.follow(self.point.weights, None)
-        return float(total["pairs"])
 
     def _bias(self) -> Matrix:
         return self.point.bias + self.sigma * self.point.sum
@@ -598,177 +471,6 @@ class _Rounds:
         return "stalled"
 
 
-def _certify(part: Any, state: Any, common: Common, model: Model) -> Sums:
+def certify(part: Any, state: Any, common: Common, model: Model) -> Sums:
+    """Return what the rows add to the certificate of the common point."""
     return parts.improve(part, state, common, model)[1]
-
-
-def _augmentation(about: Sums, labels: int) -> float:
-    """Return the inverse of how much a label's dual rows move when its bias moves by 1.
-
-    By no more than the weight of its pairs, which counts where C is small, and by about a row's
-    margin over its curvature each, which counts where C is large.
-    """
-    curvature = about["squared_norms"] / max(about["rows"], 1)
-    by_weight = _BY_WEIGHT / about["pair_weight"]
-    by_curvature = _BY_CURVATURE * curvature / max(about["rows_with_pairs"], 1)
-    return float(labels * (by_weight + by_curvature))
-
-
-class _PenalizedRounds(_Rounds):
-    """The rounds of a problem with a penalized bias, by the augmented Lagrangian.
-
-    The kernel K + 1 would have each part pay for what the others cancel, so the dual rows see
-    sigma < 1 in place of the 1, and a bias b: it follows (1 - sigma) b + sigma g, g the sum of all
-    dual rows, which it meets at the optimum. With sigma = 1 there is no b left.
-    """
-
-    def _least_augmentation(self, labels: int) -> float:
-        # Without a pair there is nothing to move.
-        return min(_augmentation(self.about, labels), 1.0) if self.about["pair_weight"] else 1.0
-
-    def _begin(self, bias: Matrix) -> None:
-        self.point.bias = (1.0 - self.sigma) * bias
-
-    def _objectives(self, answer: Sums) -> tuple[float, float]:
-        primal, dual = super()._objectives(answer)
-        bias, total = self._bias(), self.point.sum
-        return primal + 0.5 * inner(bias, bias), dual - 0.5 * inner(total, total)
-
-    def _move(self, answer: Sums) -> bool:
-        still = super()._move(answer)
-        self._follow(self.sigma if still else max(self.least, self.sigma / _STILL_FACTOR))
-        return still
-
-    def _still(self, answer: Sums) -> str | None:
-        if self.sigma == 1.0:
-            return super()._still(answer)
-        # Nothing moves at this bias: let it take larger steps until something does.
-        self.tolerated = 0.0
-        self._follow(min(_STILL_FACTOR * self.sigma, 1.0))
-        return None
-
-    def _follow(self, sigma: float) -> None:
-        """Make the bias that the dual rows see the new b."""
-        bias = self._bias()
-        self.sigma = sigma
-        self.point.bias = (1.0 - sigma) * bias
-
-
-class _FreeRounds(_Rounds):
-    """The rounds of a problem with a free bias, by the augmented Lagrangian.
-
-    The multiplier b follows b + sigma g after each round, g the sum of all dual rows. A certificate
-    needs g = 0: the dual rows are moved there by a flow through the network of the labels.
-    """
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        shape: tuple[int, int],
-        model: Model,
-        settings: Settings,
-        about: Sums,
-        capacity: Matrix,
-    ) -> None:
-        super().__init__(cluster, shape, model, settings, about)
-        self.capacity = capacity
-        self.next_attempt = 0
-        # The best dual objective of a repair so far; that of B = 0 at first.
-        self.bound = 0.0
-
-    def _least_augmentation(self, labels: int) -> float:
-        return _augmentation(self.about, labels)
-
-    def _begin(self, bias: Matrix) -> None:
-        self.point.bias = bias
-
-    def _certificate(self, number: int, answer: Sums) -> Solution | None:
-        quadratic = self._quadratic()
-        primal = 0.5 * quadratic + answer["loss"]
-        bias, tol = self._bias(), self.settings.tol
-        self._record(number, primal, primal - answer["gap"])
-        self.objective = primal - answer["gap"]
-        self.tolerated = tol * abs(primal)
-        self.certified = _replaced(
-            self._solution("interrupted", number, primal, self.bound), bias=_centred(bias)
-        )
-        shifted = abs(inner(bias, self.point.sum))
-        close = answer["gap"] + shifted <= self.tolerated and number >= self.next_attempt
-        stopped = self._tell(number, primal, primal - answer["gap"], answer["active"])
-        last = self.settings.last(number)
-        if close or last is not None:
-            point = _Point(**self.point.__dict__)
-            states = self.cluster.kept()
-            solution = self._repaired(number, bias)
-            if solution is not None:
-                self.bound = max(self.bound, solution.dual)
-            if solution is not None and solution.gap <= tol:
-                self._correct(solution.primal, solution.dual)
-                return _replaced(solution, status="converged")
-            self.point = point
-            self.cluster.restore(states)
-            self.next_attempt = number + 1 + number // 5
-            if last is not None:
-                solution = solution or self.certified
-                self._correct(solution.primal, solution.dual)
-                return _replaced(solution, status=last)
-        if stopped:
-            return self._ended(number, "interrupted")
-        return None
-
-    def _ended(self, number: int, status: str) -> Solution:
-        solution = self._repaired(number, self._bias())
-        solution = solution or self.certified
-        self._correct(solution.primal, solution.dual)
-        return _replaced(solution, status=status)
-
-    def _secured(self) -> Solution:
-        """Repair the last point, too: its bound is better than those before."""
-        last = self.certified
-        if not np.isfinite(last.primal):
-            return last
-        try:
-            found = self._repaired(last.rounds, self._bias())
-        except (KeyboardInterrupt, PartsLost, RuntimeError, OSError):
-            # In a hurry, or without workers.
-            found = None
-        if found is not None and found.gap < last.gap:
-            last = _replaced(found, status="interrupted")
-        self._correct(last.primal, last.dual)
-        return last
-
-    def _repaired(self, number: int, bias: Matrix) -> Solution | None:
-        """Move to where the dual rows sum to 0; None if there is no way."""
-        if self.point.sum.any():
-            routing = _rust.route_label_sums(self.point.sum, self.capacity)
-            if routing is None:
-                return None
-            scale, flow = routing
-            share = np.divide(
-                flow, self.capacity, out=np.zeros_like(flow), where=self.capacity > 0.0
-            )
-            self.cluster.replace(parts.repaired, self.point.step, share, 1.0 / (1.0 + scale))
-            self.point.step = 1.0
-        self._gather()
-        weights = self.point.weights
-        certify = self._common(number, epochs=0)
-        certify = Common(**{**certify.__dict__, "offset": bias})
-        answer = self.cluster.state_sums(_certify, certify, self.model)
-        quadratic = inner(weights, weights)
-        primal, dual = 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * quadratic
-        return Solution(weights, _centred(bias), "converged", number, primal, dual, 0.0, {})
-
-    def _move(self, answer: Sums) -> bool:
-        still = super()._move(answer)
-        if not still:
-            self.sigma = max(self.least, self.sigma / _STILL_FACTOR)
-        self.point.bias = _centred(self._bias())
-        return still
-
-    def _still(self, answer: Sums) -> str | None:
-        if self.sigma >= _LARGEST_GROWTH * self.least:
-            return super()._still(answer)
-        # Nothing moves at these biases: take larger steps until something does.
-        self.tolerated = 0.0
-        self.sigma *= _STILL_FACTOR
-        return None

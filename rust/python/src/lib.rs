@@ -12,6 +12,7 @@ mod monitor;
 mod pairwise;
 mod parts;
 mod relationships;
+mod residuals;
 mod simplex;
 
 use pyo3::prelude::*;
@@ -34,6 +35,11 @@ mod _rust {
     use super::parts::{PartAnswer, improve_part, route_label_sums};
     #[pymodule_export]
     use super::relationships::{RelationshipSolution, solve_mlrl};
+    #[pymodule_export]
+    use super::residuals::{
+        best_bias_without_features, residual_band, residual_capacities, residual_flow,
+        residual_moves,
+    };
     #[pymodule_export]
     use super::simplex::{SimplexSolution, solve_simplex};
 }

@@ -23,3 +23,19 @@ pub enum SolverError {
     #[error("{0}")]
     Unsupported(&'static str),
 }
+
+/// Refuses an array of another size than the rows, features and labels ask for.
+pub(crate) fn check_size(
+    name: &'static str,
+    found: usize,
+    wanted: usize,
+) -> Result<(), SolverError> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(SolverError::Argument {
+        name,
+        found: format!("{found} numbers"),
+        expected: "as many as the rows, features and labels ask for",
+    })
+}

@@ -101,6 +101,28 @@ impl<const STEPS: usize> Network<STEPS> {
         }
     }
 
+    /// The network with these capacities, by tail, head and step.
+    pub fn of(nodes: usize, steps: Steps<STEPS>, capacities: Vec<f64>) -> Self {
+        let (mut out, mut into) = (vec![0.0; nodes], vec![0.0; nodes]);
+        for (pair, steps) in capacities.chunks_exact(STEPS).enumerate() {
+            let capacity: f64 = steps.iter().sum();
+            out[pair / nodes] += capacity;
+            into[pair % nodes] += capacity;
+        }
+        Self {
+            nodes,
+            steps,
+            capacities,
+            out,
+            into,
+        }
+    }
+
+    /// The capacities, by tail, head and step.
+    pub fn into_capacities(self) -> Vec<f64> {
+        self.capacities
+    }
+
     /// Adds capacity at a cost, which is at most the end of the last step.
     #[inline]
     pub fn add(&mut self, tail: usize, head: usize, cost: f64, capacity: f64) {

@@ -12,7 +12,7 @@
 //! start at those of `W` and `b`.
 
 use super::{Engine, Epoch, Step};
-use crate::error::SolverError;
+use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
 use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::{Scaled, Scores};
@@ -74,17 +74,6 @@ pub struct Answer {
     pub active: usize,
 }
 
-fn check(name: &'static str, found: usize, wanted: usize) -> Result<(), SolverError> {
-    if found == wanted {
-        return Ok(());
-    }
-    Err(SolverError::Argument {
-        name,
-        found: format!("{found} numbers"),
-        expected: "as many as the rows, features and labels ask for",
-    })
-}
-
 /// Certifies a part at the common point and, unless `epochs` is 0, improves its rows. Instances whose terms of the
 /// duality gap are below their share of `tolerated` stay as they are. `None` when interrupted.
 ///
@@ -110,11 +99,11 @@ pub fn improve_part<S: Scores, T: Step>(
     common.check()?;
     let (n, q) = (labels.instances(), labels.count());
     let mut scores = Scaled::new(scores, common.growth);
-    check("Y", n, scores.instances())?;
-    check("dual", start.dual.len(), n * q)?;
-    check("dual_terms", start.dual_terms.len(), n)?;
-    check("weights", common.weights.len(), scores.state().len())?;
-    check("offset", common.offset.len(), q)?;
+    check_size("Y", n, scores.instances())?;
+    check_size("dual", start.dual.len(), n * q)?;
+    check_size("dual_terms", start.dual_terms.len(), n)?;
+    check_size("weights", common.weights.len(), scores.state().len())?;
+    check_size("offset", common.offset.len(), q)?;
     scores.state().copy_from_slice(common.weights);
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
@@ -124,7 +113,7 @@ pub fn improve_part<S: Scores, T: Step>(
     // The scores see the change of the sum only: the rest of it is in the offset.
     engine.sum.fill(0.0);
     if let Some(point) = centre {
-        check("centre", point.len(), n * q)?;
+        check_size("centre", point.len(), n * q)?;
         let mut centre = Centre::new(common.rho, &[], 0.0);
         centre.point = point;
         engine.centre = Some(centre);

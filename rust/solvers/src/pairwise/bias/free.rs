@@ -114,6 +114,7 @@ impl<'a> Free<'a> {
             dual: &kept.dual,
             scores: &scores,
             bias: &bias,
+            mixtures: false,
         };
         let mut plan = residual::plan(&at, &engine.sum, monitor)?;
         let q = self.labels.count();
@@ -127,7 +128,10 @@ impl<'a> Free<'a> {
             return None;
         }
         engine.sum.fill(0.0);
-        let prices = bias.iter().zip(&plan.prices).map(|(b, price)| b - price);
+        let prices = bias
+            .iter()
+            .zip(&plan.flow.prices)
+            .map(|(b, price)| b - price);
         engine.offset = centred(prices.collect());
         let priced = Self::exactly(&engine.certify());
         if priced.gap <= self.tolerance {

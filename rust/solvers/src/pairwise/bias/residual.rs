@@ -16,10 +16,10 @@ use crate::network::prices::{self, Steps};
 use crate::report::Monitor;
 
 /// How many steps of costs there are.
-const STEPS: usize = 12;
+pub(super) const STEPS: usize = 12;
 
 /// The residual capacities between any two labels.
-type Network = prices::Network<STEPS>;
+pub(super) type Network = prices::Network<STEPS>;
 
 /// The largest cost of the first step.
 const FINEST: f64 = 1.0 / 256.0;
@@ -41,17 +41,24 @@ const ATTEMPTS: usize = 12;
 const ROWS_BETWEEN_POLLS: usize = 16;
 
 /// How much of their residual capacities the pairs take.
-pub(super) struct Plan {
-    bands: Vec<f64>,
-    steps: Steps<STEPS>,
-    /// How far from the margin the variables of each row are in doubt.
-    near: Vec<f64>,
+pub(super) struct Flow {
+    /// How far from the margin the pairs of each label may be.
+    pub bands: Vec<f64>,
     /// The labels' prices of a unit: the biases at which the flow costs nothing are lower by as much.
     pub prices: Vec<f64>,
+    /// The share of each capacity that opens evenly, see [`Steps`].
+    pub spread: f64,
+}
+
+/// A flow through the pairs of rows.
+pub(super) struct Plan {
+    pub flow: Flow,
+    /// How far from the margin the variables of each row are in doubt.
+    pub near: Vec<f64>,
 }
 
 /// The ends of the steps of costs: a geometric sequence up to the widest band.
-fn steps(bands: &[f64]) -> Steps<STEPS> {
+pub(super) fn steps(bands: &[f64]) -> Steps<STEPS> {
     let widest = bands.iter().copied().fold(FINEST, f64::max);
     let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
     let mut ends = [widest; STEPS];
@@ -66,30 +73,60 @@ fn steps(bands: &[f64]) -> Steps<STEPS> {
 /// The repair at least cost, among pairs within the bands of their labels or wider ones; `None` when interrupted, or when they
 /// cannot carry it.
 pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Option<Plan> {
-    let demand = centred(sum.iter().map(|g| -g).collect());
-    let mut bands = vec![first_band(at.labels, &demand); demand.len()];
-    let mut near = memory::filled(NEAREST, at.labels.instances(), Purpose::Rows);
+    let demand = demand_of(sum);
+    let first = first_band(&demand, at.labels.weight_of_pairs());
+    let mut bands = vec![first; demand.len()];
+    let mut near = nearest(at.labels);
     for _ in 0..ATTEMPTS {
-        let steps = steps(&bands);
-        let network = capacities(at, &bands, steps, &mut near, monitor)?;
-        let mut unmet = shortages(&demand, &network);
-        if unmet.iter().all(|&amount| amount == 0.0) {
-            let found = network.priced(&demand, &mut || monitor.interrupted())?;
-            if found.unmet.iter().all(|&amount| amount == 0.0) {
-                return Some(Plan {
-                    bands,
-                    steps: found.steps,
-                    near,
-                    prices: found.prices,
-                });
-            }
-            unmet = found.unmet;
-        }
-        if monitor.interrupted() || !widen(&mut bands, &unmet) {
-            return None;
+        let network = capacities(at, &bands, &mut near, monitor)?;
+        match carried(&demand, bands, network, monitor)? {
+            Carried::At { flow } => return Some(Plan { flow, near }),
+            Carried::Within { wider } => bands = wider,
         }
     }
     None
+}
+
+/// What is to flow out of each label so that the dual rows sum to 0.
+pub(super) fn demand_of(sum: &[f64]) -> Vec<f64> {
+    centred(sum.iter().map(|g| -g).collect())
+}
+
+/// How far from the margin the variables of each row are in doubt, at first.
+pub(super) fn nearest(labels: &Labels) -> Vec<f64> {
+    memory::filled(NEAREST, labels.instances(), Purpose::Rows)
+}
+
+/// What the pairs within the bands make of a demand.
+pub(super) enum Carried {
+    /// They carry it.
+    At { flow: Flow },
+    /// Some labels need wider bands, these ones.
+    Within { wider: Vec<f64> },
+}
+
+/// Prices the demand; `None` when interrupted, or when no wider bands are left.
+pub(super) fn carried(
+    demand: &[f64],
+    bands: Vec<f64>,
+    network: Network,
+    monitor: &mut dyn Monitor,
+) -> Option<Carried> {
+    let mut unmet = shortages(demand, &network);
+    if unmet.iter().all(|&amount| amount == 0.0) {
+        let found = network.priced(demand, &mut || monitor.interrupted())?;
+        if found.unmet.iter().all(|&amount| amount == 0.0) {
+            let flow = Flow {
+                bands,
+                prices: found.prices,
+                spread: found.steps.spread,
+            };
+            return Some(Carried::At { flow });
+        }
+        unmet = found.unmet;
+    }
+    let mut wider = bands;
+    (!monitor.interrupted() && widen(&mut wider, &unmet)).then_some(Carried::Within { wider })
 }
 
 /// Widens the bands of the labels whose demand is not met; whether any could be.
@@ -104,10 +141,10 @@ fn widen(bands: &mut [f64], unmet: &[f64]) -> bool {
     wider
 }
 
-/// The band to begin with.
-fn first_band(labels: &Labels, demand: &[f64]) -> f64 {
+/// The band to begin with, for what all pairs weigh together.
+pub(super) fn first_band(demand: &[f64], weight_of_pairs: f64) -> f64 {
     let moved: f64 = demand.iter().map(|amount| amount.abs()).sum();
-    (BAND_PER_SHARE * moved / labels.weight_of_pairs()).clamp(LEAST_BAND, LARGEST_BAND)
+    (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
 /// Calls `visit` for the rows whose pairs' variables are known; `false` when interrupted.
@@ -130,14 +167,13 @@ fn each_row(
 }
 
 /// The residual capacities.
-fn capacities(
+pub(super) fn capacities(
     at: &At<'_>,
     bands: &[f64],
-    steps: Steps<STEPS>,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
-    let mut network = Network::new(at.labels.count(), steps);
+    let mut network = Network::new(at.labels.count(), steps(bands));
     let complete = each_row(at, near, monitor, |i, row| {
         row.arcs(at, i, bands, |arc| {
             network.add(arc.tail, arc.head, arc.cost, arc.capacity);
@@ -179,7 +215,15 @@ impl Plan {
     ) -> bool {
         let q = at.labels.count();
         let mut change = vec![0.0; q];
-        let (bands, steps, prices) = (&self.bands, self.steps, &self.prices);
+        let Flow {
+            bands,
+            prices,
+            spread,
+        } = &self.flow;
+        let steps = Steps {
+            spread: *spread,
+            ..steps(bands)
+        };
         each_row(at, &mut self.near, monitor, |i, row| {
             let mut moved = false;
             row.arcs(at, i, bands, |arc| {
@@ -263,6 +307,7 @@ mod tests {
                 dual: &self.dual,
                 scores: &self.scores,
                 bias: &self.bias,
+                mixtures: false,
             }
         }
     }
@@ -311,7 +356,7 @@ mod tests {
             let plan = plan(&problem.at(), &sum, &mut ()).unwrap();
             let loss = |sign: f64| {
                 let mut bias = problem.bias.clone();
-                axpy(sign, &plan.prices, &mut bias);
+                axpy(sign, &plan.flow.prices, &mut bias);
                 sum_of_losses(&Hinge, &problem.labels, &problem.scores, &bias)
             };
             assert!(loss(-1.0) < loss(0.0));
@@ -375,8 +420,8 @@ mod tests {
             bias: vec![0.0; 3],
         };
         let plan = plan(&problem.at(), &[-0.5, 0.5, 0.0], &mut ()).unwrap();
-        assert!(plan.bands[1] >= 0.5);
-        assert!(plan.bands[2] < 0.5);
+        assert!(plan.flow.bands[1] >= 0.5);
+        assert!(plan.flow.bands[2] < 0.5);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(super) fn first_bias(
 
 /// The biases that are best without features, for the capacities `C_ml`, `q x q` row-major; 0 when interrupted or on
 /// overflow.
-fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
+pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec<f64> {
     let q = capacity.len().isqrt();
     let steps = Steps {
         ends: [FIRST_MARGIN, 1.0],

@@ -2,8 +2,9 @@
 //!
 //! They are a transport plan: pairs with a margin well below 1 are at `c_i`, well above at 0, and the others take what is
 //! left, in the order of their margins. How many are in doubt depends on how far the scores have moved since the row's
-//! block was solved; rows for which it does not come out even are left alone.
+//! block was solved. Mixtures of blocks have a plan of all pairs where that does not come out even ([`super::table`]).
 
+use super::table::Table;
 use crate::labels::Labels;
 
 /// Pairs with a margin up to this far from 1 are in doubt, at first; how much farther the next look goes, and the last.
@@ -22,6 +23,9 @@ pub(super) struct At<'a> {
     /// `n x q` row-major, without the bias.
     pub scores: &'a [f64],
     pub bias: &'a [f64],
+    /// Whether rows may be mixtures of blocks that were solved at different scores: rows that do not come out even have a plan
+    /// of all pairs then, and are left alone else.
+    pub mixtures: bool,
 }
 
 /// A pair of a row, by the positions of its labels.
@@ -83,7 +87,7 @@ impl Row {
     }
 
     /// Finds the dual variables of row `i`, from a guess of how far from the margin they are in doubt, which it
-    /// corrects; `false`, and an infinite guess, when the row does not come out even.
+    /// corrects; `false` when they are not found. An infinite guess stands for rows that do not come out even.
     pub fn explain(&mut self, at: &At<'_>, i: usize, near: &mut f64) -> bool {
         self.gather(at, i);
         if at.labels.has_zero_label() {
@@ -98,7 +102,39 @@ impl Row {
             *near *= FARTHER;
         }
         *near = f64::INFINITY;
-        false
+        at.mixtures && self.is_plan()
+    }
+
+    /// Whether the row is a plan in which pairs far from the margin have a share, too: all pairs are in doubt then.
+    fn is_plan(&mut self) -> bool {
+        self.near = f64::INFINITY;
+        let mut table = Table::new(&self.beta, self.relevant, self.weight);
+        self.pairs.clear();
+        for m in 0..self.relevant {
+            for n in self.relevant..self.scores.len() {
+                let excess = self.scores[m] - 1.0 - self.scores[n];
+                if excess < -FARTHEST {
+                    table.add(m, n, self.weight);
+                }
+                self.pairs.push(Pair {
+                    preferred: m as u32,
+                    other: n as u32,
+                    excess,
+                    alpha: 0.0,
+                });
+            }
+        }
+        let close = |pair: &&Pair| pair.excess.abs() <= FARTHEST;
+        let mut in_doubt: Vec<Pair> = self.pairs.iter().filter(close).copied().collect();
+        in_doubt.sort_by(|x, y| x.excess.total_cmp(&y.excess));
+        for pair in &in_doubt {
+            table.fill(pair.preferred as usize, pair.other as usize);
+        }
+        let dealt = table.deal(LEFT_OVER * self.weight);
+        for pair in &mut self.pairs {
+            pair.alpha = table.alpha(pair.preferred as usize, pair.other as usize);
+        }
+        dealt
     }
 
     fn gather(&mut self, at: &At<'_>, i: usize) {
@@ -326,6 +362,7 @@ mod tests {
             dual,
             scores,
             bias: &[0.0, 0.0],
+            mixtures: true,
         };
         let mut row = Row::new(2);
         row.explain(&at, i, near).then(|| {
@@ -365,6 +402,7 @@ mod tests {
             dual: &dual,
             scores: &scores,
             bias: &vec![0.0; q],
+            mixtures: true,
         };
         let mut row = Row::new(q);
         for i in (0..n).filter(|&i| labels.has_pairs(i)) {
@@ -386,16 +424,26 @@ mod tests {
         }
     }
 
-    /// The first pair is far above the margin and yet in use.
+    /// The first row's pair would have to be above its weight.
     #[test]
-    fn rows_that_do_not_come_out_even_are_left_alone() {
-        let (dual, scores) = ([0.5, -0.5, 0.5, -0.5], [9.0, 0.0, 1.0, 0.0]);
+    fn rows_that_are_no_plan_are_left_alone() {
+        let (dual, scores) = ([1.5, -1.5, 0.5, -0.5], [1.0, 0.0, 1.0, 0.0]);
         let mut near = NEAREST;
         assert!(explained(&dual, &scores, 0, &mut near).is_none());
         assert_eq!(near, f64::INFINITY);
         near = NEAREST;
         let arcs = explained(&dual, &scores, 1, &mut near).unwrap();
         assert_eq!((near, arcs), (NEAREST, vec![(0.0, 0.5), (0.0, 0.5)]));
+    }
+
+    /// A pair far above the margin is in use, as in a mixture of blocks that were solved at other scores.
+    #[test]
+    fn pairs_far_from_the_margin_have_a_share() {
+        let mut near = NEAREST;
+        let (dual, scores) = ([0.75, -0.75], [1.5, 0.0]);
+        let arcs = explained(&dual, &scores, 0, &mut near).unwrap();
+        assert_eq!(arcs, [(0.5, 0.25), (0.0, 0.75)]);
+        assert_eq!(near, f64::INFINITY);
     }
 
     /// The doubt grows until the variable of a pair a little above the margin is explained.
@@ -440,6 +488,7 @@ mod tests {
             dual: &[0.25, -1.0, 0.75],
             scores: &[2.0, -0.5, 0.25],
             bias: &[0.0; 3],
+            mixtures: true,
         };
         let (mut row, mut near, mut arcs) = (Row::new(3), NEAREST, Vec::new());
         assert!(row.explain(&at, 0, &mut near));

@@ -1,0 +1,278 @@
+"""The rounds of problems with a bias, penalized or free, by the augmented Lagrangian."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from multimargin import _rust
+from multimargin.dask import repair
+from multimargin.dask.parts import Sums, inner
+from multimargin.dask.repair import Flow
+from multimargin.dask.rounds import (
+    Cluster,
+    PartsLost,
+    Rounds,
+    Settings,
+    Solution,
+    certify,
+    relative_gap,
+)
+from multimargin.estimators.shared.problem import Matrix, Model
+
+# Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
+# the kernel's diagonal where the bias is free and 1 where it is penalized, would have each part pay
+# for moves that the others cancel. Its growth after a round in which nothing moved, and the largest
+# one, are those of the compiled loop.
+_BY_WEIGHT = 5.0
+_BY_CURVATURE = 0.1
+_STILL_FACTOR = 4.0
+_LARGEST_GROWTH = 1e12
+
+# What a repair leaves of the gap at a held bias, as in the compiled loop. Better biases are looked
+# for at this gap first, and at so many times less each time.
+_AFTER_REPAIR = 0.75
+_FIRST_GAP = 0.03
+_FEWER = 3.0
+
+
+def augmentation(about: Sums, labels: int) -> float:
+    """Return the inverse of how much a label's dual rows move when its bias moves by 1.
+
+    By no more than the weight of its pairs, which counts where C is small, and by about a row's
+    margin over its curvature each, which counts where C is large.
+    """
+    curvature = about["squared_norms"] / max(about["rows"], 1)
+    by_weight = _BY_WEIGHT / about["pair_weight"]
+    by_curvature = _BY_CURVATURE * curvature / max(about["rows_with_pairs"], 1)
+    return float(labels * (by_weight + by_curvature))
+
+
+class PenalizedRounds(Rounds):
+    """The rounds of a problem with a penalized bias, by the augmented Lagrangian.
+
+    The kernel K + 1 would have each part pay for what the others cancel, so the dual rows see
+    sigma < 1 in place of the 1, and a bias b: it follows (1 - sigma) b + sigma g, g the sum of all
+    dual rows, which it meets at the optimum. With sigma = 1 there is no b left.
+    """
+
+    def _least_augmentation(self, labels: int) -> float:
+        # Without a pair there is nothing to move.
+        return min(augmentation(self.about, labels), 1.0) if self.about["pair_weight"] else 1.0
+
+    def _begin(self, bias: Matrix) -> None:
+        self.point.bias = (1.0 - self.sigma) * bias
+
+    def _objectives(self, answer: Sums) -> tuple[float, float]:
+        primal, dual = super()._objectives(answer)
+        bias, total = self._bias(), self.point.sum
+        return primal + 0.5 * inner(bias, bias), dual - 0.5 * inner(total, total)
+
+    def _move(self, answer: Sums) -> bool:
+        still = super()._move(answer)
+        self._follow(self.sigma if still else max(self.least, self.sigma / _STILL_FACTOR))
+        return still
+
+    def _still(self, answer: Sums) -> str | None:
+        if self.sigma == 1.0:
+            return super()._still(answer)
+        # Nothing moves at this bias: let it take larger steps until something does.
+        self.tolerated = 0.0
+        self._follow(min(_STILL_FACTOR * self.sigma, 1.0))
+        return None
+
+    def _follow(self, sigma: float) -> None:
+        """Make the bias that the dual rows see the new b."""
+        bias = self._bias()
+        self.sigma = sigma
+        self.point.bias = (1.0 - sigma) * bias
+
+
+class FreeRounds(Rounds):
+    """The rounds of a problem with a free bias, by the augmented Lagrangian.
+
+    The multiplier b follows b + sigma g after each round, g the sum of all dual rows, from the bias
+    that is best without features on. A certificate needs g = 0: the dual rows are moved there by a
+    flow through the pairs near the margin (`repair.rerouted`) or, where that fails at the end, by
+    mixing them with a flow through the network of the labels (`repair.mixed`). The prices of the
+    first flow give a better bias, which is all that is asked of it in the first rounds.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        shape: tuple[int, int],
+        model: Model,
+        settings: Settings,
+        about: Sums,
+        capacity: Matrix,
+    ) -> None:
+        super().__init__(cluster, shape, model, settings, about)
+        self.capacity = capacity
+        self.point.bias = _rust.best_bias_without_features(capacity)
+        self.next_attempt = 0
+        # The gap at which to look for a better bias, and what was found.
+        self.next_gap = _FIRST_GAP
+        self.better: Matrix | None = None
+        # The best dual objective of a repair so far; that of B = 0 at first.
+        self.bound = 0.0
+
+    def _least_augmentation(self, labels: int) -> float:
+        return augmentation(self.about, labels)
+
+    def _begin(self, bias: Matrix) -> None:
+        self.point.bias = bias
+
+    def _certificate(self, number: int, answer: Sums) -> Solution | None:
+        quadratic = self._quadratic()
+        primal = 0.5 * quadratic + answer["loss"]
+        bias, tol = self._bias(), self.settings.tol
+        self._record(number, primal, primal - answer["gap"])
+        self.objective = primal - answer["gap"]
+        self.tolerated = tol * abs(primal)
+        self.certified = replace(
+            self._solution("interrupted", number, primal, self.bound), bias=centred(bias)
+        )
+        gap = _AFTER_REPAIR * relative_gap(primal, self.objective)
+        stopped = self._tell(number, primal, self.objective, answer["active"])
+        last = self.settings.last(number)
+        if last is not None or (gap <= tol and number >= self.next_attempt):
+            solution = self._attempt(number, bias, last)
+            if solution is not None:
+                return solution
+        if stopped:
+            return self._ended(number, "interrupted")
+        if self.better is None and gap <= self.next_gap:
+            self.next_gap = gap / _FEWER
+            flow = self._flow(number)
+            self.better = None if flow is None else centred(bias - flow.prices)
+        return None
+
+    def _attempt(self, number: int, bias: Matrix, last: str | None) -> Solution | None:
+        """Return the solution of a repair if it is the end; else go back to the round's point."""
+        point, states = replace(self.point), self.cluster.kept()
+        solution = self._repaired(number, bias, last=last is not None)
+        if solution is not None and solution.gap <= self.settings.tol:
+            self._correct(solution.primal, solution.dual)
+            return replace(solution, status="converged")
+        self.point = point
+        self.cluster.restore(states)
+        self.next_attempt = number + 1 + number // 10
+        if last is None:
+            return None
+        solution = solution or self.certified
+        self._correct(solution.primal, solution.dual)
+        return replace(solution, status=last)
+
+    def _ended(self, number: int, status: str) -> Solution:
+        solution = self._repaired(number, self._bias())
+        solution = solution or self.certified
+        self._correct(solution.primal, solution.dual)
+        return replace(solution, status=status)
+
+    def _secured(self) -> Solution:
+        """Repair the last point, too: its bound is better than those before."""
+        last = self.certified
+        if not np.isfinite(last.primal):
+            return last
+        try:
+            found = self._repaired(last.rounds, self._bias())
+        except (KeyboardInterrupt, PartsLost, RuntimeError, OSError):
+            # In a hurry, or without workers.
+            found = None
+        if found is not None and found.gap < last.gap:
+            last = replace(found, status="interrupted")
+        self._correct(last.primal, last.dual)
+        return last
+
+    def _repaired(self, number: int, bias: Matrix, *, last: bool = True) -> Solution | None:
+        """Move to where the dual rows sum to 0; None if there is no way.
+
+        At the end, the better one of both ways counts.
+        """
+        states, point = self.cluster.kept(), replace(self.point)
+        rerouted = self._rerouted(number, bias)
+        if rerouted is not None and (not last or rerouted.gap <= self.settings.tol):
+            return rerouted
+        self.cluster.restore(states)
+        self.point = point
+        found = [rerouted, self._mixed(number, bias)]
+        return min(filter(None, found), key=lambda solution: solution.gap, default=None)
+
+    def _rerouted(self, number: int, bias: Matrix) -> Solution | None:
+        """Move along the pairs near the margin, which costs least."""
+        flow = self._flow(number)
+        if flow is None:
+            return None
+        total = self.cluster.advance(
+            repair.rerouted, self._common(number, epochs=0), self.model, flow
+        )
+        self.point.step = 1.0
+        self._gathered(total)
+        priced = self._with_bias(number, centred(bias - flow.prices))
+        if priced.gap <= self.settings.tol:
+            return priced
+        plain = self._with_bias(number, bias)
+        found = plain if plain.gap < priced.gap else priced
+        self.better = found.bias
+        return found
+
+    def _flow(self, number: int) -> Flow | None:
+        """Return the flow that makes the dual rows sum to 0; None if no pairs can carry it."""
+        total = self.capacity.sum()
+        bands = np.full(self.point.sum.size, _rust.residual_band(self.point.sum, total))
+        common = self._common(number, epochs=0)
+        while True:
+            answer = self.cluster.state_sums(repair.residual_capacities, common, self.model, bands)
+            found = _rust.residual_flow(self.point.sum, bands, answer["capacities"])
+            if found is None:
+                return None
+            bands, prices, spread = found
+            if prices is not None:
+                return Flow(bands, prices, spread)
+
+    def _mixed(self, number: int, bias: Matrix) -> Solution | None:
+        """Mix the dual rows with a flow that sums to what they lack; None if there is none."""
+        if self.point.sum.any():
+            routing = _rust.route_label_sums(self.point.sum, self.capacity)
+            if routing is None:
+                return None
+            scale, flow = routing
+            share = np.divide(
+                flow, self.capacity, out=np.zeros_like(flow), where=self.capacity > 0.0
+            )
+            self.cluster.replace(repair.mixed, self.point.step, share, 1.0 / (1.0 + scale))
+            self.point.step = 1.0
+        self._gather()
+        return self._with_bias(number, bias)
+
+    def _with_bias(self, number: int, bias: Matrix) -> Solution:
+        """Certify the dual rows, which sum to 0, with a bias."""
+        weights = self.point.weights
+        common = replace(self._common(number, epochs=0), offset=bias)
+        answer = self.cluster.state_sums(certify, common, self.model)
+        quadratic = inner(weights, weights)
+        primal = 0.5 * quadratic + answer["loss"]
+        self.bound = max(self.bound, answer["terms"] - 0.5 * quadratic)
+        return Solution(weights, centred(bias), "converged", number, primal, self.bound, 0.0, {})
+
+    def _move(self, answer: Sums) -> bool:
+        still = super()._move(answer)
+        if not still:
+            self.sigma = max(self.least, self.sigma / _STILL_FACTOR)
+        bias, self.better = self.better, None
+        self.point.bias = centred(self._bias()) if bias is None else bias
+        return still
+
+    def _still(self, answer: Sums) -> str | None:
+        if self.sigma >= _LARGEST_GROWTH * self.least:
+            return super()._still(answer)
+        # Nothing moves at these biases: take larger steps until something does.
+        self.tolerated = 0.0
+        self.sigma *= _STILL_FACTOR
+        return None
+
+
+def centred(bias: Matrix) -> Matrix:
+    """Return a bias moved to a mean of 0, which changes no margin."""
+    moved: Matrix = bias - bias.mean()
+    return moved

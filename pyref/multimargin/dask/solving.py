@@ -1,0 +1,126 @@
+"""The solution of a problem over parts: its rounds, by the kind of its bias."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from multimargin.dask import parts
+from multimargin.dask.bias import FreeRounds, PenalizedRounds, centred
+from multimargin.dask.parts import Sums, inner
+from multimargin.dask.rounds import Cluster, Rounds, Settings, Solution, no_history, relative_gap
+from multimargin.estimators.shared.problem import Matrix, Model
+
+
+def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> Solution:
+    """Solve a linear problem of the pairwise family over parts.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The parts, at fresh states.
+    shape : (int, int)
+        Numbers of features and labels.
+    model : Model
+        Loss and bias.
+    settings : Settings
+        How to solve.
+
+    Returns
+    -------
+    Solution
+    """
+    about = cluster.described()
+    if model.bias == "none":
+        return Rounds(cluster, shape, model, settings, about).run()
+    if model.bias == "penalized":
+        return PenalizedRounds(cluster, shape, model, settings, about).run()
+    total = about["total"]
+    mean = None if total is None else total / about["rows"]
+    if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
+        # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
+        centred = cluster.view(parts.Part.centred, mean)
+        about = centred.described()
+        solution = _solve_free(centred, shape, model, settings, about)
+        return replace(solution, bias=solution.bias - np.einsum("d,dq->q", mean, solution.weights))
+    return _solve_free(cluster, shape, model, settings, about)
+
+
+def _solve_free(
+    cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings, about: Sums
+) -> Solution:
+    """Solve a problem with a free bias, by strongly connected components of the label network.
+
+    Pairs of labels in different components have no dual variables, and cost nothing once the
+    biases of the components are far enough apart.
+    """
+    capacity = cluster.sums(parts.label_network)["capacity"]
+    count, component = connected_components(
+        sparse.csr_array(capacity), directed=True, connection="strong"
+    )
+    if count == 1:
+        return FreeRounds(cluster, shape, model, settings, about, capacity).run()
+    d, q = shape
+    weights, bias = np.zeros(shape), np.zeros(q)
+    primal = dual = pairs = 0.0
+    status, rounds, histories = "converged", 0, []
+    subsets = [np.flatnonzero(component == k) for k in range(count)]
+    subsets = [subset for subset in subsets if subset.size > 1]
+    for index, subset in enumerate(subsets):
+        left = max(settings.max_rounds - rounds - (len(subsets) - 1 - index), 1)
+        part = FreeRounds(
+            cluster.view(parts.Part.restricted, subset),
+            (d, subset.size),
+            model,
+            replace(settings, max_rounds=left, own_gap=None, momentum=True),
+            about,
+            capacity[np.ix_(subset, subset)],
+        ).run()
+        weights[:, subset], bias[subset] = part.weights, part.bias
+        history = dict(part.history)
+        history["epoch"] = history["epoch"] + rounds
+        history["primal"] = history["primal"] + primal
+        history["dual"] = history["dual"] + dual
+        histories.append(history)
+        rounds += part.rounds
+        primal, dual, pairs = primal + part.primal, dual + part.dual, pairs + part.pairs
+        if part.status != "converged":
+            status = part.status
+        if status == "interrupted":
+            break
+    if not np.isfinite(primal):
+        # Interrupted before there was a point.
+        return Solution(weights, bias, status, rounds, primal, 0.0, pairs, {})
+    names = histories[0] if histories else no_history()
+    history = {
+        k: np.concatenate([h[k] for h in histories]) if histories else names[k] for k in names
+    }
+    try:
+        bias = _lifted(cluster, weights, bias, component, capacity)
+        loss = cluster.sums(parts.total_loss, weights, bias, model)["loss"]
+    except KeyboardInterrupt:
+        # What the components cost together is not known.
+        status, loss = "interrupted", np.inf
+    primal = 0.5 * inner(weights, weights) + loss
+    if status in ("max_iterations", "time_limit") and relative_gap(primal, dual) <= settings.tol:
+        status = "converged"
+    return Solution(weights, centred(bias), status, rounds, primal, dual, pairs, history)
+
+
+def _lifted(
+    cluster: Cluster, weights: Matrix, bias: Matrix, component: Any, capacity: Matrix
+) -> Matrix:
+    """Move the biases of components apart until no pair across them suffers any loss."""
+    count = int(component.max()) + 1
+    above = np.zeros((count, count), dtype=bool)
+    np.logical_or.at(above, (component[:, None], component[None, :]), capacity > 0.0)
+    np.fill_diagonal(above, False)
+    level = np.zeros(count)
+    for _ in range(count):
+        # The longest way down from each component of a graph without cycles.
+        level = np.where(above.any(axis=1), 1.0 + (above * level).max(axis=1), 0.0)
+    widest = cluster.sums(parts.score_range, weights, bias)["widest"]
+    lifted: Matrix = bias + level[component] * (1.0 + widest)
+    return lifted

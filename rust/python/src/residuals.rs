@@ -1,0 +1,222 @@
+//! The cheap repair of a free bias over many machines: `residual_capacities` and `residual_moves` of a part of the rows,
+//! `residual_band` and `residual_flow` of the sums over all parts. See `multimargin_solvers::pairwise::bias`.
+
+use crate::answers::matrix;
+use crate::arguments::{FeatureArrays, check_finite, row_major, shaped_matrix, value_error};
+use crate::boundary::guarded;
+use crate::keywords::keywords;
+use crate::losses::AnyLoss;
+use crate::monitor::PythonMonitor;
+use multimargin_solvers::error::SolverError;
+use multimargin_solvers::labels::Labels;
+use multimargin_solvers::linalg::features::Features;
+use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::pairwise::bias::{self, PartPoint, ResidualFlow};
+use multimargin_solvers::pairwise::scores::{LinearDense, LinearSparse, Scores};
+use multimargin_solvers::parallel::threads::Threads;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Bands, prices and spread.
+type FlowArrays = (Py<PyArray1<f64>>, Option<Py<PyArray1<f64>>>, f64);
+
+keywords! {
+/// A part of the rows at the common point `weights`, `offset`, but for labels and features, and the flow, of which
+/// `residual_capacities` needs the bands alone.
+struct ResidualRequest<'py> {
+    pair_weights: PyReadonlyArray1<'py, f64>,
+    dual: PyReadonlyArray2<'py, f64>,
+    weights: PyReadonlyArray2<'py, f64>,
+    offset: PyReadonlyArray1<'py, f64>,
+    loss: String,
+    threads: usize,
+    bands: PyReadonlyArray1<'py, f64>,
+    #[pyo3(default)]
+    prices: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default = 0.0)]
+    spread: f64,
+}
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy)]
+enum Asked {
+    Capacities,
+    Moves,
+}
+
+/// The answer of a loop, and the number of labels, the zero label included.
+fn answered(
+    py: Python<'_>,
+    indicator: &PyReadonlyArray2<'_, u8>,
+    features: &FeatureArrays<'_>,
+    request: Option<Bound<'_, PyDict>>,
+    asked: Asked,
+) -> PyResult<(Vec<f64>, usize)> {
+    let given = ResidualRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
+    let loss = AnyLoss::new(&given.loss, 1.0, 0.0).map_err(value_error)?;
+    let pair_weights = Some(given.pair_weights.as_slice()?);
+    let labels = loss
+        .labels(row_major("Y", indicator)?, q, 1.0, pair_weights)
+        .map_err(value_error)?;
+    let q = labels.count();
+    let arrays = features.features_of_rows(n)?;
+    let point = given.point()?;
+    let flow = given.flow()?;
+    let threads = Threads::new(given.threads);
+    let mut monitor = PythonMonitor::new(None);
+    let work = Work {
+        labels: &labels,
+        point,
+        flow,
+        threads: &threads,
+        asked,
+    };
+    let answer = py
+        .detach(|| match arrays {
+            Features::Dense(x) => work.done(LinearDense::new(x, q), &mut monitor),
+            Features::Sparse(x) => work.done(LinearSparse::new(x, q), &mut monitor),
+        })
+        .map_err(value_error)?;
+    monitor.finish()?;
+    match answer {
+        Some(answer) => Ok((answer, q)),
+        None => Err(PyKeyboardInterrupt::new_err(())),
+    }
+}
+
+struct Work<'a> {
+    labels: &'a Labels,
+    point: PartPoint<'a>,
+    flow: ResidualFlow,
+    threads: &'a Threads,
+    asked: Asked,
+}
+
+impl Work<'_> {
+    fn done<S: Scores>(
+        self,
+        scores: S,
+        monitor: &mut PythonMonitor,
+    ) -> Result<Option<Vec<f64>>, SolverError> {
+        let (labels, point, threads) = (self.labels, self.point, self.threads);
+        match self.asked {
+            Asked::Capacities => {
+                let bands = &self.flow.bands;
+                bias::residual_capacities(labels, scores, point, bands, threads, monitor)
+            }
+            Asked::Moves => {
+                bias::residual_moves(labels, scores, point, self.flow, threads, monitor)
+            }
+        }
+    }
+}
+
+impl ResidualRequest<'_> {
+    fn point(&self) -> PyResult<PartPoint<'_>> {
+        let point = PartPoint {
+            dual: row_major("dual", &self.dual)?,
+            weights: row_major("weights", &self.weights)?,
+            bias: self.offset.as_slice()?,
+        };
+        check_finite("dual", point.dual)?;
+        check_finite("weights", point.weights)?;
+        check_finite("offset", point.bias)?;
+        Ok(point)
+    }
+
+    fn flow(&self) -> PyResult<ResidualFlow> {
+        let prices = self.prices.as_ref();
+        Ok(ResidualFlow {
+            bands: self.bands.as_slice()?.to_vec(),
+            prices: prices
+                .map(|prices| prices.as_slice().map(<[f64]>::to_vec))
+                .transpose()?,
+            spread: self.spread,
+        })
+    }
+}
+
+/// What the pairs of a part can carry between any two labels, in steps of costs: shape (q * q, steps).
+#[pyfunction]
+#[pyo3(signature = (indicator, features, **request))]
+pub fn residual_capacities<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    request: Option<Bound<'py, PyDict>>,
+) -> PyResult<Py<PyArray2<f64>>> {
+    guarded(py, || {
+        let (capacities, q) = answered(py, &indicator, &features, request, Asked::Capacities)?;
+        let steps = capacities.len() / (q * q).max(1);
+        matrix(py, capacities, q * q, steps)
+    })
+}
+
+/// The dual rows of a part after their share of a flow, shape (n, q).
+#[pyfunction]
+#[pyo3(signature = (indicator, features, **request))]
+pub fn residual_moves<'py>(
+    py: Python<'py>,
+    indicator: PyReadonlyArray2<'py, u8>,
+    features: FeatureArrays<'py>,
+    request: Option<Bound<'py, PyDict>>,
+) -> PyResult<Py<PyArray2<f64>>> {
+    guarded(py, || {
+        let (dual, q) = answered(py, &indicator, &features, request, Asked::Moves)?;
+        matrix(py, dual, indicator.shape()[0], q)
+    })
+}
+
+/// How far from the margin pairs take part at first, for the sum of the dual rows and the weight of all pairs.
+#[pyfunction]
+pub fn residual_band(sum: PyReadonlyArray1<'_, f64>, pair_weight: f64) -> PyResult<f64> {
+    Ok(bias::residual_band(sum.as_slice()?, pair_weight))
+}
+
+/// The bands, prices and spread of the flow that makes the dual rows sum to 0, from the capacities of all parts within some
+/// bands. The prices are `None` where some labels need wider bands, which are returned; all is `None` where no pairs can
+/// carry it.
+#[pyfunction]
+pub fn residual_flow<'py>(
+    py: Python<'py>,
+    sum: PyReadonlyArray1<'py, f64>,
+    bands: PyReadonlyArray1<'py, f64>,
+    capacities: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Option<FlowArrays>> {
+    guarded(py, || {
+        let (sum, bands) = (sum.as_slice()?, bands.as_slice()?.to_vec());
+        check_finite("sum", sum)?;
+        let capacities = row_major("capacities", &capacities)?;
+        check_finite("capacities", capacities)?;
+        let capacities = memory::copied(capacities, Purpose::LabelsByLabels);
+        let mut monitor = PythonMonitor::new(None);
+        let flow = py
+            .detach(|| bias::residual_flow(sum, bands, capacities, &mut monitor))
+            .map_err(value_error)?;
+        monitor.finish()?;
+        let array = |values: Vec<f64>| values.into_pyarray(py).unbind();
+        Ok(flow.map(|flow| (array(flow.bands), flow.prices.map(array), flow.spread)))
+    })
+}
+
+/// The biases that are best without features, shape (q,), for the capacities of the labels' network, shape (q, q).
+#[pyfunction]
+pub fn best_bias_without_features<'py>(
+    py: Python<'py>,
+    capacity: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Py<PyArray1<f64>>> {
+    guarded(py, || {
+        let q = capacity.shape()[0];
+        let capacity = shaped_matrix("capacity", &capacity, [q, q])?;
+        let mut monitor = PythonMonitor::new(None);
+        let bias = py.detach(|| bias::best_without_features(capacity, &mut monitor));
+        monitor.finish()?;
+        Ok(bias.into_pyarray(py).unbind())
+    })
+}
