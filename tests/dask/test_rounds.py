@@ -378,7 +378,9 @@ def test_a_deadline_ends_the_rounds_with_a_certificate(name: str) -> None:
     assert (stopped.status, stopped.rounds) == ("time_limit", 2)
     assert stopped.primal == pytest.approx(objective(model, X, Y, stopped, C=10.0), rel=1e-9)
     whole = solved(dealt(X, Y, 3, C=10.0), shape, model)
-    assert 0.0 < stopped.dual <= whole.primal
+    assert 0.0 <= stopped.dual <= whole.primal
+    # B = 0 bounds a free bias, whose rows have to sum to 0, until a repair is better.
+    assert stopped.dual > 0.0 or model.bias == "free"
     assert stopped.primal >= whole.dual
     assert stopped.gap > 1e-9
     last = stopped.history

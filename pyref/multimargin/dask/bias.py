@@ -20,8 +20,8 @@ from multimargin.dask.rounds import (
 from multimargin.estimators.shared.problem import Matrix, Model
 
 # Shares of the augmentation of a bias. The larger one of the compiled loop, 0.3 times the mean of
-# the kernel's diagonal where the bias is free and 1 where it is penalized, would have each part pay
-# for moves that the others cancel. Its growth after a round in which nothing moved, and the largest
+# the kernel's diagonal where the bias is free and 1 where it is penalized, shortens moves of a part
+# that those of the others cancel. Its growth after a round in which nothing moved, and the largest
 # one, are those of the compiled loop.
 _BY_WEIGHT = 5.0
 _BY_CURVATURE = 0.1
@@ -50,9 +50,9 @@ def augmentation(about: Sums, labels: int) -> float:
 class PenalizedRounds(Rounds):
     """The rounds of a problem with a penalized bias, by the augmented Lagrangian.
 
-    The kernel K + 1 would have each part pay for what the others cancel, so the dual rows see
-    sigma < 1 in place of the 1, and a bias b: it follows (1 - sigma) b + sigma g, g the sum of all
-    dual rows, which it meets at the optimum. With sigma = 1 there is no b left.
+    The kernel K + 1 in every part would shorten moves that those of the others cancel, so the dual
+    rows see sigma < 1 in place of the 1, and a bias b: it follows (1 - sigma) b + sigma g, g the
+    sum of all dual rows, which it meets at the optimum. With sigma = 1 there is no b left.
     """
 
     def _least_augmentation(self, labels: int) -> float:

@@ -1,6 +1,6 @@
 """Ctrl-C between messages to a cluster, and never within one.
 
-Raised within a message, it could leave a task on the scheduler that nobody here knows of.
+Raised within a message, it could leave a task on the scheduler that is in no list here.
 """
 
 import signal

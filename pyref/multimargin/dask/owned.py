@@ -62,7 +62,7 @@ class OwnedTasks:
         return future
 
     def compute(self, delayed: list[Any]) -> list[Future]:
-        """Give out delayed objects of which nobody else knows."""
+        """Give out delayed objects that are in no other list."""
         self.interrupts.check()
         self._futures |= dict.fromkeys(one.key for one in delayed)
         made: list[Future] = self.client.compute(delayed)

@@ -1,7 +1,7 @@
 """One part of the rows: its data, its dual rows, and what it adds to the sums over all parts.
 
 Every function here runs where the part is, takes the common state and returns arrays that are
-summed over the parts; nothing of it knows how the parts are dealt to machines.
+summed over the parts; nothing of it depends on how the parts are dealt to machines.
 """
 
 from collections.abc import Callable
@@ -238,7 +238,7 @@ def settled(state: State, step: float) -> State:
 
 
 def _with_centre(state: State, common: "Common") -> State:
-    """Return a settled state whose centre is where this round wants it."""
+    """Return a settled state whose centre is that of this round."""
     if common.rho == 0.0:
         return replace(state, centre=None, centred=None)
     if state.centre is None:

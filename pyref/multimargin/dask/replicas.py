@@ -1,4 +1,4 @@
-"""The weights that the workers keep, as the client knows them.
+"""Which weights the workers keep, as the client has them listed.
 
 Weights are the largest thing that a round shares. The client has them, too, but sends them only
 where they are not known: otherwise each worker makes the new ones from the old ones and the last

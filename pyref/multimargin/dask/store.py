@@ -2,7 +2,7 @@
 
 Dual rows stay in the process that computed them; of the weights each process keeps the last ones.
 
-The scheduler knows nothing of them, so it neither moves them nor tries to compute again what a lost
+They are unknown to the scheduler, which neither moves them nor tries to compute again what a lost
 worker had, from rounds that are long gone: the client knows which numbers a fit still needs, and
 what to go back to.
 """
@@ -51,7 +51,7 @@ def put(fit: str, number: int, state: State, needed: Sequence[int]) -> None:
         if fit in _OVER:
             return
         states = _STATES.setdefault(fit, {})
-        # Numbers grow: a task that runs late knows nothing of those above all of its own.
+        # Numbers grow: a task that runs late has a list without those above all of its own.
         known = max(needed, default=0)
         for old in states.keys() - set(needed):
             if old < known:

@@ -5,8 +5,8 @@
 //! after each epoch the multiplier moves to `b + sigma g`, at first from the best bias without features ([`super::start`]).
 //! The dual value at such a point bounds the problem with the bias held, not the problem itself, unless `g = 0`. So before
 //! stopping, the point is repaired: at least cost ([`super::residual`]), or where that fails by mixing it with a routing of
-//! `-g` ([`super::repair`]). The cheap repair knows better biases, too; where it does not end the loop yet, they are the
-//! next multiplier.
+//! `-g` ([`super::repair`]). The prices of the cheap repair give better biases; where it does not end the loop yet, they are
+//! the next multiplier.
 
 use super::repair::{centred, repaired};
 use super::residual;
