@@ -368,6 +368,38 @@ def test_ctrl_c_leaves_a_bound(name: str) -> None:
     assert (last["primal"][-1], last["dual"][-1]) == (solution.primal, solution.dual)
 
 
+@pytest.mark.parametrize("interrupted", ["residual_capacities", "rerouted", "certify"])
+def test_ctrl_c_in_the_middle_of_a_repair_leaves_a_bound(
+    interrupted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dual rows have moved by then, and the common point is not theirs yet."""
+    model, estimator = MODELS["hinge, free bias"]
+    X, Y = problem(8)
+    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
+    cluster = dealt(X, Y, 4)
+    left = [True]
+
+    def once(method: Any) -> Any:
+        def interrupting(function: Any, *arguments: Any) -> Any:
+            answer = method(function, *arguments)
+            if function.__name__ == interrupted and left:
+                left.clear()
+                raise KeyboardInterrupt
+            return answer
+
+        return interrupting
+
+    monkeypatch.setattr(cluster, "advance", once(cluster.advance))
+    monkeypatch.setattr(cluster, "state_sums", once(cluster.state_sums))
+    solution = solved(cluster, (8, 5), model, max_rounds=4)
+    assert not left
+    assert solution.status == "interrupted"
+    assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
+    assert 0.0 <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
+    total = cluster.state_sums(parts.contribution, 1.0)["sum"]
+    np.testing.assert_allclose(total, 0.0, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", fast_only(MODELS, ["squared hinge"]))
 def test_a_deadline_ends_the_rounds_with_a_certificate(name: str) -> None:
     model, _ = MODELS[name]

@@ -175,6 +175,8 @@ class FreeRounds(Rounds):
         if not np.isfinite(last.primal):
             return last
         try:
+            # The dual rows may have moved since the common point was theirs.
+            self._gather()
             found = self._repaired(last.rounds, self._bias())
         except (KeyboardInterrupt, PartsLost, RuntimeError, OSError):
             # In a hurry, or without workers.
