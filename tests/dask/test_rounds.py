@@ -271,7 +271,8 @@ def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
     elif without == "looks":
         monkeypatch.setattr(bias, "_FIRST_GAP", 0.0)
     else:
-        monkeypatch.setattr(bias.FreeRounds, "_flow", lambda *_: None)
+        monkeypatch.setattr(bias, "_ALWAYS_ROOM", 0)
+        monkeypatch.setattr(bias, "_BYTES_OF_CAPACITIES", 1e9)
     other = solved(*small_text(), model, tol=1e-3)
     assert other.status == whole.status == "converged"
     assert other.rounds > whole.rounds

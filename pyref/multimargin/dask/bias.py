@@ -34,6 +34,10 @@ _AFTER_REPAIR = 0.75
 _FIRST_GAP = 0.03
 _FEWER = 3.0
 
+# The capacities of a flow, so many bytes for two labels, may take as much as the weights, or this.
+_BYTES_OF_CAPACITIES = 96
+_ALWAYS_ROOM = 2**29
+
 
 def augmentation(about: Sums, labels: int) -> float:
     """Return the inverse of how much a label's dual rows move when its bias moves by 1.
@@ -219,7 +223,13 @@ class FreeRounds(Rounds):
         return found
 
     def _flow(self, number: int) -> Flow | None:
-        """Return the flow that makes the dual rows sum to 0; None if no pairs can carry it."""
+        """Return the flow that makes the dual rows sum to 0; None if no pairs can carry it.
+
+        Also None where its capacities would be larger than anything else.
+        """
+        size = _BYTES_OF_CAPACITIES * self.capacity.size
+        if size > max(self.point.weights.nbytes, _ALWAYS_ROOM):
+            return None
         total = self.capacity.sum()
         bands = np.full(self.point.sum.size, _rust.residual_band(self.point.sum, total))
         common = self._common(number, epochs=0)
