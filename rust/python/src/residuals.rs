@@ -17,7 +17,7 @@ use multimargin_solvers::parallel::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -173,6 +173,16 @@ pub fn residual_moves<'py>(
     })
 }
 
+/// Refuses a network without labels.
+fn check_labels(name: &str, labels: usize) -> PyResult<()> {
+    if labels > 0 {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "{name} is of 0 labels, expected at least one"
+    )))
+}
+
 /// How far from the margin pairs take part at first, for the sum of the dual rows and the weight of all pairs.
 #[pyfunction]
 pub fn residual_band(sum: PyReadonlyArray1<'_, f64>, pair_weight: f64) -> PyResult<f64> {
@@ -191,6 +201,7 @@ pub fn residual_flow<'py>(
 ) -> PyResult<Option<FlowArrays>> {
     guarded(py, || {
         let (sum, bands) = (sum.as_slice()?, bands.as_slice()?.to_vec());
+        check_labels("sum", sum.len())?;
         check_finite("sum", sum)?;
         let capacities = row_major("capacities", &capacities)?;
         check_finite("capacities", capacities)?;
@@ -213,6 +224,7 @@ pub fn best_bias_without_features<'py>(
 ) -> PyResult<Py<PyArray1<f64>>> {
     guarded(py, || {
         let q = capacity.shape()[0];
+        check_labels("capacity", q)?;
         let capacity = shaped_matrix("capacity", &capacity, [q, q])?;
         let mut monitor = PythonMonitor::new(None);
         let bias = py.detach(|| bias::best_without_features(capacity, &mut monitor));
