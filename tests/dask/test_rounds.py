@@ -231,31 +231,30 @@ def test_the_dual_objective_bounds_at_every_round(name: str) -> None:
         assert (np.diff(history["dual"]) >= -1e-9 * exact).all()
 
 
-def test_a_penalized_bias_takes_few_more_rounds_than_none() -> None:
-    """Text with many labels; with the kernel K + 1 in every part it takes some 20 times as many."""
+def small_text(C: float) -> tuple[LocalParts, tuple[int, int]]:
+    """Return text with many labels, in four parts."""
     data = load_debian_tags()
     X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:800])
     Y = np.asarray(data.Y[:800], dtype=np.uint8)
+    return dealt(X, Y, 4, C=C), (X.shape[1], Y.shape[1])
+
+
+def test_a_penalized_bias_takes_few_more_rounds_than_none() -> None:
+    """With the kernel K + 1 in every part it takes some 20 times as many."""
     rounds_of = {}
     for kind in ("none", "penalized"):
-        cluster, shape = dealt(X, Y, 4, C=10.0), (X.shape[1], Y.shape[1])
-        solution = solved(cluster, shape, Model("hinge", kind), tol=1e-3)
+        solution = solved(*small_text(10.0), Model("hinge", kind), tol=1e-3)
         assert solution.status == "converged"
         rounds_of[kind] = solution.rounds
     assert rounds_of["penalized"] <= 5 * rounds_of["none"]
 
 
-def small_text() -> tuple[LocalParts, tuple[int, int]]:
-    """Text with many labels in four parts, at a C at which the bias is nearly all that counts."""
-    data = load_debian_tags()
-    X = TfidfTransformer(sublinear_tf=True).fit_transform(data.X[:800])
-    Y = np.asarray(data.Y[:800], dtype=np.uint8)
-    return dealt(X, Y, 4, C=0.3), (X.shape[1], Y.shape[1])
-
-
 def test_a_free_bias_takes_few_rounds_at_a_small_C() -> None:
-    """With multipliers alone, and a certificate from mixing with a flow, it took 74."""
-    solution = solved(*small_text(), Model("hinge", "free"), tol=1e-3)
+    """With multipliers alone, and a certificate from mixing with a flow, it took 74.
+
+    The bias is nearly all that counts at such a C.
+    """
+    solution = solved(*small_text(0.3), Model("hinge", "free"), tol=1e-3)
     assert solution.status == "converged"
     assert solution.rounds <= 20
 
@@ -265,7 +264,7 @@ def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
     without: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Model("hinge", "free")
-    whole = solved(*small_text(), model, tol=1e-3)
+    whole = solved(*small_text(0.3), model, tol=1e-3)
     if without == "start":
         monkeypatch.setattr(bias._rust, "best_bias_without_features", lambda C: np.zeros(len(C)))
     elif without == "looks":
@@ -273,7 +272,7 @@ def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
     else:
         monkeypatch.setattr(bias, "_ALWAYS_ROOM", 0)
         monkeypatch.setattr(bias, "_BYTES_OF_CAPACITIES", 1e9)
-    other = solved(*small_text(), model, tol=1e-3)
+    other = solved(*small_text(0.3), model, tol=1e-3)
     assert other.status == whole.status == "converged"
     assert other.rounds > whole.rounds
     assert other.dual <= whole.primal

@@ -130,8 +130,8 @@ class FreeRounds(Rounds):
         quadratic = self._quadratic()
         primal = 0.5 * quadratic + answer["loss"]
         bias, tol = self._bias(), self.settings.tol
-        self._record(number, primal, primal - answer["gap"])
         self.objective = primal - answer["gap"]
+        self._record(number, primal, self.objective)
         self.tolerated = tol * abs(primal)
         self.certified = replace(
             self._solution("interrupted", number, primal, self.bound), bias=centred(bias)
@@ -156,20 +156,20 @@ class FreeRounds(Rounds):
         point, states = replace(self.point), self.cluster.kept()
         solution = self._repaired(number, bias, last=last is not None)
         if solution is not None and solution.gap <= self.settings.tol:
-            self._correct(solution.primal, solution.dual)
-            return replace(solution, status="converged")
+            return self._closed(solution, "converged")
         self.point = point
         self.cluster.restore(states)
         self.next_attempt = number + 1 + number // 10
         if last is None:
             return None
-        solution = solution or self.certified
-        self._correct(solution.primal, solution.dual)
-        return replace(solution, status=last)
+        return self._closed(solution or self.certified, last)
 
     def _ended(self, number: int, status: str) -> Solution:
         solution = self._repaired(number, self._bias())
-        solution = solution or self.certified
+        return self._closed(solution or self.certified, status)
+
+    def _closed(self, solution: Solution, status: str) -> Solution:
+        """Return the solution with its status; its objectives end the history."""
         self._correct(solution.primal, solution.dual)
         return replace(solution, status=status)
 
@@ -186,9 +186,8 @@ class FreeRounds(Rounds):
             # In a hurry, or without workers.
             found = None
         if found is not None and found.gap < last.gap:
-            last = replace(found, status="interrupted")
-        self._correct(last.primal, last.dual)
-        return last
+            last = found
+        return self._closed(last, "interrupted")
 
     def _repaired(self, number: int, bias: Matrix, *, last: bool = True) -> Solution | None:
         """Move to where the dual rows sum to 0; None if there is no way.

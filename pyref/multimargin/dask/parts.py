@@ -270,6 +270,7 @@ def moved(weights: Matrix, change: Any, step: float) -> Matrix:
 
 
 def aligned_part(part: Part) -> Part:
+    """Return a part whose arrays are as the compiled loops need them."""
     X = part.X
     if sparse.issparse(X):
         data, indices, indptr = map(aligned, (X.data, X.indices, X.indptr))
@@ -286,8 +287,9 @@ def inner(left: Matrix, right: Matrix) -> float:
 
 
 def dense(matrix: Any) -> Matrix:
-    dense: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
-    return dense
+    """Return dual rows in full, copied only if they are sparse."""
+    full: Matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+    return full
 
 
 def _compact(matrix: Any) -> Any:

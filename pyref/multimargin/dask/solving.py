@@ -41,9 +41,8 @@ def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Sett
     mean = None if total is None else total / about["rows"]
     if mean is not None and 2.0 * inner(mean, mean) > about["squared_norms"] / about["rows"]:
         # A free bias makes the mean irrelevant to the optimum, but not to the length of steps.
-        centred = cluster.view(parts.Part.centred, mean)
-        about = centred.described()
-        solution = _solve_free(centred, shape, model, settings, about)
+        cluster = cluster.view(parts.Part.centred, mean)
+        solution = _solve_free(cluster, shape, model, settings, cluster.described())
         return replace(solution, bias=solution.bias - np.einsum("d,dq->q", mean, solution.weights))
     return _solve_free(cluster, shape, model, settings, about)
 

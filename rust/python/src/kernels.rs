@@ -6,7 +6,7 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 fn gram<'a>(
@@ -54,10 +54,9 @@ pub fn kernel_matrix<'py>(
             .cast_into::<PyArray2<f64>>()?;
         let mut values = matrix.readwrite();
         let values = values.as_slice_mut()?;
-        if !py.detach(|| gram.matrix_into(values, &Threads::new(threads), &mut monitor)) {
-            monitor.finish()?;
-            return Err(PyKeyboardInterrupt::new_err(()));
-        }
+        let threads = Threads::new(threads);
+        let complete = py.detach(|| gram.matrix_into(values, &threads, &mut monitor));
+        monitor.answer(complete.then_some(()))?;
         Ok(matrix)
     })
 }
@@ -95,8 +94,7 @@ pub fn kernel_product<'py>(
         let mut monitor = PythonMonitor::new(None);
         let product =
             py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
-        monitor.finish()?;
-        let product = product.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+        let product = monitor.answer(product)?;
         product.into_pyarray(py).reshape(shape)
     })
 }

@@ -1,13 +1,13 @@
 //! The losses by themselves, for tests against independent solvers.
 
-use crate::arguments::value_error;
+use crate::arguments::{row_major, value_error};
 use crate::boundary::guarded;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::pairwise::loss::{
     Hinge, Loss, OptimalMargin, SquaredHinge, ZeroLabelHinge,
 };
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 /// A loss by its name in Python.
@@ -44,18 +44,20 @@ impl AnyLoss {
     /// weight of each pair is `c` over the number of pairs of its instance, unless `weights` gives it by instance.
     pub fn labels(
         self,
-        indicator: &[u8],
-        q: usize,
+        indicator: &PyReadonlyArray2<'_, u8>,
         c: f64,
-        weights: Option<&[f64]>,
-    ) -> Result<Labels, SolverError> {
-        if self.has_zero_label() {
-            return Labels::new(indicator, q, c)?.with_zero_label(c, weights);
-        }
-        match weights {
+        weights: Option<&PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Labels> {
+        let (q, indicator) = (indicator.shape()[1], row_major("Y", indicator)?);
+        let weights = weights.map(PyReadonlyArray1::as_slice).transpose()?;
+        let labels = match weights {
+            _ if self.has_zero_label() => {
+                Labels::new(indicator, q, c).and_then(|labels| labels.with_zero_label(c, weights))
+            }
             Some(weights) => Labels::weighted(indicator, q, weights),
             None => Labels::new(indicator, q, c),
-        }
+        };
+        labels.map_err(value_error)
     }
 }
 

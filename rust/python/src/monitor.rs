@@ -49,6 +49,12 @@ impl PythonMonitor {
         self.error.map_or(Ok(()), Err)
     }
 
+    /// What the loop gave; an error where it was ended by an exception or by Ctrl-C.
+    pub fn answer<T>(self, answer: Option<T>) -> PyResult<T> {
+        self.finish()?;
+        answer.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
+    }
+
     /// Ends the loop by what a signal handler or a callback raised. Ctrl-C is no error: the estimator stores the state
     /// reached and raises KeyboardInterrupt itself.
     fn end_by(&mut self, error: PyErr) {

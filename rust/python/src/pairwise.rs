@@ -1,9 +1,7 @@
 //! The pairwise family: one entry, `solve_pairwise`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{
-    FeatureArrays, check_finite, kernel, optional_matrix, row_major, value_error,
-};
+use crate::arguments::{FeatureArrays, check_finite, kernel, optional_matrix, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::AnyLoss;
@@ -16,9 +14,7 @@ use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::request::{Answer, Geometry, Request, Solver};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Settings};
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -204,16 +200,11 @@ pub fn solve_pairwise<'py>(
 ) -> PyResult<PairwiseSolution> {
     guarded(py, || {
         let mut asked = PairwiseRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
-        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let loss = asked.loss()?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
-        let weights = asked.pair_weights.as_ref();
-        let weights = weights.map(PyReadonlyArray1::as_slice).transpose()?;
-        let labels = loss
-            .labels(row_major("Y", &indicator)?, q, asked.c, weights)
-            .map_err(value_error)?;
+        let labels = loss.labels(&indicator, asked.c, asked.pair_weights.as_ref())?;
         // With the zero label.
-        let q = labels.count();
+        let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;
         let request = Request {
             labels,

@@ -20,7 +20,7 @@ use multimargin_solvers::report::Settings;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -170,14 +170,10 @@ pub fn improve_part<'py>(
 ) -> PyResult<PartAnswer> {
     guarded(py, || {
         let asked = PartRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
-        let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let loss = AnyLoss::new(&asked.loss, asked.theta, asked.mu).map_err(value_error)?;
-        let pair_weights = Some(asked.pair_weights.as_slice()?);
-        let labels = loss
-            .labels(row_major("Y", &indicator)?, q, 1.0, pair_weights)
-            .map_err(value_error)?;
+        let labels = loss.labels(&indicator, 1.0, Some(&asked.pair_weights))?;
         // With the zero label.
-        let q = labels.count();
+        let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
         let request = asked.request(labels)?;
@@ -188,10 +184,7 @@ pub fn improve_part<'py>(
                 Features::Sparse(x) => request.improve(LinearSparse::new(x, q), loss, &mut monitor),
             })
             .map_err(value_error)?;
-        monitor.finish()?;
-        let Some(answer) = answer else {
-            return Err(PyKeyboardInterrupt::new_err(()));
-        };
+        let answer = monitor.answer(answer)?;
         Ok(PartAnswer {
             dual: matrix(py, answer.state.dual, n, q)?,
             dual_terms: answer.state.dual_terms.into_pyarray(py).unbind(),

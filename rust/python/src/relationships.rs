@@ -14,7 +14,6 @@ use multimargin_solvers::parallel::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -148,8 +147,7 @@ pub fn solve_mlrl<'py>(
         let solution = py
             .detach(|| problem.solve(&threads, &mut monitor))
             .map_err(value_error)?;
-        monitor.finish()?;
-        let solution = solution.ok_or_else(|| PyKeyboardInterrupt::new_err(()))?;
+        let solution = monitor.answer(solution)?;
         let report = solution.report;
         let by_instance = |rows: &[f64]| {
             let values = memory::collected(

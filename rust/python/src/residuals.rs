@@ -11,13 +11,14 @@ use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
-use multimargin_solvers::pairwise::bias::{self, PartPoint, ResidualFlow};
+use multimargin_solvers::pairwise::bcd::PartPoint;
+use multimargin_solvers::pairwise::bias::{self, Carried, Flow};
 use multimargin_solvers::pairwise::scores::{LinearDense, LinearSparse, Scores};
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -58,14 +59,10 @@ fn answered(
     asked: Asked,
 ) -> PyResult<(Vec<f64>, usize)> {
     let given = ResidualRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
-    let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
     let loss = AnyLoss::new(&given.loss, 1.0, 0.0).map_err(value_error)?;
-    let pair_weights = Some(given.pair_weights.as_slice()?);
-    let labels = loss
-        .labels(row_major("Y", indicator)?, q, 1.0, pair_weights)
-        .map_err(value_error)?;
+    let labels = loss.labels(indicator, 1.0, Some(&given.pair_weights))?;
     let q = labels.count();
-    let arrays = features.features_of_rows(n)?;
+    let arrays = features.features_of_rows(labels.instances())?;
     let point = given.point()?;
     let flow = given.flow()?;
     let threads = Threads::new(given.threads);
@@ -83,17 +80,13 @@ fn answered(
             Features::Sparse(x) => work.done(LinearSparse::new(x, q), &mut monitor),
         })
         .map_err(value_error)?;
-    monitor.finish()?;
-    match answer {
-        Some(answer) => Ok((answer, q)),
-        None => Err(PyKeyboardInterrupt::new_err(())),
-    }
+    Ok((monitor.answer(answer)?, q))
 }
 
 struct Work<'a> {
     labels: &'a Labels,
     point: PartPoint<'a>,
-    flow: ResidualFlow,
+    flow: Flow,
     threads: &'a Threads,
     asked: Asked,
 }
@@ -122,21 +115,19 @@ impl ResidualRequest<'_> {
         let point = PartPoint {
             dual: row_major("dual", &self.dual)?,
             weights: row_major("weights", &self.weights)?,
-            bias: self.offset.as_slice()?,
+            offset: self.offset.as_slice()?,
         };
         check_finite("dual", point.dual)?;
         check_finite("weights", point.weights)?;
-        check_finite("offset", point.bias)?;
+        check_finite("offset", point.offset)?;
         Ok(point)
     }
 
-    fn flow(&self) -> PyResult<ResidualFlow> {
-        let prices = self.prices.as_ref();
-        Ok(ResidualFlow {
+    fn flow(&self) -> PyResult<Flow> {
+        let prices = self.prices.as_ref().map(PyReadonlyArray1::as_slice);
+        Ok(Flow {
             bands: self.bands.as_slice()?.to_vec(),
-            prices: prices
-                .map(|prices| prices.as_slice().map(<[f64]>::to_vec))
-                .transpose()?,
+            prices: prices.transpose()?.unwrap_or_default().to_vec(),
             spread: self.spread,
         })
     }
@@ -207,12 +198,15 @@ pub fn residual_flow<'py>(
         check_finite("capacities", capacities)?;
         let capacities = memory::copied(capacities, Purpose::LabelsByLabels);
         let mut monitor = PythonMonitor::new(None);
-        let flow = py
+        let carried = py
             .detach(|| bias::residual_flow(sum, bands, capacities, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let array = |values: Vec<f64>| values.into_pyarray(py).unbind();
-        Ok(flow.map(|flow| (array(flow.bands), flow.prices.map(array), flow.spread)))
+        Ok(carried.map(|carried| match carried {
+            Carried::By(flow) => (array(flow.bands), Some(array(flow.prices)), flow.spread),
+            Carried::Within(wider) => (array(wider), None, 0.0),
+        }))
     })
 }
 

@@ -104,8 +104,8 @@ impl<const STEPS: usize> Network<STEPS> {
     /// The network with these capacities, by tail, head and step.
     pub fn of(nodes: usize, steps: Steps<STEPS>, capacities: Vec<f64>) -> Self {
         let (mut out, mut into) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for (pair, steps) in capacities.chunks_exact(STEPS).enumerate() {
-            let capacity: f64 = steps.iter().sum();
+        for (pair, by_step) in capacities.chunks_exact(STEPS).enumerate() {
+            let capacity: f64 = by_step.iter().sum();
             out[pair / nodes] += capacity;
             into[pair % nodes] += capacity;
         }

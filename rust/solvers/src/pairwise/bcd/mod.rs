@@ -27,5 +27,5 @@ mod part;
 mod step;
 
 pub(crate) use engine::{Certificate, Engine, Epoch, Snapshot, hinge_dual_terms};
-pub use part::{Answer, Common, PartState, improve_part};
+pub use part::{Answer, Common, PartPoint, PartState, improve_part};
 pub use step::{Block, Proximal, Step};

@@ -48,7 +48,34 @@ impl Common<'_> {
     }
 }
 
-/// A part's dual rows at the common point.
+/// A part's dual rows at a common point.
+#[derive(Clone, Copy, Debug)]
+pub struct PartPoint<'a> {
+    /// `B_p`, `n x q` row-major.
+    pub dual: &'a [f64],
+    /// `W`, `d x q` row-major.
+    pub weights: &'a [f64],
+    /// The bias in the scores, one a label.
+    pub offset: &'a [f64],
+}
+
+impl PartPoint<'_> {
+    /// Gives the scores the common weights.
+    ///
+    /// # Errors
+    /// When the sizes do not fit together.
+    pub fn place<S: Scores>(&self, labels: &Labels, scores: &mut S) -> Result<(), SolverError> {
+        let (n, q) = (labels.instances(), labels.count());
+        check_size("Y", n, scores.instances())?;
+        check_size("dual", self.dual.len(), n * q)?;
+        check_size("weights", self.weights.len(), scores.state().len())?;
+        check_size("offset", self.offset.len(), q)?;
+        scores.state().copy_from_slice(self.weights);
+        Ok(())
+    }
+}
+
+/// A part's dual rows, and what they give.
 #[derive(Clone, Debug)]
 pub struct PartState {
     /// `B_p`, `n x q` row-major.
@@ -99,12 +126,13 @@ pub fn improve_part<S: Scores, T: Step>(
     common.check()?;
     let (n, q) = (labels.instances(), labels.count());
     let mut scores = Scaled::new(scores, common.growth);
-    check_size("Y", n, scores.instances())?;
-    check_size("dual", start.dual.len(), n * q)?;
+    let point = PartPoint {
+        dual: &start.dual,
+        weights: common.weights,
+        offset: common.offset,
+    };
+    point.place(labels, &mut scores)?;
     check_size("dual_terms", start.dual_terms.len(), n)?;
-    check_size("weights", common.weights.len(), scores.state().len())?;
-    check_size("offset", common.offset.len(), q)?;
-    scores.state().copy_from_slice(common.weights);
     let sigma = common.growth * common.sigma;
     let PartState { dual, dual_terms } = start;
     let mut engine = Engine::new(labels, &mut scores, step, dual, sigma, threads, settings);

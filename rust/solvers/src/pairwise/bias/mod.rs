@@ -23,13 +23,12 @@ mod transport;
 
 pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;
-pub use parts::{
-    PartPoint, ResidualFlow, residual_band, residual_capacities, residual_flow, residual_moves,
-};
+pub use parts::{residual_band, residual_capacities, residual_flow, residual_moves};
 #[cfg(test)]
 pub(crate) use repair::in_box;
 pub use repair::routing_of;
 pub(crate) use repair::{centred, feasible, sum_of_losses};
+pub use residual::{Carried, Flow};
 pub use start::best_without_features;
 
 /// The bias of the model.

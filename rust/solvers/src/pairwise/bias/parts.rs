@@ -6,31 +6,10 @@ use super::transport::At;
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
 use crate::linalg::vector::axpy;
+use crate::pairwise::bcd::PartPoint;
 use crate::pairwise::scores::Scores;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
-
-/// A part's dual rows at the common point.
-#[derive(Clone, Copy, Debug)]
-pub struct PartPoint<'a> {
-    /// `B_p`, `n x q` row-major.
-    pub dual: &'a [f64],
-    /// `W`, `d x q` row-major.
-    pub weights: &'a [f64],
-    /// The bias in the scores, one a label.
-    pub bias: &'a [f64],
-}
-
-/// The flow that makes all dual rows sum to 0: numbers of one a label.
-#[derive(Clone, Debug)]
-pub struct ResidualFlow {
-    /// How far from the margin the pairs of each label may be.
-    pub bands: Vec<f64>,
-    /// The labels' prices; `None` where some labels need the wider bands that are here.
-    pub prices: Option<Vec<f64>>,
-    /// The share of each capacity that opens evenly.
-    pub spread: f64,
-}
 
 /// The band to begin with, for the sum of the dual rows and what all pairs weigh together.
 pub fn residual_band(sum: &[f64], weight_of_pairs: f64) -> f64 {
@@ -67,24 +46,13 @@ pub fn residual_flow(
     bands: Vec<f64>,
     capacities: Vec<f64>,
     monitor: &mut dyn Monitor,
-) -> Result<Option<ResidualFlow>, SolverError> {
+) -> Result<Option<Carried>, SolverError> {
     let q = sum.len();
     check_size("bands", bands.len(), q)?;
     check_size("capacities", capacities.len(), q * q * STEPS)?;
     let network = Network::of(q, residual::steps(&bands), capacities);
-    let found = residual::carried(&residual::demand_of(sum), bands, network, monitor);
-    Ok(found.map(|carried| match carried {
-        Carried::At { flow } => ResidualFlow {
-            bands: flow.bands,
-            prices: Some(flow.prices),
-            spread: flow.spread,
-        },
-        Carried::Within { wider } => ResidualFlow {
-            bands: wider,
-            prices: None,
-            spread: 0.0,
-        },
-    }))
+    let demand = residual::demand_of(sum);
+    Ok(residual::carried(&demand, bands, network, monitor))
 }
 
 /// The part's dual rows after their share of a flow; `None` when interrupted.
@@ -95,23 +63,16 @@ pub fn residual_moves<S: Scores>(
     labels: &Labels,
     scores: S,
     point: PartPoint<'_>,
-    flow: ResidualFlow,
+    flow: Flow,
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Vec<f64>>, SolverError> {
     let q = labels.count();
-    let prices = flow.prices.unwrap_or_default();
     check_size("bands", flow.bands.len(), q)?;
-    check_size("prices", prices.len(), q)?;
+    check_size("prices", flow.prices.len(), q)?;
     let scores = common_scores(labels, scores, point, threads)?;
-    let mut plan = Plan {
-        flow: Flow {
-            bands: flow.bands,
-            prices,
-            spread: flow.spread,
-        },
-        near: residual::nearest(labels),
-    };
+    let near = residual::nearest(labels);
+    let mut plan = Plan { flow, near };
     let mut dual = point.dual.to_vec();
     let complete = plan.moves(&at(labels, &scores, point), monitor, |i, change| {
         axpy(1.0, change, &mut dual[i * q..(i + 1) * q]);
@@ -126,12 +87,7 @@ fn common_scores<S: Scores>(
     point: PartPoint<'_>,
     threads: &Threads,
 ) -> Result<Vec<f64>, SolverError> {
-    let (n, q) = (labels.instances(), labels.count());
-    check_size("Y", n, scores.instances())?;
-    check_size("dual", point.dual.len(), n * q)?;
-    check_size("weights", point.weights.len(), scores.state().len())?;
-    check_size("offset", point.bias.len(), q)?;
-    scores.state().copy_from_slice(point.weights);
+    point.place(labels, &mut scores)?;
     Ok(scores.all(threads))
 }
 
@@ -140,7 +96,7 @@ fn at<'a>(labels: &'a Labels, scores: &'a [f64], point: PartPoint<'a>) -> At<'a>
         labels,
         dual: point.dual,
         scores,
-        bias: point.bias,
+        bias: point.offset,
         // The steps of the rounds mix.
         mixtures: true,
     }
@@ -202,7 +158,7 @@ mod tests {
             let point = PartPoint {
                 dual: &self.dual,
                 weights: &weights,
-                bias: &[0.1, -0.2, 0.3, 0.0, -0.2],
+                offset: &[0.1, -0.2, 0.3, 0.0, -0.2],
             };
             let features = Dense::new(&self.x, n, 3).unwrap();
             ask(&labels, LinearDense::new(features, Q), point)
@@ -217,7 +173,7 @@ mod tests {
             })
         }
 
-        fn moved(&self, flow: &ResidualFlow) -> Vec<f64> {
+        fn moved(&self, flow: &Flow) -> Vec<f64> {
             let threads = Threads::new(1);
             self.asked(|labels, scores, point| {
                 residual_moves(labels, scores, point, flow.clone(), &threads, &mut ())
@@ -236,11 +192,10 @@ mod tests {
             let flow = loop {
                 let [left, right] = [0, 1].map(|p: usize| parts[p].capacities(&bands));
                 let both = left.iter().zip(&right).map(|(l, r)| l + r).collect();
-                let flow = residual_flow(&sum, bands, both, &mut ()).unwrap().unwrap();
-                if flow.prices.is_some() {
-                    break flow;
+                match residual_flow(&sum, bands, both, &mut ()).unwrap().unwrap() {
+                    Carried::By(flow) => break flow,
+                    Carried::Within(wider) => bands = wider,
                 }
-                bands = flow.bands;
             };
             let moved = [parts[0].moved(&flow), parts[1].moved(&flow)].concat();
             assert!(sum.iter().any(|g| g.abs() > 0.1));

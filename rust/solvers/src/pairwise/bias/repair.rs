@@ -7,7 +7,7 @@
 //! * With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` is feasible and `sum beta'_i = 0`.
 
 use crate::labels::Labels;
-use crate::linalg::vector::axpy;
+use crate::linalg::vector::{axpy, mean};
 use crate::memory::{self, Purpose};
 use crate::network::routing::{Routing, largest_routing};
 use crate::pairwise::loss::Loss;
@@ -193,7 +193,7 @@ pub(crate) fn feasible(
 
 /// Subtracts the mean: a constant added to all biases changes nothing.
 pub(crate) fn centred(mut bias: Vec<f64>) -> Vec<f64> {
-    let mean = bias.iter().sum::<f64>() / bias.len().max(1) as f64;
+    let mean = mean(&bias);
     bias.iter_mut().for_each(|b| *b -= mean);
     bias
 }

@@ -40,8 +40,9 @@ const ATTEMPTS: usize = 12;
 /// Rows between two looks at the interruption.
 const ROWS_BETWEEN_POLLS: usize = 16;
 
-/// How much of their residual capacities the pairs take.
-pub(super) struct Flow {
+/// How much of their residual capacities the pairs take, by numbers of one a label.
+#[derive(Clone, Debug)]
+pub struct Flow {
     /// How far from the margin the pairs of each label may be.
     pub bands: Vec<f64>,
     /// The labels' prices of a unit: the biases at which the flow costs nothing are lower by as much.
@@ -80,8 +81,8 @@ pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Optio
     for _ in 0..ATTEMPTS {
         let network = capacities(at, &bands, &mut near, monitor)?;
         match carried(&demand, bands, network, monitor)? {
-            Carried::At { flow } => return Some(Plan { flow, near }),
-            Carried::Within { wider } => bands = wider,
+            Carried::By(flow) => return Some(Plan { flow, near }),
+            Carried::Within(wider) => bands = wider,
         }
     }
     None
@@ -98,11 +99,12 @@ pub(super) fn nearest(labels: &Labels) -> Vec<f64> {
 }
 
 /// What the pairs within the bands make of a demand.
-pub(super) enum Carried {
-    /// They carry it.
-    At { flow: Flow },
+#[derive(Clone, Debug)]
+pub enum Carried {
+    /// This flow carries it.
+    By(Flow),
     /// Some labels need wider bands, these ones.
-    Within { wider: Vec<f64> },
+    Within(Vec<f64>),
 }
 
 /// Prices the demand; `None` when interrupted, or when no wider bands are left.
@@ -121,12 +123,12 @@ pub(super) fn carried(
                 prices: found.prices,
                 spread: found.steps.spread,
             };
-            return Some(Carried::At { flow });
+            return Some(Carried::By(flow));
         }
         unmet = found.unmet;
     }
     let mut wider = bands;
-    (!monitor.interrupted() && widen(&mut wider, &unmet)).then_some(Carried::Within { wider })
+    (!monitor.interrupted() && widen(&mut wider, &unmet)).then_some(Carried::Within(wider))
 }
 
 /// Widens the bands of the labels whose demand is not met; whether any could be.
