@@ -7,11 +7,12 @@ import dask.array as da
 import numpy as np
 import pytest
 from dask import delayed
+from scipy import sparse
 
 import multimargin.dask
 from multimargin import RankLSVM
 from multimargin.dask.inputs import FileSource, read_inputs
-from multimargin.dask.parts import Pairs, make_part
+from multimargin.dask.parts import Pairs, aligned_part, describe, make_part
 from multimargin.datasets import MultilabelData, dump_svmlight
 
 X = np.arange(12.0).reshape(6, 2) / 8.0
@@ -44,6 +45,19 @@ def test_what_is_wrong_is_named(
     second = named.get(second, second) if isinstance(second, str) else second
     with pytest.raises(error, match=message):
         read_inputs(first, second, weight, Pairs(), options)
+
+
+def test_repeated_entries_of_a_part_are_added_once_and_for_all() -> None:
+    given = sparse.csr_array(
+        (np.arange(1.0, 7.0), [1, 0, 1, 0, 1, 0], [0, 3, 4, 4, 5, 5, 6]), shape=(6, 2)
+    )
+    part = make_part(0, given, Y, None, Pairs())
+    whole = make_part(0, given.toarray(), Y, None, Pairs())
+    assert part.X.has_canonical_format
+    assert aligned_part(part).X.has_canonical_format
+    assert describe(part)["squared_norms"] == describe(whole)["squared_norms"]
+    # The caller's matrix stays as it is.
+    assert given.nnz == 6
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from multimargin.checks.labels import UNKNOWN, check_indicator, with_nan
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
 from multimargin.kernels import rust_features
+from multimargin.kernels.kernel import canonical
 from multimargin.thresholds.cuts import best_thresholds
 
 Sums = dict[str, Any]
@@ -149,6 +150,8 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, pairs: Pairs) -> P
                 ensure_min_samples=0,
             )
         check_magnitudes(X)
+        if sparse.issparse(X):
+            X = canonical(X)
         indicator = _indicator(Y, unknown=pairs.kind != "none")
         check_as_many_rows(indicator, X)
         weights = _row_weights(sample_weight, X.shape[0])
@@ -275,6 +278,8 @@ def aligned_part(part: Part) -> Part:
     if sparse.issparse(X):
         data, indices, indptr = map(aligned, (X.data, X.indices, X.indptr))
         X = sparse.csr_array((data, indices, indptr), shape=X.shape)
+        # Else every round looks at all entries.
+        X.has_canonical_format = part.X.has_canonical_format
     else:
         X = aligned(X)
     indicator = np.require(part.indicator, requirements=["C"])

@@ -273,7 +273,7 @@ def rust_features(X: Any) -> Any:
         raise ValueError(
             f"X has shape {X.shape} and {X.nnz} nonzeros; expected no more than 2^31 - 1 of each."
         )
-    X = _canonical(X)
+    X = canonical(X)
     indices, indptr = (a.astype(np.int32, copy=False) for a in (X.indices, X.indptr))
     return (X.data, indices, indptr, X.shape[1])
 
@@ -342,7 +342,7 @@ def _values_of(function: KernelFunction, X: Any, Y: Any) -> Matrix:
     return values
 
 
-def _canonical(X: Any) -> Any:
+def canonical(X: Any) -> Any:
     """Return a CSR matrix with one entry for each position: squares of parts are no parts."""
     if X.has_canonical_format:
         return X
@@ -404,13 +404,13 @@ def _variance(X: Any, sample_weight: Matrix | None = None) -> float:
         mean = float(np.sum(weights @ X) / entries)
         if not sparse.issparse(X):
             return float(weights @ ((X - mean) ** 2).sum(axis=1) / entries)
-        X = _canonical(X)
+        X = canonical(X)
         stored = np.diff(X.indptr)
         squares = np.repeat(weights, stored) @ (X.data - mean) ** 2
         return float((squares + weights @ (entries - stored) * mean**2) / entries)
     if not sparse.issparse(X):
         return float(X.var())
-    X = _canonical(X)
+    X = canonical(X)
     entries = X.shape[0] * X.shape[1]
     mean = X.data.sum() / entries
     # Around the mean: the difference of two large numbers would be rounding.
@@ -436,7 +436,7 @@ def offset_of(X: Any) -> Matrix | None:
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     if sparse.issparse(X):
-        X = _canonical(X)
+        X = canonical(X)
         columns = X.indices
         squares = np.bincount(columns, (X.data - mean[columns]) ** 2, minlength=mean.size)
         zeros = n - np.bincount(columns, minlength=mean.size)

@@ -58,9 +58,13 @@ pub(super) struct Plan {
     pub near: Vec<f64>,
 }
 
+fn widest(bands: &[f64]) -> f64 {
+    bands.iter().copied().fold(0.0, f64::max)
+}
+
 /// The ends of the steps of costs: a geometric sequence up to the widest band.
 pub(super) fn steps(bands: &[f64]) -> Steps<STEPS> {
-    let widest = bands.iter().copied().fold(FINEST, f64::max);
+    let widest = widest(bands).max(FINEST);
     let growth = (widest / FINEST).powf(1.0 / (STEPS - 1) as f64);
     let mut ends = [widest; STEPS];
     let mut next = FINEST;
@@ -149,19 +153,21 @@ pub(super) fn first_band(demand: &[f64], weight_of_pairs: f64) -> f64 {
     (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
-/// Calls `visit` for the rows whose pairs' variables are known; `false` when interrupted.
+/// Calls `visit` for the rows whose pairs' variables are known, to ask for arcs within the bands; `false` when interrupted.
 fn each_row(
     at: &At<'_>,
+    bands: &[f64],
     near: &mut [f64],
     monitor: &mut dyn Monitor,
     mut visit: impl FnMut(usize, &mut Row),
 ) -> bool {
     let mut row = Row::new(at.labels.count());
+    let widest = widest(bands);
     for (i, near) in near.iter_mut().enumerate() {
         if i % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
             return false;
         }
-        if at.labels.has_pairs(i) && row.explain(at, i, near) {
+        if at.labels.has_pairs(i) && row.explain(at, i, near, widest) {
             visit(i, &mut row);
         }
     }
@@ -176,7 +182,7 @@ pub(super) fn capacities(
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
     let mut network = Network::new(at.labels.count(), steps(bands));
-    let complete = each_row(at, near, monitor, |i, row| {
+    let complete = each_row(at, bands, near, monitor, |i, row| {
         row.arcs(at, i, bands, |arc| {
             network.add(arc.tail, arc.head, arc.cost, arc.capacity);
         });
@@ -226,7 +232,7 @@ impl Plan {
             spread: *spread,
             ..steps(bands)
         };
-        each_row(at, &mut self.near, monitor, |i, row| {
+        each_row(at, bands, &mut self.near, monitor, |i, row| {
             let mut moved = false;
             row.arcs(at, i, bands, |arc| {
                 let difference = prices[arc.tail] - prices[arc.head];
@@ -408,8 +414,20 @@ mod tests {
             bias: vec![0.0; 2],
         };
         let mut near = vec![NEAREST];
-        assert!(!each_row(&alone.at(), &mut near, &mut Now, |_, _| {}));
-        assert!(each_row(&alone.at(), &mut near, &mut (), |_, _| {}));
+        assert!(!each_row(
+            &alone.at(),
+            &[1.0; 2],
+            &mut near,
+            &mut Now,
+            |_, _| {}
+        ));
+        assert!(each_row(
+            &alone.at(),
+            &[1.0; 2],
+            &mut near,
+            &mut (),
+            |_, _| {}
+        ));
     }
 
     /// The only pair that can carry the demand is far from the margin.

@@ -62,8 +62,10 @@ pub(super) struct Row {
     /// `|beta|` of the known labels, and what is left to explain of it.
     beta: Vec<f64>,
     left: Vec<f64>,
-    /// The irrelevant labels, by ascending score.
+    /// The irrelevant labels with a pair that may be in doubt or within a band, by ascending score.
     by_score: Vec<(f64, u32)>,
+    /// Whether another label is in use, which has its pairs above the margin.
+    far_in_use: bool,
     /// For each relevant label, which of these have pairs in doubt; the pairs with those after them are at the weight.
     in_doubt: Vec<(usize, usize)>,
     /// With how many more relevant labels than the one before each of these is in doubt, or at the weight.
@@ -87,14 +89,15 @@ impl Row {
     }
 
     /// Finds the dual variables of row `i`, from a guess of how far from the margin they are in doubt, which it
-    /// corrects; `false` when they are not found. An infinite guess stands for rows that do not come out even.
-    pub fn explain(&mut self, at: &At<'_>, i: usize, near: &mut f64) -> bool {
+    /// corrects; `false` when they are not found. An infinite guess stands for rows that do not come out even. Arcs are
+    /// asked for with bands up to the `widest`.
+    pub fn explain(&mut self, at: &At<'_>, i: usize, near: &mut f64, widest: f64) -> bool {
         self.gather(at, i);
         if at.labels.has_zero_label() {
             self.star();
             return true;
         }
-        self.sort();
+        self.sort(widest.max(FARTHEST));
         while *near <= FARTHEST {
             if self.is_even(*near) {
                 return true;
@@ -158,11 +161,21 @@ impl Row {
             .for_each(|beta| *beta = -*beta);
     }
 
-    fn sort(&mut self) {
+    /// Sorts the irrelevant labels but for those whose pairs are all farther above the margin than `distance`: text has
+    /// few others.
+    fn sort(&mut self, distance: f64) {
+        let relevant = &self.scores[..self.relevant];
+        let lowest = relevant.iter().copied().fold(f64::INFINITY, f64::min) - 1.0 - distance;
+        let slack = LEFT_OVER * self.weight;
         self.by_score.clear();
-        let irrelevant = self.scores.iter().zip(0..).skip(self.relevant);
-        self.by_score
-            .extend(irrelevant.map(|(&score, k)| (score, k)));
+        self.far_in_use = false;
+        for (k, &score) in self.scores.iter().enumerate().skip(self.relevant) {
+            if score >= lowest {
+                self.by_score.push((score, k as u32));
+            } else {
+                self.far_in_use |= self.beta[k] > slack;
+            }
+        }
         self.by_score
             .sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
     }
@@ -179,7 +192,7 @@ impl Row {
     /// Whether the plan comes out even with the pairs up to `near` from the margin in doubt.
     fn is_even(&mut self, near: f64) -> bool {
         self.near = near;
-        if !self.may_be_even() {
+        if self.far_in_use || !self.may_be_even() {
             return false;
         }
         self.find_pairs();
@@ -365,7 +378,7 @@ mod tests {
             mixtures: true,
         };
         let mut row = Row::new(2);
-        row.explain(&at, i, near).then(|| {
+        row.explain(&at, i, near, 1.0).then(|| {
             let mut arcs = Vec::new();
             row.arcs(&at, i, &[1.0, 1.0], |arc| {
                 arcs.push((arc.cost, arc.capacity))
@@ -406,8 +419,9 @@ mod tests {
         };
         let mut row = Row::new(q);
         for i in (0..n).filter(|&i| labels.has_pairs(i)) {
-            assert!(row.explain(&at, i, &mut { NEAREST }));
             for bands in [&bands, &vec![f64::INFINITY; q]] {
+                let widest = bands.iter().copied().fold(0.0, f64::max);
+                assert!(row.explain(&at, i, &mut { NEAREST }, widest));
                 let mut found = Vec::new();
                 row.arcs(&at, i, bands, |arc| found.push((arc.tail, arc.head)));
                 let within =
@@ -491,7 +505,7 @@ mod tests {
             mixtures: true,
         };
         let (mut row, mut near, mut arcs) = (Row::new(3), NEAREST, Vec::new());
-        assert!(row.explain(&at, 0, &mut near));
+        assert!(row.explain(&at, 0, &mut near, 1.0));
         row.arcs(&at, 0, &[1.0; 3], |arc| {
             arcs.push((arc.tail, arc.head, arc.cost, arc.capacity))
         });
