@@ -222,11 +222,11 @@ def test_warm_start_goes_on_from_the_dual_variables(problem, n, kernel):
         warm_start=True,
         random_state=0,
     )
-    reached = model.fit(X, Y).dual_objective_
+    reached, cold = model.fit(X, Y).dual_objective_, model.n_iter_
     model.fit(X, Y)
-    # An epoch never lowers the dual objective of the start; that of 0 is 0.
+    # An epoch never lowers the dual objective of the start; that of 0 is 0. The primal one may rise.
     assert model.history_["dual"][0] >= reached * (1 - 1e-9)
-    assert model.n_iter_ == 1
+    assert 4 * model.n_iter_ <= cold
 
 
 def test_the_gram_of_the_laplacian_keeps_its_digits_beside_constants():

@@ -41,7 +41,10 @@ impl<S> Surroundings<'_, S> {
 
 /// Passes end when one gains less than this share of the first: a pass costs about so much of an epoch's visit, whose
 /// product with the kernel reaches all instances.
-const LEAST_GAIN: f64 = 0.35;
+const LEAST_GAIN: f64 = 0.15;
+
+/// An instance that gains less than this share of the mean of the pass before rests until the next epoch.
+const LEAST_SHARE: f64 = 0.3;
 
 /// One instance in so many is a probe of how much the chains overshoot together.
 const PROBED: usize = 8;
@@ -81,7 +84,7 @@ pub(super) struct Chain<T> {
     /// What these rows changed by.
     pub changes: Vec<f64>,
     probes: Probes,
-    /// Positions of the instances that the last pass moved.
+    /// Positions of the instances that the next pass visits.
     visits: Vec<usize>,
 }
 
@@ -130,8 +133,11 @@ impl<T: Step> Chain<T> {
         let first = self.first_pass(around, instances);
         if around.passes > 1 && !self.visits.is_empty() {
             self.close_first_pass(around, instances);
+            let mut mean = first / self.visits.len() as f64;
             for _ in 1..around.passes {
-                let gain = self.next_pass(around, instances);
+                let visited = self.visits.len() as f64;
+                let gain = self.next_pass(around, instances, LEAST_SHARE * mean);
+                mean = gain / visited;
                 // Written so that an unknown gain, of a start whose dual terms are unknown, ends the passes.
                 let pays = gain > LEAST_GAIN * first;
                 if !pays || self.visits.is_empty() {
@@ -236,8 +242,14 @@ impl<T: Step> Chain<T> {
         }
     }
 
-    /// Solves once more those that the pass before moved; each move reaches everybody. Returns the gain.
-    fn next_pass<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) -> f64 {
+    /// Solves once more those that gained enough before, and keeps those that gain more than `least`; each move reaches
+    /// everybody. Returns the gain.
+    fn next_pass<S: Scores>(
+        &mut self,
+        around: &Surroundings<'_, S>,
+        instances: &[u32],
+        least: f64,
+    ) -> f64 {
         let count = instances.len();
         let mut visits = std::mem::take(&mut self.visits);
         let mut total = 0.0;
@@ -253,7 +265,7 @@ impl<T: Step> Chain<T> {
                 ..
             } = &mut self.buffers;
             scores.spread(&kernel[k * count..(k + 1) * count], change, 0);
-            true
+            gain > least
         });
         self.visits = visits;
         total
