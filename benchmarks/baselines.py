@@ -5,7 +5,7 @@
 
 Published: Xu 2013, tables 3 to 7; Tan et al. 2019, table 2. Features are scaled to [0, 1]
 on the training part (sparse ones by their largest value), or left as they are with --raw. Methods
-that nobody printed on these splits are measured alone.
+without printed values on these splits are measured alone.
 
 With --semi the protocol of Zhang & Yeung 2013, section 5.4: a fifth of all rows is labelled and
 the others are scored, ten times; published: tables XI to XV.

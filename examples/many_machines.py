@@ -36,7 +36,7 @@ print(f"{history['bytes'][-1] / 1e6:.1f} MB went back and forth")
 assert abs(model.objective_ - alone.objective_) <= 2e-3 * alone.objective_
 
 # %%
-# Between two rounds everybody waits for the slowest, so it is their number that counts.
+# Between two rounds all workers wait for the slowest, so it is their number that counts.
 figure, ax = pyplot.subplots(figsize=(6.5, 3.2), layout="constrained")
 for name, of in {"four parts": model, "one machine": alone}.items():
     gaps = 1.0 - of.history_["dual"] / of.history_["primal"]

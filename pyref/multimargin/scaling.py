@@ -8,7 +8,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 from multimargin.checks.parameters import check_choice
 
 SCALINGS = ("minmax", "standard", "unit", "none")
-"""The names that `make_scaler` knows."""
+"""The names that `make_scaler` accepts."""
 
 
 def make_scaler(scaling: str, *, sparse: bool = False) -> Any:

@@ -224,7 +224,7 @@ def test_warm_start_goes_on_from_the_dual_variables(problem, n, kernel):
     )
     reached, cold = model.fit(X, Y).dual_objective_, model.n_iter_
     model.fit(X, Y)
-    # An epoch never lowers the dual objective of the start; that of 0 is 0. The primal one may rise.
+    # An epoch never lowers the dual objective of the start; that of 0 is 0.
     assert model.history_["dual"][0] >= reached * (1 - 1e-9)
     assert 4 * model.n_iter_ <= cold
 

@@ -48,7 +48,7 @@ class Call:
     """The tasks of one function for all parts.
 
     Each task is bound to the worker of its part. If one of these workers is gone, so is what its
-    tasks came from, and nobody would compute it again: the call ends with `PartsLost`.
+    tasks came from, and it would not be computed again: the call ends with `PartsLost`.
 
     Parameters
     ----------

@@ -282,7 +282,7 @@ class ClusterParts:
         (folder / f"{_BIAS}.tmp").replace(folder / _BIAS)
 
     def _back_up(self, step: float) -> None:
-        """Copy each part's dual rows to the worker after its own; nobody waits for that."""
+        """Copy each part's dual rows to the worker after its own, without waiting."""
         addresses = sorted(self._addresses())
         if len(addresses) < 2:
             return

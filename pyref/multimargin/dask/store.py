@@ -3,7 +3,7 @@
 Dual rows stay in the process that computed them; of the weights each process keeps the last ones.
 
 They are unknown to the scheduler, which neither moves them nor tries to compute again what a lost
-worker had, from rounds that are long gone: the client knows which numbers a fit still needs, and
+worker had, from rounds that are long gone: the client has the numbers that a fit still needs, and
 what to go back to.
 """
 

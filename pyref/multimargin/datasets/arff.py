@@ -185,7 +185,7 @@ class _Table:
 
 
 class _CountedLines:
-    """Iterator over lines that knows where it is, for error messages."""
+    """Iterator over lines that keeps its position, for error messages."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = lines

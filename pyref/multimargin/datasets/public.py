@@ -103,7 +103,7 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
 
 
 def available() -> tuple[str, ...]:
-    """Return the names that `fetch` knows.
+    """Return the names that `fetch` accepts.
 
     Returns
     -------

@@ -412,8 +412,8 @@ def _weights(
         return distance
 
     if isinstance(nu, str):
-        everybody = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
-        spread = float(mean_distance(everybody[:, None])[0])
+        row_weights = np.ones(Y.shape[0]) if sample_weight is None else sample_weight
+        spread = float(mean_distance(row_weights[:, None])[0])
         nu = 1.0 / spread if spread > 0.0 else 1.0
     # A label without instances has no hyperedge.
     weights: Matrix = np.where(Y.any(axis=0), np.exp(-float(nu) * mean_distance(Y)), 0.0)

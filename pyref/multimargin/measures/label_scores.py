@@ -86,7 +86,7 @@ def _method(estimator: Any, response: str) -> Callable[[Any], Any] | None:
     method: Callable[[Any], Any] | None = getattr(estimator, response, None)
     if method is not None or response != "label_scores":
         return method
-    # Pipelines and searches hand on what scikit-learn knows, the decision function with its
+    # Pipelines and searches pass on what scikit-learn has: the decision function with its
     # thresholds subtracted, but no other method.
     if hasattr(estimator, "best_estimator_"):
         return _method(estimator.best_estimator_, response)

@@ -36,7 +36,7 @@ def evaluate_all(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, 
 def _through_joblib(work: Sequence[Work], n_jobs: int | None) -> Generator[Result, None, None]:
     backend, backend_jobs = get_active_backend()
     n_parallel = backend.effective_n_jobs(backend_jobs if n_jobs is None else n_jobs)
-    # joblib would hold back results of quick jobs to hand them on in batches.
+    # joblib would collect results of quick jobs and return them in batches.
     options: dict[str, Any] = {"n_jobs": n_jobs, "batch_size": 1}
     calls = [delayed(evaluate)(data.X, data.Y, job) for data, job in work]
     if n_parallel == 1 or backend.supports_return_generator:

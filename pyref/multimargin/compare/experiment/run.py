@@ -52,7 +52,7 @@ def run_experiment(
         The data sets, with different names and at least two labels each. The columns of a table are
         made numbers as the training rows of each split ask for.
     methods : sequence of str, or mapping of str to estimator
-        Names that `make_estimator` knows, or estimators by a name of your own: any scikit-learn
+        Names that `make_estimator` accepts, or estimators by a name of your own: any scikit-learn
         classifier that takes an indicator matrix.
     tune : bool or mapping of str to grid, default=False
         Whether the parameters of each method are chosen anew in each split, on its training rows

@@ -122,7 +122,7 @@ impl<T: Step> Chain<T> {
         self.step.loss()
     }
 
-    /// Told that the dual matrix is another one than the steps have led to.
+    /// To be called when the dual matrix has been replaced.
     pub fn restart(&mut self) {
         self.step.restart();
     }
@@ -243,7 +243,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Solves once more those that gained enough before, and keeps those that gain more than `least`; each move reaches
-    /// everybody. Returns the gain.
+    /// all of them. Returns the gain.
     fn next_pass<S: Scores>(
         &mut self,
         around: &Surroundings<'_, S>,
