@@ -1,6 +1,6 @@
 """Tables and figures of the five papers on public data: published values, ours, the differences.
 
-    python benchmarks/papers.py [--data DIR] [--runs FILE] [--stored] [--only DATA ...] PART ...
+    python benchmarks/papers.py [PART ...] [--data DIR] [--runs FILE] [--stored] [--only DATA ...]
 
 A part is a paper (rank-cvm, mlrl, rank-hlapsvm, mlodm, llsf), or one of its tables or figures, such
 as rank-cvm/tables-3-7; --list names them all. Each file in `benchmarks/published/` states the
@@ -132,6 +132,9 @@ def main() -> None:
     for part in arguments.parts:
         if part not in parts and part not in PAPERS:
             parser.error(f"no part {part}; expected a paper or one of {', '.join(parts)}")
+    for name in arguments.only or ():
+        if name in parts or name in PAPERS:
+            parser.error(f"--only {name} is a part, expected a data set; name parts before --only")
     # Published parameters and ends of grids lie where solvers and folds have cause to warn.
     warnings.simplefilter("ignore")
     chosen = {
