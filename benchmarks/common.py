@@ -57,6 +57,24 @@ def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]
     sys.stdout.flush()
 
 
+def print_ratios(rows: Iterable[tuple[str, ...]]) -> None:
+    """Print the geometric mean and the worst of each method's ratios.
+
+    A row begins with data, C and method; its sixth cell is the ratio.
+    """
+    by_method: dict[str, list[tuple[float, str]]] = {}
+    for data, C, method, _, _, ratio, *_ in rows:
+        by_method.setdefault(method, []).append((float(ratio), f"{data}, C = {C}"))
+    for method, ratios in by_method.items():
+        mean = statistics.geometric_mean([ratio for ratio, _ in ratios])
+        worst, where = max(ratios)
+        print(
+            f"  {method}: geometric mean {mean:.2f} of {len(ratios)} cells, worst {worst:.2f}"
+            f" ({where})",
+            flush=True,
+        )
+
+
 def print_note(text: str) -> None:
     """Print what is said below a table."""
     print(f"\n{text}" if _markdown() else f"  {text}", flush=True)

@@ -8,7 +8,6 @@ The peer's average precision on the test part stands beside its time.
 """
 
 import argparse
-import statistics
 import warnings
 from functools import partial
 
@@ -17,7 +16,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
-from common import in_turn, load_official, print_table
+from common import in_turn, load_official, print_ratios, print_table
 from multimargin import MLODM, RankCVM, RankSVM
 from multimargin.measures import average_precision
 
@@ -27,9 +26,10 @@ OURS = {
     "RankCVM": partial(RankCVM, kernel="rbf"),
     "MLODM": partial(MLODM, kernel="rbf"),
 }
+HEADER = ("data", "C", "method", "s", "SVC s", "ratio", "epochs", "status", "AP", "SVC AP")
 
 
-def cells(name: str, C: float) -> list[tuple[str, ...]]:
+def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
     """Return one row a method for one data set and C."""
     X, X_test, Y, Y_test = load_official(name).train_test()
     X, X_test = normalize(X), normalize(X_test)
@@ -38,7 +38,7 @@ def cells(name: str, C: float) -> list[tuple[str, ...]]:
     models = {method: make(**shared) for method, make in OURS.items()}
     peer = OneVsRestClassifier(SVC(C=C, gamma=1.0))
     *fits, peer_fit = in_turn(
-        *(partial(model.fit, X, Y) for model in (*models.values(), peer)), repeats=3
+        *(partial(model.fit, X, Y) for model in (*models.values(), peer)), repeats=repeats
     )
     precision = average_precision(Y_test, peer_fit[1].decision_function(X_test))
     return [
@@ -66,12 +66,8 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = [row for name in chosen.names for C in chosen.C for row in cells(name, C)]
-    header = ("data", "C", "method", "s", "SVC s", "ratio", "epochs", "status", "AP", "SVC AP")
-    print_table("rbf kernels, one thread, whole fit, against OneVsRest SVC", header, rows)
-    for method in OURS:
-        ratios = [float(row[5]) for row in rows if row[2] == method]
-        mean = statistics.geometric_mean(ratios)
-        print(f"  {method}: geometric mean {mean:.3f}, worst {max(ratios):.3f}")
+    print_table("rbf kernels, one thread, whole fit, against OneVsRest SVC", HEADER, rows)
+    print_ratios(rows)
 
 
 if __name__ == "__main__":
