@@ -1,7 +1,7 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
 use crate::error::SolverError;
-use crate::linalg::vector::{axpy, dot};
+use crate::linalg::vector::{combine_rows, dot};
 use crate::memory::{self, Purpose};
 use std::ops::Range;
 
@@ -140,16 +140,8 @@ impl<'a> Sparse<'a> {
 
     /// Row `i` times a row-major matrix with as many columns as `out` has entries.
     pub fn row_product(&self, i: usize, matrix: &[f64], out: &mut [f64]) {
-        let width = out.len();
-        out.fill(0.0);
         let (indices, values) = self.row(i);
-        for (&f, &x) in indices.iter().zip(values) {
-            axpy(
-                x,
-                &matrix[f as usize * width..(f as usize + 1) * width],
-                out,
-            );
-        }
+        combine_rows(indices, values, matrix, out);
     }
 
     /// The chosen rows times a row-major matrix of the given width.

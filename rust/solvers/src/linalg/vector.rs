@@ -11,6 +11,44 @@ pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// `out = sum_k values[k] matrix[rows[k]]`, the rows of a row-major matrix with as many columns as `out` has entries: the
+/// same bits as [`axpy`] for each `k`, but `out` stays in registers.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+pub fn combine_rows(rows: &[i32], values: &[f64], matrix: &[f64], out: &mut [f64]) {
+    let mut done = combine_columns::<64>(rows, values, matrix, out, 0);
+    done = combine_columns::<32>(rows, values, matrix, out, done);
+    done = combine_columns::<16>(rows, values, matrix, out, done);
+    done = combine_columns::<8>(rows, values, matrix, out, done);
+    done = combine_columns::<4>(rows, values, matrix, out, done);
+    done = combine_columns::<2>(rows, values, matrix, out, done);
+    combine_columns::<1>(rows, values, matrix, out, done);
+}
+
+/// [`combine_rows`] from column `first` on, `WIDTH` columns at a time as long as there are so many. Returns the first
+/// column that is left.
+#[inline(always)]
+fn combine_columns<const WIDTH: usize>(
+    rows: &[i32],
+    values: &[f64],
+    matrix: &[f64],
+    out: &mut [f64],
+    mut first: usize,
+) -> usize {
+    let columns = out.len();
+    while first + WIDTH <= columns {
+        let mut sums = [0.0; WIDTH];
+        for (&row, &value) in rows.iter().zip(values) {
+            let entries = &matrix[row as usize * columns + first..][..WIDTH];
+            for (sum, entry) in sums.iter_mut().zip(entries) {
+                *sum += value * entry;
+            }
+        }
+        out[first..first + WIDTH].copy_from_slice(&sums);
+        first += WIDTH;
+    }
+    first
+}
+
 /// The mean of some values, 0 of none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
@@ -167,6 +205,24 @@ pub fn sigmoid(products: &mut [f64], gamma: f64, coef0: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn combined_rows_have_the_bits_of_axpy() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for columns in 0..200 {
+            let matrix: Vec<f64> = (0..12 * columns).map(|_| random.f64() - 0.5).collect();
+            let rows: Vec<i32> = (0..random.usize(0..9)).map(|_| random.i32(0..12)).collect();
+            let values: Vec<f64> = rows.iter().map(|_| random.f64() - 0.5).collect();
+            let mut expected = vec![0.0; columns];
+            for (&row, &value) in rows.iter().zip(&values) {
+                let start = row as usize * columns;
+                axpy(value, &matrix[start..start + columns], &mut expected);
+            }
+            let mut out = vec![f64::NAN; columns];
+            combine_rows(&rows, &values, &matrix, &mut out);
+            assert_eq!(out, expected);
+        }
+    }
 
     #[test]
     fn exp_agrees_with_the_standard_library() {
