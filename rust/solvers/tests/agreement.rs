@@ -19,7 +19,7 @@ use multimargin_solvers::pairwise::scores::{
 };
 use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::parallel::threads::Threads;
-use multimargin_solvers::report::{Monitor, Record, Settings, Solution, Status};
+use multimargin_solvers::report::{Monitor, Record, Report, Settings, Solution, Status};
 
 const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalized, Bias::None];
 
@@ -578,8 +578,17 @@ fn a_loop_that_stalls_in_its_last_epoch_says_so() {
                 max_epochs: free.epochs,
                 ..settings(1e-300)
             };
-            if free.status == Status::Stalled {
-                assert_eq!(solve(&just_enough).status, Status::Stalled, "{bias:?}");
+            // Where a proximal point step would have ended too late for the limit, the way is another.
+            let way = |report: &Report| {
+                let points = report.history.iter().map(|r| (r.epoch, r.primal, r.dual));
+                points.collect::<Vec<_>>()
+            };
+            if free.status != Status::Stalled {
+                continue;
+            }
+            let limited = solve(&just_enough);
+            if way(&limited) == way(&free) {
+                assert_eq!(limited.status, Status::Stalled, "{bias:?}");
                 *stalled += 1;
             }
         }

@@ -50,7 +50,7 @@ pub trait Loss: Clone + Send + Sync {
     ///
     /// The displacement is `kappa` times the block of dual variables, and is computed without the cancellation
     /// that subtracting two close scores would bring. `guess` holds the current scores, from which iterative losses
-    /// start and which exact ones ignore. A label in no active pair gets a displacement of exactly zero.
+    /// start; what exact ones return does not depend on it beyond rounding. A label in no active pair gets a displacement of exactly zero.
     fn prox(
         &self,
         centre: &[f64],
