@@ -160,3 +160,31 @@ def test_the_error_says_how_much_for_what_and_what_helps():
     assert child.stdout.endswith("outcomes 1\n"), child.stdout + child.stderr
     assert "cannot allocate 28.800 GB for the kernel matrix" in child.stdout
     assert "a smaller cache_size" in child.stdout
+
+
+CACHE = """
+import warnings
+import numpy as np
+from multimargin import RankSVM
+
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+
+warnings.simplefilter("ignore")
+random = np.random.default_rng(0)
+X = random.normal(size=(4000, 5))
+Y = (X[:, :1] + random.normal(size=(4000, 3)) > 0.5).astype(np.uint8)
+model = RankSVM(gamma=1.0, threshold=0.0, max_iter=2)
+model.set_params(cache_size=1).fit(X, Y)
+before = peak()
+model.set_params(cache_size=60).fit(X, Y)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_kept_kernel_rows_take_no_more_than_cache_size():
+    """They grow row by row: an array that is copied as it grows takes twice as much."""
+    run = subprocess.run([sys.executable, "-c", CACHE], check=True, capture_output=True, text=True)
+    assert 30e6 < int(run.stdout) < 75e6

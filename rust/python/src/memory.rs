@@ -98,13 +98,15 @@ fn ask_for_large_pages(start: *mut u8, size: usize) {
     if size < LARGE || start.is_null() {
         return;
     }
-    let skipped = start.align_offset(PAGE);
-    // SAFETY: The range lies within the memory just allocated, and the advice does not change its contents. It may be
+    // From the page on in which the array starts: with other advice for the allocator's own bytes before it, the mapping
+    // would be two, and an array that grows be copied instead of remapped.
+    let before = start.addr() % PAGE;
+    // SAFETY: The pages are those of the memory just allocated, and the advice does not change their contents. It may be
     // refused, which leaves small pages.
     unsafe {
         libc::madvise(
-            start.add(skipped).cast(),
-            size - skipped,
+            start.wrapping_sub(before).cast(),
+            size + before,
             libc::MADV_HUGEPAGE,
         );
     }

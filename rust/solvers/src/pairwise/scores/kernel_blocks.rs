@@ -19,6 +19,8 @@ pub struct KernelBlocks<'a> {
     /// eviction, so the first rows that are asked for stay.
     cache: Vec<f64>,
     cached: Vec<u32>,
+    /// How many rows are kept, and how many at most.
+    kept: usize,
     cache_rows: usize,
 }
 
@@ -40,6 +42,7 @@ impl<'a> KernelBlocks<'a> {
             panel: Vec::new(),
             cache: Vec::new(),
             cached: memory::filled(ABSENT, n, Purpose::Rows),
+            kept: 0,
             cache_rows,
             gram,
         }
@@ -48,30 +51,27 @@ impl<'a> KernelBlocks<'a> {
     /// Computes and keeps the rows of moved instances while there is room.
     fn fill_cache(&mut self, instances: &[u32], threads: &Threads) {
         let n = self.instances();
-        let room = self.cache_rows - self.cache.len() / n.max(1);
         let wanted = instances
             .iter()
             .copied()
             .filter(|&i| self.cached[i as usize] == ABSENT)
-            .take(room);
+            .take(self.cache_rows - self.kept);
         let wanted: Vec<u32> = memory::collected(wanted, Purpose::Rows);
         if wanted.is_empty() {
             return;
         }
-        let kept = self.cache.len() / n;
-        for (k, &i) in wanted.iter().enumerate() {
-            self.cached[i as usize] = (kept + k) as u32;
+        if self.cache.is_empty() {
+            // Pages that are not written take no memory, and those that are, each thread gets for itself.
+            self.cache = memory::matrix(self.cache_rows, n, Purpose::KernelRows);
         }
-        let start = self.cache.len();
-        memory::resize(
-            &mut self.cache,
-            start + wanted.len() * n,
-            0.0,
-            Purpose::KernelRows,
-        );
+        for (row, &i) in (self.kept as u32..).zip(&wanted) {
+            self.cached[i as usize] = row;
+        }
+        let start = self.kept * n;
+        self.kept += wanted.len();
         let gram = &self.gram;
         threads.for_each_chunk(
-            &mut self.cache[start..],
+            &mut self.cache[start..self.kept * n],
             CACHED_TOGETHER * n,
             |chunk, out| {
                 let first = chunk * CACHED_TOGETHER;
