@@ -32,7 +32,7 @@ pub fn residual_capacities<S: Scores>(
     let scores = common_scores(labels, scores, point, threads)?;
     let mut near = residual::nearest(labels);
     let at = at(labels, &scores, point);
-    let network = residual::capacities(&at, bands, &mut near, monitor);
+    let network = residual::capacities(&at, bands, 1, &mut near, monitor);
     Ok(network.map(Network::into_capacities))
 }
 
@@ -72,7 +72,11 @@ pub fn residual_moves<S: Scores>(
     check_size("prices", flow.prices.len(), q)?;
     let scores = common_scores(labels, scores, point, threads)?;
     let near = residual::nearest(labels);
-    let mut plan = Plan { flow, near };
+    let mut plan = Plan {
+        flow,
+        stride: 1,
+        near,
+    };
     let mut dual = point.dual.to_vec();
     let complete = plan.moves(&at(labels, &scores, point), monitor, |i, change| {
         axpy(1.0, change, &mut dual[i * q..(i + 1) * q]);

@@ -37,6 +37,10 @@ const WIDEST: f64 = 16.0;
 const WIDER: f64 = 4.0;
 const ATTEMPTS: usize = 12;
 
+/// From so many rows on, every second one carries the flow alone, if it can: rows take the time of a repair, and half of
+/// them cost as good as nothing of its quality.
+const HALVED: usize = 1000;
+
 /// Rows between two looks at the interruption.
 const ROWS_BETWEEN_POLLS: usize = 16;
 
@@ -54,6 +58,8 @@ pub struct Flow {
 /// A flow through the pairs of rows.
 pub(super) struct Plan {
     pub flow: Flow,
+    /// Each so many-th row takes part.
+    pub stride: usize,
     /// How far from the margin the variables of each row are in doubt.
     pub near: Vec<f64>,
 }
@@ -82,10 +88,13 @@ pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Optio
     let first = first_band(&demand, at.labels.weight_of_pairs());
     let mut bands = vec![first; demand.len()];
     let mut near = nearest(at.labels);
+    let mut stride = if near.len() < HALVED { 1 } else { 2 };
     for _ in 0..ATTEMPTS {
-        let network = capacities(at, &bands, &mut near, monitor)?;
-        match carried(&demand, bands, network, monitor)? {
-            Carried::By(flow) => return Some(Plan { flow, near }),
+        let network = capacities(at, &bands, stride, &mut near, monitor)?;
+        match carried(&demand, bands.clone(), network, monitor)? {
+            Carried::By(flow) => return Some(Plan { flow, stride, near }),
+            // All rows come before wider bands.
+            Carried::Within(_) if stride > 1 => stride = 1,
             Carried::Within(wider) => bands = wider,
         }
     }
@@ -153,17 +162,19 @@ pub(super) fn first_band(demand: &[f64], weight_of_pairs: f64) -> f64 {
     (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
-/// Calls `visit` for the rows whose pairs' variables are known, to ask for arcs within the bands; `false` when interrupted.
+/// Calls `visit` for each `stride`-th row, where its pairs' variables are known, to ask for arcs within the bands; `false`
+/// when interrupted.
 fn each_row(
     at: &At<'_>,
     bands: &[f64],
+    stride: usize,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
     mut visit: impl FnMut(usize, &mut Row),
 ) -> bool {
     let mut row = Row::new(at.labels.count());
     let widest = widest(bands);
-    for (i, near) in near.iter_mut().enumerate() {
+    for (i, near) in near.iter_mut().enumerate().step_by(stride) {
         if i % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
             return false;
         }
@@ -174,15 +185,16 @@ fn each_row(
     true
 }
 
-/// The residual capacities.
+/// The residual capacities of each `stride`-th row.
 pub(super) fn capacities(
     at: &At<'_>,
     bands: &[f64],
+    stride: usize,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
     let mut network = Network::new(at.labels.count(), steps(bands));
-    let complete = each_row(at, bands, near, monitor, |i, row| {
+    let complete = each_row(at, bands, stride, near, monitor, |i, row| {
         row.arcs(at, i, bands, |arc| {
             network.add(arc.tail, arc.head, arc.cost, arc.capacity);
         });
@@ -232,7 +244,7 @@ impl Plan {
             spread: *spread,
             ..steps(bands)
         };
-        each_row(at, bands, &mut self.near, monitor, |i, row| {
+        each_row(at, bands, self.stride, &mut self.near, monitor, |i, row| {
             let mut moved = false;
             row.arcs(at, i, bands, |arc| {
                 let difference = prices[arc.tail] - prices[arc.head];
@@ -354,6 +366,33 @@ mod tests {
         }
     }
 
+    /// With many rows, every second one moves; all of them do where these cannot carry the flow.
+    #[test]
+    fn every_second_of_many_rows_carries_the_flow_if_it_can() {
+        let movers = |share: f64| {
+            let problem = Problem::new(1, HALVED, 5, false);
+            let sum: Vec<f64> = row_sum(&problem.dual, 5)
+                .iter()
+                .map(|g| share * g)
+                .collect();
+            let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
+            let (mut odd, mut even, mut moved) = (0, 0, vec![0.0; 5]);
+            assert!(plan.moves(&problem.at(), &mut (), |i, change| {
+                *(if i % 2 == 0 { &mut even } else { &mut odd }) += 1;
+                axpy(1.0, change, &mut moved);
+            }));
+            let most = sum.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+            for (moved, g) in moved.iter().zip(&sum) {
+                assert!((moved + g).abs() < 1e-10 * most);
+            }
+            (plan.stride, odd, even)
+        };
+        let (stride, odd, even) = movers(0.01);
+        assert!((stride, odd) == (2, 0) && even > 0);
+        let (stride, odd, even) = movers(1.0);
+        assert!(stride == 1 && odd > 0 && even > 0);
+    }
+
     /// The flow costs nothing at biases that are lower by the prices: for these scores they are the best ones, to first
     /// order.
     #[test]
@@ -417,6 +456,7 @@ mod tests {
         assert!(!each_row(
             &alone.at(),
             &[1.0; 2],
+            1,
             &mut near,
             &mut Now,
             |_, _| {}
@@ -424,6 +464,7 @@ mod tests {
         assert!(each_row(
             &alone.at(),
             &[1.0; 2],
+            1,
             &mut near,
             &mut (),
             |_, _| {}

@@ -64,8 +64,10 @@ pub(super) struct Row {
     left: Vec<f64>,
     /// The irrelevant labels with a pair that may be in doubt or within a band, by ascending score.
     by_score: Vec<(f64, u32)>,
-    /// Whether another label is in use, which has its pairs above the margin.
-    far_in_use: bool,
+    /// How many others have all of their pairs below the margin, so that they are at the weight.
+    full: usize,
+    /// Whether one of the others has a share that is not what the margins say.
+    far_in_doubt: bool,
     /// For each relevant label, which of these have pairs in doubt; the pairs with those after them are at the weight.
     in_doubt: Vec<(usize, usize)>,
     /// With how many more relevant labels than the one before each of these is in doubt, or at the weight.
@@ -97,8 +99,8 @@ impl Row {
             self.star();
             return true;
         }
-        self.sort(widest.max(FARTHEST));
         while *near <= FARTHEST {
+            self.sort(widest.max(*near));
             if self.is_even(*near) {
                 return true;
             }
@@ -161,19 +163,26 @@ impl Row {
             .for_each(|beta| *beta = -*beta);
     }
 
-    /// Sorts the irrelevant labels but for those whose pairs are all farther above the margin than `distance`: text has
-    /// few others.
+    /// Sorts the irrelevant labels but for those whose pairs are all farther from the margin than `distance`, on the same
+    /// side: text has few others.
     fn sort(&mut self, distance: f64) {
-        let relevant = &self.scores[..self.relevant];
-        let lowest = relevant.iter().copied().fold(f64::INFINITY, f64::min) - 1.0 - distance;
+        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &score in &self.scores[..self.relevant] {
+            lowest = lowest.min(score - 1.0 - distance);
+            highest = highest.max(score - 1.0 + distance);
+        }
         let slack = LEFT_OVER * self.weight;
+        let of_full = self.weight * self.relevant as f64;
         self.by_score.clear();
-        self.far_in_use = false;
+        (self.full, self.far_in_doubt) = (0, false);
         for (k, &score) in self.scores.iter().enumerate().skip(self.relevant) {
-            if score >= lowest {
-                self.by_score.push((score, k as u32));
+            if score < lowest {
+                self.far_in_doubt |= self.beta[k] > slack;
+            } else if score > highest {
+                self.full += 1;
+                self.far_in_doubt |= (self.beta[k] - of_full).abs() > slack;
             } else {
-                self.far_in_use |= self.beta[k] > slack;
+                self.by_score.push((score, k as u32));
             }
         }
         self.by_score
@@ -192,7 +201,7 @@ impl Row {
     /// Whether the plan comes out even with the pairs up to `near` from the margin in doubt.
     fn is_even(&mut self, near: f64) -> bool {
         self.near = near;
-        if self.far_in_use || !self.may_be_even() {
+        if self.far_in_doubt || !self.may_be_even() {
             return false;
         }
         self.find_pairs();
@@ -203,7 +212,13 @@ impl Row {
             self.left[n] -= pair.alpha;
         }
         let slack = LEFT_OVER * self.weight;
-        self.left.iter().all(|left| left.abs() <= slack)
+        let explained = |left: f64| left.abs() <= slack;
+        let (relevant, others) = self.left.split_at(self.relevant);
+        let near = self.by_score.iter();
+        relevant.iter().all(|&left| explained(left))
+            && near
+                .map(|k| others[k.1 as usize - self.relevant])
+                .all(explained)
     }
 
     /// Leaves what the pairs in doubt have to explain; whether no label has more of it than its pairs can take.
@@ -221,7 +236,7 @@ impl Row {
             self.more[begin].0 += 1;
             self.more[end].0 -= 1;
             self.more[end].1 += 1;
-            self.left[m] -= weight * (self.by_score.len() - end) as f64;
+            self.left[m] -= weight * (self.full + self.by_score.len() - end) as f64;
             if !fits(self.left[m], weight * (end - begin) as f64) {
                 return false;
             }
