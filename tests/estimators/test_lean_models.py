@@ -45,7 +45,9 @@ def content(name: str, n: int) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = linear_model(name).fit(X, Y)
-    for part in (model, *(getattr(model, key, None) for key in ("estimator_", "best_estimator_"))):
+    wrapped = [getattr(model, key, None) for key in ("estimator_", "best_estimator_")]
+    steps = [step for _, step in getattr(model, "steps", [])]
+    for part in (model, *wrapped, *steps):
         vars(part).pop("history_", None) if part is not None else None
     return pickle.dumps(model)
 
