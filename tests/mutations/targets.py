@@ -66,7 +66,7 @@ GROUPS = {
     ),
     "losses": Group(
         CRATE,
-        ("pairwise/loss/*.rs",),
+        ("pairwise/loss/*.rs", "pairwise/loss/hinge/*.rs"),
         ("tests/agreement/test_losses.py", *PAIRWISE, *FAMILY),
         "pairwise::loss",
     ),
