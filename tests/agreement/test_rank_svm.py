@@ -442,6 +442,26 @@ def test_several_components_share_the_epochs():
     assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("hard_first", [True, False])
+def test_a_component_that_converges_hides_none_that_does_not(hard_first):
+    """The last rows, of zeros, start at their solution; the others cannot reach theirs so soon."""
+    random = np.random.default_rng(8)
+    X, Y = random.normal(size=(40, 4)), np.zeros((40, 5), dtype=int)
+    X[30:] = 0.0
+    Y[:30, :3] = random.integers(2, size=(30, 3))
+    Y[30:, 3:] = np.eye(2, dtype=int)[np.arange(10) % 2]
+    # Arcs lead from labels that are relevant to others: the component where they end is the first.
+    (Y[:30, 3:] if hard_first else Y[30:, :3])[:] = 1
+    options = {"kernel_name": "linear", "tolerance": 1e-5}
+    # Each of these rows has four pairs in the whole, of which one is within the component.
+    alone = solve(X[30:], Y[30:, 3:], c=25.0, **options).dual
+    assert solve(X[30:], Y[30:, 3:], c=25.0, start=alone, **options).epochs == 1
+    start = np.zeros(Y.shape)
+    start[30:, 3:] = alone
+    run = solve(X, Y, c=100.0, start=start, max_epochs=5, **options)
+    assert (run.status, run.gap > 1e-5) == ("max_iterations", True)
+
+
 def test_interruption_in_the_first_of_several_components_is_honest():
     random = np.random.default_rng(7)
     X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, (3, 3))

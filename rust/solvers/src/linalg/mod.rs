@@ -3,4 +3,5 @@
 pub mod columns;
 pub mod features;
 pub mod matmul;
+pub mod sort;
 pub mod vector;

@@ -55,11 +55,34 @@ pub struct Flow {
     pub spread: f64,
 }
 
+/// Every `stride`-th row from the `first` one on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Every {
+    first: usize,
+    stride: usize,
+}
+
+impl Every {
+    /// All rows, and those with an even or an odd number.
+    pub const ROW: Self = Self {
+        first: 0,
+        stride: 1,
+    };
+    const EVEN: Self = Self {
+        first: 0,
+        stride: 2,
+    };
+    const ODD: Self = Self {
+        first: 1,
+        stride: 2,
+    };
+}
+
 /// A flow through the pairs of rows.
 pub(super) struct Plan {
     pub flow: Flow,
-    /// Each so many-th row takes part.
-    pub stride: usize,
+    /// Which rows take part.
+    pub rows: Every,
     /// How far from the margin the variables of each row are in doubt.
     pub near: Vec<f64>,
 }
@@ -88,13 +111,26 @@ pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Optio
     let first = first_band(&demand, at.labels.weight_of_pairs());
     let mut bands = vec![first; demand.len()];
     let mut near = nearest(at.labels);
-    let mut stride = if near.len() < HALVED { 1 } else { 2 };
+    let mut rows = if near.len() < HALVED {
+        Every::ROW
+    } else {
+        Every::EVEN
+    };
+    let mut even = None;
     for _ in 0..ATTEMPTS {
-        let network = capacities(at, &bands, stride, &mut near, monitor)?;
-        match carried(&demand, bands.clone(), network, monitor)? {
-            Carried::By(flow) => return Some(Plan { flow, stride, near }),
+        let network = match even.take() {
+            Some(network) => add_rows(network, at, &bands, Every::ODD, &mut near, monitor)?,
+            None => capacities(at, &bands, rows, &mut near, monitor)?,
+        };
+        if rows == Every::EVEN && shortages(&demand, &network).iter().any(|&lack| lack > 0.0) {
             // All rows come before wider bands.
-            Carried::Within(_) if stride > 1 => stride = 1,
+            rows = Every::ROW;
+            even = Some(network);
+            continue;
+        }
+        match carried(&demand, bands.clone(), network, monitor)? {
+            Carried::By(flow) => return Some(Plan { flow, rows, near }),
+            Carried::Within(_) if rows == Every::EVEN => rows = Every::ROW,
             Carried::Within(wider) => bands = wider,
         }
     }
@@ -162,20 +198,22 @@ pub(super) fn first_band(demand: &[f64], weight_of_pairs: f64) -> f64 {
     (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
-/// Calls `visit` for each `stride`-th row, where its pairs' variables are known, to ask for arcs within the bands; `false`
-/// when interrupted.
+/// Calls `visit` for those of the rows whose pairs' variables are known, to ask for arcs within the bands; `false` when
+/// interrupted.
 fn each_row(
     at: &At<'_>,
     bands: &[f64],
-    stride: usize,
+    rows: Every,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
     mut visit: impl FnMut(usize, &mut Row),
 ) -> bool {
     let mut row = Row::new(at.labels.count());
     let widest = widest(bands);
-    for (i, near) in near.iter_mut().enumerate().step_by(stride) {
-        if i % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
+    let chosen = near.iter_mut().enumerate();
+    let chosen = chosen.skip(rows.first).step_by(rows.stride);
+    for (visited, (i, near)) in chosen.enumerate() {
+        if visited % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
             return false;
         }
         if at.labels.has_pairs(i) && row.explain(at, i, near, widest) {
@@ -185,16 +223,28 @@ fn each_row(
     true
 }
 
-/// The residual capacities of each `stride`-th row.
+/// The residual capacities of some rows; `None` when interrupted.
 pub(super) fn capacities(
     at: &At<'_>,
     bands: &[f64],
-    stride: usize,
+    rows: Every,
     near: &mut [f64],
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
-    let mut network = Network::new(at.labels.count(), steps(bands));
-    let complete = each_row(at, bands, stride, near, monitor, |i, row| {
+    let network = Network::new(at.labels.count(), steps(bands));
+    add_rows(network, at, bands, rows, near, monitor)
+}
+
+/// Adds the residual capacities of some rows; `None` when interrupted.
+fn add_rows(
+    mut network: Network,
+    at: &At<'_>,
+    bands: &[f64],
+    rows: Every,
+    near: &mut [f64],
+    monitor: &mut dyn Monitor,
+) -> Option<Network> {
+    let complete = each_row(at, bands, rows, near, monitor, |i, row| {
         row.arcs(at, i, bands, |arc| {
             network.add(arc.tail, arc.head, arc.cost, arc.capacity);
         });
@@ -244,7 +294,7 @@ impl Plan {
             spread: *spread,
             ..steps(bands)
         };
-        each_row(at, bands, self.stride, &mut self.near, monitor, |i, row| {
+        each_row(at, bands, self.rows, &mut self.near, monitor, |i, row| {
             let mut moved = false;
             row.arcs(at, i, bands, |arc| {
                 let difference = prices[arc.tail] - prices[arc.head];
@@ -385,12 +435,12 @@ mod tests {
             for (moved, g) in moved.iter().zip(&sum) {
                 assert!((moved + g).abs() < 1e-10 * most);
             }
-            (plan.stride, odd, even)
+            (plan.rows, odd, even)
         };
-        let (stride, odd, even) = movers(0.01);
-        assert!((stride, odd) == (2, 0) && even > 0);
-        let (stride, odd, even) = movers(1.0);
-        assert!(stride == 1 && odd > 0 && even > 0);
+        let (rows, odd, even) = movers(0.01);
+        assert!((rows, odd) == (Every::EVEN, 0) && even > 0);
+        let (rows, odd, even) = movers(1.0);
+        assert!(rows == Every::ROW && odd > 0 && even > 0);
     }
 
     /// The flow costs nothing at biases that are lower by the prices: for these scores they are the best ones, to first
@@ -456,7 +506,7 @@ mod tests {
         assert!(!each_row(
             &alone.at(),
             &[1.0; 2],
-            1,
+            Every::ROW,
             &mut near,
             &mut Now,
             |_, _| {}
@@ -464,7 +514,7 @@ mod tests {
         assert!(each_row(
             &alone.at(),
             &[1.0; 2],
-            1,
+            Every::ROW,
             &mut near,
             &mut (),
             |_, _| {}

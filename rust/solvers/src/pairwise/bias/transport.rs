@@ -6,6 +6,7 @@
 
 use super::table::Table;
 use crate::labels::Labels;
+use crate::linalg::sort::{Scratch, sort_spread};
 
 /// Pairs with a margin up to this far from 1 are in doubt, at first; how much farther the next look goes, and the last.
 pub(super) const NEAREST: f64 = 1.0 / 64.0;
@@ -79,6 +80,8 @@ pub(super) struct Row {
     /// The pairs in doubt: those farther from the margin are at 0 or at the weight.
     pairs: Vec<Pair>,
     near: f64,
+    label_scratch: Scratch<(f64, u32)>,
+    pair_scratch: Scratch<Pair>,
 }
 
 impl Row {
@@ -185,8 +188,8 @@ impl Row {
                 self.by_score.push((score, k as u32));
             }
         }
-        self.by_score
-            .sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
+        let range = (lowest, highest);
+        sort_spread(&mut self.by_score, |k| k.0, range, &mut self.label_scratch);
     }
 
     /// Where the irrelevant labels begin and end, by ascending score, that a relevant one is a margin above but for
@@ -267,8 +270,13 @@ impl Row {
                 });
             self.pairs.extend(pairs);
         }
-        // Those of each relevant label are in order: a stable sort merges them.
-        self.pairs.sort_by(|x, y| x.excess.total_cmp(&y.excess));
+        let range = (-self.near, self.near);
+        sort_spread(
+            &mut self.pairs,
+            |pair| pair.excess,
+            range,
+            &mut self.pair_scratch,
+        );
     }
 
     /// The pairs with a zero label, each of which is known by its other label: none is in doubt.
