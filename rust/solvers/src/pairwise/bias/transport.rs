@@ -102,8 +102,13 @@ impl Row {
             self.star();
             return true;
         }
+        let mut sorted = f64::NAN;
         while *near <= FARTHEST {
-            self.sort(widest.max(*near));
+            let distance = widest.max(*near);
+            if distance != sorted {
+                self.sort(distance);
+                sorted = distance;
+            }
             if self.is_even(*near) {
                 return true;
             }
@@ -187,6 +192,10 @@ impl Row {
             } else {
                 self.by_score.push((score, k as u32));
             }
+        }
+        if self.far_in_doubt {
+            // Not even: the order does not matter.
+            return;
         }
         let range = (lowest, highest);
         sort_spread(&mut self.by_score, |k| k.0, range, &mut self.label_scratch);
