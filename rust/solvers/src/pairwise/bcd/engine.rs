@@ -38,7 +38,7 @@ pub(crate) struct Certificate {
 pub(crate) struct Engine<'a, S: Scores, T: Step> {
     labels: &'a Labels,
     pub scores: &'a mut S,
-    threads: &'a Threads,
+    pub threads: &'a Threads,
     settings: &'a Settings,
     random: fastrand::Rng,
     order: Vec<u32>,

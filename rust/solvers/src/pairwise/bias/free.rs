@@ -116,9 +116,9 @@ impl<'a> Free<'a> {
             bias: &bias,
             mixtures: false,
         };
-        let mut plan = residual::plan(&at, &engine.sum, monitor)?;
+        let mut plan = residual::plan(&at, &engine.sum, engine.threads, monitor)?;
         let q = self.labels.count();
-        let complete = plan.moves(&at, monitor, |i, change| {
+        let complete = plan.moves(&at, engine.threads, monitor, |i, change| {
             let row = &mut engine.dual[i * q..(i + 1) * q];
             axpy(1.0, change, row);
             engine.dual_terms[i] = self.labels.sum_of_pairs(i, row);

@@ -32,7 +32,7 @@ pub fn residual_capacities<S: Scores>(
     let scores = common_scores(labels, scores, point, threads)?;
     let mut near = residual::nearest(labels);
     let at = at(labels, &scores, point);
-    let network = residual::capacities(&at, bands, Every::ROW, &mut near, monitor);
+    let network = residual::capacities(&at, bands, Every::ROW, &mut near, threads, monitor);
     Ok(network.map(Network::into_capacities))
 }
 
@@ -78,9 +78,14 @@ pub fn residual_moves<S: Scores>(
         near,
     };
     let mut dual = point.dual.to_vec();
-    let complete = plan.moves(&at(labels, &scores, point), monitor, |i, change| {
-        axpy(1.0, change, &mut dual[i * q..(i + 1) * q]);
-    });
+    let complete = plan.moves(
+        &at(labels, &scores, point),
+        threads,
+        monitor,
+        |i, change| {
+            axpy(1.0, change, &mut dual[i * q..(i + 1) * q]);
+        },
+    );
     Ok(complete.then_some(dual))
 }
 

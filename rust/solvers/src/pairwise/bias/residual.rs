@@ -9,10 +9,11 @@
 //! Pairs within a band around the margin take part. Labels that find too little capacity there get a wider band.
 
 use super::repair::centred;
-use super::transport::{At, NEAREST, Row};
+use super::transport::{Arc, At, NEAREST, Row};
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 use crate::network::prices::{self, Steps};
+use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
 /// How many steps of costs there are.
@@ -41,8 +42,11 @@ const ATTEMPTS: usize = 12;
 /// them cost as good as nothing of its quality.
 const HALVED: usize = 1000;
 
-/// Rows between two looks at the interruption.
-const ROWS_BETWEEN_POLLS: usize = 16;
+/// Most rows, and labels of them, that one chunk of work explains; chunks for each thread between two looks at the
+/// interruption.
+const ROWS_TOGETHER: usize = 16;
+const LABELS_TOGETHER: usize = 16_000;
+const CHUNKS_BETWEEN_POLLS: usize = 4;
 
 /// How much of their residual capacities the pairs take, by numbers of one a label.
 #[derive(Clone, Debug)]
@@ -55,7 +59,7 @@ pub struct Flow {
     pub spread: f64,
 }
 
-/// Every `stride`-th row from the `first` one on.
+/// Every `stride`-th row from the `first` one on, which is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Every {
     first: usize,
@@ -76,6 +80,10 @@ impl Every {
         first: 1,
         stride: 2,
     };
+
+    fn includes(self, i: usize) -> bool {
+        i % self.stride == self.first
+    }
 }
 
 /// A flow through the pairs of rows.
@@ -106,7 +114,12 @@ pub(super) fn steps(bands: &[f64]) -> Steps<STEPS> {
 
 /// The repair at least cost, among pairs within the bands of their labels or wider ones; `None` when interrupted, or when they
 /// cannot carry it.
-pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Option<Plan> {
+pub(super) fn plan(
+    at: &At<'_>,
+    sum: &[f64],
+    threads: &Threads,
+    monitor: &mut dyn Monitor,
+) -> Option<Plan> {
     let demand = demand_of(sum);
     let first = first_band(&demand, at.labels.weight_of_pairs());
     let mut bands = vec![first; demand.len()];
@@ -119,8 +132,10 @@ pub(super) fn plan(at: &At<'_>, sum: &[f64], monitor: &mut dyn Monitor) -> Optio
     let mut even = None;
     for _ in 0..ATTEMPTS {
         let network = match even.take() {
-            Some(network) => add_rows(network, at, &bands, Every::ODD, &mut near, monitor)?,
-            None => capacities(at, &bands, rows, &mut near, monitor)?,
+            Some(network) => {
+                add_rows(network, at, &bands, Every::ODD, &mut near, threads, monitor)?
+            }
+            None => capacities(at, &bands, rows, &mut near, threads, monitor)?,
         };
         if rows == Every::EVEN && shortages(&demand, &network).iter().any(|&lack| lack > 0.0) {
             // All rows come before wider bands.
@@ -198,27 +213,36 @@ pub(super) fn first_band(demand: &[f64], weight_of_pairs: f64) -> f64 {
     (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
-/// Calls `visit` for those of the rows whose pairs' variables are known, to ask for arcs within the bands; `false` when
-/// interrupted.
-fn each_row(
-    at: &At<'_>,
-    bands: &[f64],
-    rows: Every,
+/// Calls `visit` for those of the rows whose pairs' variables are known, to ask for arcs within the bands, and `take` with
+/// what it has found in each few rows, in order; `false` when interrupted.
+fn each_row<R: Default + Send>(
+    (at, bands, rows): (&At<'_>, &[f64], Every),
     near: &mut [f64],
+    threads: &Threads,
     monitor: &mut dyn Monitor,
-    mut visit: impl FnMut(usize, &mut Row),
+    visit: impl Fn(usize, &mut Row, &mut R) + Sync,
+    mut take: impl FnMut(R),
 ) -> bool {
-    let mut row = Row::new(at.labels.count());
+    let q = at.labels.count();
     let widest = widest(bands);
-    let chosen = near.iter_mut().enumerate();
-    let chosen = chosen.skip(rows.first).step_by(rows.stride);
-    for (visited, (i, near)) in chosen.enumerate() {
-        if visited % ROWS_BETWEEN_POLLS == 0 && monitor.interrupted() {
+    let together = (LABELS_TOGETHER / q).clamp(1, ROWS_TOGETHER);
+    let between_polls = CHUNKS_BETWEEN_POLLS * threads.count() * together;
+    for (poll, near) in near.chunks_mut(between_polls).enumerate() {
+        if monitor.interrupted() {
             return false;
         }
-        if at.labels.has_pairs(i) && row.explain(at, i, near, widest) {
-            visit(i, &mut row);
-        }
+        let found = threads.map_chunks(near, together, |chunk, near| {
+            let (mut row, mut found) = (Row::new(q), R::default());
+            let first = poll * between_polls + chunk * together;
+            for (i, near) in (first..).zip(near) {
+                let asked = rows.includes(i) && at.labels.has_pairs(i);
+                if asked && row.explain(at, i, near, widest) {
+                    visit(i, &mut row, &mut found);
+                }
+            }
+            found
+        });
+        found.into_iter().for_each(&mut take);
     }
     true
 }
@@ -229,10 +253,11 @@ pub(super) fn capacities(
     bands: &[f64],
     rows: Every,
     near: &mut [f64],
+    threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
     let network = Network::new(at.labels.count(), steps(bands));
-    add_rows(network, at, bands, rows, near, monitor)
+    add_rows(network, at, bands, rows, near, threads, monitor)
 }
 
 /// Adds the residual capacities of some rows; `None` when interrupted.
@@ -242,13 +267,21 @@ fn add_rows(
     bands: &[f64],
     rows: Every,
     near: &mut [f64],
+    threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
-    let complete = each_row(at, bands, rows, near, monitor, |i, row| {
-        row.arcs(at, i, bands, |arc| {
-            network.add(arc.tail, arc.head, arc.cost, arc.capacity);
-        });
-    });
+    let complete = each_row(
+        (at, bands, rows),
+        near,
+        threads,
+        monitor,
+        |i, row, found: &mut Vec<Arc>| row.arcs(at, i, bands, |arc| found.push(arc)),
+        |found| {
+            for arc in found {
+                network.add(arc.tail, arc.head, arc.cost, arc.capacity);
+            }
+        },
+    );
     complete.then_some(network)
 }
 
@@ -280,11 +313,11 @@ impl Plan {
     pub fn moves(
         &mut self,
         at: &At<'_>,
+        threads: &Threads,
         monitor: &mut dyn Monitor,
         mut visit: impl FnMut(usize, &[f64]),
     ) -> bool {
         let q = at.labels.count();
-        let mut change = vec![0.0; q];
         let Flow {
             bands,
             prices,
@@ -294,23 +327,29 @@ impl Plan {
             spread: *spread,
             ..steps(bands)
         };
-        each_row(at, bands, self.rows, &mut self.near, monitor, |i, row| {
-            let mut moved = false;
-            row.arcs(at, i, bands, |arc| {
-                let difference = prices[arc.tail] - prices[arc.head];
-                if difference <= 0.0 {
-                    return;
+        each_row(
+            (at, bands, self.rows),
+            &mut self.near,
+            threads,
+            monitor,
+            |i, row, found: &mut Vec<(usize, Vec<f64>)>| {
+                let (mut change, mut moved) = (vec![0.0; q], false);
+                row.arcs(at, i, bands, |arc| {
+                    let difference = prices[arc.tail] - prices[arc.head];
+                    if difference <= 0.0 {
+                        return;
+                    }
+                    let share = steps.share(steps.of(arc.cost), difference);
+                    change[arc.tail] += share * arc.capacity;
+                    change[arc.head] -= share * arc.capacity;
+                    moved |= share > 0.0;
+                });
+                if moved {
+                    found.push((i, change));
                 }
-                let share = steps.share(steps.of(arc.cost), difference);
-                change[arc.tail] += share * arc.capacity;
-                change[arc.head] -= share * arc.capacity;
-                moved |= share > 0.0;
-            });
-            if moved {
-                visit(i, &change);
-                change.fill(0.0);
-            }
-        })
+            },
+            |found| found.iter().for_each(|(i, change)| visit(*i, change)),
+        )
     }
 }
 
@@ -388,11 +427,13 @@ mod tests {
             let problem = Problem::new(seed, 60, 5, seed % 2 == 1);
             let (labels, q) = (&problem.labels, problem.labels.count());
             let sum = row_sum(&problem.dual, q);
-            let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
+            let mut plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
             let mut moved = problem.dual.clone();
-            assert!(plan.moves(&problem.at(), &mut (), |i, change| {
-                axpy(1.0, change, &mut moved[i * q..(i + 1) * q]);
-            }));
+            assert!(
+                plan.moves(&problem.at(), &Threads::new(1), &mut (), |i, change| {
+                    axpy(1.0, change, &mut moved[i * q..(i + 1) * q]);
+                })
+            );
             assert!(sum.iter().any(|g| g.abs() > 0.1));
             assert!(row_sum(&moved, q).iter().all(|g| g.abs() < 1e-12));
             for i in (0..60).filter(|&i| labels.has_pairs(i)) {
@@ -425,12 +466,14 @@ mod tests {
                 .iter()
                 .map(|g| share * g)
                 .collect();
-            let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
+            let mut plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
             let (mut odd, mut even, mut moved) = (0, 0, vec![0.0; 5]);
-            assert!(plan.moves(&problem.at(), &mut (), |i, change| {
-                *(if i % 2 == 0 { &mut even } else { &mut odd }) += 1;
-                axpy(1.0, change, &mut moved);
-            }));
+            assert!(
+                plan.moves(&problem.at(), &Threads::new(1), &mut (), |i, change| {
+                    *(if i % 2 == 0 { &mut even } else { &mut odd }) += 1;
+                    axpy(1.0, change, &mut moved);
+                })
+            );
             let most = sum.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
             for (moved, g) in moved.iter().zip(&sum) {
                 assert!((moved + g).abs() < 1e-10 * most);
@@ -443,6 +486,22 @@ mod tests {
         assert!(rows == Every::ROW && odd > 0 && even > 0);
     }
 
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let problem = Problem::new(2, HALVED, 5, false);
+        let sum = row_sum(&problem.dual, 5);
+        let moves = |count: usize| {
+            let threads = Threads::new(count);
+            let mut plan = plan(&problem.at(), &sum, &threads, &mut ()).unwrap();
+            let mut moves = Vec::new();
+            plan.moves(&problem.at(), &threads, &mut (), |i, change| {
+                moves.push((i, change.to_vec()));
+            });
+            (moves, plan.flow.prices)
+        };
+        assert_eq!(moves(1), moves(3));
+    }
+
     /// The flow costs nothing at biases that are lower by the prices: for these scores they are the best ones, to first
     /// order.
     #[test]
@@ -450,7 +509,7 @@ mod tests {
         for seed in 0..10 {
             let problem = Problem::new(seed, 200, 5, false);
             let sum = row_sum(&problem.dual, 5);
-            let plan = plan(&problem.at(), &sum, &mut ()).unwrap();
+            let plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
             let loss = |sign: f64| {
                 let mut bias = problem.bias.clone();
                 axpy(sign, &plan.flow.prices, &mut bias);
@@ -470,9 +529,9 @@ mod tests {
             scores: vec![1.2, 0.0, 1.0, 0.0, 0.0, 1.0],
             bias: vec![0.0, 0.0],
         };
-        let mut plan = plan(&problem.at(), &[-0.5, 0.5], &mut ()).unwrap();
+        let mut plan = plan(&problem.at(), &[-0.5, 0.5], &Threads::new(1), &mut ()).unwrap();
         let mut rows = Vec::new();
-        plan.moves(&problem.at(), &mut (), |i, change| {
+        plan.moves(&problem.at(), &Threads::new(1), &mut (), |i, change| {
             rows.push((i, change.to_vec()))
         });
         // Row 1 can rise by 1 and row 2 fall by 0.5, both at no cost.
@@ -492,33 +551,9 @@ mod tests {
         }
         let problem = Problem::new(1, 60, 5, false);
         let sum = row_sum(&problem.dual, 5);
-        assert!(plan(&problem.at(), &sum, &mut Now).is_none());
-        let mut plan = plan(&problem.at(), &sum, &mut ()).unwrap();
-        assert!(!plan.moves(&problem.at(), &mut Now, |_, _| {}));
-        // The first row of each few is where it is asked for: a row alone is the first.
-        let alone = Problem {
-            labels: Labels::new(&[1, 0], 2, 1.0).unwrap(),
-            dual: vec![0.5, -0.5],
-            scores: vec![1.0, 0.0],
-            bias: vec![0.0; 2],
-        };
-        let mut near = vec![NEAREST];
-        assert!(!each_row(
-            &alone.at(),
-            &[1.0; 2],
-            Every::ROW,
-            &mut near,
-            &mut Now,
-            |_, _| {}
-        ));
-        assert!(each_row(
-            &alone.at(),
-            &[1.0; 2],
-            Every::ROW,
-            &mut near,
-            &mut (),
-            |_, _| {}
-        ));
+        assert!(plan(&problem.at(), &sum, &Threads::new(1), &mut Now).is_none());
+        let mut plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
+        assert!(!plan.moves(&problem.at(), &Threads::new(1), &mut Now, |_, _| {}));
     }
 
     /// The only pair that can carry the demand is far from the margin.
@@ -530,7 +565,7 @@ mod tests {
             scores: vec![1.5, 0.0, 0.4],
             bias: vec![0.0; 3],
         };
-        let plan = plan(&problem.at(), &[-0.5, 0.5, 0.0], &mut ()).unwrap();
+        let plan = plan(&problem.at(), &[-0.5, 0.5, 0.0], &Threads::new(1), &mut ()).unwrap();
         assert!(plan.flow.bands[1] >= 0.5);
         assert!(plan.flow.bands[2] < 0.5);
     }
