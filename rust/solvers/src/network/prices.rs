@@ -21,8 +21,9 @@ const FLAT: f64 = 0.5;
 const FORCING: f64 = 0.1;
 const EXACT: f64 = 1e-12;
 
-/// Damping, by a slope for each node, as a share of its capacity over the dearest cost: the least, which nodes all of
-/// whose arcs are full or empty need, the most, and how it changes with the length of a step.
+/// Damping, by a slope for each node, as a share of its capacity over the dearest cost: the first one, the least, which
+/// nodes all of whose arcs are full or empty need, the most, and how it changes with the length of a step.
+const FIRST_DAMPING: f64 = 0.1;
 const LEAST_DAMPING: f64 = 1e-9;
 const MOST_DAMPING: f64 = 1e4;
 const MORE_DAMPING: f64 = 100.0;
@@ -73,9 +74,21 @@ pub struct Network<const STEPS: usize> {
     steps: Steps<STEPS>,
     /// By tail, head and step; once closed, with the capacities of the steps before.
     capacities: Vec<f64>,
-    /// What all arcs of each node can carry, out of it and into it.
-    out: Vec<f64>,
-    into: Vec<f64>,
+}
+
+/// Where a network holds the capacities of arcs.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<const STEPS: usize> {
+    nodes: usize,
+    steps: Steps<STEPS>,
+}
+
+impl<const STEPS: usize> Places<STEPS> {
+    /// The place of an arc whose cost is at most the end of the last step.
+    #[inline]
+    pub fn of(&self, tail: usize, head: usize, cost: f64) -> usize {
+        (tail * self.nodes + head) * STEPS + self.steps.of(cost)
+    }
 }
 
 /// What a network makes of a demand.
@@ -92,29 +105,15 @@ impl<const STEPS: usize> Network<STEPS> {
     /// A network without arcs.
     pub fn new(nodes: usize, steps: Steps<STEPS>) -> Self {
         let capacities = memory::matrix(nodes * STEPS, nodes, Purpose::LabelsByLabels);
-        Self {
-            nodes,
-            steps,
-            capacities,
-            out: vec![0.0; nodes],
-            into: vec![0.0; nodes],
-        }
+        Self::of(nodes, steps, capacities)
     }
 
     /// The network with these capacities, by tail, head and step.
     pub fn of(nodes: usize, steps: Steps<STEPS>, capacities: Vec<f64>) -> Self {
-        let (mut out, mut into) = (vec![0.0; nodes], vec![0.0; nodes]);
-        for (pair, by_step) in capacities.chunks_exact(STEPS).enumerate() {
-            let capacity: f64 = by_step.iter().sum();
-            out[pair / nodes] += capacity;
-            into[pair % nodes] += capacity;
-        }
         Self {
             nodes,
             steps,
             capacities,
-            out,
-            into,
         }
     }
 
@@ -123,22 +122,34 @@ impl<const STEPS: usize> Network<STEPS> {
         self.capacities
     }
 
-    /// Adds capacity at a cost, which is at most the end of the last step.
+    /// Where the capacities are.
+    pub fn places(&self) -> Places<STEPS> {
+        Places {
+            nodes: self.nodes,
+            steps: self.steps,
+        }
+    }
+
+    /// Adds capacity to an arc.
     #[inline]
-    pub fn add(&mut self, tail: usize, head: usize, cost: f64, capacity: f64) {
-        self.capacities[(tail * self.nodes + head) * STEPS + self.steps.of(cost)] += capacity;
-        self.out[tail] += capacity;
-        self.into[head] += capacity;
+    pub fn add(&mut self, place: usize, capacity: f64) {
+        self.capacities[place] += capacity;
     }
 
-    /// What the arcs that leave a node can carry.
-    pub fn capacity_out_of(&self, node: usize) -> f64 {
-        self.out[node]
-    }
-
-    /// What the arcs that lead to a node can carry.
-    pub fn capacity_into(&self, node: usize) -> f64 {
-        self.into[node]
+    /// What all arcs of each node can carry, out of it and into it.
+    pub fn totals(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut out, mut into) = (vec![0.0; self.nodes], vec![0.0; self.nodes]);
+        for (out, row) in out
+            .iter_mut()
+            .zip(self.capacities.chunks_exact(self.nodes * STEPS))
+        {
+            for (into, by_step) in into.iter_mut().zip(row.chunks_exact(STEPS)) {
+                let capacity: f64 = by_step.iter().sum();
+                *out += capacity;
+                *into += capacity;
+            }
+        }
+        (out, into)
     }
 
     /// The prices at which every node `k` has the net outflow `demand[k]`; `None` when `interrupted` returns true.
@@ -147,6 +158,10 @@ impl<const STEPS: usize> Network<STEPS> {
         demand: &[f64],
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Option<Prices<STEPS>> {
+        let dearest = self.steps.ends[STEPS - 1];
+        let (out, into) = self.totals();
+        let both = out.iter().zip(&into);
+        let scale: Vec<f64> = both.map(|(out, into)| (out + into) / dearest).collect();
         for steps in self.capacities.chunks_exact_mut(STEPS) {
             let mut before = 0.0;
             for capacity in steps {
@@ -154,9 +169,6 @@ impl<const STEPS: usize> Network<STEPS> {
                 *capacity = before;
             }
         }
-        let dearest = self.steps.ends[STEPS - 1];
-        let both = self.out.iter().zip(&self.into);
-        let scale: Vec<f64> = both.map(|(out, into)| (out + into) / dearest).collect();
         let found = Newton::new(&self, demand, &scale).solve(interrupted)?;
         if found.unmet.iter().all(|&amount| amount == 0.0) {
             return Some(found);
@@ -208,7 +220,7 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
             network,
             demand,
             scale,
-            damping: LEAST_DAMPING,
+            damping: FIRST_DAMPING,
             prices: vec![0.0; nodes],
             left: demand.to_vec(),
             slopes: memory::matrix(nodes, nodes, Purpose::LabelsByLabels),
@@ -381,7 +393,8 @@ mod tests {
     fn priced(arcs: &[(usize, usize, f64, f64)], demand: &[f64]) -> Prices<12> {
         let mut network = Network::new(demand.len(), ENDS);
         for &(tail, head, cost, capacity) in arcs {
-            network.add(tail, head, cost, capacity);
+            let place = network.places().of(tail, head, cost);
+            network.add(place, capacity);
         }
         network.priced(demand, &mut || false).unwrap()
     }
@@ -431,7 +444,7 @@ mod tests {
     #[test]
     fn an_interruption_leaves_no_prices() {
         let mut network = Network::new(2, ENDS);
-        network.add(0, 1, 0.5, 4.0);
+        network.add(network.places().of(0, 1, 0.5), 4.0);
         assert!(network.priced(&[1.0, -1.0], &mut || true).is_none());
     }
 

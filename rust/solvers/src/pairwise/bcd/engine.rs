@@ -429,16 +429,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         total
     }
 
-    /// A copy of the instances' gap terms, as last certified.
-    pub fn gap_terms(&self) -> Vec<f64> {
-        memory::copied(&self.gaps, Purpose::Rows)
-    }
-
-    /// Goes back to gap terms that were copied.
-    pub fn set_gap_terms(&mut self, terms: &[f64]) {
-        self.gaps.copy_from_slice(terms);
-    }
-
     /// The sum of the instances' gap terms, as last certified.
     pub fn gap(&self) -> f64 {
         self.gaps.iter().sum()
@@ -575,7 +565,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         Snapshot {
             dual: memory::copied(&self.dual, Purpose::RowsByLabels),
             dual_terms: memory::copied(&self.dual_terms, Purpose::Rows),
-            gaps: self.gap_terms(),
+            gaps: memory::copied(&self.gaps, Purpose::Rows),
             sum: self.sum.clone(),
             offset: self.offset.clone(),
             state: memory::copied(self.scores.state(), Purpose::RowsByLabels),
@@ -586,7 +576,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub fn restore(&mut self, point: &Snapshot) {
         self.dual.copy_from_slice(&point.dual);
         self.dual_terms.copy_from_slice(&point.dual_terms);
-        self.set_gap_terms(&point.gaps);
+        self.gaps.copy_from_slice(&point.gaps);
         self.sum.copy_from_slice(&point.sum);
         self.offset.copy_from_slice(&point.offset);
         self.scores.state().copy_from_slice(&point.state);

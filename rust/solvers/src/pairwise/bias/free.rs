@@ -100,8 +100,8 @@ impl<'a> Free<'a> {
         Some(settle(engine))
     }
 
-    /// Moves the engine to the cheapest repair with the better one of two biases, and certifies it; `None` when there is no
-    /// repair: the engine is to be restored then.
+    /// Moves the engine to the cheapest repair with the bias that its prices make better, and certifies it; `None` when
+    /// there is no repair: the engine is to be restored then.
     fn reroute<S: Scores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
@@ -133,19 +133,7 @@ impl<'a> Free<'a> {
             .zip(&plan.flow.prices)
             .map(|(b, price)| b - price);
         engine.offset = centred(prices.collect());
-        let priced = Self::exactly(&engine.certify());
-        if priced.gap <= self.tolerance {
-            return Some(priced);
-        }
-        let other = std::mem::replace(&mut engine.offset, bias);
-        let terms = engine.gap_terms();
-        let plain = Self::exactly(&engine.certify());
-        if plain.gap < priced.gap {
-            return Some(plain);
-        }
-        engine.offset = other;
-        engine.set_gap_terms(&terms);
-        Some(priced)
+        Some(Self::exactly(&engine.certify()))
     }
 
     /// Moves the engine to the better one of both repairs; whether there is one. With none the engine is where it was.

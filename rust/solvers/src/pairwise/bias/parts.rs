@@ -1,7 +1,7 @@
 //! The cheap repair of a point with a free bias whose rows are dealt to many machines ([`super::residual`]): what a part
 //! does, and what is known from the sum over the parts.
 
-use super::residual::{self, Carried, Every, Flow, Network, Plan, STEPS};
+use super::residual::{self, Carried, Flow, Network, Plan, Rows, STEPS};
 use super::transport::At;
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
@@ -32,7 +32,7 @@ pub fn residual_capacities<S: Scores>(
     let scores = common_scores(labels, scores, point, threads)?;
     let mut near = residual::nearest(labels);
     let at = at(labels, &scores, point);
-    let network = residual::capacities(&at, bands, Every::ROW, &mut near, threads, monitor);
+    let network = residual::capacities(&at, bands, Rows::ALL, &mut near, threads, monitor);
     Ok(network.map(Network::into_capacities))
 }
 
@@ -74,7 +74,7 @@ pub fn residual_moves<S: Scores>(
     let near = residual::nearest(labels);
     let mut plan = Plan {
         flow,
-        rows: Every::ROW,
+        rows: Rows::ALL,
         near,
     };
     let mut dual = point.dual.to_vec();

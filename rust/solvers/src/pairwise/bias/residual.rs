@@ -9,7 +9,7 @@
 //! Pairs within a band around the margin take part. Labels that find too little capacity there get a wider band.
 
 use super::repair::centred;
-use super::transport::{Arc, At, NEAREST, Row};
+use super::transport::{At, FARTHEST, NEAREST, Row};
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
 use crate::network::prices::{self, Steps};
@@ -38,9 +38,12 @@ const WIDEST: f64 = 16.0;
 const WIDER: f64 = 4.0;
 const ATTEMPTS: usize = 12;
 
-/// From so many rows on, every second one carries the flow alone, if it can: rows take the time of a repair, and half of
-/// them cost as good as nothing of its quality.
-const HALVED: usize = 1000;
+/// From so many rows on, a part of them carries the flow alone, if it can: rows take the time of a repair.
+const MANY: usize = 1000;
+
+/// How far from the margin the variables of these rows are in doubt at most: the pairs that may be are many farther out,
+/// and must be sorted.
+const CLOSE: f64 = 1.0 / 16.0;
 
 /// Most rows, and labels of them, that one chunk of work explains; chunks for each thread between two looks at the
 /// interruption.
@@ -59,30 +62,34 @@ pub struct Flow {
     pub spread: f64,
 }
 
-/// Every `stride`-th row from the `first` one on, which is less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Every {
-    first: usize,
+/// Which rows take part: every `stride`-th one whose variables are in doubt up to the `farthest` from the margin at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rows {
     stride: usize,
+    farthest: f64,
 }
 
-impl Every {
-    /// All rows, and those with an even or an odd number.
-    pub const ROW: Self = Self {
-        first: 0,
+/// Few of many rows first, and more where the pairs of these lack capacity.
+const STAGES: [Rows; 3] = [
+    Rows {
+        stride: 2,
+        farthest: CLOSE,
+    },
+    Rows {
         stride: 1,
-    };
-    const EVEN: Self = Self {
-        first: 0,
-        stride: 2,
-    };
-    const ODD: Self = Self {
-        first: 1,
-        stride: 2,
+        farthest: CLOSE,
+    },
+    Rows::ALL,
+];
+
+impl Rows {
+    pub const ALL: Self = Self {
+        stride: 1,
+        farthest: FARTHEST,
     };
 
-    fn includes(self, i: usize) -> bool {
-        i % self.stride == self.first
+    fn include(self, i: usize, near: f64) -> bool {
+        i.is_multiple_of(self.stride) && near <= self.farthest
     }
 }
 
@@ -90,7 +97,7 @@ impl Every {
 pub(super) struct Plan {
     pub flow: Flow,
     /// Which rows take part.
-    pub rows: Every,
+    pub rows: Rows,
     /// How far from the margin the variables of each row are in doubt.
     pub near: Vec<f64>,
 }
@@ -124,28 +131,22 @@ pub(super) fn plan(
     let first = first_band(&demand, at.labels.weight_of_pairs());
     let mut bands = vec![first; demand.len()];
     let mut near = nearest(at.labels);
-    let mut rows = if near.len() < HALVED {
-        Every::ROW
-    } else {
-        Every::EVEN
-    };
-    let mut even = None;
+    let last = STAGES.len() - 1;
+    let mut stage = if near.len() < MANY { last } else { 0 };
     for _ in 0..ATTEMPTS {
-        let network = match even.take() {
-            Some(network) => {
-                add_rows(network, at, &bands, Every::ODD, &mut near, threads, monitor)?
-            }
-            None => capacities(at, &bands, rows, &mut near, threads, monitor)?,
-        };
-        if rows == Every::EVEN && shortages(&demand, &network).iter().any(|&lack| lack > 0.0) {
+        let mut network = capacities(at, &bands, STAGES[stage], &mut near, threads, monitor)?;
+        while stage < last && lacks_capacity(&demand, &network) {
             // All rows come before wider bands.
-            rows = Every::ROW;
-            even = Some(network);
-            continue;
+            let more = (STAGES[stage + 1], Some(STAGES[stage]));
+            network = add_rows(network, at, &bands, more, &mut near, threads, monitor)?;
+            stage += 1;
         }
         match carried(&demand, bands.clone(), network, monitor)? {
-            Carried::By(flow) => return Some(Plan { flow, rows, near }),
-            Carried::Within(_) if rows == Every::EVEN => rows = Every::ROW,
+            Carried::By(flow) => {
+                let rows = STAGES[stage];
+                return Some(Plan { flow, rows, near });
+            }
+            Carried::Within(_) if stage < last => stage += 1,
             Carried::Within(wider) => bands = wider,
         }
     }
@@ -213,10 +214,11 @@ pub(super) fn first_band(demand: &[f64], weight_of_pairs: f64) -> f64 {
     (BAND_PER_SHARE * moved / weight_of_pairs).clamp(LEAST_BAND, LARGEST_BAND)
 }
 
-/// Calls `visit` for those of the rows whose pairs' variables are known, to ask for arcs within the bands, and `take` with
-/// what it has found in each few rows, in order; `false` when interrupted.
+/// Calls `visit` for those of the rows, but for some others, whose pairs' variables are known, to ask for arcs within the
+/// bands, and `take` with what it has found in each few rows, in order; `false` when interrupted.
 fn each_row<R: Default + Send>(
-    (at, bands, rows): (&At<'_>, &[f64], Every),
+    (at, bands): (&At<'_>, &[f64]),
+    (rows, others): (Rows, Option<Rows>),
     near: &mut [f64],
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -235,8 +237,9 @@ fn each_row<R: Default + Send>(
             let (mut row, mut found) = (Row::new(q), R::default());
             let first = poll * between_polls + chunk * together;
             for (i, near) in (first..).zip(near) {
-                let asked = rows.includes(i) && at.labels.has_pairs(i);
-                if asked && row.explain(at, i, near, widest) {
+                let known = others.is_some_and(|others| others.include(i, *near));
+                let asked = i.is_multiple_of(rows.stride) && !known && at.labels.has_pairs(i);
+                if asked && row.explain(at, i, near, rows.farthest, widest) {
                     visit(i, &mut row, &mut found);
                 }
             }
@@ -251,34 +254,40 @@ fn each_row<R: Default + Send>(
 pub(super) fn capacities(
     at: &At<'_>,
     bands: &[f64],
-    rows: Every,
+    rows: Rows,
     near: &mut [f64],
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
     let network = Network::new(at.labels.count(), steps(bands));
-    add_rows(network, at, bands, rows, near, threads, monitor)
+    add_rows(network, at, bands, (rows, None), near, threads, monitor)
 }
 
-/// Adds the residual capacities of some rows; `None` when interrupted.
+/// Adds the residual capacities of some rows, but for others; `None` when interrupted.
 fn add_rows(
     mut network: Network,
     at: &At<'_>,
     bands: &[f64],
-    rows: Every,
+    rows: (Rows, Option<Rows>),
     near: &mut [f64],
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Network> {
+    let places = network.places();
     let complete = each_row(
-        (at, bands, rows),
+        (at, bands),
+        rows,
         near,
         threads,
         monitor,
-        |i, row, found: &mut Vec<Arc>| row.arcs(at, i, bands, |arc| found.push(arc)),
+        |i, row, found: &mut Vec<(usize, f64)>| {
+            row.arcs(at, i, bands, |arc| {
+                found.push((places.of(arc.tail, arc.head, arc.cost), arc.capacity));
+            });
+        },
         |found| {
-            for arc in found {
-                network.add(arc.tail, arc.head, arc.cost, arc.capacity);
+            for (place, capacity) in found {
+                network.add(place, capacity);
             }
         },
     );
@@ -289,13 +298,8 @@ fn add_rows(
 fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
     let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
     let rounding = demand.len() as f64 * f64::EPSILON * total;
-    let carried = |k: usize| {
-        if demand[k] > 0.0 {
-            network.capacity_out_of(k)
-        } else {
-            network.capacity_into(k)
-        }
-    };
+    let (out, into) = network.totals();
+    let carried = |k: usize| if demand[k] > 0.0 { out[k] } else { into[k] };
     let lacking = |k: usize| demand[k].abs() - carried(k);
     (0..demand.len())
         .map(|k| {
@@ -306,6 +310,10 @@ fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
             }
         })
         .collect()
+}
+
+fn lacks_capacity(demand: &[f64], network: &Network) -> bool {
+    shortages(demand, network).iter().any(|&lack| lack > 0.0)
 }
 
 impl Plan {
@@ -328,7 +336,8 @@ impl Plan {
             ..steps(bands)
         };
         each_row(
-            (at, bands, self.rows),
+            (at, bands),
+            (self.rows, None),
             &mut self.near,
             threads,
             monitor,
@@ -461,7 +470,7 @@ mod tests {
     #[test]
     fn every_second_of_many_rows_carries_the_flow_if_it_can() {
         let movers = |share: f64| {
-            let problem = Problem::new(1, HALVED, 5, false);
+            let problem = Problem::new(1, MANY, 5, false);
             let sum: Vec<f64> = row_sum(&problem.dual, 5)
                 .iter()
                 .map(|g| share * g)
@@ -481,14 +490,14 @@ mod tests {
             (plan.rows, odd, even)
         };
         let (rows, odd, even) = movers(0.01);
-        assert!((rows, odd) == (Every::EVEN, 0) && even > 0);
+        assert!((rows, odd) == (STAGES[0], 0) && even > 0);
         let (rows, odd, even) = movers(1.0);
-        assert!(rows == Every::ROW && odd > 0 && even > 0);
+        assert!(rows != STAGES[0] && odd > 0 && even > 0);
     }
 
     #[test]
     fn the_number_of_threads_changes_no_bit() {
-        let problem = Problem::new(2, HALVED, 5, false);
+        let problem = Problem::new(2, MANY, 5, false);
         let sum = row_sum(&problem.dual, 5);
         let moves = |count: usize| {
             let threads = Threads::new(count);

@@ -47,14 +47,20 @@ pub fn best_without_features(capacity: &[f64], monitor: &mut dyn Monitor) -> Vec
         spread: SPREAD,
     };
     let mut network = Network::new(q, steps);
+    let places = network.places();
     for (m, row) in capacity.chunks_exact(q).enumerate() {
         for (l, &capacity) in row.iter().enumerate() {
-            network.add(l, m, 1.0, capacity);
+            network.add(places.of(l, m, 1.0), capacity);
         }
     }
     // At b = 0 label m has more of the dual variables than it should by what its pairs outweigh the others'.
-    let demand = (0..q).map(|k| network.capacity_out_of(k) - network.capacity_into(k));
-    let demand = centred(demand.collect());
+    let (out, into) = network.totals();
+    let demand = centred(
+        out.iter()
+            .zip(&into)
+            .map(|(out, into)| out - into)
+            .collect(),
+    );
     let found = network.priced(&demand, &mut || monitor.interrupted());
     let bias = found.map(|found| centred(found.prices.iter().map(|price| -price).collect()));
     // In ascending order best biases are 1 apart at most: larger ones are what overflow has left.

@@ -11,7 +11,7 @@ use crate::linalg::sort::{Scratch, sort_spread};
 /// Pairs with a margin up to this far from 1 are in doubt, at first; how much farther the next look goes, and the last.
 pub(super) const NEAREST: f64 = 1.0 / 64.0;
 const FARTHER: f64 = 4.0;
-const FARTHEST: f64 = 0.25;
+pub(super) const FARTHEST: f64 = 0.25;
 
 /// What may be left of a row's transport plan, as a share of the weight of a pair.
 const LEFT_OVER: f64 = 1e-9;
@@ -94,25 +94,34 @@ impl Row {
     }
 
     /// Finds the dual variables of row `i`, from a guess of how far from the margin they are in doubt, which it
-    /// corrects; `false` when they are not found. An infinite guess stands for rows that do not come out even. Arcs are
-    /// asked for with bands up to the `widest`.
-    pub fn explain(&mut self, at: &At<'_>, i: usize, near: &mut f64, widest: f64) -> bool {
+    /// corrects, up to the `farthest`; `false` when they are not found. An infinite guess stands for rows that do not come
+    /// out even. Arcs are asked for with bands up to the `widest`.
+    pub fn explain(
+        &mut self,
+        at: &At<'_>,
+        i: usize,
+        near: &mut f64,
+        farthest: f64,
+        widest: f64,
+    ) -> bool {
+        let mixture = at.mixtures && near.is_infinite();
+        if *near > farthest && !mixture {
+            return false;
+        }
         self.gather(at, i);
         if at.labels.has_zero_label() {
             self.star();
             return true;
         }
-        let mut sorted = f64::NAN;
-        while *near <= FARTHEST {
-            let distance = widest.max(*near);
-            if distance != sorted {
-                self.sort(distance);
-                sorted = distance;
-            }
+        self.sort(widest.max(farthest));
+        while *near <= farthest {
             if self.is_even(*near) {
                 return true;
             }
             *near *= FARTHER;
+        }
+        if *near <= FARTHEST {
+            return false;
         }
         *near = f64::INFINITY;
         at.mixtures && self.is_plan()
@@ -410,7 +419,7 @@ mod tests {
             mixtures: true,
         };
         let mut row = Row::new(2);
-        row.explain(&at, i, near, 1.0).then(|| {
+        row.explain(&at, i, near, FARTHEST, 1.0).then(|| {
             let mut arcs = Vec::new();
             row.arcs(&at, i, &[1.0, 1.0], |arc| {
                 arcs.push((arc.cost, arc.capacity))
@@ -453,7 +462,7 @@ mod tests {
         for i in (0..n).filter(|&i| labels.has_pairs(i)) {
             for bands in [&bands, &vec![f64::INFINITY; q]] {
                 let widest = bands.iter().copied().fold(0.0, f64::max);
-                assert!(row.explain(&at, i, &mut { NEAREST }, widest));
+                assert!(row.explain(&at, i, &mut { NEAREST }, FARTHEST, widest));
                 let mut found = Vec::new();
                 row.arcs(&at, i, bands, |arc| found.push((arc.tail, arc.head)));
                 let within =
@@ -537,7 +546,7 @@ mod tests {
             mixtures: true,
         };
         let (mut row, mut near, mut arcs) = (Row::new(3), NEAREST, Vec::new());
-        assert!(row.explain(&at, 0, &mut near, 1.0));
+        assert!(row.explain(&at, 0, &mut near, FARTHEST, 1.0));
         row.arcs(&at, 0, &[1.0; 3], |arc| {
             arcs.push((arc.tail, arc.head, arc.cost, arc.capacity))
         });
