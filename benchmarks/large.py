@@ -38,11 +38,16 @@ class Case:
     peer_labels: int = 1
 
 
-def text_rows(n: int) -> tuple[Any, Any]:
-    """Return rows of 60 nonzeros of 20,000 features, and 100 labels of which 3 % are relevant."""
+def text_rows(n: int, words: bool = False) -> tuple[Any, Any]:
+    """Return rows of 60 nonzeros of 20,000 features, and 100 labels of which 3 % are relevant.
+
+    Features are drawn evenly, or as the words of a text, feature k in proportion to 1 / (k + 10).
+    """
     random = np.random.default_rng(0)
     d, q, nonzeros = 20_000, 100, 60
-    columns = random.integers(0, d, (n, nonzeros)).astype(np.int32)
+    frequency = 1.0 / (np.arange(d) + 10.0) if words else np.ones(d)
+    frequency /= frequency.sum()
+    columns = random.choice(d, (n, nonzeros), p=frequency).astype(np.int32)
     values = np.abs(random.normal(size=(n, nonzeros)))
     starts = np.arange(0, n * nonzeros + 1, nonzeros)
     X = sparse.csr_matrix((values.ravel(), columns.ravel(), starts), shape=(n, d))
@@ -74,6 +79,12 @@ CASES = {
     "50,000 rows": Case(lambda: text_rows(50_000), "RankSVM", {**PENALIZED, "C": 1.0}),
     "200,000 rows": Case(
         lambda: text_rows(200_000), "RankSVM", {**PENALIZED, "C": 1.0}, (1, 2), HINGE, 4
+    ),
+    "200,000 rows of words": Case(
+        lambda: text_rows(200_000, words=True), "RankSVM", {**PENALIZED, "C": 1.0}, (1, 2)
+    ),
+    "delicious, defaults": Case(
+        delicious, "RankSVM", {"kernel": "linear", "random_state": 0}, (1, 2)
     ),
     "delicious, C = 1": Case(delicious, "RankSVM", {**PENALIZED, "C": 1.0}),
     "delicious, C = 100": Case(delicious, "RankSVM", {**PENALIZED, "C": 100.0}, (1, 2)),
