@@ -379,6 +379,17 @@ mod tests {
     impl Problem {
         /// Random labels, some of them unknown, and random scores, the dual variables of whose pairs are `c_i` below the margin, 0 above it, and anything near it.
         fn new(seed: u64, n: usize, q: usize, zero_label: bool) -> Self {
+            Self::in_doubt(seed, n, q, zero_label, |_| 0.02)
+        }
+
+        /// The same with variables that may be anything up to `doubt(i)` from the margin.
+        fn in_doubt(
+            seed: u64,
+            n: usize,
+            q: usize,
+            zero_label: bool,
+            doubt: impl Fn(usize) -> f64,
+        ) -> Self {
             let mut random = fastrand::Rng::with_seed(seed);
             let indicator: Vec<u8> = (0..n * q).map(|_| random.u8(0..3)).collect();
             let mut labels = Labels::new(&indicator, q, 3.0).unwrap();
@@ -403,8 +414,8 @@ mod tests {
                 for (m, n) in pairs {
                     let margin = scores[i * q + m] + bias[m] - scores[i * q + n] - bias[n];
                     let share = match margin - 1.0 {
-                        excess if excess < -0.02 => 1.0,
-                        excess if excess > 0.02 => 0.0,
+                        excess if excess < -doubt(i) => 1.0,
+                        excess if excess > doubt(i) => 0.0,
                         _ => random.f64(),
                     };
                     dual[i * q + m] += share * labels.weight(i);
@@ -466,20 +477,24 @@ mod tests {
         }
     }
 
-    /// With many rows, every second one moves; all of them do where these cannot carry the flow.
+    /// Of many rows, every second one in doubt near the margin moves, then all of these, then the others: each part only
+    /// where the one before cannot carry the flow.
     #[test]
-    fn every_second_of_many_rows_carries_the_flow_if_it_can() {
-        let movers = |share: f64| {
-            let problem = Problem::new(1, MANY, 5, false);
-            let sum: Vec<f64> = row_sum(&problem.dual, 5)
-                .iter()
-                .map(|g| share * g)
-                .collect();
+    fn few_of_many_rows_carry_the_flow_if_they_can() {
+        let far = |i: usize| if i % 4 < 2 { 0.02 } else { 0.2 };
+        let problem = Problem::in_doubt(1, MANY, 5, false, far);
+        let sum = row_sum(&problem.dual, 5);
+        let mut reached = Vec::new();
+        for share in [0.03, 0.3, 1.0] {
+            let sum: Vec<f64> = sum.iter().map(|g| share * g).collect();
             let mut plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
-            let (mut odd, mut even, mut moved) = (0, 0, vec![0.0; 5]);
+            let (near, rows) = (plan.near.clone(), plan.rows);
+            let (mut moved, mut others) = (vec![0.0; 5], [0; 2]);
             assert!(
                 plan.moves(&problem.at(), &Threads::new(1), &mut (), |i, change| {
-                    *(if i % 2 == 0 { &mut even } else { &mut odd }) += 1;
+                    assert!(rows.include(i, near[i]));
+                    others[0] += i % 2;
+                    others[1] += usize::from(near[i] > CLOSE);
                     axpy(1.0, change, &mut moved);
                 })
             );
@@ -487,12 +502,13 @@ mod tests {
             for (moved, g) in moved.iter().zip(&sum) {
                 assert!((moved + g).abs() < 1e-10 * most);
             }
-            (plan.rows, odd, even)
-        };
-        let (rows, odd, even) = movers(0.01);
-        assert!((rows, odd) == (STAGES[0], 0) && even > 0);
-        let (rows, odd, even) = movers(1.0);
-        assert!(rows != STAGES[0] && odd > 0 && even > 0);
+            assert_eq!(
+                others.map(|rows| rows > 0),
+                [rows != STAGES[0], rows == Rows::ALL]
+            );
+            reached.push(rows);
+        }
+        assert_eq!(reached, STAGES);
     }
 
     #[test]
