@@ -141,6 +141,24 @@ def test_certificate_of_an_early_stop_is_honest(solver, bias, seed):
     np.testing.assert_allclose(run.scores, K @ run.dual, atol=1e-10)
 
 
+@pytest.mark.parametrize("C", [0.03, 1.0, 10.0])
+def test_bounds_of_many_rows_hold_for_a_free_bias(C):
+    """From 1,000 rows on, the repair before a certificate moves a part of them."""
+    X, Y = random_problem(3, n=1500, d=12, q=10)
+    options = {"kernel_name": "linear", "c": C}
+    best = solve(X, Y, tolerance=1e-6, **options).primal
+    for tolerance in (3e-2, 3e-3, 1e-4):
+        run = solve(X, Y, tolerance=tolerance, **options)
+        assert run.status == "converged"
+        assert run.gap <= tolerance
+        assert np.abs(run.dual.sum(axis=0)).max() <= 1e-12 * np.abs(run.dual).sum()
+        expected = rank_svm.primal_objective(X @ X.T, Y, C, run.dual, run.bias, "free")
+        assert run.primal == pytest.approx(expected, rel=1e-9)
+        assert run.dual_objective <= best * (1 + 1e-9)
+        assert best <= run.primal * (1 + 1e-6)
+        assert run.gap == pytest.approx(1.0 - run.dual_objective / run.primal, abs=1e-9)
+
+
 # -------------------------------------------------------------------------------------------------
 # Heuristics and representations change the way, not the result
 # -------------------------------------------------------------------------------------------------
