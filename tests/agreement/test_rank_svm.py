@@ -321,6 +321,19 @@ def test_start_outside_the_constraints_does_not_spoil_the_certificate(solver):
         assert run.gap <= tolerance
 
 
+def test_a_loop_that_only_rounding_moves_stalls():
+    """A gap of nearly 0 is reached or not, as rounding has it: it is no reason to go on."""
+    stalled = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X, Y = random.integers(-1, 2, size=(6, 2)), random.integers(2, size=(6, 3))
+        run = solve((X @ X.T).astype(float), Y, c=0.5, tolerance=1e-300, max_epochs=1000)
+        if run.status == "stalled":
+            stalled.append(run)
+    assert len(stalled) >= 2
+    assert all(run.gap < 1e-14 and run.epochs < 1000 for run in stalled)
+
+
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
 def test_interrupted_loop_goes_on_where_it_was(solver, bias):
