@@ -583,7 +583,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     }
 
     /// Forgets the way to the present point: it has been moved by something else than the block steps.
-    pub fn restart(&mut self) {
+    fn restart(&mut self) {
         self.centre = None;
         for chain in &mut self.chains {
             chain.restart();
@@ -594,11 +594,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// Ends the acceleration; whether there was one.
     pub fn stop_accelerating(&mut self) -> bool {
         self.centre.take().is_some()
-    }
-
-    /// Whether an acceleration is under way.
-    pub fn accelerated(&self) -> bool {
-        self.centre.is_some()
     }
 
     /// Epochs so far.

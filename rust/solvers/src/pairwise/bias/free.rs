@@ -219,18 +219,11 @@ impl Rule for Free<'_> {
             return;
         }
         let kept = engine.snapshot();
-        let squares: f64 = engine.sum.iter().map(|g| g * g).sum();
-        let augmented = point.dual + 0.5 * engine.sigma * squares;
         let found = self.repair(engine, &kept, last, monitor);
         self.next_attempt = epochs + 1 + epochs / 10;
         self.next_gap = point.gap / FEWER;
         match found {
             Some(found) if last || found.gap <= self.tolerance => *point = found,
-            Some(found) if found.dual >= augmented && !engine.accelerated() => {
-                // A better point of the augmented Lagrangian, too.
-                *point = found;
-                engine.restart();
-            }
             Some(_) => {
                 self.better_bias = Some(engine.bias());
                 engine.restore(&kept);
