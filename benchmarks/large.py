@@ -45,9 +45,9 @@ def text_rows(n: int, words: bool = False) -> tuple[Any, Any]:
     """
     random = np.random.default_rng(0)
     d, q, nonzeros = 20_000, 100, 60
-    frequency = 1.0 / (np.arange(d) + 10.0) if words else np.ones(d)
-    frequency /= frequency.sum()
-    columns = random.choice(d, (n, nonzeros), p=frequency).astype(np.int32)
+    frequency = 1.0 / (np.arange(d) + 10.0)
+    shares = frequency / frequency.sum() if words else None
+    columns = random.choice(d, (n, nonzeros), p=shares).astype(np.int32)
     values = np.abs(random.normal(size=(n, nonzeros)))
     starts = np.arange(0, n * nonzeros + 1, nonzeros)
     X = sparse.csr_matrix((values.ravel(), columns.ravel(), starts), shape=(n, d))

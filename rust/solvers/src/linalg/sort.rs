@@ -83,23 +83,21 @@ mod tests {
     /// Keys out of the range and NaN have a place, too.
     #[test]
     fn keys_out_of_range_are_sorted() {
+        let sort = |values: &mut [f64]| {
+            sort_spread(
+                values,
+                |value| *value,
+                (20.0, 60.0),
+                &mut Scratch::default(),
+            );
+        };
         let mut values: Vec<f64> = (0..100).map(|k| f64::from((k * 37) % 100)).collect();
         values[3] = f64::INFINITY;
         values[50] = f64::NEG_INFINITY;
-        sort_spread(
-            &mut values,
-            |value| *value,
-            (20.0, 60.0),
-            &mut Scratch::default(),
-        );
+        sort(&mut values);
         assert!(values.is_sorted());
         values[7] = f64::NAN;
-        sort_spread(
-            &mut values,
-            |value| *value,
-            (20.0, 60.0),
-            &mut Scratch::default(),
-        );
+        sort(&mut values);
         assert_eq!(values.len(), 100);
     }
 }

@@ -52,7 +52,8 @@ pub fn residual_flow(
     check_size("capacities", capacities.len(), q * q * STEPS)?;
     let network = Network::of(q, residual::steps(&bands), capacities);
     let demand = residual::demand_of(sum);
-    Ok(residual::carried(&demand, bands, network, monitor))
+    let lacking = residual::shortages(&demand, &network);
+    Ok(residual::carried(&demand, bands, network, lacking, monitor))
 }
 
 /// The part's dual rows after their share of a flow; `None` when interrupted.

@@ -135,13 +135,15 @@ pub(super) fn plan(
     let mut stage = if near.len() < MANY { last } else { 0 };
     for _ in 0..ATTEMPTS {
         let mut network = capacities(at, &bands, STAGES[stage], &mut near, threads, monitor)?;
-        while stage < last && lacks_capacity(&demand, &network) {
+        let mut lacking = shortages(&demand, &network);
+        while stage < last && !is_met(&lacking) {
             // All rows come before wider bands.
             let more = (STAGES[stage + 1], Some(STAGES[stage]));
             network = add_rows(network, at, &bands, more, &mut near, threads, monitor)?;
+            lacking = shortages(&demand, &network);
             stage += 1;
         }
-        match carried(&demand, bands.clone(), network, monitor)? {
+        match carried(&demand, bands.clone(), network, lacking, monitor)? {
             Carried::By(flow) => {
                 let rows = STAGES[stage];
                 return Some(Plan { flow, rows, near });
@@ -172,17 +174,17 @@ pub enum Carried {
     Within(Vec<f64>),
 }
 
-/// Prices the demand; `None` when interrupted, or when no wider bands are left.
+/// Prices the demand, from the shortages that it meets; `None` when interrupted, or when no wider bands are left.
 pub(super) fn carried(
     demand: &[f64],
     bands: Vec<f64>,
     network: Network,
+    mut unmet: Vec<f64>,
     monitor: &mut dyn Monitor,
 ) -> Option<Carried> {
-    let mut unmet = shortages(demand, &network);
-    if unmet.iter().all(|&amount| amount == 0.0) {
+    if is_met(&unmet) {
         let found = network.priced(demand, &mut || monitor.interrupted())?;
-        if found.unmet.iter().all(|&amount| amount == 0.0) {
+        if is_met(&found.unmet) {
             let flow = Flow {
                 bands,
                 prices: found.prices,
@@ -295,7 +297,7 @@ fn add_rows(
 }
 
 /// What the arcs of a label lack to carry its demand, whatever the other labels do; 0 where they may do.
-fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
+pub(super) fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
     let total: f64 = demand.iter().map(|amount| amount.abs()).sum();
     let rounding = demand.len() as f64 * f64::EPSILON * total;
     let (out, into) = network.totals();
@@ -312,8 +314,8 @@ fn shortages(demand: &[f64], network: &Network) -> Vec<f64> {
         .collect()
 }
 
-fn lacks_capacity(demand: &[f64], network: &Network) -> bool {
-    shortages(demand, network).iter().any(|&lack| lack > 0.0)
+fn is_met(unmet: &[f64]) -> bool {
+    unmet.iter().all(|&amount| amount == 0.0)
 }
 
 impl Plan {
@@ -579,6 +581,28 @@ mod tests {
         assert!(plan(&problem.at(), &sum, &Threads::new(1), &mut Now).is_none());
         let mut plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
         assert!(!plan.moves(&problem.at(), &Threads::new(1), &mut Now, |_, _| {}));
+        // A row alone is the first of its chunk, where it is asked for.
+        let alone = Problem {
+            labels: Labels::new(&[1, 0], 2, 1.0).unwrap(),
+            dual: vec![0.5, -0.5],
+            scores: vec![1.0, 0.0],
+            bias: vec![0.0; 2],
+        };
+        let read = |monitor: &mut dyn Monitor| {
+            let mut near = [NEAREST];
+            let threads = Threads::new(1);
+            capacities(
+                &alone.at(),
+                &[1.0; 2],
+                Rows::ALL,
+                &mut near,
+                &threads,
+                monitor,
+            )
+            .is_some()
+        };
+        assert!(!read(&mut Now));
+        assert!(read(&mut ()));
     }
 
     /// The only pair that can carry the demand is far from the margin.
