@@ -108,6 +108,7 @@ docs: $(VENV)/.package $(VENV)/.dev
 
 # paper/paper.pdf. `python paper/collect.py RESULTS` takes its numbers from what the benchmarks wrote.
 paper: $(VENV)/.package $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group paper
 	$(BIN)/python -c "import typst; typst.compile('paper/paper.typ', output='paper/paper.pdf', root='.')"
 
 clean:

@@ -84,15 +84,5 @@ copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
-html_sidebars = {
-    "**": [
-        "sidebar/brand.html",
-        "sidebar/versions.html",
-        "sidebar/search.html",
-        "sidebar/scroll-start.html",
-        "sidebar/navigation.html",
-        "sidebar/scroll-end.html",
-    ]
-}
 html_title = "multimargin"
 html_show_copyright = False

@@ -28,12 +28,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     `_store_targets` and, where it has one, a fitted `threshold_`.
     """
 
-    # The page that scikit-learn's HTML representation links to.
-    _doc_link_module = "multimargin"
-    _doc_link_template = (
-        "https://multimargin.github.io/multimargin/api/generated/multimargin.{estimator_name}.html"
-    )
-
     classes_: NDArray[Any]
     label_names_in_: NDArray[Any]
 
