@@ -94,7 +94,6 @@ TESTS = Path(__file__).parent
 SUBJECTS = {
     "baselines/test_estimators.py",
     "cli/test_documented.py",
-    "compare/report/test_print.py",
     "dask/test_lost_states.py",
     "dask/test_lost_workers.py",
     "datasets/test_damaged_files.py",
