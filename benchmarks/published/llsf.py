@@ -28,7 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from common import DATA, print_table
 from multimargin import LLSF, LabelSpecificBinaryRelevance, LabelSpecificClassifierChain
-from multimargin.baselines import LIFT, BRkNN
+from multimargin.baselines import BRkNN
 from multimargin.compare.statistics.ranks import average_ranks
 from published.comparison import (
     AVERAGE_PRECISION,
@@ -46,6 +46,7 @@ from published.comparison import (
 )
 from published.layout import means, print_data, print_measures
 from published.printed import printed
+from published.rivals import LIFT
 from published.runs import all_of
 from published.statistics import pairwise_counts, total_order
 

@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 
 from common import print_table
 from multimargin import MLRL, RankSVM
-from multimargin.baselines import BPMLL, LEAD, MLkNN
+from multimargin.baselines import BPMLL, MLkNN
 from multimargin.measures import get_scorer
 from published.comparison import (
     AVERAGE_PRECISION,
@@ -45,6 +45,7 @@ from published.comparison import (
 )
 from published.layout import print_data, print_measures, print_t_tests
 from published.printed import printed
+from published.rivals import LEAD
 from published.runs import all_of
 
 COLUMNS = (HAMMING_LOSS, ONE_ERROR, COVERAGE, RANKING_LOSS, AVERAGE_PRECISION)

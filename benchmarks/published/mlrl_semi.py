@@ -4,7 +4,7 @@ Protocol: a fifth of the rows with labels, ten random splits, measured on the ot
 whose width is the mean distance of all rows (for MLRL, of the labelled ones). lambda, lambda1 and
 lambda2 from {0.01, 0.1, 1, 10, 100} / n with n labelled rows, that is with the loss summed; chosen
 by the ranking loss in three folds of the labelled rows, of SSMLRL among all 25 pairs. MLGRF, MLLGC
-and CNMF have the defaults of `multimargin.baselines`: the paper does not say which graph it has.
+and CNMF have the defaults of `published.rivals`: the paper does not say which graph it has.
 """
 
 from functools import partial
@@ -17,12 +17,12 @@ from sklearn.preprocessing import MinMaxScaler
 
 from common import in_turn, print_table
 from multimargin import MLRL, SSMLRL
-from multimargin.baselines import CNMF, MLGRF, MLLGC
 from multimargin.measures import get_scorer
 from published.comparison import chosen, values, whole
 from published.layout import print_measures, print_t_tests
 from published.mlrl import COLUMNS, DATA_SETS
 from published.printed import printed
+from published.rivals import CNMF, MLGRF, MLLGC
 from published.runs import all_of
 
 METHODS = ("SSMLRL", "MLRL", "MLGRF", "MLLGC", "CNMF")

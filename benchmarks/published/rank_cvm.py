@@ -23,7 +23,7 @@ from sklearn.model_selection import cross_validate
 
 from common import print_note, print_table
 from multimargin import RankCVM, RankSVM
-from multimargin.baselines import BPMLL, ADTree, MLkNN
+from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
 from multimargin.measures import get_scorer
 from published.comparison import (
@@ -44,6 +44,7 @@ from published.comparison import (
 from published.layout import print_data, print_measures
 from published.own_threshold import values_by_it
 from published.printed import printed
+from published.rivals import ADTree
 from published.runs import all_of
 from published.statistics import w_test
 

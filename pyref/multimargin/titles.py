@@ -47,21 +47,6 @@ BASELINE_TITLES: Mapping[str, tuple[str, str]] = MappingProxyType(
             "BP-MLL",
             "neural network with one hidden layer and an exponential loss of every pair",
         ),
-        "lift": (
-            "LIFT",
-            "support vector machines on the distances to each label's own cluster centres",
-        ),
-        "lead": ("LEAD", "labels learned in the order of a Bayesian network of their errors"),
-        "adtree": ("ADTree", "alternating decision tree on all labels at once, grown by boosting"),
-        "mlgrf": (
-            "MLGRF",
-            "labels spread from labelled to unlabelled rows (rows of -1 in Y) over a graph",
-        ),
-        "mllgc": ("MLLGC", "as MLGRF, with a normalised graph and labelled rows that may change"),
-        "cnmf": (
-            "CNMF",
-            "label sets of unlabelled rows (rows of -1 in Y) as alike as their features",
-        ),
         "clr": (
             "CLR",
             "a support vector machine for each two labels, and a virtual label as threshold",

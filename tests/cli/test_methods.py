@@ -17,7 +17,7 @@ def test_all(command) -> None:
     assert [method["name"] for method in found if method["baseline"]] == list(BASELINES)
 
 
-@pytest.mark.parametrize("name", [*METHODS, "ml-knn", "lift", "ovr-svc"])
+@pytest.mark.parametrize("name", [*METHODS, "ml-knn", "rakel", "ovr-svc"])
 def test_one(command, name: str) -> None:
     answer = command("methods", name)
     assert answer.out.startswith(f"{ALL[name].title}: {ALL[name].summary}\n")

@@ -14,12 +14,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from multimargin.baselines import (
     BPMLL,
-    CNMF,
-    LEAD,
-    LIFT,
-    MLGRF,
-    MLLGC,
-    ADTree,
     BRkNN,
     CalibratedLabelRanking,
     LabelPowerset,
@@ -59,7 +53,6 @@ def _prefix(estimator: Any, depth: int) -> str:
 _C = tuple(2.0**exponent for exponent in range(-2, 11))
 _GAMMA = tuple(2.0**exponent for exponent in range(-10, 3))
 _NEIGHBOURS = (5, 10, 15, 20)
-_WEIGHTS = (0.0, 0.01, 0.1, 1.0, 10.0)
 _LINEAR = SVC(kernel="linear", C=1.0, max_iter=1_000_000)
 _INNER = {"C": "estimator__C"}
 _REPEATABLE = {"random_state": 0}
@@ -85,50 +78,6 @@ _RIVALS = (
         BPMLL,
         _REPEATABLE,
         {"hidden": (0.1, 0.2, 0.4), "decay": (0.01, 0.1, 1.0)},
-    ),
-    Method(
-        "lift",
-        *BASELINE_TITLES["lift"],
-        LIFT,
-        {"estimator": _LINEAR, **_REPEATABLE},
-        {"ratio": (0.05, 0.1, 0.2, 0.3), "estimator__C": _C},
-        _INNER,
-    ),
-    Method(
-        "lead",
-        *BASELINE_TITLES["lead"],
-        LEAD,
-        {"estimator": _LINEAR},
-        {"estimator__C": _C},
-        _INNER,
-    ),
-    Method(
-        "adtree",
-        *BASELINE_TITLES["adtree"],
-        ADTree,
-        {},
-        {"n_rounds": (10, 20, 50, 100)},
-    ),
-    Method(
-        "mlgrf",
-        *BASELINE_TITLES["mlgrf"],
-        MLGRF,
-        {},
-        {"label_weight": _WEIGHTS, "n_neighbors": _NEIGHBOURS},
-    ),
-    Method(
-        "mllgc",
-        *BASELINE_TITLES["mllgc"],
-        MLLGC,
-        {},
-        {"smoothness": (1.0, 9.0, 99.0, 999.0), "label_weight": _WEIGHTS},
-    ),
-    Method(
-        "cnmf",
-        *BASELINE_TITLES["cnmf"],
-        CNMF,
-        {},
-        {"gamma": ("scale", *_GAMMA)},
     ),
     Method(
         "clr",

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from multimargin.baselines import LIFT
+from published.rivals import LIFT
 from tests.support.subsets import first_fast
 
 

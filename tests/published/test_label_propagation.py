@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.base import clone
 
-from multimargin.baselines import CNMF, MLGRF, MLLGC
+from published.rivals import CNMF, MLGRF, MLLGC
 from tests.support.subsets import first_fast
 
 METHODS = [MLGRF(), MLLGC(), CNMF()]
@@ -112,7 +113,7 @@ def test_rows_that_nothing_joins_to_a_labelled_row():
 @pytest.mark.parametrize("model", METHODS, ids=lambda m: type(m).__name__)
 def test_rows_of_the_fit_and_new_rows(model):
     X, Y = problem(n=40)
-    model.set_params(n_neighbors=5, gamma=0.5).fit(X, Y)
+    model = clone(model).set_params(n_neighbors=5, gamma=0.5).fit(X, Y)
     assert_array_equal(model.labelled_, np.arange(20))
     assert_allclose(model.label_scores(X), model.transduced_scores_)
     x = np.array([0.2, -0.1])
@@ -130,6 +131,7 @@ def test_rows_of_the_fit_and_new_rows(model):
 def test_sparse_features_and_classes(model):
     X, Y = problem(n=40)
     X = np.round(4 * X)
+    model = clone(model).set_params(n_neighbors=5, gamma=0.5)
     dense = model.fit(X, Y).label_scores(X)
     assert_allclose(model.fit(sparse.csr_array(X), Y).label_scores(sparse.csr_array(X)), dense)
     y = np.where(X[:, 0] > 0, "b", "a").astype(object)

@@ -23,14 +23,14 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from multimargin.baselines.transductive import (
+from multimargin.checks.parameters import check_real
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
+from published.rivals.transductive import (
     TransductiveClassifier,
     label_cosines,
     neighbour_graph,
 )
-from multimargin.checks.parameters import check_real
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
-from multimargin.estimators.shared.problem import Matrix
 
 
 class _LabelPropagation(TransductiveClassifier):

@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin.baselines.transductive import (
+from multimargin.checks.parameters import check_integer, check_real
+from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.problem import Matrix
+from published.rivals.transductive import (
     TransductiveClassifier,
     label_cosines,
     rbf_similarity,
 )
-from multimargin.checks.parameters import check_integer, check_real
-from multimargin.estimators.shared.docstrings import with_shared_paragraphs
-from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin.baselines import CNMF
+from published.rivals import CNMF
 
 
 def similarities(X, Y, gamma):

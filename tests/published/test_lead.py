@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from multimargin.baselines import LEAD
-from multimargin.baselines.bayesian_network import (
+from published.rivals import LEAD
+from published.rivals.bayesian_network import (
     descendants,
     family_score,
     learn_structure,

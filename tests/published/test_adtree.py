@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from multimargin.baselines import ADTree
+from published.rivals import ADTree
 
 
 class Loops:

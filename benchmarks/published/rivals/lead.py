@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from multimargin.baselines.base import BaselineClassifier
-from multimargin.baselines.bayesian_network import learn_structure, topological_order
 from multimargin.baselines.binary import check_classifier, decision, fit_all, with_columns
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
+from published.rivals.bayesian_network import learn_structure, topological_order
 
 
 @with_shared_paragraphs
