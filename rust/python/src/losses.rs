@@ -5,7 +5,7 @@ use crate::boundary::guarded;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::pairwise::loss::{
-    Hinge, Loss, OptimalMargin, SquaredHinge, ZeroLabelHinge,
+    Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -86,7 +86,7 @@ fn prox<L: Loss>(loss: &L, centre: &[f64], relevant: usize, lam: f64) -> Vec<f64
         centre,
         centre,
         &mut displacement,
-        relevant,
+        Pairs::all(relevant),
         lam,
         &mut workspace,
     );
@@ -94,7 +94,7 @@ fn prox<L: Loss>(loss: &L, centre: &[f64], relevant: usize, lam: f64) -> Vec<f64
 }
 
 fn value<L: Loss>(loss: &L, scores: &[f64], relevant: usize) -> f64 {
-    loss.value(scores, relevant, &mut L::Workspace::default())
+    loss.value(scores, Pairs::all(relevant), &mut L::Workspace::default())
 }
 
 /// The displacement `s - centre` of the proximal map of one instance's loss; the first `relevant` scores are those of

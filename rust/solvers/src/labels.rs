@@ -6,6 +6,48 @@ use crate::memory::{self, Purpose};
 /// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
 pub const UNKNOWN: u8 = 2;
 
+/// The pairs of one instance, whose labels come with the relevant ones first.
+///
+/// A relevant label `m` forms a pair with each of the `top` highest irrelevant labels, or with all of them where there are
+/// no more; each of these pairs has the weight `w_m`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs<'a> {
+    /// Number of relevant labels.
+    pub relevant: usize,
+    /// `w_m` of the relevant labels; empty where all are 1.
+    pub weights: &'a [f64],
+    /// With how many irrelevant labels each relevant one forms a pair.
+    pub top: usize,
+}
+
+impl Pairs<'static> {
+    /// All pairs, each of weight 1.
+    pub fn all(relevant: usize) -> Self {
+        Self {
+            relevant,
+            weights: &[],
+            top: usize::MAX,
+        }
+    }
+}
+
+impl Pairs<'_> {
+    /// Whether these are all pairs, each of weight 1, of an instance with so many labels.
+    pub fn are_plain(&self, labels: usize) -> bool {
+        self.weights.is_empty() && self.top >= labels - self.relevant
+    }
+
+    /// The weight `w_m` of the pairs of the `m`-th relevant label.
+    pub fn weight(&self, m: usize) -> f64 {
+        self.weights.get(m).copied().unwrap_or(1.0)
+    }
+
+    /// With how many of the irrelevant labels each relevant one forms a pair.
+    pub fn partners(&self, labels: usize) -> usize {
+        self.top.min(labels - self.relevant)
+    }
+}
+
 /// The label sets of `n` instances over `q` labels, and the weight of each instance's pairs.
 ///
 /// A label is relevant to an instance, irrelevant or unknown; unknown labels are in no pair. The pairs of an instance are all of a relevant and an irrelevant label; or, with a zero label, which comes last, all
@@ -17,6 +59,9 @@ pub struct Labels {
     relevant: Sets,
     unknown: Sets,
     weights: Vec<f64>,
+    /// `w_m` of the relevant labels, in their order; empty where all are 1.
+    relevant_weights: Vec<f64>,
+    top: usize,
 }
 
 /// Ascending labels of each instance, one instance after the other.
@@ -95,6 +140,8 @@ impl Labels {
             relevant: Sets::new(),
             unknown: Sets::new(),
             weights: memory::room(indicator.len() / q, Purpose::Rows),
+            relevant_weights: Vec::new(),
+            top: usize::MAX,
         };
         for row in indicator.chunks_exact(q) {
             let of =
@@ -146,6 +193,74 @@ impl Labels {
         Ok(self)
     }
 
+    /// The same label sets, where the pairs of a relevant label `m` have `w_m` times the weight of their instance.
+    ///
+    /// # Errors
+    /// When the weights are not one for each label, or one is not a positive number.
+    pub fn with_label_weights(mut self, weights: &[f64]) -> Result<Self, SolverError> {
+        let count = self.count - usize::from(self.zero);
+        if weights.len() != count {
+            return Err(SolverError::Argument {
+                name: "label weights",
+                found: format!("{} numbers", weights.len()),
+                expected: "one for each label",
+            });
+        }
+        if let Some(weight) = weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
+            return Err(SolverError::Argument {
+                name: "label weights",
+                found: weight.to_string(),
+                expected: "positive numbers",
+            });
+        }
+        let labels = self.relevant.labels.iter();
+        self.relevant_weights = memory::collected(
+            labels.map(|&label| weights[label as usize]),
+            Purpose::RowsByLabels,
+        );
+        Ok(self)
+    }
+
+    /// The same label sets, where a relevant label forms pairs with the `top` highest irrelevant labels alone.
+    ///
+    /// # Errors
+    /// When `top` is 0, or there is a zero label.
+    pub fn with_top(self, top: usize) -> Result<Self, SolverError> {
+        if top == 0 {
+            return Err(SolverError::Argument {
+                name: "top",
+                found: "0".into(),
+                expected: "at least 1",
+            });
+        }
+        if self.zero {
+            return Err(SolverError::Unsupported(
+                "labels with a zero label have no top of the ranking",
+            ));
+        }
+        Ok(Self { top, ..self })
+    }
+
+    /// Whether the relevant labels have weights.
+    pub fn are_weighted(&self) -> bool {
+        !self.relevant_weights.is_empty()
+    }
+
+    /// Whether only the pairs with the highest irrelevant labels count.
+    pub fn have_top(&self) -> bool {
+        self.top < self.count
+    }
+
+    /// The pairs of instance `i`.
+    pub fn pairs_of(&self, i: usize) -> Pairs<'_> {
+        let range = self.relevant.starts[i]..self.relevant.starts[i + 1];
+        Pairs {
+            relevant: range.len(),
+            weights: self.relevant_weights.get(range).unwrap_or(&[]),
+            top: self.top,
+        }
+    }
+
     /// Whether the last label is a zero label.
     pub fn has_zero_label(&self) -> bool {
         self.zero
@@ -165,7 +280,18 @@ impl Labels {
             relevant: Sets::new(),
             unknown: Sets::new(),
             weights: memory::room(self.instances(), Purpose::Rows),
+            relevant_weights: Vec::new(),
+            top: self.top,
         };
+        if !self.relevant_weights.is_empty() {
+            let labels = self.relevant.labels.iter().zip(&self.relevant_weights);
+            let kept = labels.filter(|(label, _)| position[**label as usize] != u32::MAX);
+            memory::extend(
+                &mut restricted.relevant_weights,
+                Purpose::RowsByLabels,
+                kept.map(|(_, &weight)| weight),
+            );
+        }
         for i in 0..self.instances() {
             let kept = |labels: &[u32]| -> Vec<u32> {
                 let positions = labels.iter().map(|&k| position[k as usize]);
@@ -206,7 +332,7 @@ impl Labels {
         self.count - self.unknown(i).len()
     }
 
-    /// The weight `c_i` of each pair of instance `i`; 0 when it has none.
+    /// The weight `c_i` of each pair of instance `i`, but for that of its relevant label; 0 when it has none.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights[i]
     }
@@ -226,10 +352,24 @@ impl Labels {
         }
     }
 
-    /// The weight of all pairs, `sum_i c_i p_i r_i`.
+    /// The weight of all pairs of instance `i`: `c_i p_i r_i`, where all count the same.
+    pub fn weight_of_pairs_of(&self, i: usize) -> f64 {
+        let pairs = self.pairs_of(i);
+        if pairs.are_plain(self.known(i)) {
+            return self.weight(i) * self.pairs(i) as f64;
+        }
+        let relevant: f64 = (0..pairs.relevant).map(|m| pairs.weight(m)).sum();
+        if self.zero {
+            self.weight(i) * (relevant + (self.pairs(i) - pairs.relevant) as f64)
+        } else {
+            self.weight(i) * relevant * pairs.partners(self.known(i)) as f64
+        }
+    }
+
+    /// The weight of all pairs.
     pub fn weight_of_pairs(&self) -> f64 {
         (0..self.instances())
-            .map(|i| self.weight(i) * self.pairs(i) as f64)
+            .map(|i| self.weight_of_pairs_of(i))
             .sum()
     }
 

@@ -6,7 +6,7 @@ use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Dense;
 use multimargin_solvers::pairwise::bcd::Proximal;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::loss::Loss;
+use multimargin_solvers::pairwise::loss::{Loss, Pairs};
 use multimargin_solvers::pairwise::scores::{LinearDense, Scores};
 use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::report::{Settings, Status};
@@ -19,9 +19,9 @@ struct LeastSquares;
 impl Loss for LeastSquares {
     type Workspace = ();
 
-    fn value(&self, scores: &[f64], relevant: usize, _workspace: &mut ()) -> f64 {
+    fn value(&self, scores: &[f64], pairs: Pairs<'_>, _workspace: &mut ()) -> f64 {
         // With a_m = 1 - s_m the margin's error is a_m + s_n: expand the square and sum over all pairs.
-        let (positive, negative) = scores.split_at(relevant);
+        let (positive, negative) = scores.split_at(pairs.relevant);
         let (p, r) = (positive.len() as f64, negative.len() as f64);
         let sum_a: f64 = positive.iter().map(|s| 1.0 - s).sum();
         let sum_a2: f64 = positive.iter().map(|s| (1.0 - s).powi(2)).sum();
@@ -35,20 +35,20 @@ impl Loss for LeastSquares {
         centre: &[f64],
         _guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
         _workspace: &mut (),
     ) {
         // Setting the gradient to zero gives s_m in terms of the sum of all s_n, and the reverse; the sum of all scores
         // does not change, which leaves one linear equation.
-        let (positive, negative) = centre.split_at(relevant);
+        let (positive, negative) = centre.split_at(pairs.relevant);
         let (p, r) = (positive.len() as f64, negative.len() as f64);
         let total: f64 = centre.iter().sum();
         let sum_positive =
             (positive.iter().sum::<f64>() + lambda * p * (r + total)) / (1.0 + lambda * (p + r));
         let sum_negative = total - sum_positive;
         for (k, (displacement, v)) in displacement.iter_mut().zip(centre).enumerate() {
-            *displacement = if k < relevant {
+            *displacement = if k < pairs.relevant {
                 lambda * (r + sum_negative - r * v) / (1.0 + lambda * r)
             } else {
                 lambda * (sum_positive - p - p * v) / (1.0 + lambda * p)
@@ -79,7 +79,7 @@ fn value_is_the_sum_over_pairs() {
                 expected += 0.5 * (1.0 - (m - n)).powi(2);
             }
         }
-        let value = LeastSquares.value(&scores, p, &mut ());
+        let value = LeastSquares.value(&scores, Pairs::all(p), &mut ());
         assert!((value - expected).abs() < 1e-12 * (1.0 + expected));
     }
 }
@@ -91,7 +91,14 @@ fn prox_is_a_stationary_point() {
         let (centre, p) = scores(&mut random);
         let lambda = 10.0_f64.powf(4.0 * random.f64() - 3.0);
         let mut displacement = vec![f64::NAN; centre.len()];
-        LeastSquares.prox(&centre, &centre, &mut displacement, p, lambda, &mut ());
+        LeastSquares.prox(
+            &centre,
+            &centre,
+            &mut displacement,
+            Pairs::all(p),
+            lambda,
+            &mut (),
+        );
         let s: Vec<f64> = centre
             .iter()
             .zip(&displacement)

@@ -134,9 +134,9 @@ impl<L: PairLoss> OnePair<L> {
         let alpha = &mut self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
         let (mut pair, mut largest_change, mut largest) = (0, 0.0_f64, 0.0_f64);
         let (loss, scores) = (&self.loss, &mut self.scores);
-        for_each_pair::<L>(block.relevant, block.dual.len(), |m, n| {
+        for_each_pair::<L>(block.pairs, block.dual.len(), |m, n, weight| {
             let z = scores[m] - scores[n];
-            let new = loss.pair_step(alpha[pair], z, block.kappa, block.weight);
+            let new = loss.pair_step(alpha[pair], z, block.kappa, block.weight * weight);
             let change = new - alpha[pair];
             scores[m] += block.kappa * change;
             scores[n] -= block.kappa * change;
@@ -193,10 +193,10 @@ impl<L: PairLoss> Step for OnePair<L> {
         dual.fill(0.0);
         let alpha = &self.alpha[self.starts[block.instance]..self.starts[block.instance + 1]];
         let (mut total, mut pair) = (0.0, 0);
-        for_each_pair::<L>(block.relevant, dual.len(), |m, n| {
+        for_each_pair::<L>(block.pairs, dual.len(), |m, n, weight| {
             dual[m] += alpha[pair];
             dual[n] -= alpha[pair];
-            total += self.loss.pair_dual(alpha[pair], block.weight);
+            total += self.loss.pair_dual(alpha[pair], block.weight * weight);
             pair += 1;
         });
         total

@@ -260,16 +260,11 @@ impl<L: Loss> Subproblem<'_, L> {
                     }
                     let centre = labels.gather(i, &shifted, &mut centre);
                     let displacement = &mut displacement[..centre.len()];
-                    let relevant = labels.relevant(i).len();
+                    let pairs = labels.pairs_of(i);
+                    let relevant = pairs.relevant;
                     let lambda = self.rho * labels.weight(i);
-                    self.loss.prox(
-                        centre,
-                        centre,
-                        displacement,
-                        relevant,
-                        lambda,
-                        &mut workspace,
-                    );
+                    self.loss
+                        .prox(centre, centre, displacement, pairs, lambda, &mut workspace);
                     for (centre, displacement) in centre.iter_mut().zip(&mut *displacement) {
                         *centre += *displacement;
                         *displacement /= self.rho;
@@ -300,7 +295,8 @@ impl<L: Loss> Subproblem<'_, L> {
                 }
                 let centre = labels.gather(i, row, &mut centre);
                 let displacement = &mut displacement[..centre.len()];
-                let relevant = labels.relevant(i).len();
+                let pairs = labels.pairs_of(i);
+                let relevant = pairs.relevant;
                 centre.iter_mut().for_each(|beta| *beta = -*beta);
                 // With the margin taken out, the proximal map of the hinge projects (Moreau).
                 centre[..relevant].iter_mut().for_each(|beta| *beta += 1.0);
@@ -312,7 +308,7 @@ impl<L: Loss> Subproblem<'_, L> {
                     centre,
                     centre,
                     displacement,
-                    relevant,
+                    pairs,
                     labels.weight(i),
                     &mut workspace,
                 );

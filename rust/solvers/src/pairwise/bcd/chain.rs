@@ -298,7 +298,7 @@ impl<T: Step> Chain<T> {
         let kappa = around.scores.diagonal()[i] + around.sigma + rho;
         let block = Block {
             instance: i,
-            relevant: labels.relevant(i).len(),
+            pairs: labels.pairs_of(i),
             weight: labels.weight(i),
             kappa,
             scores,

@@ -5,7 +5,7 @@ use super::step::Step;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean, row_sum};
 use crate::memory::{self, Purpose};
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Loss, Pairs};
 use crate::pairwise::momentum::{Centre, PATIENCE};
 use crate::pairwise::proximal_newton::{self, Schedule, Subproblem};
 use crate::pairwise::scores::{Moved, Scores};
@@ -88,9 +88,9 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
 
 /// The primal objective of `B = 0`.
 fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
-    let of_one_pair = loss.value(&[0.0, 0.0], 1, &mut L::Workspace::default());
+    let of_one_pair = loss.value(&[0.0, 0.0], Pairs::all(1), &mut L::Workspace::default());
     (0..labels.instances())
-        .map(|i| labels.weight(i) * labels.pairs(i) as f64 * of_one_pair)
+        .map(|i| labels.weight_of_pairs_of(i) * of_one_pair)
         .sum()
 }
 
@@ -409,8 +409,8 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         linear += *score * beta;
                     }
                     let known = labels.gather(i, row, &mut gathered);
-                    let phi = labels.weight(i)
-                        * loss.value(known, labels.relevant(i).len(), &mut workspace);
+                    let phi =
+                        labels.weight(i) * loss.value(known, labels.pairs_of(i), &mut workspace);
                     *gap = phi - dual_terms[i] + linear;
                     part.loss += phi;
                     part.dual_terms += dual_terms[i];

@@ -1,15 +1,15 @@
 //! What is done to one instance's block of the dual.
 
-use crate::pairwise::loss::{Loss, for_each_pair};
+use crate::pairwise::loss::{Loss, Pairs, for_each_pair};
 
 /// One instance's block of the dual: its known labels, the relevant ones first.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// The instance `i`.
     pub instance: usize,
-    /// Number of relevant labels `p_i`.
-    pub relevant: usize,
-    /// Weight `c_i` of each pair.
+    /// Its pairs.
+    pub pairs: Pairs<'a>,
+    /// Weight `c_i` of each pair, but for that of its relevant label.
     pub weight: f64,
     /// Curvature `kappa = K_ii` (with the bias term).
     pub kappa: f64,
@@ -65,11 +65,27 @@ impl<L: Loss> Proximal<L> {
 /// The dual block of scores that the block cannot move (`kappa = 0`): a negative subgradient of `phi_i`.
 pub(crate) fn negative_gradient<L: Loss>(loss: &L, block: &Block<'_>, dual: &mut [f64]) {
     dual.fill(0.0);
-    for_each_pair::<L>(block.relevant, dual.len(), |m, n| {
-        let alpha = block.weight * loss.negative_slope(block.scores[m] - block.scores[n]);
-        dual[m] += alpha;
-        dual[n] -= alpha;
+    let Block { pairs, scores, .. } = *block;
+    let highest = highest(pairs, scores);
+    for_each_pair::<L>(pairs, dual.len(), |m, n, weight| {
+        if highest.as_ref().is_none_or(|highest| highest.contains(&n)) {
+            let alpha = block.weight * weight * loss.negative_slope(scores[m] - scores[n]);
+            dual[m] += alpha;
+            dual[n] -= alpha;
+        }
     });
+}
+
+/// The positions of the irrelevant labels that form pairs; `None` where all do.
+fn highest(pairs: Pairs<'_>, scores: &[f64]) -> Option<Vec<usize>> {
+    let partners = pairs.partners(scores.len());
+    let mut positions: Vec<usize> = (pairs.relevant..scores.len()).collect();
+    if partners == positions.len() {
+        return None;
+    }
+    positions.sort_unstable_by(|&j, &k| scores[k].total_cmp(&scores[j]).then(j.cmp(&k)));
+    positions.truncate(partners);
+    Some(positions)
 }
 
 impl<L: Loss> Step for Proximal<L> {
@@ -87,7 +103,7 @@ impl<L: Loss> Step for Proximal<L> {
 
     fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
         let Block {
-            relevant,
+            pairs,
             weight,
             kappa,
             scores,
@@ -97,7 +113,7 @@ impl<L: Loss> Step for Proximal<L> {
             negative_gradient(&self.loss, &block, dual);
             return self
                 .loss
-                .dual_value(dual, scores, relevant, weight, &mut self.workspace);
+                .dual_value(dual, scores, pairs, weight, &mut self.workspace);
         }
         let lambda = kappa * weight;
         if lambda.is_infinite() {
@@ -117,7 +133,7 @@ impl<L: Loss> Step for Proximal<L> {
             &self.centre,
             scores,
             &mut self.displacement,
-            relevant,
+            pairs,
             lambda,
             &mut self.workspace,
         );
@@ -130,6 +146,6 @@ impl<L: Loss> Step for Proximal<L> {
             *centre += displacement;
         }
         self.loss
-            .dual_value(dual, &self.centre, relevant, weight, &mut self.workspace)
+            .dual_value(dual, &self.centre, pairs, weight, &mut self.workspace)
     }
 }

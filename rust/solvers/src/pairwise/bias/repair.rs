@@ -213,7 +213,7 @@ pub(crate) fn sum_of_losses<L: Loss>(
         row.copy_from_slice(&scores[i * q..(i + 1) * q]);
         axpy(1.0, bias, &mut row);
         let known = labels.gather(i, &row, &mut gathered);
-        total += labels.weight(i) * loss.value(known, labels.relevant(i).len(), &mut workspace);
+        total += labels.weight(i) * loss.value(known, labels.pairs_of(i), &mut workspace);
     }
     total
 }

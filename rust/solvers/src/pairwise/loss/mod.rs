@@ -6,6 +6,8 @@
 //! phi_i(s) = c_i * sum over m in P, n in N of loss(s_m - s_n)
 //! ```
 //!
+//! or, where [`Pairs`] say so, with a weight `w_m` of each relevant label, and the sum over the highest of `N` alone,
+//!
 //! and the engine ([`crate::pairwise::bcd`]) needs two things of a loss: the value of that sum, and its proximal map. Scores
 //! of one instance are always passed as one slice with the relevant labels first: `scores[..relevant]` are the
 //! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label ([`Loss::ZERO_LABEL`]) has
@@ -25,6 +27,7 @@ pub use zero_label::ZeroLabelHinge;
 
 use crate::error::SolverError;
 use crate::labels::Labels;
+pub use crate::labels::Pairs;
 use crate::linalg::vector::dot;
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
@@ -39,13 +42,19 @@ pub trait Loss: Clone + Send + Sync {
     /// zero label and an irrelevant one. The labels then come from [`crate::labels::Labels::with_zero_label`].
     const ZERO_LABEL: bool = false;
 
-    /// `sum over pairs of loss(s_m - s_n)`, without the weight `c_i`, in `O(q log q)`.
-    fn value(&self, scores: &[f64], relevant: usize, workspace: &mut Self::Workspace) -> f64;
+    /// Whether the relevant labels may have weights.
+    const WEIGHTS: bool = false;
+
+    /// Whether the pairs may be those with the highest irrelevant labels alone; only of a loss that falls.
+    const TOP: bool = false;
+
+    /// `sum over pairs of w_m loss(s_m - s_n)`, without the weight `c_i`, in `O(q log q)`.
+    fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut Self::Workspace) -> f64;
 
     /// The proximal map, as the displacement from its centre: overwrites `displacement` with `s - centre` for
     ///
     /// ```text
-    /// s = argmin over s of 1/2 ||s - centre||^2 + lambda * sum over pairs of loss(s_m - s_n)
+    /// s = argmin over s of 1/2 ||s - centre||^2 + lambda * sum over pairs of w_m loss(s_m - s_n)
     /// ```
     ///
     /// The displacement is `kappa` times the block of dual variables, and is computed without the cancellation
@@ -56,7 +65,7 @@ pub trait Loss: Clone + Send + Sync {
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
         workspace: &mut Self::Workspace,
     );
@@ -67,11 +76,11 @@ pub trait Loss: Clone + Send + Sync {
         &self,
         dual: &[f64],
         scores: &[f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         weight: f64,
         workspace: &mut Self::Workspace,
     ) -> f64 {
-        weight * self.value(scores, relevant, workspace) + dot(dual, scores)
+        weight * self.value(scores, pairs, workspace) + dot(dual, scores)
     }
 
     /// `-loss'(z)`: the dual variable of a pair, divided by `c_i`, that belongs to the margin `z` (a subgradient
@@ -81,30 +90,42 @@ pub trait Loss: Clone + Send + Sync {
 
 /// Checks that the labels have the pairs of the loss.
 pub(crate) fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
-    if L::ZERO_LABEL == labels.has_zero_label() {
-        return Ok(());
+    if L::ZERO_LABEL != labels.has_zero_label() {
+        return Err(SolverError::Unsupported(
+            "labels with a zero label belong to a loss with a zero label, and no others do",
+        ));
     }
-    Err(SolverError::Unsupported(
-        "labels with a zero label belong to a loss with a zero label, and no others do",
-    ))
+    if labels.are_weighted() && !L::WEIGHTS {
+        return Err(SolverError::Unsupported(
+            "the loss has no weights of labels",
+        ));
+    }
+    if labels.have_top() && !L::TOP {
+        return Err(SolverError::Unsupported(
+            "the loss compares with all irrelevant labels",
+        ));
+    }
+    Ok(())
 }
 
-/// Calls `visit(m, n)` for the positions of the pairs of one instance with `relevant` of `labels` labels, the preferred
-/// label first.
+/// Calls `visit(m, n, w)` for the positions of all pairs of one instance with so many labels and their weights `w`, the
+/// preferred label first.
 pub(crate) fn for_each_pair<L: Loss>(
-    relevant: usize,
+    pairs: Pairs<'_>,
     labels: usize,
-    mut visit: impl FnMut(usize, usize),
+    mut visit: impl FnMut(usize, usize, f64),
 ) {
+    let relevant = pairs.relevant;
     if L::ZERO_LABEL {
         let zero = labels - 1;
-        (0..relevant).for_each(|m| visit(m, zero));
-        (relevant..zero).for_each(|n| visit(zero, n));
+        (0..relevant).for_each(|m| visit(m, zero, pairs.weight(m)));
+        (relevant..zero).for_each(|n| visit(zero, n, 1.0));
         return;
     }
     for m in 0..relevant {
+        let weight = pairs.weight(m);
         for n in relevant..labels {
-            visit(m, n);
+            visit(m, n, weight);
         }
     }
 }

@@ -717,7 +717,7 @@ impl NewtonWorkspace {
 /// What the proximal map has to satisfy, pair by pair.
 #[cfg(test)]
 pub(super) mod brute_force {
-    use crate::pairwise::loss::Loss;
+    use crate::pairwise::loss::{Loss, Pairs};
     use proptest::prelude::*;
 
     /// A random proximal map.
@@ -747,7 +747,7 @@ pub(super) mod brute_force {
                 centre,
                 guess,
                 &mut displacement,
-                *relevant,
+                Pairs::all(*relevant),
                 *lambda,
                 &mut workspace,
             );

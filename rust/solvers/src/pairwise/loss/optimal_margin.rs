@@ -1,9 +1,9 @@
 //! The optimal margin distribution loss of mlODM (Tan et al. 2019, eq. (15)): value by two searches per irrelevant
 //! label, proximal map by the Newton method of `newton.rs`.
 
-use super::Loss;
 use super::newton::{Margins, NewtonWorkspace};
 use super::squared_hinge::Moments;
+use super::{Loss, Pairs};
 
 /// The loss `1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]`: margins are drawn to 1, from above with the
 /// weight `mu` only, and not at all within `theta`.
@@ -51,9 +51,9 @@ impl OptimalMargin {
 impl Loss for OptimalMargin {
     type Workspace = NewtonWorkspace;
 
-    fn value(&self, scores: &[f64], relevant: usize, workspace: &mut NewtonWorkspace) -> f64 {
+    fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut NewtonWorkspace) -> f64 {
         let Margins { theta, mu } = self.margins;
-        let (positive, negative) = scores.split_at(relevant);
+        let (positive, negative) = scores.split_at(pairs.relevant);
         let NewtonWorkspace {
             sorted,
             below,
@@ -90,11 +90,18 @@ impl Loss for OptimalMargin {
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
         workspace: &mut NewtonWorkspace,
     ) {
-        workspace.prox(self.margins, centre, guess, displacement, relevant, lambda);
+        workspace.prox(
+            self.margins,
+            centre,
+            guess,
+            displacement,
+            pairs.relevant,
+            lambda,
+        );
     }
 
     fn negative_slope(&self, margin: f64) -> f64 {
@@ -152,7 +159,7 @@ mod tests {
         #[test]
         fn value_is_the_sum_over_all_pairs(loss in losses(), problem in problems(0.0..1.0)) {
             let Problem { centre, relevant, .. } = &problem;
-            let value = loss.value(centre, *relevant, &mut NewtonWorkspace::default());
+            let value = loss.value(centre, Pairs::all(*relevant), &mut NewtonWorkspace::default());
             let expected = problem.value(|margin| evaluate(&loss, margin));
             let slack = problem.slack_of_value(expected);
             prop_assert!((value - expected).abs() <= slack, "{value} {expected}");
@@ -197,11 +204,11 @@ mod tests {
                         &centre,
                         &centre,
                         &mut displacement,
-                        relevant,
+                        Pairs::all(relevant),
                         1e3,
                         &mut workspace,
                     );
-                    loss.value(&centre, relevant, &mut workspace);
+                    loss.value(&centre, Pairs::all(relevant), &mut workspace);
                 }
             }
         }
@@ -222,7 +229,7 @@ mod tests {
                     &centre,
                     &[0.0; 2],
                     &mut displacement,
-                    1,
+                    Pairs::all(1),
                     lambda,
                     &mut workspace,
                 );
@@ -264,12 +271,15 @@ mod tests {
                 &[1.0, 2.0, 3.0],
                 &[0.0; 3],
                 &mut displacement,
-                relevant,
+                Pairs::all(relevant),
                 1.0,
                 &mut workspace,
             );
             assert_eq!(displacement, [0.0; 3]);
-            assert_eq!(loss.value(&[1.0, 2.0, 3.0], relevant, &mut workspace), 0.0);
+            assert_eq!(
+                loss.value(&[1.0, 2.0, 3.0], Pairs::all(relevant), &mut workspace),
+                0.0
+            );
         }
     }
 

@@ -31,7 +31,7 @@
 //! diagonals (the rule of Grassmann, Taksar and Heyman) no step subtracts, and the accuracy does not suffer when
 //! `lambda` is 1e12.
 
-use super::Loss;
+use super::{Loss, Pairs};
 
 /// The squared hinge `1/2 max(0, 1 - z)^2`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -294,8 +294,13 @@ impl SquaredHingeWorkspace {
 impl Loss for SquaredHinge {
     type Workspace = SquaredHingeWorkspace;
 
-    fn value(&self, scores: &[f64], relevant: usize, workspace: &mut SquaredHingeWorkspace) -> f64 {
-        let (positive, negative) = scores.split_at(relevant);
+    fn value(
+        &self,
+        scores: &[f64],
+        pairs: Pairs<'_>,
+        workspace: &mut SquaredHingeWorkspace,
+    ) -> f64 {
+        let (positive, negative) = scores.split_at(pairs.relevant);
         let highest = highest(negative);
         let SquaredHingeWorkspace {
             scores: sorted,
@@ -328,12 +333,12 @@ impl Loss for SquaredHinge {
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
         workspace: &mut SquaredHingeWorkspace,
     ) {
         displacement.fill(0.0);
-        workspace.gather(centre, relevant);
+        workspace.gather(centre, pairs.relevant);
         if workspace.relevant.is_empty() {
             return;
         }
@@ -402,7 +407,7 @@ mod tests {
         #[test]
         fn value_is_the_sum_over_all_pairs(problem in problems(0.0..1.0)) {
             let Problem { centre, relevant, .. } = &problem;
-            let value = SquaredHinge.value(centre, *relevant, &mut SquaredHingeWorkspace::default());
+            let value = SquaredHinge.value(centre, Pairs::all(*relevant), &mut SquaredHingeWorkspace::default());
             let expected = problem.value(loss);
             let slack = problem.slack_of_value(expected);
             prop_assert!((value - expected).abs() <= slack, "{value} {expected}");
@@ -418,7 +423,7 @@ mod tests {
                 &[0.25, 0.5],
                 &[0.0; 2],
                 &mut displacement,
-                1,
+                Pairs::all(1),
                 lambda,
                 &mut workspace,
             );
@@ -437,7 +442,7 @@ mod tests {
             &centre,
             &centre,
             &mut displacement,
-            2,
+            Pairs::all(2),
             1e-14,
             &mut workspace,
         );
@@ -456,7 +461,7 @@ mod tests {
             &centre,
             &[0.0; 5],
             &mut displacement,
-            2,
+            Pairs::all(2),
             10.0,
             &mut workspace,
         );
@@ -476,13 +481,13 @@ mod tests {
                 &[1.0, 2.0, 3.0],
                 &[0.0; 3],
                 &mut displacement,
-                relevant,
+                Pairs::all(relevant),
                 1.0,
                 &mut workspace,
             );
             assert_eq!(displacement, [0.0; 3]);
             assert_eq!(
-                SquaredHinge.value(&[1.0, 2.0, 3.0], relevant, &mut workspace),
+                SquaredHinge.value(&[1.0, 2.0, 3.0], Pairs::all(relevant), &mut workspace),
                 0.0
             );
         }

@@ -22,7 +22,7 @@
 //! Newton's method inside a shrinking bracket finds the piece of the root, from the current score mostly at once, and is
 //! exact there: O(q) an iteration.
 
-use super::{Hinge, Loss};
+use super::{Hinge, Loss, Pairs};
 
 /// Iterations of Newton's method, and how often one of them halves the bracket instead.
 const MOST_ITERATIONS: usize = 200;
@@ -114,8 +114,8 @@ impl Loss for ZeroLabelHinge {
 
     const ZERO_LABEL: bool = true;
 
-    fn value(&self, scores: &[f64], relevant: usize, _workspace: &mut ()) -> f64 {
-        let zero = scores.len() - 1;
+    fn value(&self, scores: &[f64], pairs: Pairs<'_>, _workspace: &mut ()) -> f64 {
+        let (zero, relevant) = (scores.len() - 1, pairs.relevant);
         let t = scores[zero];
         let above: f64 = scores[..relevant]
             .iter()
@@ -133,11 +133,11 @@ impl Loss for ZeroLabelHinge {
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
         _workspace: &mut (),
     ) {
-        let zero = centre.len() - 1;
+        let (zero, relevant) = (centre.len() - 1, pairs.relevant);
         let t = zero_score(centre, guess[zero], relevant, lambda);
         let mut total = 0.0;
         for (k, (displacement, &c)) in displacement.iter_mut().zip(&centre[..zero]).enumerate() {
@@ -156,7 +156,7 @@ impl Loss for ZeroLabelHinge {
         &self,
         dual: &[f64],
         _scores: &[f64],
-        _relevant: usize,
+        _pairs: Pairs<'_>,
         _weight: f64,
         _workspace: &mut (),
     ) -> f64 {
@@ -193,7 +193,8 @@ mod tests {
 
     fn displacement_of(centre: &[f64], guess: &[f64], p: usize, lambda: f64) -> Vec<f64> {
         let mut displacement = vec![f64::NAN; centre.len()];
-        ZeroLabelHinge.prox(centre, guess, &mut displacement, p, lambda, &mut ());
+        let pairs = Pairs::all(p);
+        ZeroLabelHinge.prox(centre, guess, &mut displacement, pairs, lambda, &mut ());
         displacement
     }
 
@@ -203,7 +204,7 @@ mod tests {
         let mut s = centre.to_vec();
         for _ in 0..100_000 {
             let (mut moved, mut pair): (f64, usize) = (0.0, 0);
-            for_each_pair::<ZeroLabelHinge>(p, centre.len(), |m, n| {
+            for_each_pair::<ZeroLabelHinge>(Pairs::all(p), centre.len(), |m, n, _| {
                 let old: f64 = alpha[pair];
                 let new = (old - (s[m] - s[n] - 1.0) / 2.0).clamp(0.0, lambda);
                 s[m] += new - old;
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn pairs_are_those_with_the_zero_label() {
         let mut pairs = Vec::new();
-        for_each_pair::<ZeroLabelHinge>(2, 5, |m, n| pairs.push((m, n)));
+        for_each_pair::<ZeroLabelHinge>(Pairs::all(2), 5, |m, n, _| pairs.push((m, n)));
         assert_eq!(pairs, [(0, 4), (1, 4), (4, 2), (4, 3)]);
     }
 
@@ -232,10 +233,10 @@ mod tests {
         for _ in 0..2000 {
             let (scores, p, _) = block(&mut random);
             let mut expected = 0.0;
-            for_each_pair::<ZeroLabelHinge>(p, scores.len(), |m, n| {
+            for_each_pair::<ZeroLabelHinge>(Pairs::all(p), scores.len(), |m, n, _| {
                 expected += (1.0 - (scores[m] - scores[n])).max(0.0);
             });
-            let value = ZeroLabelHinge.value(&scores, p, &mut ());
+            let value = ZeroLabelHinge.value(&scores, Pairs::all(p), &mut ());
             assert!((value - expected).abs() < 1e-12 * (1.0 + expected));
         }
     }
@@ -277,7 +278,7 @@ mod tests {
             let (centre, p, _) = block(&mut random);
             // So small that every pair stays as it is: each violated pair counts lambda, but for the pairs on the kink.
             let small = displacement_of(&centre, &centre, p, 1e-13);
-            for_each_pair::<ZeroLabelHinge>(p, centre.len(), |m, n| {
+            for_each_pair::<ZeroLabelHinge>(Pairs::all(p), centre.len(), |m, n, _| {
                 let other = if n == centre.len() - 1 { m } else { n };
                 let lack = 1.0 - (centre[m] - centre[n]);
                 if lack.abs() > 1e-9 {
@@ -288,7 +289,7 @@ mod tests {
             // So large that no pair may be violated afterwards.
             let large = displacement_of(&centre, &centre, p, 1e12);
             let moved: Vec<f64> = centre.iter().zip(&large).map(|(c, d)| c + d).collect();
-            assert!(ZeroLabelHinge.value(&moved, p, &mut ()) < 1e-10);
+            assert!(ZeroLabelHinge.value(&moved, Pairs::all(p), &mut ()) < 1e-10);
             // A large common offset changes nothing but rounding.
             let lifted: Vec<f64> = centre.iter().map(|c| c + 1e6).collect();
             let other = displacement_of(&lifted, &lifted, p, 1e12);

@@ -15,7 +15,7 @@ mod brackets;
 mod lone;
 mod split;
 
-use super::Loss;
+use super::{Loss, Pairs};
 use brackets::Bracket;
 use split::{Group, split};
 
@@ -175,8 +175,8 @@ impl Loss for Hinge {
 
     const BOX: bool = true;
 
-    fn value(&self, scores: &[f64], relevant: usize, workspace: &mut HingeWorkspace) -> f64 {
-        let Gathered { above, .. } = workspace.gather(scores, relevant, 0.0);
+    fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut HingeWorkspace) -> f64 {
+        let Gathered { above, .. } = workspace.gather(scores, pairs.relevant, 0.0);
         let HingeWorkspace { u, v, buckets, .. } = workspace;
         // Number and sum of the u from the k-th one down.
         buckets.clear();
@@ -198,11 +198,12 @@ impl Loss for Hinge {
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
         workspace: &mut HingeWorkspace,
     ) {
         displacement.fill(0.0);
+        let relevant = pairs.relevant;
         let smaller = relevant.min(centre.len() - relevant);
         if smaller == 1 && lone::prox(centre, guess, relevant, lambda, displacement) {
             return;
@@ -227,11 +228,11 @@ impl Loss for Hinge {
         &self,
         dual: &[f64],
         _scores: &[f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         _weight: f64,
         _workspace: &mut HingeWorkspace,
     ) -> f64 {
-        dual[..relevant].iter().sum()
+        dual[..pairs.relevant].iter().sum()
     }
 
     fn negative_slope(&self, margin: f64) -> f64 {
@@ -271,7 +272,8 @@ mod tests {
         workspace: &mut HingeWorkspace,
     ) -> Vec<f64> {
         let mut displacement = vec![f64::NAN; centre.len()];
-        Hinge.prox(centre, centre, &mut displacement, p, lambda, workspace);
+        let pairs = Pairs::all(p);
+        Hinge.prox(centre, centre, &mut displacement, pairs, lambda, workspace);
         displacement
     }
 
@@ -316,7 +318,7 @@ mod tests {
             let (scores, p, _) = block(&mut random);
             let expected = brute_force_value(&scores, p);
             assert!(
-                (Hinge.value(&scores, p, &mut workspace) - expected).abs()
+                (Hinge.value(&scores, Pairs::all(p), &mut workspace) - expected).abs()
                     < 1e-12 * (1.0 + expected)
             );
         }
@@ -386,7 +388,7 @@ mod tests {
                 .map(|(c, d)| c + d)
                 .collect();
             let square = dot(&displacement, &displacement);
-            let loss = lambda * Hinge.value(&moved, p, &mut workspace);
+            let loss = lambda * Hinge.value(&moved, Pairs::all(p), &mut workspace);
             let linear = displacement[..p].iter().sum::<f64>() - dot(&displacement, &centre);
             let gap = square + loss - linear;
             let scale = square + loss + lambda * (small * large) as f64 * spread;
@@ -416,7 +418,7 @@ mod tests {
                 &centre,
                 &guess,
                 &mut displacement,
-                p,
+                Pairs::all(p),
                 lambda,
                 &mut workspace,
             );
@@ -438,7 +440,7 @@ mod tests {
                 &centre,
                 &centre,
                 &mut displacement,
-                p,
+                Pairs::all(p),
                 1e-13,
                 &mut workspace,
             );
@@ -455,7 +457,14 @@ mod tests {
                 );
             }
             // So large that no pair may be violated afterwards.
-            Hinge.prox(&centre, &centre, &mut displacement, p, 1e12, &mut workspace);
+            Hinge.prox(
+                &centre,
+                &centre,
+                &mut displacement,
+                Pairs::all(p),
+                1e12,
+                &mut workspace,
+            );
             let moved: Vec<f64> = centre
                 .iter()
                 .zip(&displacement)
@@ -465,7 +474,14 @@ mod tests {
             // A large common offset changes nothing but rounding.
             let lifted: Vec<f64> = centre.iter().map(|c| c + 1e6).collect();
             let mut other = vec![0.0; centre.len()];
-            Hinge.prox(&lifted, &lifted, &mut other, p, 1e12, &mut workspace);
+            Hinge.prox(
+                &lifted,
+                &lifted,
+                &mut other,
+                Pairs::all(p),
+                1e12,
+                &mut workspace,
+            );
             for (x, y) in displacement.iter().zip(&other) {
                 assert!((x - y).abs() < 1e-8);
             }
