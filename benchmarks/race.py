@@ -95,11 +95,11 @@ class KernelOnce:
         self.C = parameters["C"]
         return self
 
-    def fit(self, X: Any, Y: Any) -> "KernelOnce":
+    def fit(self, X: Any, y: Any) -> "KernelOnce":
         """Fit all labels."""
         self.rows = X
         svc = OneVsRestClassifier(SVC(C=self.C, kernel="precomputed"))
-        self.model = WithOneClassLabels(svc).fit(rbf_kernel(X, X, gamma=self.gamma), Y)
+        self.model = WithOneClassLabels(svc).fit(rbf_kernel(X, X, gamma=self.gamma), y)
         return self
 
     def scores_and_sets(self, X: Any) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 Rows without labels
 ===================
 
-Rows without labels: SSMLRL takes them as rows of -1 in Y and learns from all rows.
+Rows without labels: SSMLRL takes them as rows of -1 in y and learns from all rows.
 
 Learn how to mark them, how to cross-validate without ever scoring one, and where they help. They
 say in which directions *all* rows vary, labelled or not, and SSMLRL keeps the weights small there.

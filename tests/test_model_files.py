@@ -203,7 +203,7 @@ def test_files_of_the_first_format_are_pickles(tmp_path: Path) -> None:
 class Doubled(TransformerMixin, BaseEstimator):
     """A transformer that is none of ours."""
 
-    def fit(self, X: Any, Y: Any = None) -> "Doubled":
+    def fit(self, X: Any, y: Any = None) -> "Doubled":
         return self
 
     def transform(self, X: Any) -> Any:

@@ -99,7 +99,7 @@ class Chosen(BaseEstimator):  # type: ignore[misc]
     def __init__(self, supports: Any = None) -> None:
         self.supports = supports
 
-    def fit(self, X: Any, Y: Any) -> "Chosen":
+    def fit(self, X: Any, y: Any) -> "Chosen":
         """Take the supports over."""
         self.label_specific_features_ = self.supports
         return self

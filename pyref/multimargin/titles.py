@@ -31,7 +31,7 @@ METHOD_TITLES: Mapping[str, tuple[str, str]] = MappingProxyType(
             "hinge of every pair, smooth over the hypergraph of the labels",
         ),
         "mlrl": ("MLRL", "hinge of every label with a learned label covariance"),
-        "ssmlrl": ("SSMLRL", "MLRL that also learns from unlabelled rows (rows of -1 in Y)"),
+        "ssmlrl": ("SSMLRL", "MLRL that also learns from unlabelled rows (rows of -1 in y)"),
         "llsf": ("LLSF", "squared error with sparse weights: finds each label's own features"),
         "llsf-bsvm": ("LLSF-BSVM", "one linear SVM a label, on the label's own features"),
         "llsf-cc": ("LLSF-CC", "classifier chain on each label's own features"),

@@ -186,7 +186,7 @@ def test_rows_of_positive_weight_need_a_pair():
     X, Y, _, _ = problem(unknown=False)
     weights = np.ones(36)
     weights[(Y.sum(axis=1) % 4) != 0] = 0.0
-    with pytest.raises(ValueError, match="Y has no label pair"):
+    with pytest.raises(ValueError, match="y has no label pair"):
         RankSVM().fit(X, Y, sample_weight=weights)
 
 
@@ -198,7 +198,7 @@ def test_rows_of_positive_weight_need_a_pair():
 def test_methods_without_weights_say_so_by_their_own_name(model):
     X, Y, weights, _ = problem(unknown=False)
     assert not has_fit_parameter(model, "sample_weight")
-    message = rf"^{type(model).__name__}\.fit takes no sample_weight; expected X and Y alone\.$"
+    message = rf"^{type(model).__name__}\.fit takes no sample_weight; expected X and y alone\.$"
     with pytest.raises(TypeError, match=message):
         model.fit(X, Y, sample_weight=weights)
 

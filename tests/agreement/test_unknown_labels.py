@@ -279,9 +279,9 @@ def test_threads_give_the_same_bits():
 def test_no_known_pair_is_said():
     X, Y = problem(13)
     Y[:] = np.nan
-    with pytest.raises(ValueError, match="Y has no label pair"):
+    with pytest.raises(ValueError, match="y has no label pair"):
         RankSVM().fit(X, Y)
-    with pytest.raises(ValueError, match="Y has no known label"):
+    with pytest.raises(ValueError, match="y has no known label"):
         RankSVMz().fit(X, Y)
 
 
@@ -336,5 +336,5 @@ def test_a_row_of_which_nothing_is_known_is_unlabelled_for_ssmlrl():
 @pytest.mark.parametrize("method", [LLSF, lambda: LabelSpecificBinaryRelevance(LLSF())])
 def test_methods_that_need_every_label_say_so(method):
     X, Y = problem(16)
-    with pytest.raises(ValueError, match="Y has NaN, which stands for an unknown label"):
+    with pytest.raises(ValueError, match="y has NaN, which stands for an unknown label"):
         method().fit(X, Y)

@@ -109,5 +109,5 @@ def test_a_decay_that_takes_everything():
 
 
 def test_no_pair_at_all():
-    with pytest.raises(ValueError, match="Y has no label pair"):
+    with pytest.raises(ValueError, match="y has no label pair"):
         BPMLL().fit(np.zeros((3, 2)), np.array([[1, 1], [0, 0], [1, 1]]))

@@ -47,7 +47,7 @@ def damaged(format, index):
 def test_masked_arrays_are_refused_at_fit_and_at_prediction(estimator):
     with pytest.raises(ValueError, match="X has masked entries; expected a number everywhere"):
         estimator.fit(masked(X), Y)
-    with pytest.raises((TypeError, ValueError), match="Y has masked entries"):
+    with pytest.raises((TypeError, ValueError), match="y has masked entries"):
         estimator.fit(X, masked(Y))
     estimator.fit(X, Y)
     for method in (estimator.predict, estimator.label_scores):
@@ -96,8 +96,8 @@ def test_damaged_row_pointers_are_refused(format, place):
         matrix.indptr[place] = value
         with pytest.raises(ValueError, match="X has a damaged indptr"):
             check_readable(matrix)
-        with pytest.raises(ValueError, match="Y has a damaged indptr"):
-            check_indicator(matrix, "Y")
+        with pytest.raises(ValueError, match="y has a damaged indptr"):
+            check_indicator(matrix, "y")
 
 
 def test_every_sparse_format_passes_unsorted_and_repeated_indices_too():

@@ -139,7 +139,7 @@ def test_indicator_shows_few_of_many_values():
     ids=["1-D", "list", "empty list", "sets", "3-D", "number", "series", "1-D sparse"],
 )
 def test_indicator_refuses_other_dimensions(wrong):
-    with pytest.raises(ValueError, match=r"^Y has shape \(.*expected a matrix of shape \(n, q\)"):
+    with pytest.raises(ValueError, match=r"^y has shape \(.*expected a matrix of shape \(n, q\)"):
         check_indicator(wrong)
 
 
@@ -151,7 +151,7 @@ def test_indicator_refuses_empty(shape, make):
 
 
 def test_indicator_refuses_ragged_rows():
-    with pytest.raises(ValueError, match=r"^Y has rows of different lengths"):
+    with pytest.raises(ValueError, match=r"^y has rows of different lengths"):
         check_indicator([[0, 1], [1]])
 
 
@@ -181,7 +181,7 @@ def test_indicator_refuses_ragged_rows():
     ],
 )
 def test_indicator_refuses_other_types(wrong):
-    with pytest.raises(TypeError, match=r"^Y (has|holds) "):
+    with pytest.raises(TypeError, match=r"^y (has|holds) "):
         check_indicator(wrong)
 
 

@@ -20,13 +20,13 @@ from multimargin.checks.targets import check_targets
     ],
 )
 def test_label_sets_get_the_line_that_helps(Y: Any) -> None:
-    with pytest.raises(TypeError, match=r"MultiLabelBinarizer\(\)\.fit_transform\(Y\)$"):
+    with pytest.raises(TypeError, match=r"MultiLabelBinarizer\(\)\.fit_transform\(y\)$"):
         check_targets(Y)
 
 
 def test_a_series_of_label_sets() -> None:
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(TypeError, match="Y lists the labels of each row"):
+    with pytest.raises(TypeError, match="y lists the labels of each row"):
         check_targets(pandas.Series([["a", "b"], ["c"]]))
 
 

@@ -25,10 +25,10 @@ Y = np.array([[1, 0], [0, 1]] * 3, dtype=np.uint8)
         (("folder", None, [1.0], None), ValueError, "sample_weight is given for paths of parts"),
         (("array", "array", None, {"n_labels": 2}), ValueError, "read_options are given"),
         ((["part.csv"], None, None, None), ValueError, r"part\.csv; expected one that ends in"),
-        ((["part.parquet"], "y", None, None), TypeError, "Y is not a list of column names"),
-        ((["part.parquet"], [1], None, None), TypeError, "Y is not a list of column names"),
+        ((["part.parquet"], "y", None, None), TypeError, "y is not a list of column names"),
+        ((["part.parquet"], [1], None, None), TypeError, "y is not a list of column names"),
         ((["part.parquet"], ["y", "z"], None, None), ValueError, r"columns \['z'\], which .*part"),
-        ((["part.npz"], ["y"], None, None), ValueError, "Y is given for files that hold their"),
+        ((["part.npz"], ["y"], None, None), ValueError, "y is given for files that hold their"),
         (("folder", None, None, None), FileNotFoundError, "has no file that ends in"),
     ],
 )
@@ -94,7 +94,7 @@ def test_predictions_for_files(tmp_path: Path, kind: str) -> None:
     model = RankLSVM(kernel="linear").fit(rows, Y)
     labels = ["a", "b"] if kind == ".parquet" else None
     options = {"n_features": 2, "n_labels": 2} if kind == ".svm" else None
-    found = multimargin.dask.predict(model, paths, read_options=options, Y=labels)
+    found = multimargin.dask.predict(model, paths, read_options=options, y=labels)
     computed = [block.compute(scheduler="synchronous") for block in found]
     np.testing.assert_array_equal(np.vstack(computed), model.predict(rows))
     source = FileSource(1, str(paths[1]), labels, options or {}, Pairs(2.0), ("x", "y"))

@@ -79,7 +79,7 @@ def test_weights_of_rows_count_as_copies_do(kind: Any) -> None:
 def test_unknown_labels_are_an_error(client: Any) -> None:
     X, Y = problem(8, 3)
     unknown = np.where(Y == 1, np.nan, 0.0)
-    with pytest.raises(ValueError, match="Y has NaN"):
+    with pytest.raises(ValueError, match="y has NaN"):
         multimargin.dask.fit(LLSF(), [delayed(X)], [delayed(unknown)], client)
 
 

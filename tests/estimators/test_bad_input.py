@@ -59,7 +59,7 @@ BAD_DATA = {
         ValueError,
         "X has entries as large as 1e+160; expected at most 1e+150 in magnitude",
     ),
-    "an empty list of labels": ((X, []), ValueError, "Y is empty; expected one row of labels"),
+    "an empty list of labels": ((X, []), ValueError, "y is empty; expected one row of labels"),
     "sparse X with NaN": (
         (sparse.csr_array(with_entry(X, np.nan)), Y),
         ValueError,
@@ -89,42 +89,42 @@ BAD_DATA = {
     ),
     "X of objects": ((np.full((60, 4), {}), Y), TypeError, NO_MATRIX + "float() argument must be"),
     "X of complex numbers": ((X * 1j, Y), ValueError, NO_MATRIX + "Complex data not supported"),
-    "fewer labels than rows": ((X, Y[:59]), ValueError, "Y has 59 rows; expected 60, as many as X"),
-    "fewer classes than rows": ((X, Y[:59, 0]), ValueError, "Y has 59 rows; expected 60, as many"),
+    "fewer labels than rows": ((X, Y[:59]), ValueError, "y has 59 rows; expected 60, as many as X"),
+    "fewer classes than rows": ((X, Y[:59, 0]), ValueError, "y has 59 rows; expected 60, as many"),
     "Y of signs": (
         (X, np.where(Y, 1, -1)),
         ValueError,
-        "Y has values other than 0 and 1: -1. Labels coded as -1 and +1 are converted by (Y > 0)",
+        "y has values other than 0 and 1: -1. Labels coded as -1 and +1 are converted by (y > 0)",
     ),
-    "Y of twos": ((X, 2 * Y), ValueError, "Y has values other than 0 and 1: 2."),
-    "Y of fractions": ((X, 0.5 * Y), ValueError, "Y has values other than 0 and 1: 0.5."),
+    "Y of twos": ((X, 2 * Y), ValueError, "y has values other than 0 and 1: 2."),
+    "Y of fractions": ((X, 0.5 * Y), ValueError, "y has values other than 0 and 1: 0.5."),
     "sparse Y of threes": (
         (X, sparse.csr_array(3 * Y)),
         ValueError,
-        "Y has values other than 0 and 1: 3.",
+        "y has values other than 0 and 1: 3.",
     ),
-    "Y of text": ((X, Y.astype(str)), TypeError, "Y has dtype <U21; expected numbers, 0 and 1"),
+    "Y of text": ((X, Y.astype(str)), TypeError, "y has dtype <U21; expected numbers, 0 and 1"),
     "one label": (
         (X, Y[:, :1]),
         ValueError,
-        "Y has shape (60, 1), a single label; expected at least two labels",
+        "y has shape (60, 1), a single label; expected at least two labels",
     ),
     "no label": (
         (X, Y[:, :0]),
         ValueError,
-        "Y has shape (60, 0); expected at least one row and one label",
+        "y has shape (60, 0); expected at least one row and one label",
     ),
     "Y of three dimensions": (
         (X, Y[:, :, None]),
         ValueError,
-        "Y has shape (60, 4, 1); expected a label indicator",
+        "y has shape (60, 4, 1); expected a label indicator",
     ),
     "all labels or none": (
         (X, np.tile(Y[:, :1], 4)),
         ValueError,
-        "Y has no label pair: each of its 60 rows has all labels or none; expected a row with both",
+        "y has no label pair: each of its 60 rows has all labels or none; expected a row with both",
     ),
-    "no relevant label": ((X, np.zeros((60, 4))), ValueError, "Y has no label pair"),
+    "no relevant label": ((X, np.zeros((60, 4))), ValueError, "y has no label pair"),
     "one class": (
         (X, np.zeros(60)),
         ValueError,
@@ -134,7 +134,7 @@ BAD_DATA = {
     "Y of unequal rows": (
         (X, [[0, 1]] * 30 + [[0]] * 30),
         ValueError,
-        "Y has rows of different lengths; expected",
+        "y has rows of different lengths; expected",
     ),
 }
 
@@ -143,7 +143,7 @@ BAD_DATA = {
 @pytest.mark.parametrize("case", BAD_DATA)
 def test_bad_data(estimator, case):
     data, error, message = BAD_DATA[case]
-    if isinstance(estimator, RankSVMz) and message.startswith("Y has no label pair"):
+    if isinstance(estimator, RankSVMz) and message.startswith("y has no label pair"):
         pytest.skip("Its pairs are those with the zero label, which every row has.")
     with pytest.raises(error, match=re.escape(message)):
         clone(estimator).fit(*data)
@@ -320,9 +320,9 @@ def test_other_features_than_in_fit(estimator):
 @every_estimator
 def test_bad_labels_for_margins(estimator):
     model = clone(estimator).fit(X, Y)
-    with pytest.raises(ValueError, match="Y has 3 labels; expected 4"):
+    with pytest.raises(ValueError, match="y has 3 labels; expected 4"):
         model.margins(X, Y[:, :3])
-    with pytest.raises(ValueError, match="Y has 59 rows; expected 60"):
+    with pytest.raises(ValueError, match="y has 59 rows; expected 60"):
         model.margins(X, Y[1:])
-    with pytest.raises(ValueError, match="Y has values other than 0 and 1: -1"):
+    with pytest.raises(ValueError, match="y has values other than 0 and 1: -1"):
         model.margins(X, 2 * Y - 1)

@@ -190,7 +190,7 @@ class FixedSupports(BaseEstimator):
     def __init__(self, supports=None):
         self.supports = supports
 
-    def fit(self, X, Y):
+    def fit(self, X, y):
         return self
 
     def get_support(self, *, label):
@@ -286,8 +286,8 @@ def test_selector_without_supports_is_rejected():
 
 
 class _UnionOnly(SelectKBest):
-    def fit(self, X, Y):
-        return super().fit(X, Y[:, 0])
+    def fit(self, X, y):
+        return super().fit(X, y[:, 0])
 
 
 def test_selected_features_keep_their_names() -> None:
@@ -320,7 +320,7 @@ def test_history_has_every_epoch(alpha, solver):
 def test_malformed_arguments_of_the_path(changes, message):
     X, Y = unrelated_problem(0, 6, 3, 2)
     with pytest.raises(ValueError, match=message):
-        llsf_path(**{"X": X, "Y": Y} | changes)
+        llsf_path(**{"X": X, "y": Y} | changes)
 
 
 def test_a_path_that_ends_early_warns():
@@ -351,7 +351,7 @@ def test_predictions_stand_for_scores_where_there_are_none():
 class WrongShape(SelectKBest):
     """A selector that names its features in another shape."""
 
-    def fit(self, X, Y):
+    def fit(self, X, y):
         self.label_specific_features_ = np.ones((1, 2))
         return self
 

@@ -18,7 +18,7 @@ from tests.support.scikit_learn_checks import checks_of
 
 
 @checks_of([MLRL()], [MLRL(kernel="linear", solver="alternating")])
-@pytest.mark.filterwarnings("ignore:Y has labels of one class only")
+@pytest.mark.filterwarnings("ignore:y has labels of one class only")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_contract(estimator, check):

@@ -60,7 +60,7 @@ def test_rows_with_all_labels_or_none_are_learned_from():
     model = fitted(X, Y, C=100.0)
     assert_array_equal(model.predict(X), Y)
     assert_allclose(model.label_scores(X[1:3]), [[-1, -1], [1, 1]], atol=1e-3)
-    with pytest.raises(ValueError, match="Y has no label pair"):
+    with pytest.raises(ValueError, match="y has no label pair"):
         RankSVM().fit(X, Y)
 
 

@@ -21,7 +21,7 @@ def exempt(estimator):
 
 
 @checks_of([SSMLRL()], [], expected_failed_checks=exempt)
-@pytest.mark.filterwarnings("ignore:Y has labels of one class only")
+@pytest.mark.filterwarnings("ignore:y has labels of one class only")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_contract(estimator, check):

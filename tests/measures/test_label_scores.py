@@ -24,7 +24,7 @@ class Fixed(ClassifierMixin, BaseEstimator):
     def __init__(self, predictions):
         self.predictions = predictions
 
-    def fit(self, X, Y):
+    def fit(self, X, y):
         return self
 
     def predict(self, X):

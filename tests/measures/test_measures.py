@@ -346,8 +346,8 @@ class KnownScores(ClassifierMixin, BaseEstimator):
     def __init__(self, sign=1):
         self.sign = sign
 
-    def fit(self, X, Y):
-        self.classes_ = np.arange(Y.shape[1])
+    def fit(self, X, y):
+        self.classes_ = np.arange(y.shape[1])
         return self
 
     def decision_function(self, X):

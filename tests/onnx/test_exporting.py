@@ -251,7 +251,7 @@ def test_the_file_names_labels_features_and_version(random, tmp_path: Path) -> N
 class Own(Threshold):
     """A threshold of one's own."""
 
-    def fit(self, scores, Y, X=None, sample_weight=None):
+    def fit(self, scores, y, X=None, sample_weight=None):
         return self
 
     def predict(self, scores, X=None):

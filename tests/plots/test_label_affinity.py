@@ -26,7 +26,7 @@ def test_zero_columns_have_no_affinity():
 
 def test_input_is_checked(data):
     X, Y = data
-    with pytest.raises(ValueError, match="Y has 3 labels; expected 4"):
+    with pytest.raises(ValueError, match="y has 3 labels; expected 4"):
         LabelAffinityDisplay.from_estimator(LLSF().fit(X, Y), Y[:, :3])
     with pytest.raises(ValueError, match=r"coefficient_affinity has shape \(3, 3\)"):
         LabelAffinityDisplay(np.eye(2), np.eye(3))

@@ -142,5 +142,5 @@ def test_sparse_features_and_classes(model):
 
 @pytest.mark.parametrize("model", METHODS, ids=lambda m: type(m).__name__)
 def test_half_labelled_rows_are_refused(model):
-    with pytest.raises(ValueError, match="Y has -1 beside other values, first in row 1"):
+    with pytest.raises(ValueError, match="y has -1 beside other values, first in row 1"):
         model.fit(np.zeros((3, 1)), np.array([[0, 1], [-1, 1], [1, 0]]))

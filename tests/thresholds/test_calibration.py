@@ -143,7 +143,7 @@ def test_parameters_are_checked():
     X, Y = problem(7)
     with pytest.raises(ValueError, match="method is 'platt'; expected one of"):
         CalibratedClassifier(RankSVM(), method="platt").fit(X, Y)
-    with pytest.raises(ValueError, match="Y has one dimension"):
+    with pytest.raises(ValueError, match="y has one dimension"):
         CalibratedClassifier(RankSVM()).fit(X, Y[:, 0])
 
 

@@ -105,8 +105,8 @@ class Scaled(BaseEstimator):
     def __init__(self, factor=1.0):
         self.factor = factor
 
-    def fit(self, X, Y):
-        self.model_ = RankSVM(random_state=0).fit(X, Y)
+    def fit(self, X, y):
+        self.model_ = RankSVM(random_state=0).fit(X, y)
         return self
 
     def label_scores(self, X):
@@ -148,7 +148,7 @@ def test_what_in_sample_scores_would_have_leaked():
 class Spy(BaseEstimator):
     """Remembers which rows it was fitted on and refuses to score them during the search."""
 
-    def fit(self, X, Y):
+    def fit(self, X, y):
         self.seen_ = {*X[:, 0].tolist()}
         return self
 
@@ -253,9 +253,9 @@ def test_refusals():
         with pytest.raises((TypeError, ValueError), match=message):
             model.fit(X, Y)
     model = ThresholdedClassifier(RankSVM(random_state=0))
-    with pytest.raises(ValueError, match=r"^Y has one dimension; expected a label indicator"):
+    with pytest.raises(ValueError, match=r"^y has one dimension; expected a label indicator"):
         model.fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match=r"Y has \d+ rows; expected \d+, as many as X"):
+    with pytest.raises(ValueError, match=r"y has \d+ rows; expected \d+, as many as X"):
         model.fit(X, Y[1:])
     with pytest.raises(NotFittedError):
         model.predict(X)

@@ -323,9 +323,9 @@ class TestEveryThreshold:
 
     def test_refusals(self, threshold):
         X, F, Y = features_problem(np.random.default_rng(13))
-        with pytest.raises(ValueError, match=r"\(Y > 0\)\.astype\(int\)"):
+        with pytest.raises(ValueError, match=r"\(y > 0\)\.astype\(int\)"):
             clone(threshold).fit(F, 2 * Y - 1, X)
-        with pytest.raises(ValueError, match=r"^Y has shape \(80,\)"):
+        with pytest.raises(ValueError, match=r"^y has shape \(80,\)"):
             clone(threshold).fit(F, Y[:, 0], X)
         with pytest.raises(ValueError, match=r"^scores has shape \(79, 5\); expected \(80, 5\)"):
             clone(threshold).fit(F[1:], Y, X)
@@ -352,7 +352,7 @@ def test_features_threshold_refuses():
         FeaturesThreshold().fit(F, Y)
     with pytest.raises(ValueError, match=r"^X has 79 rows; expected 80"):
         FeaturesThreshold().fit(F, Y, X[1:])
-    with pytest.raises(ValueError, match=r"^Y has no row with both relevant and irrelevant"):
+    with pytest.raises(ValueError, match=r"^y has no row with both relevant and irrelevant"):
         FeaturesThreshold().fit(F, 0 * Y, X)
     fitted = FeaturesThreshold(random_state=0).fit(F, Y, X)
     with pytest.raises(ValueError, match=r"^X is None"):

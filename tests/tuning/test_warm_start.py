@@ -88,12 +88,12 @@ class Cold(BaseEstimator):
     def __init__(self, model=None, C=1.0, warm_start=False):
         self.model, self.C, self.warm_start = model, C, warm_start
 
-    def fit(self, X, Y):
-        self.model.set_params(C=self.C).fit(X, Y)
+    def fit(self, X, y):
+        self.model.set_params(C=self.C).fit(X, y)
         self.n_iter_ = self.model.n_iter_
         return self
 
-    def score(self, X, Y):
+    def score(self, X, y):
         return 0.0
 
 

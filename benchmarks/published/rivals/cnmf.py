@@ -62,7 +62,7 @@ class CNMF(TransductiveClassifier):
 
     Notes
     -----
-    Liu et al. 2006. Rows of -1 in Y are unlabelled. The problem is not convex; the
+    Liu et al. 2006. Rows of -1 in y are unlabelled. The problem is not convex; the
     iteration starts from the mean of the labelled rows, weighted by similarity. The method is
     transductive: a row that was given at fit has its score there; one that was not has the weighted
     mean of the scores of its nearest rows. The similarity of all rows is stored.

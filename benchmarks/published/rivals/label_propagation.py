@@ -74,7 +74,7 @@ class MLGRF(_LabelPropagation):
 
     Notes
     -----
-    Chen et al. 2008, Zha et al. 2009. Rows of -1 in Y are unlabelled. The
+    Chen et al. 2008, Zha et al. 2009. Rows of -1 in y are unlabelled. The
     method is transductive: a row that was given at fit has its score there; one that was not has
     the weighted mean of the scores of its nearest rows, which is how the score of an unlabelled row
     hangs on its neighbours (for rho = 0). A row that no path of the graph joins to a labelled row
@@ -140,7 +140,7 @@ class MLLGC(_LabelPropagation):
 
     Notes
     -----
-    Chen et al. 2008, Zha et al. 2009. Rows of -1 in Y are unlabelled. The
+    Chen et al. 2008, Zha et al. 2009. Rows of -1 in y are unlabelled. The
     method is transductive: a row that was given at fit has its score there; one that was not has
     the weighted mean of the scores of its nearest rows.
 

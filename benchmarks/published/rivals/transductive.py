@@ -29,14 +29,14 @@ class TransductiveClassifier(LabelScoringClassifier):
     n_neighbors: int
     gamma: float | str
 
-    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Score the unlabelled rows.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features of labelled and unlabelled rows.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Rows of -1 are unlabelled.
         **metadata : object
@@ -56,10 +56,10 @@ class TransductiveClassifier(LabelScoringClassifier):
         refuse_metadata(self, metadata)
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
         self._check_parameters()
-        if Y is None:
-            validate_data(self, X, Y)
+        if y is None:
+            validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets, labelled = split_targets(Y)
+        targets, labelled = split_targets(y)
         check_as_many_rows(labelled, X)
         self._X = X
         self._gamma = make_kernel("rbf", X, gamma=self.gamma).gamma

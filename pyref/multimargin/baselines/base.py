@@ -17,14 +17,14 @@ class BaselineClassifier(LabelScoringClassifier):
     `_fit` it sets `threshold_` where its labels are not those with a positive score.
     """
 
-    def fit(self, X: Any, Y: Any, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
         **metadata : object
@@ -43,10 +43,10 @@ class BaselineClassifier(LabelScoringClassifier):
         """
         refuse_metadata(self, metadata)
         self._check_parameters()
-        if Y is None:
-            validate_data(self, X, Y)
+        if y is None:
+            validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(Y)
+        targets = check_targets(y)
         check_as_many_rows(targets.indicator, X)
         self._fit(X, targets)
         self._store_targets(targets)

@@ -148,14 +148,14 @@ class FMeasureThreshold(Threshold):
     def __init__(self, alpha: float = 0.5) -> None:
         self.alpha = alpha
 
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the thresholds.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores between 0 and 1.
-        Y : array-like of shape (n, q)
+        y : array-like of shape (n, q)
             Label indicator.
         X : object, default=None
             Ignored.
@@ -167,7 +167,7 @@ class FMeasureThreshold(Threshold):
         FMeasureThreshold
             The fitted threshold itself.
         """
-        relevant = check_indicator(Y).astype(bool)
+        relevant = check_indicator(y).astype(bool)
         scores = check_scores(scores, n_rows=len(relevant), n_labels=relevant.shape[1])
         weights = check_sample_weight(sample_weight, len(relevant))
         counts = np.ones(len(relevant)) if weights is None else weights

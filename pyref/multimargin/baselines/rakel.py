@@ -124,7 +124,7 @@ class RAkEL(BaselineClassifier):
         return votes / np.maximum(models, 1.0)
 
 
-def _fit_labelset(estimator: Any, X: Any, Y: NDArray[np.uint8]) -> LabelPowerset:
+def _fit_labelset(estimator: Any, X: Any, y: NDArray[np.uint8]) -> LabelPowerset:
     model = LabelPowerset(estimator)
-    model._fit(X, Targets(Y, np.arange(Y.shape[1]), True, None))
+    model._fit(X, Targets(y, np.arange(y.shape[1]), True, None))
     return model

@@ -31,9 +31,9 @@ def naming(name: str, expected: str) -> Iterator[None]:
         raise kind(f"{name} is not {expected}: {error}") from error
 
 
-def check_as_many_rows(Y: Any, X: Any, name: str = "Y", of: str = "X") -> None:
+def check_as_many_rows(y: Any, X: Any, name: str = "y", of: str = "X") -> None:
     """Raise ValueError unless two arrays have the same number of rows."""
-    found, expected = _num_samples(Y), _num_samples(X)
+    found, expected = _num_samples(y), _num_samples(X)
     if found != expected:
         raise ValueError(f"{name} has {found} rows; expected {expected}, as many as {of}.")
 

@@ -15,15 +15,15 @@ UNKNOWN = 2
 _MAX_VALUES_SHOWN = 5
 
 
-def check_indicator(Y: Any, name: str = "Y", *, unknown: bool = False) -> NDArray[np.uint8]:
+def check_indicator(y: Any, name: str = "y", *, unknown: bool = False) -> NDArray[np.uint8]:
     """Return a label indicator matrix as a dense array of 0 and 1.
 
     Parameters
     ----------
-    Y : array-like, sparse matrix or data frame of shape (n, q)
+    y : array-like, sparse matrix or data frame of shape (n, q)
         Indicator of the relevant labels, with values 0 and 1 (or False and True), n >= 1 and
         q >= 1. Every sparse format of SciPy is accepted, with or without explicit zeros.
-    name : str, default="Y"
+    name : str, default="y"
         Name of the argument in error messages.
     unknown : bool, default=False
         Whether NaN may stand for an unknown label.
@@ -32,30 +32,30 @@ def check_indicator(Y: Any, name: str = "Y", *, unknown: bool = False) -> NDArra
     -------
     ndarray of shape (n, q), dtype uint8, C-contiguous
         1 where the label is relevant, 0 where it is not, and `UNKNOWN` where it is NaN. It shares
-        memory with `Y` when `Y` already has this form.
+        memory with `y` when `y` already has this form.
 
     Raises
     ------
     TypeError
-        If `Y` does not hold numbers, or has masked entries.
+        If `y` does not hold numbers, or has masked entries.
     ValueError
-        If `Y` is not a non-empty matrix, or holds anything but 0 and 1: class numbers, labels coded
+        If `y` is not a non-empty matrix, or holds anything but 0 and 1: class numbers, labels coded
         as {-1, +1}, or NaN without `unknown`.
     """
-    if sparse.issparse(Y):
-        check_readable(Y, name)
-        _check_kind_and_shape(Y.dtype, Y.shape, name)
-        indicator = Y.tocsr(copy=True)
+    if sparse.issparse(y):
+        check_readable(y, name)
+        _check_kind_and_shape(y.dtype, y.shape, name)
+        indicator = y.tocsr(copy=True)
         indicator.sum_duplicates()
         missing = _check_zero_one(indicator.data, name, unknown)
         if missing is not None:
             indicator.data[missing] = UNKNOWN
         return np.ascontiguousarray(indicator.astype(np.uint8).toarray())
 
-    if np.ma.is_masked(Y):
+    if np.ma.is_masked(y):
         raise TypeError(f"{name} has masked entries; expected 0 or 1 everywhere.")
     try:
-        values = np.asarray(Y)
+        values = np.asarray(y)
     except ValueError as error:
         raise ValueError(
             f"{name} has rows of different lengths; expected a matrix of shape (n, q) of 0 and 1 "

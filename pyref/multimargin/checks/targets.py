@@ -46,12 +46,12 @@ class Targets:
             del estimator.label_names_in_
 
 
-def check_targets(Y: Any, *, unknown: bool = False) -> Targets:
+def check_targets(y: Any, *, unknown: bool = False) -> Targets:
     """Read the targets of a fit.
 
     Parameters
     ----------
-    Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+    y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
         Label indicator of 0 and 1 with q >= 2, or one class a row, which is one-hot encoded.
     unknown : bool, default=False
         Whether NaN may stand for an unknown label of an indicator.
@@ -64,35 +64,35 @@ def check_targets(Y: Any, *, unknown: bool = False) -> Targets:
     Raises
     ------
     TypeError, ValueError
-        If `Y` is malformed, or its labels or classes are too few.
+        If `y` is malformed, or its labels or classes are too few.
 
     Warns
     -----
     DataConversionWarning
         If classes come as a column vector.
     """
-    _refuse_label_sets(Y)
-    shape = _shape(Y)
+    _refuse_label_sets(y)
+    shape = _shape(y)
     if len(shape) != 2:
-        check_readable(Y, "y")
+        check_readable(y, "y")
     if len(shape) == 2 and shape[1] != 1:
-        indicator = check_indicator(Y, unknown=unknown)
-        return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(Y))
+        indicator = check_indicator(y, unknown=unknown)
+        return Targets(indicator, np.arange(indicator.shape[1]), True, _column_names(y))
     if len(shape) == 2:
-        check_readable(Y, "Y")
-        Y = _single_column(Y)
+        check_readable(y, "y")
+        y = _single_column(y)
     elif len(shape) != 1:
         raise ValueError(
-            f"Y has shape {shape}; expected a label indicator of shape (n, q) or classes of shape "
+            f"y has shape {shape}; expected a label indicator of shape (n, q) or classes of shape "
             "(n,)."
         )
-    y = column_or_1d(Y)
+    y = column_or_1d(y)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size == 0:
-        raise ValueError("Y is empty; expected one row of labels, or one class, for each row of X.")
+        raise ValueError("y is empty; expected one row of labels, or one class, for each row of X.")
     if classes.size < 2:
         raise ValueError(
             f"y has one class only, {classes.tolist()[0]!r}; expected at least two classes."
@@ -105,18 +105,18 @@ def check_pairs(indicator: NDArray[np.uint8]) -> None:
     """Raise ValueError unless some row of the indicator has a relevant and an irrelevant label."""
     if not known_both(indicator, axis=1).any():
         raise ValueError(
-            f"Y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
+            f"y has no label pair: each of its {indicator.shape[0]} rows has all labels or none; "
             "expected a row with both a relevant and an irrelevant label."
         )
 
 
-def _refuse_label_sets(Y: Any) -> None:
+def _refuse_label_sets(y: Any) -> None:
     """Say what helps where the labels of each row are listed by name."""
-    if isinstance(Y, np.ndarray) and Y.dtype.kind != "O":
+    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
         return
-    if not isinstance(Y, list | tuple | np.ndarray) and type(Y).__name__ != "Series":
+    if not isinstance(y, list | tuple | np.ndarray) and type(y).__name__ != "Series":
         return
-    rows = list(Y)
+    rows = list(y)
     lists = [row for row in rows if isinstance(row, list | tuple | set | frozenset)]
     # Rows of one text each are a column of classes.
     by_name = any(isinstance(row, set | frozenset) for row in lists) or any(
@@ -124,28 +124,28 @@ def _refuse_label_sets(Y: Any) -> None:
     )
     if by_name and len(lists) == len(rows):
         raise TypeError(
-            "Y lists the labels of each row; expected a label indicator, which this line makes: "
-            "Y = sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)"
+            "y lists the labels of each row; expected a label indicator, which this line makes: "
+            "y = sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
         )
 
 
-def _shape(Y: Any) -> tuple[int, ...]:
-    if sparse.issparse(Y) or hasattr(Y, "shape"):
-        return tuple(Y.shape)
+def _shape(y: Any) -> tuple[int, ...]:
+    if sparse.issparse(y) or hasattr(y, "shape"):
+        return tuple(y.shape)
     try:
-        return np.asarray(Y).shape
+        return np.asarray(y).shape
     except ValueError as error:
         raise ValueError(
-            "Y has rows of different lengths; expected a label indicator of shape (n, q) of 0 and "
+            "y has rows of different lengths; expected a label indicator of shape (n, q) of 0 and "
             "1 (for label sets, use sklearn.preprocessing.MultiLabelBinarizer)."
         ) from error
 
 
-def _single_column(Y: Any) -> NDArray[Any]:
-    column = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)[:, 0]
+def _single_column(y: Any) -> NDArray[Any]:
+    column = np.asarray(y.toarray() if sparse.issparse(y) else y)[:, 0]
     if column.dtype.kind in "biuf" and np.isin(column, (0, 1)).all():
         raise ValueError(
-            f"Y has shape {tuple(np.shape(Y))}, a single label; expected at least two "
+            f"y has shape {tuple(np.shape(y))}, a single label; expected at least two "
             "labels (for two classes, pass y of shape (n,))."
         )
     warnings.warn(
@@ -157,14 +157,14 @@ def _single_column(Y: Any) -> NDArray[Any]:
     return column
 
 
-def label_names_of(Y: Any, q: int) -> NDArray[Any]:
+def label_names_of(y: Any, q: int) -> NDArray[Any]:
     """Return what the q labels are called: the columns of a data frame, or their numbers."""
-    names = _column_names(Y)
+    names = _column_names(y)
     return np.arange(q) if names is None else names
 
 
-def _column_names(Y: Any) -> NDArray[Any] | None:
-    columns = getattr(Y, "columns", None)
+def _column_names(y: Any) -> NDArray[Any] | None:
+    columns = getattr(y, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None
     return np.asarray(list(columns), dtype=object)

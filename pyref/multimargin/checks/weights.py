@@ -53,4 +53,4 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | Non
 def refuse_metadata(estimator: Any, metadata: dict[str, Any]) -> None:
     """Raise TypeError if the `fit` of a method was given more than features and labels."""
     for name in metadata:
-        raise TypeError(f"{type(estimator).__name__}.fit takes no {name}; expected X and Y alone.")
+        raise TypeError(f"{type(estimator).__name__}.fit takes no {name}; expected X and y alone.")

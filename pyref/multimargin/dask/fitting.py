@@ -48,7 +48,7 @@ _THRESHOLD_ROWS = 100_000
 def fit(
     estimator: _Estimator,
     X: Any,
-    Y: Any = None,
+    y: Any = None,
     client: Client | None = None,
     *,
     sample_weight: Any = None,
@@ -69,7 +69,7 @@ def fit(
     X : dask array or data frame, list of delayed or futures, or paths
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
         to the parts themselves, in .npz, svmlight or parquet files that all workers see.
-    Y : dask array or data frame, list of delayed or futures, list of str or None, default=None
+    y : dask array or data frame, list of delayed or futures, list of str or None, default=None
         Label indicator of 0 and 1, in the same row blocks, and NaN where a label is unknown (but
         for LLSF). For parquet files the names of the label
         columns, for other files None: they hold their labels.
@@ -124,7 +124,7 @@ def fit(
     client = _client(client)
     interrupts = Interrupts()
     with interrupts.held(), OwnedTasks(client, interrupts) as owned:
-        inputs = read_inputs(X, Y, sample_weight, _pairs_of(checked), read_options)
+        inputs = read_inputs(X, y, sample_weight, _pairs_of(checked), read_options)
         cluster = _spread(owned, inputs, Options(patience=float(patience)))
         shape = _shape(cluster)
         if isinstance(checked, LLSF):
@@ -325,11 +325,11 @@ def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
         return
     if isinstance(estimator, RankSVMz):
         raise ValueError(
-            f"Y has no known label in any of its {about['rows']} rows, or these have weight 0; "
+            f"y has no known label in any of its {about['rows']} rows, or these have weight 0; "
             "expected a label that is 0 or 1."
         )
     raise ValueError(
-        f"Y has no label pair: each of its {about['rows']} rows has all labels or none, or weight "
+        f"y has no label pair: each of its {about['rows']} rows has all labels or none, or weight "
         "0; expected a row with both a relevant and an irrelevant label."
     )
 

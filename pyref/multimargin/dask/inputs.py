@@ -1,4 +1,4 @@
-"""What a fit takes as X and Y, as one source a part."""
+"""What a fit takes as X and y, as one source a part."""
 
 import os
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ class Inputs:
     Parameters
     ----------
     sources : list
-        One `FileSource` a part, or one triple of delayed X, Y and weights.
+        One `FileSource` a part, or one triple of delayed X, y and weights.
     pairs : Pairs
         The label pairs.
     feature_names, label_names : ndarray of str or None
@@ -99,13 +99,13 @@ class Inputs:
 
 
 def read_inputs(
-    X: Any, Y: Any, sample_weight: Any, pairs: Pairs, read_options: dict[str, Any] | None
+    X: Any, y: Any, sample_weight: Any, pairs: Pairs, read_options: dict[str, Any] | None
 ) -> Inputs:
-    """Find the parts of X, Y and the weights.
+    """Find the parts of X, y and the weights.
 
     Parameters
     ----------
-    X, Y, sample_weight : object
+    X, y, sample_weight : object
         The arguments of `multimargin.dask.fit`.
     pairs : Pairs
         The label pairs.
@@ -126,14 +126,14 @@ def read_inputs(
     if _are_paths(X):
         if sample_weight is not None:
             raise ValueError("sample_weight is given for paths of parts; expected None.")
-        return _files(X, Y, pairs, read_options or {})
+        return _files(X, y, pairs, read_options or {})
     if read_options:
         raise ValueError("read_options are given, but X is no path; expected None.")
     columns = _blocks("X", X)
-    targets = _blocks("Y", Y)
+    targets = _blocks("y", y)
     weights = [None] * len(columns) if sample_weight is None else None
     weights = _blocks("sample_weight", sample_weight) if weights is None else weights
-    for name, argument, blocks in (("Y", Y, targets), ("sample_weight", sample_weight, weights)):
+    for name, argument, blocks in (("y", y, targets), ("sample_weight", sample_weight, weights)):
         rows, expected = _row_chunks(argument), _row_chunks(X)
         differ = rows is not None and expected is not None and rows != expected
         if len(blocks) != len(columns) or differ:
@@ -142,7 +142,7 @@ def read_inputs(
                 f"{expected}; expected the same parts (rechunk or repartition {name} like X)."
             )
     sources = list(zip(columns, targets, weights, strict=True))
-    return Inputs(sources, pairs, _names(X), _names(Y))
+    return Inputs(sources, pairs, _names(X), _names(y))
 
 
 def _are_paths(X: Any) -> bool:
@@ -151,7 +151,7 @@ def _are_paths(X: Any) -> bool:
     return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], str | os.PathLike)
 
 
-def _files(X: Any, Y: Any, pairs: Pairs, options: dict[str, Any]) -> Inputs:
+def _files(X: Any, y: Any, pairs: Pairs, options: dict[str, Any]) -> Inputs:
     if isinstance(X, str | os.PathLike):
         folder = Path(X)
         if not folder.is_dir():
@@ -167,20 +167,20 @@ def _files(X: Any, Y: Any, pairs: Pairs, options: dict[str, Any]) -> Inputs:
     features: tuple[str, ...] = ()
     if ".parquet" in suffixes:
         if (
-            isinstance(Y, str)
-            or not isinstance(Y, Sequence)
-            or not all(isinstance(n, str) for n in Y)
+            isinstance(y, str)
+            or not isinstance(y, Sequence)
+            or not all(isinstance(n, str) for n in y)
         ):
             raise TypeError(
-                "Y is not a list of column names; expected the labels of the parquet files."
+                "y is not a list of column names; expected the labels of the parquet files."
             )
-        labels = tuple(Y)
+        labels = tuple(y)
         first = next(path for path in paths if path.suffix == ".parquet")
         columns = parquet_columns(first)
         _check_labels(labels, columns, first)
         features = tuple(name for name in columns if name not in labels)
-    elif Y is not None:
-        raise ValueError("Y is given for files that hold their labels; expected None.")
+    elif y is not None:
+        raise ValueError("y is given for files that hold their labels; expected None.")
     if suffixes & set(_SVMLIGHT):
         if not {"n_features", "n_labels"} <= set(options):
             raise ValueError(
@@ -246,7 +246,7 @@ def _check_labels(labels: Sequence[str], columns: Any, path: Path) -> None:
     missing = [name for name in labels if name not in columns]
     if missing:
         raise ValueError(
-            f"Y names the label columns {missing}, which {path} does not have; expected columns of "
+            f"y names the label columns {missing}, which {path} does not have; expected columns of "
             "the files."
         )
 

@@ -114,7 +114,7 @@ def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool) -> Matrix:
     return known
 
 
-def make_part(index: int, X: Any, Y: Any, sample_weight: Any, pairs: Pairs) -> Part:
+def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> Part:
     """Check the rows of one part.
 
     Parameters
@@ -123,7 +123,7 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, pairs: Pairs) -> P
         Number of the part.
     X : array-like, sparse matrix or data frame of shape (n, d)
         Features.
-    Y : array-like, sparse matrix or data frame of shape (n, q)
+    y : array-like, sparse matrix or data frame of shape (n, q)
         Label indicator of 0 and 1, and NaN where a label is unknown.
     sample_weight : array-like of shape (n,) or None
         Weights of the rows, at least 0.
@@ -152,7 +152,7 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, pairs: Pairs) -> P
         check_magnitudes(X)
         if sparse.issparse(X):
             X = canonical(X)
-        indicator = _indicator(Y, unknown=pairs.kind != "none")
+        indicator = _indicator(y, unknown=pairs.kind != "none")
         check_as_many_rows(indicator, X)
         weights = _row_weights(sample_weight, X.shape[0])
     except (TypeError, ValueError) as error:
@@ -168,11 +168,11 @@ def make_part(index: int, X: Any, Y: Any, sample_weight: Any, pairs: Pairs) -> P
     return Part(index, X, indicator, pair_weights, given, zero_label)
 
 
-def _indicator(Y: Any, unknown: bool) -> NDArray[np.uint8]:
-    shape = np.shape(Y)
+def _indicator(y: Any, unknown: bool) -> NDArray[np.uint8]:
+    shape = np.shape(y)
     if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
         return np.zeros(shape, dtype=np.uint8)
-    return check_indicator(Y, unknown=unknown)
+    return check_indicator(y, unknown=unknown)
 
 
 def _row_weights(sample_weight: Any, n: int) -> Matrix:

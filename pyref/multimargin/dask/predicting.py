@@ -11,7 +11,7 @@ from multimargin.dask.parts import Pairs
 
 
 def label_scores(
-    model: Any, X: Any, *, read_options: dict[str, Any] | None = None, Y: Any = None
+    model: Any, X: Any, *, read_options: dict[str, Any] | None = None, y: Any = None
 ) -> Any:
     """Return the scores of all labels, lazily.
 
@@ -23,7 +23,7 @@ def label_scores(
         Features, as for `fit`.
     read_options : dict or None, default=None
         As for `fit`.
-    Y : list of str or None, default=None
+    y : list of str or None, default=None
         Label columns of parquet files, which are left out of the features.
 
     Returns
@@ -31,11 +31,11 @@ def label_scores(
     dask array of shape (n, q), or list of delayed
         The scores: a dask array for a dask array or data frame, else one delayed array a part.
     """
-    return _mapped(model, X, "label_scores", np.float64, read_options, Y)
+    return _mapped(model, X, "label_scores", np.float64, read_options, y)
 
 
 def predict(
-    model: Any, X: Any, *, read_options: dict[str, Any] | None = None, Y: Any = None
+    model: Any, X: Any, *, read_options: dict[str, Any] | None = None, y: Any = None
 ) -> Any:
     """Predict the relevant labels, lazily.
 
@@ -47,7 +47,7 @@ def predict(
         Features, as for `fit`.
     read_options : dict or None, default=None
         As for `fit`.
-    Y : list of str or None, default=None
+    y : list of str or None, default=None
         Label columns of parquet files, which are left out of the features.
 
     Returns
@@ -55,17 +55,17 @@ def predict(
     dask array of shape (n, q), or list of delayed
         Label indicator: a dask array for a dask array or data frame, else one delayed array a part.
     """
-    return _mapped(model, X, "predict", np.int64, read_options, Y)
+    return _mapped(model, X, "predict", np.int64, read_options, y)
 
 
 def _mapped(
-    model: Any, X: Any, method: str, dtype: Any, read_options: dict[str, Any] | None, Y: Any
+    model: Any, X: Any, method: str, dtype: Any, read_options: dict[str, Any] | None, y: Any
 ) -> Any:
     import dask.array as da
 
     shared = delayed(model, pure=True, traverse=False)
     if _are_paths(X):
-        sources = _files(X, Y, Pairs(), read_options or {}).sources
+        sources = _files(X, y, Pairs(), read_options or {}).sources
         return [delayed(_of_file)(shared, method, source) for source in sources]
     blocks = [delayed(_of_rows)(shared, method, block) for block in _blocks("X", X)]
     if isinstance(X, list | tuple):

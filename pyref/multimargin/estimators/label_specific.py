@@ -61,14 +61,14 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         """Return the chain, None when the labels do not see each other."""
         raise NotImplementedError
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Select each label's features, then fit one classifier a label on them.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features. Sparse ones stay sparse.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score.
         sample_weight : array-like of shape (n,), default=None
@@ -96,10 +96,10 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
             if value is not None and not hasattr(value, "fit"):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
-        if Y is None:
-            validate_data(self, X, Y)
+        if y is None:
+            validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(Y)
+        targets = check_targets(y)
         indicator = targets.indicator
         check_as_many_rows(indicator, X)
         weights = check_sample_weight(sample_weight, indicator.shape[0])

@@ -204,14 +204,14 @@ default="scores"
         return check_integer("max_iter", self.max_iter, at_least=1)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features. Sparse ones stay sparse.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`.
         sample_weight : array-like of shape (n,), default=None
@@ -239,10 +239,10 @@ default="scores"
         """
         max_iter = self._check_parameters()
         deadline = deadline_of(self.max_time)
-        if Y is None:
-            validate_data(self, X, Y)
+        if y is None:
+            validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(Y)
+        targets = check_targets(y)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         given = X
@@ -408,14 +408,14 @@ default="scores"
         return mask
 
 
-def beta_max(X: Any, Y: Any) -> float:
+def beta_max(X: Any, y: Any) -> float:
     """Return the smallest beta for which all LLSF coefficients are 0.
 
     Parameters
     ----------
     X : array-like or CSR matrix of shape (n, d)
         Features.
-    Y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
+    y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
         Label indicator, or classes.
 
     Returns
@@ -428,14 +428,14 @@ def beta_max(X: Any, Y: Any) -> float:
     TypeError, ValueError
         If an argument is malformed.
     """
-    X, indicator = _check_data(X, Y)
+    X, indicator = _check_data(X, y)
     C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
     return float(np.abs(C).max())
 
 
 def llsf_path(
     X: Any,
-    Y: Any,
+    y: Any,
     *,
     alpha: float = 10.0,
     betas: Any = None,
@@ -451,7 +451,7 @@ def llsf_path(
     ----------
     X : array-like or CSR matrix of shape (n, d)
         Features.
-    Y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
+    y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
         Label indicator, or classes.
     alpha : float, default=10.0
         Weight of the label correlations, at least 0.
@@ -491,7 +491,7 @@ def llsf_path(
     alpha = check_real("alpha", alpha, at_least=0.0, at_most=1e50)
     check_real("tol", tol, above=0.0)
     check_integer("max_iter", max_iter, at_least=1)
-    X, indicator = _check_data(X, Y)
+    X, indicator = _check_data(X, y)
     if betas is None:
         check_integer("n_betas", n_betas, at_least=1)
         if not 0.0 < check_real("eps", eps, above=0.0) < 1.0:
@@ -541,10 +541,10 @@ def llsf_path(
     return values, coefs, gaps
 
 
-def _check_data(X: Any, Y: Any) -> tuple[Any, NDArray[np.uint8]]:
+def _check_data(X: Any, y: Any) -> tuple[Any, NDArray[np.uint8]]:
     check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")
-    indicator = check_targets(Y).indicator
+    indicator = check_targets(y).indicator
     check_as_many_rows(indicator, X)
     return X, indicator

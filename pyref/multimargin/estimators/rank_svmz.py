@@ -115,7 +115,7 @@ class RankSVMz(PairwiseClassifier):
     def _check_pairs(self, indicator: NDArray[np.uint8]) -> None:
         """Every row has a pair with the zero label for each known label."""
         if (indicator == UNKNOWN).all():
-            raise ValueError("Y has no known label; expected a label that is 0 or 1.")
+            raise ValueError("y has no known label; expected a label that is 0 or 1.")
 
     def _solve(self, problem: Problem) -> Fit:
         start, start_bias = problem.start, problem.start_bias

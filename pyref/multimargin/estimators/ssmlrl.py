@@ -32,7 +32,7 @@ UNLABELLED = -1
 
 @with_shared_paragraphs
 class SSMLRL(RelationshipClassifier):
-    """SSMLRL: MLRL with unlabelled training rows, which are rows of -1 in Y.
+    """SSMLRL: MLRL with unlabelled training rows, which are rows of -1 in y.
 
     The scores of the unlabelled rows are regularised by the label covariance as the weights are, so
     they help to estimate it. The method is inductive: it predicts for any row.
@@ -125,8 +125,8 @@ class SSMLRL(RelationshipClassifier):
         check_real("lam2", self.lam2, at_least=0.0)
         return check_real("lam1", self.lam1, above=0.0, at_most=1e150)
 
-    def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
-        return split_targets(Y)
+    def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+        return split_targets(y)
 
     def _forget_rows(self) -> None:
         super()._forget_rows()
@@ -260,11 +260,11 @@ def _reduced_by_factor(
     return half @ half.T, influence
 
 
-def split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
     """Return the targets of the labelled rows, and which rows those are."""
-    if sparse.issparse(Y):
-        Y = Y.toarray()
-    values = np.asarray(Y)
+    if sparse.issparse(y):
+        y = y.toarray()
+    values = np.asarray(y)
     marked = np.asarray(values == UNLABELLED)
     if values.ndim == 2:
         unlabelled = np.logical_and.reduce(marked, axis=1)
@@ -274,18 +274,18 @@ def split_targets(Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         mixed = np.flatnonzero(marked.any(axis=1) & ~unlabelled)
         if mixed.size:
             raise ValueError(
-                f"Y has -1 beside other values, first in row {mixed[0]}; expected rows of 0 and 1 "
+                f"y has -1 beside other values, first in row {mixed[0]}; expected rows of 0 and 1 "
                 "or, for an unlabelled row, -1 everywhere. (Labels coded as -1 and +1 are "
-                "converted by (Y > 0).astype(int).)"
+                "converted by (y > 0).astype(int).)"
             )
     elif values.ndim == 1:
         unlabelled = marked if marked.shape == values.shape else np.zeros(len(values), dtype=bool)
     else:
-        return check_targets(Y, unknown=True), np.ones(len(values), dtype=bool)
+        return check_targets(y, unknown=True), np.ones(len(values), dtype=bool)
     labelled: NDArray[np.bool_] = ~unlabelled
     if not labelled.any():
-        raise ValueError("Y has no labelled row: it is -1 everywhere; expected at least one.")
+        raise ValueError("y has no labelled row: it is -1 everywhere; expected at least one.")
     if labelled.all():
-        return check_targets(Y, unknown=True), labelled
-    of_labelled = Y.loc[labelled] if hasattr(Y, "loc") else values[labelled]
+        return check_targets(y, unknown=True), labelled
+    of_labelled = y.loc[labelled] if hasattr(y, "loc") else values[labelled]
     return check_targets(of_labelled, unknown=True), labelled

@@ -16,9 +16,9 @@ _RESPONSES = {"scores": "decision_function", "label sets": "predict"}
 class _NegRankingHamming:
     """The scorer of a measure that takes both the label sets and the scores."""
 
-    def __call__(self, estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         predicted, scores = estimator.predict(X), estimator.decision_function(X)
-        return -ranking_hamming(Y, predicted, scores, sample_weight=sample_weight)
+        return -ranking_hamming(y, predicted, scores, sample_weight=sample_weight)
 
     def __repr__(self) -> str:
         return "get_scorer('neg_ranking_hamming')"
@@ -60,7 +60,7 @@ def get_scorer(name: str) -> Scorer:
     Returns
     -------
     callable
-        A scorer with the signature ``scorer(estimator, X, Y, sample_weight=None)``; ranking
+        A scorer with the signature ``scorer(estimator, X, y, sample_weight=None)``; ranking
         measures use the estimator's `decision_function`, the others its `predict`,
         "neg_ranking_hamming" both.
         Larger is better. A threshold of its own for each label changes the ranking of

@@ -19,7 +19,7 @@ class LabelAffinityDisplay:
     Parameters
     ----------
     label_affinity : array-like of shape (q, q)
-        Cosines between the columns of Y.
+        Cosines between the columns of y.
     coefficient_affinity : array-like of shape (q, q)
         Cosines between the columns of W.
 
@@ -46,7 +46,7 @@ class LabelAffinityDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, Y: Any, *, axes: Any = None, cmap: str = DIVERGING
+        cls, estimator: Any, y: Any, *, axes: Any = None, cmap: str = DIVERGING
     ) -> Self:
         """Plot the affinities of training labels and of fitted coefficients.
 
@@ -54,7 +54,7 @@ class LabelAffinityDisplay:
         ----------
         estimator : LLSF
             Fitted.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             The training labels.
         axes : sequence of two matplotlib Axes, default=None
             Where to draw; a new figure when None.
@@ -71,17 +71,17 @@ class LabelAffinityDisplay:
         NotFittedError
             If the estimator is not fitted.
         TypeError, ValueError
-            If it has no coefficients, or `Y` does not fit them.
+            If it has no coefficients, or `y` does not fit them.
         ImportError
             If matplotlib is not installed.
         """
         check_is_fitted(estimator)
         estimator = method_inside(estimator)
         check_has(estimator, "coef_", "LLSF")
-        indicator = check_indicator(Y)
+        indicator = check_indicator(y)
         if indicator.shape[1] != estimator.coef_.shape[0]:
             raise ValueError(
-                f"Y has {indicator.shape[1]} labels; expected {estimator.coef_.shape[0]} as in fit."
+                f"y has {indicator.shape[1]} labels; expected {estimator.coef_.shape[0]} as in fit."
             )
         return cls(affinity(indicator), affinity(estimator.coef_.T)).plot(axes=axes, cmap=cmap)
 

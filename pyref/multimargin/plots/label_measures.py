@@ -77,7 +77,7 @@ class LabelMeasuresDisplay:
         cls,
         estimator: Any,
         X: Any,
-        Y: Any,
+        y: Any,
         *,
         label_names: Any = None,
         measure: str | None = None,
@@ -92,10 +92,10 @@ class LabelMeasuresDisplay:
             Fitted multi-label estimators, by name or called by their class.
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Label indicator of 0 and 1.
         label_names : array-like of shape (q,), default=None
-            Names of the labels; those of `Y` or of the first estimator's data frame, or numbers,
+            Names of the labels; those of `y` or of the first estimator's data frame, or numbers,
             when None.
         measure : {"precision", "recall", "f1"}, default=None
             The measure shown; None shows all of them for one model, "f1" for several.
@@ -124,10 +124,10 @@ class LabelMeasuresDisplay:
         for name, model in estimators.items():
             check_is_fitted(model)
             predicted[name] = model.predict(X)
-        if label_names is None and not hasattr(Y, "columns"):
+        if label_names is None and not hasattr(y, "columns"):
             label_names = label_names_of(next(iter(estimators.values())))
         return cls.from_predictions(
-            Y, predicted, label_names=label_names, measure=measure, sort_by=sort_by, ax=ax
+            y, predicted, label_names=label_names, measure=measure, sort_by=sort_by, ax=ax
         )
 
     @classmethod

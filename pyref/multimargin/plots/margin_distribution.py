@@ -74,7 +74,7 @@ class MarginDistributionDisplay:
         cls,
         estimator: Any,
         X: Any,
-        Y: Any,
+        y: Any,
         *,
         normalize: bool = False,
         kind: str = "cumulative",
@@ -91,7 +91,7 @@ class MarginDistributionDisplay:
             this package and scikit-learn's ``OneVsRestClassifier`` of support vector machines.
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Label indicator of 0 and 1.
         normalize : bool, default=False
             Whether to divide the margins of each model by the mean of their absolute values.
@@ -117,9 +117,9 @@ class MarginDistributionDisplay:
             If matplotlib is not installed.
         """
         estimators = by_name("estimator", estimator)
-        n_labels = check_indicator(Y).shape[1]
+        n_labels = check_indicator(y).shape[1]
         scores = {name: _scores(model, X, n_labels) for name, model in estimators.items()}
-        return cls.from_predictions(Y, scores, normalize=normalize, kind=kind, bins=bins, ax=ax)
+        return cls.from_predictions(y, scores, normalize=normalize, kind=kind, bins=bins, ax=ax)
 
     @classmethod
     def from_predictions(

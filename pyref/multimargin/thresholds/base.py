@@ -26,14 +26,14 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     @abstractmethod
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the threshold.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores f_k(x_i), best of rows that the model has not seen.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their relevant labels, 0 and 1; NaN where a label is unknown, which
             nothing is learned from.
         X : array-like or sparse matrix of shape (n, d), default=None
@@ -128,7 +128,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def fit_threshold(
-    threshold: Threshold, scores: Matrix, Y: NDArray[Any], X: Any, sample_weight: Vector | None
+    threshold: Threshold, scores: Matrix, y: NDArray[Any], X: Any, sample_weight: Vector | None
 ) -> Threshold:
     """Fit a threshold, one written before there were weights of rows, too.
 
@@ -138,7 +138,7 @@ def fit_threshold(
         An unfitted threshold.
     scores : ndarray of shape (n, q)
         Scores.
-    Y : ndarray of shape (n, q)
+    y : ndarray of shape (n, q)
         Labels, NaN where they are unknown.
     X : array-like or sparse matrix of shape (n, d)
         Features.
@@ -151,14 +151,14 @@ def fit_threshold(
         The fitted threshold.
     """
     if sample_weight is None:
-        return threshold.fit(scores, Y, X)
-    return threshold.fit(scores, Y, X, sample_weight=sample_weight)
+        return threshold.fit(scores, y, X)
+    return threshold.fit(scores, y, X, sample_weight=sample_weight)
 
 
 def learn_threshold(
     threshold: Threshold,
     scores: Matrix,
-    Y: NDArray[Any],
+    y: NDArray[Any],
     X: Any,
     sample_weight: Vector | None = None,
 ) -> Threshold:
@@ -170,7 +170,7 @@ def learn_threshold(
         An unfitted threshold.
     scores : ndarray of shape (n, q)
         Scores of the rows it is learned from.
-    Y : ndarray of shape (n, q)
+    y : ndarray of shape (n, q)
         Their labels, NaN where they are unknown.
     X : array-like or sparse matrix of shape (n, d)
         Their features.
@@ -183,7 +183,7 @@ def learn_threshold(
         The fitted threshold of the scores as they are.
     """
     unit = spread(scores, sample_weight)
-    return fit_threshold(threshold, scores / unit, Y, X, sample_weight).rescale(unit)
+    return fit_threshold(threshold, scores / unit, y, X, sample_weight).rescale(unit)
 
 
 def over_labels(thresholds: NDArray[Any]) -> Matrix:

@@ -53,7 +53,7 @@ class CalibratedClassifier(HeldOutClassifier):
     classes_ : ndarray of shape (q,)
         Label numbers.
     label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
+        Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
         Number of features, if the classifier tells.
 
@@ -96,14 +96,14 @@ class CalibratedClassifier(HeldOutClassifier):
         self.response_method = response_method
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the probabilities, and fit the classifier on all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
             Features, whatever the classifier takes.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifier takes
             them.
         sample_weight : array-like of shape (n,), default=None
@@ -126,7 +126,7 @@ class CalibratedClassifier(HeldOutClassifier):
             If labels have one value only in the held-out rows; one warning names them.
         """
         check_choice("method", self.method, _METHODS)
-        held_out = self._hold_out(X, Y, sample_weight)
+        held_out = self._hold_out(X, y, sample_weight)
         unit = spread(held_out.scores, held_out.sample_weight)
         scores, labels, weights = held_out.scores, held_out.labels, held_out.sample_weight
         counts = np.ones(len(scores)) if weights is None else weights

@@ -49,7 +49,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     classes_ : ndarray of shape (q,)
         Label numbers.
     label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
+        Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
         Number of features, if the classifier tells.
 
@@ -88,14 +88,14 @@ class ThresholdedClassifier(HeldOutClassifier):
         self.response_method = response_method
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the threshold, and fit the classifier on all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
             Features, whatever the classifier takes.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifier takes
             them.
         sample_weight : array-like of shape (n,), default=None
@@ -113,7 +113,7 @@ class ThresholdedClassifier(HeldOutClassifier):
             If an argument or a parameter is malformed, or whatever the classifier raises.
         """
         threshold = make_threshold(self.threshold, random_state=0)
-        held_out = self._hold_out(X, Y, sample_weight)
+        held_out = self._hold_out(X, y, sample_weight)
         self.threshold_ = learn_threshold(
             threshold,
             held_out.scores,

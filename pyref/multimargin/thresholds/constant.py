@@ -21,14 +21,14 @@ class ConstantThreshold(Threshold):
     def __init__(self, value: float = 0.0) -> None:
         self.value = value
 
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Check the arguments; there is nothing to learn.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores f_k(x_i) of the training rows.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
@@ -45,7 +45,7 @@ class ConstantThreshold(Threshold):
         ValueError
             If an argument or `value` is malformed.
         """
-        Y = check_indicator(Y, unknown=True)
+        Y = check_indicator(y, unknown=True)
         check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
         check_value(self.value, "value")
         return self

@@ -61,14 +61,14 @@ class CountThreshold(Threshold):
         self.n_labels = n_labels
         self.measure = measure
 
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the number of labels.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores f_k(x_i), best of rows that the model has not seen.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
@@ -86,7 +86,7 @@ class CountThreshold(Threshold):
             If an argument or a parameter is malformed.
         """
         check_choice("measure", self.measure, _MEASURES)
-        Y = check_indicator(Y, unknown=True)
+        Y = check_indicator(y, unknown=True)
         n, q = Y.shape
         weights = check_sample_weight(sample_weight, n)
         scores = check_scores(scores, n_rows=n, n_labels=q)

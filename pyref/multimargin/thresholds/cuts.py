@@ -13,14 +13,14 @@ from multimargin.thresholds.base import Vector
 ENTRIES_PER_CHUNK = 2**17
 
 
-def hamming_thresholds(scores: Any, Y: Any) -> Vector:
+def hamming_thresholds(scores: Any, y: Any) -> Vector:
     """Return the threshold of each row that minimises the Hamming loss of this row.
 
     Parameters
     ----------
     scores : array-like of shape (n, q)
         Scores f_k(x_i).
-    Y : array-like, sparse matrix or data frame of shape (n, q)
+    y : array-like, sparse matrix or data frame of shape (n, q)
         Indicator of the relevant labels, 0 and 1, and NaN where a label is unknown.
 
     Returns
@@ -41,7 +41,7 @@ def hamming_thresholds(scores: Any, Y: Any) -> Vector:
     or one unit beyond the last score if the interval is unbounded: below the lowest score (all
     labels predicted) or above the highest (none).
     """
-    Y = check_indicator(Y, unknown=True)
+    Y = check_indicator(y, unknown=True)
     return best_thresholds(check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1]), Y)
 
 

@@ -58,14 +58,14 @@ class FeaturesThreshold(Threshold):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Fit the threshold.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores f_k(x_i) of the training rows.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : array-like or sparse matrix of shape (n, d)
             Features x_i of the training rows. Required.
@@ -87,7 +87,7 @@ class FeaturesThreshold(Threshold):
         ConvergenceWarning
             If the solver stops at `max_iter`.
         """
-        Y = check_indicator(Y, unknown=True)
+        Y = check_indicator(y, unknown=True)
         n, q = Y.shape
         scores = check_scores(scores, n_rows=n, n_labels=q)
         X = _check_features(X, n)
@@ -98,7 +98,7 @@ class FeaturesThreshold(Threshold):
         with_pairs = np.flatnonzero(learned)
         if with_pairs.size == 0:
             raise ValueError(
-                "Y has no row with both relevant and irrelevant labels; a threshold cannot be "
+                "y has no row with both relevant and irrelevant labels; a threshold cannot be "
                 "learned from the features."
             )
         regression = LinearSVR(

@@ -76,15 +76,15 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
         names: NDArray[Any] = self.estimator_.feature_names_in_
         return names
 
-    def _hold_out(self, X: Any, Y: Any, sample_weight: Any) -> HeldOut:
+    def _hold_out(self, X: Any, y: Any, sample_weight: Any) -> HeldOut:
         """Return the held-out scores, and fit the classifier on all rows."""
         if not hasattr(self.estimator, "fit"):
             raise TypeError(f"estimator is {self.estimator!r}; expected a classifier with `fit`.")
         check_choice("response_method", self.response_method, ("auto", *_RESPONSES))
-        targets = check_targets(Y, unknown=True)
+        targets = check_targets(y, unknown=True)
         if not targets.multilabel:
             raise ValueError(
-                "Y has one dimension; expected a label indicator of shape (n, q) (for two classes, "
+                "y has one dimension; expected a label indicator of shape (n, q) (for two classes, "
                 "use sklearn.model_selection.TunedThresholdClassifierCV or "
                 "sklearn.calibration.CalibratedClassifierCV)."
             )
@@ -149,10 +149,10 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
         return scores_by(self.estimator_, self.response_method_, X, n_labels=self.classes_.size)
 
 
-def _fitted(estimator: Any, X: Any, Y: NDArray[Any], sample_weight: Matrix | None) -> Any:
+def _fitted(estimator: Any, X: Any, y: NDArray[Any], sample_weight: Matrix | None) -> Any:
     """Return a classifier fitted with the weights of the rows, a pipeline's in its last step."""
     if sample_weight is None:
-        return estimator.fit(X, Y)
+        return estimator.fit(X, y)
     last, name = estimator, "sample_weight"
     while isinstance(last, Pipeline):
         name = f"{last.steps[-1][0]}__{name}"
@@ -161,19 +161,19 @@ def _fitted(estimator: Any, X: Any, Y: NDArray[Any], sample_weight: Matrix | Non
         raise TypeError(
             f"sample_weight is given, but fit of {type(last).__name__} takes none; expected None."
         )
-    return estimator.fit(X, Y, **{name: sample_weight})
+    return estimator.fit(X, y, **{name: sample_weight})
 
 
 def _held_out_scores(
     estimator: Any,
     X: Any,
-    Y: NDArray[Any],
+    y: NDArray[Any],
     sample_weight: Matrix | None,
     fold: tuple[NDArray[np.intp], NDArray[np.intp]],
     response_method: str,
 ) -> Matrix:
     train, test = fold
-    X_train, Y_train = _safe_split(estimator, X, Y, train)
+    X_train, Y_train = _safe_split(estimator, X, y, train)
     X_test, _ = _safe_split(estimator, X, None, test, train)
     of_train = None if sample_weight is None else sample_weight[train]
     try:
@@ -187,7 +187,7 @@ def _held_out_scores(
             )
         raise
     response = response_of(estimator, _wanted(response_method))
-    return scores_by(estimator, response, X_test, n_labels=Y.shape[1])
+    return scores_by(estimator, response, X_test, n_labels=y.shape[1])
 
 
 def _wanted(response_method: str) -> tuple[str, ...]:

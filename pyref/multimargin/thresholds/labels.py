@@ -91,14 +91,14 @@ class LabelsThreshold(Threshold):
         self.cv = cv
         self.fbr = fbr
 
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Learn the thresholds.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores f_k(x_i), best of rows that the model has not seen.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
@@ -118,7 +118,7 @@ class LabelsThreshold(Threshold):
         check_choice("measure", self.measure, _MEASURES)
         n_folds = 1 if self.cv is None else check_integer("cv", self.cv, at_least=2)
         fbr = check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
-        Y = check_indicator(Y, unknown=True)
+        Y = check_indicator(y, unknown=True)
         scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
         weights = check_sample_weight(sample_weight, Y.shape[0])
         counted = np.ones(Y.shape[0], dtype=bool) if weights is None else weights > 0.0

@@ -39,14 +39,14 @@ class ScoresThreshold(Threshold):
     the fitted threshold, as `ThresholdedClassifier` does.
     """
 
-    def fit(self, scores: Any, Y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         """Fit the threshold.
 
         Parameters
         ----------
         scores : array-like of shape (n, q)
             Scores f_k(x_i) of the training rows.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
         X : object, default=None
             Ignored.
@@ -63,7 +63,7 @@ class ScoresThreshold(Threshold):
         ValueError
             If an argument is malformed.
         """
-        Y = check_indicator(Y, unknown=True)
+        Y = check_indicator(y, unknown=True)
         n, q = Y.shape
         scores = check_scores(scores, n_rows=n, n_labels=q)
         weights = check_sample_weight(sample_weight, n)

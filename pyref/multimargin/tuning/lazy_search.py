@@ -39,7 +39,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
     refit : bool, str or callable, default=True
         As in `GridSearchCV`. With several scores it must say which one to search by.
     cv : int, splitter or iterable, default=3
-        As in `GridSearchCV`: a number means blocks of rows where Y is an indicator matrix. Rows in
+        As in `GridSearchCV`: a number means blocks of rows where y is an indicator matrix. Rows in
         the order of their labels need a splitter that shuffles. It must give the same folds each
         time.
     verbose : int, default=0

@@ -28,7 +28,7 @@ class PathCV(WarmStartGridSearchCV):
     Cs : int or sequence of float, default=8
         Values of C, or how many: then from 0.1 to 10^2.5, evenly spaced by their logarithm.
     cv : int, splitter or iterable, default=3
-        As in `GridSearchCV`: a number means blocks of rows where Y is an indicator matrix. Rows in
+        As in `GridSearchCV`: a number means blocks of rows where y is an indicator matrix. Rows in
         the order of their labels need a splitter that shuffles.
     scoring : str, callable or None, default="neg_ranking_loss"
         What to choose by, larger is better: a key of `multimargin.measures.SCORERS`, or whatever

@@ -41,7 +41,7 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
     refit : bool, default=True
         Whether to fit the best on all rows (from a cold start).
     cv : int, splitter or iterable, default=None
-        As in `GridSearchCV`: a number means blocks of rows where Y is an indicator matrix. Rows in
+        As in `GridSearchCV`: a number means blocks of rows where y is an indicator matrix. Rows in
         the order of their labels need a splitter that shuffles.
     verbose : int, default=0
         1 prints a line for each path when all are fitted.

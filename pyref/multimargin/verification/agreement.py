@@ -68,7 +68,7 @@ class Verification:
         return self.objective_difference <= self.tolerance and bounds_hold
 
 
-def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verification:
+def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verification:
     """Fit a model twice, by its solver and by an interior-point solver, and compare.
 
     Parameters
@@ -78,7 +78,7 @@ def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verificati
         that the fit can agree at all. It is cloned, not changed.
     X : {array-like, sparse matrix} of shape (n, d)
         Features of a small problem: the exact solver keeps a variable a pair of labels.
-    Y : array-like of shape (n, q)
+    y : array-like of shape (n, q)
         Label indicator.
     tolerance : float, default=1e-6
         The largest relative difference of objectives that agrees.
@@ -115,16 +115,16 @@ def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verificati
     with warnings.catch_warnings():
         # A fit that misses its tolerance shows in what is returned.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fast.fit(X, Y)
+        fast.fit(X, y)
     scores = fast.label_scores(X)
     if isinstance(fast, LLSF):
-        exact_objective, exact_scores = _solve_llsf(fast, X, Y)
+        exact_objective, exact_scores = _solve_llsf(fast, X, y)
         exact_bound = None
     else:
         exact = clone(model).set_params(solver="exact", tol=1e-3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exact.fit(X, Y)
+            exact.fit(X, y)
         exact_objective, exact_bound = exact.objective_, exact.dual_objective_
         exact_scores = exact.label_scores(X)
     difference = abs(fast.objective_ - exact_objective)
@@ -132,7 +132,7 @@ def verify(model: Any, X: Any, Y: Any, *, tolerance: float = 1e-6) -> Verificati
     return Verification(
         n_samples=X.shape[0],
         n_features=X.shape[1],
-        n_labels=Y.shape[1],
+        n_labels=y.shape[1],
         objective=float(fast.objective_),
         bound=float(fast.dual_objective_),
         exact_objective=float(exact_objective),
@@ -172,7 +172,7 @@ def draw_rows(
     n_relevant = Y.sum(axis=1, dtype=np.int64)
     rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
     if rows.size == 0:
-        raise ValueError("Y has no row with both relevant and irrelevant labels; expected some")
+        raise ValueError("y has no row with both relevant and irrelevant labels; expected some")
     drawn = check_random_state(random_state).permutation(rows)[:count]
     return np.sort(drawn)
 

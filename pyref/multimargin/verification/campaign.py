@@ -80,7 +80,7 @@ def judge(task: Task) -> Verdict:
         with warnings.catch_warnings(), _time_limit():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.filterwarnings("ignore", "Y has labels of one class only", UserWarning)
+            warnings.filterwarnings("ignore", "y has labels of one class only", UserWarning)
             model.fit(task.X, task.Y)
             value = returned(task, model)
     except ExactSolverError:

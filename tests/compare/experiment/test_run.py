@@ -44,10 +44,10 @@ class Failing(BaseEstimator):
     def __init__(self, cure: str = "") -> None:
         self.cure = cure
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         if not (self.cure and Path(self.cure).exists()):
             raise RuntimeError("no luck today")
-        self.n_labels_ = Y.shape[1]
+        self.n_labels_ = y.shape[1]
         return self
 
     def predict(self, X: Any) -> Any:
@@ -61,12 +61,12 @@ class Counting(BaseEstimator):
         self.log = log
         self.interrupt = interrupt
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         with open(self.log, "a") as file:
             file.write("fit\n")
         if fits(self.log) == self.interrupt:
             raise KeyboardInterrupt
-        self.n_labels_ = Y.shape[1]
+        self.n_labels_ = y.shape[1]
         return self
 
     def predict(self, X: Any) -> Any:
@@ -76,10 +76,10 @@ class Counting(BaseEstimator):
 class Warning_(Failing):
     """Warns twice of the same, at fit."""
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         for _ in range(2):
             warnings.warn("mind the gap", UserWarning, stacklevel=1)
-        self.n_labels_ = Y.shape[1]
+        self.n_labels_ = y.shape[1]
         return self
 
 
@@ -576,4 +576,4 @@ def test_unknown_labels_in_all_rows_are_a_failure(data: MultilabelData) -> None:
     unknown = replace(data, Y=blank)
     (result,) = run_experiment(unknown, ["knn"], cv="official")
     assert result.error is not None
-    assert "Y has an unknown label in each of the 30 training rows" in result.error["message"]
+    assert "y has an unknown label in each of the 30 training rows" in result.error["message"]

@@ -54,9 +54,9 @@ class Watching(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
-    def fit(self, X: Any, Y: Any) -> "Watching":
+    def fit(self, X: Any, y: Any) -> "Watching":
         self.met.update(X[:, 0].tolist())
-        self.classes_ = np.arange(Y.shape[1])
+        self.classes_ = np.arange(y.shape[1])
         return self
 
     def decision_function(self, X: Any) -> Any:

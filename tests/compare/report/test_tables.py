@@ -28,11 +28,11 @@ from multimargin.datasets import MultilabelData
 class Unreliable(BaseEstimator):
     """Fails on data whose first feature has a negative sum; has no scores; warns."""
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         warnings.warn("careful", UserWarning, stacklevel=1)
         if X[:, 0].sum() < 0:
             raise RuntimeError("negative")
-        self.q_ = Y.shape[1]
+        self.q_ = y.shape[1]
         return self
 
     def predict(self, X: Any) -> Any:

@@ -37,7 +37,7 @@ class RbfKernel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     One-vs-rest computes it anew for each label otherwise, which takes ten times as long.
     """
 
-    def fit(self, X: Any, Y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the training rows."""
         self.rows_ = X
         return self

@@ -131,7 +131,7 @@ def _known_enough(estimator: Any, rows: NDArray[np.intp], Y: NDArray[Any]) -> ND
         return rows
     if not complete.any():
         raise ValueError(
-            f"Y has an unknown label in each of the {rows.size} training rows, and "
+            f"y has an unknown label in each of the {rows.size} training rows, and "
             f"{type(estimator).__name__} needs rows in which all are known."
         )
     warnings.warn(

@@ -42,14 +42,14 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Fit the classifier to the labels that have both classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
             Features.
-        Y : array-like of shape (n, q)
+        y : array-like of shape (n, q)
             Label indicator of 0 and 1.
 
         Returns
@@ -60,10 +60,10 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If `Y` is no indicator, or by the classifier.
+            If `y` is no indicator, or by the classifier.
         """
         # One-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends at 255.
-        indicator = check_indicator(Y).astype(np.int64)
+        indicator = check_indicator(y).astype(np.int64)
         counts = indicator.sum(axis=0, dtype=np.intp)
         constant = (counts == 0) | (counts == len(indicator))
         self.labels_with_one_class_ = np.flatnonzero(constant)

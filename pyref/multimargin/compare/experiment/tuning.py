@@ -89,7 +89,7 @@ def scorer_of(name: str) -> tuple[Any, int]:
     raise ValueError(f"tune_score is {name!r}; expected one of {known}.")
 
 
-def tuned(pipeline: Pipeline, search: Search, X: Any, Y: Any) -> tuple[Pipeline, dict[str, Any]]:
+def tuned(pipeline: Pipeline, search: Search, X: Any, y: Any) -> tuple[Pipeline, dict[str, Any]]:
     """Choose the parameters of the last step of a pipeline.
 
     Parameters
@@ -98,7 +98,7 @@ def tuned(pipeline: Pipeline, search: Search, X: Any, Y: Any) -> tuple[Pipeline,
         Unfitted; its other steps are learned in each fold anew.
     search : Search
         How.
-    X, Y : array-like
+    X, y : array-like
         The training rows.
 
     Returns
@@ -113,7 +113,7 @@ def tuned(pipeline: Pipeline, search: Search, X: Any, Y: Any) -> tuple[Pipeline,
     last_step = LastStepSearch(
         pipeline, search.grid, scoring=scorer, n_folds=search.folds, n_rounds=1, n_jobs=1
     )
-    last_step.search.fit(X, Y)
+    last_step.search.fit(X, y)
     best = last_step.best_parameters
     chosen = clone(pipeline)
     chosen[-1].set_params(**best)

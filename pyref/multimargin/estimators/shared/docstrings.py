@@ -80,7 +80,7 @@ _SHARED = {
     multilabel_ : bool
         Whether the targets were a label indicator.
     label_names_in_ : ndarray of shape (q,)
-        Column names of `Y`, when it was a data frame with string names.
+        Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
         Number of features d.
 """,

@@ -67,14 +67,14 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self)
         return self._label_scores(self._checked_features(X, reset=False))
 
-    def margins(self, X: Any, Y: Any) -> Matrix:
+    def margins(self, X: Any, y: Any) -> Matrix:
         """Return the margins f_m(x) - f_n(x) of all pairs of a relevant and an irrelevant label.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features, as in `label_scores`.
-        Y : array-like, sparse matrix or data frame of shape (n, q)
+        y : array-like, sparse matrix or data frame of shape (n, q)
             Label indicator of 0 and 1.
 
         Returns
@@ -87,14 +87,14 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         NotFittedError
             If the estimator is not fitted.
         ValueError
-            If `X` or `Y` is malformed, or if they have different numbers of rows or labels.
+            If `X` or `y` is malformed, or if they have different numbers of rows or labels.
         """
         scores = self.label_scores(X)
-        relevant = check_indicator(Y)
+        relevant = check_indicator(y)
         check_as_many_rows(relevant, scores)
         if relevant.shape[1] != scores.shape[1]:
             raise ValueError(
-                f"Y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
+                f"y has {relevant.shape[1]} labels; expected {scores.shape[1]} as in fit."
             )
         return pair_margins(relevant, scores)
 

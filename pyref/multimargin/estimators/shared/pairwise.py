@@ -150,14 +150,14 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_pairs(indicator)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`. NaN in an
             indicator stands for an unknown label: pairs with it are left out.
@@ -186,10 +186,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
         """
         self._check_parameters()
         deadline = deadline_of(self.max_time)
-        if Y is None:
-            validate_data(self, X, Y)
+        if y is None:
+            validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets = check_targets(Y, unknown=True)
+        targets = check_targets(y, unknown=True)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         self._check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])

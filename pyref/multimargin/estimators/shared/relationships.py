@@ -133,20 +133,20 @@ class RelationshipClassifier(KernelExpansionClassifier):
         """Return the checked weight of the regularisation of the weights."""
         raise NotImplementedError
 
-    def _read_targets(self, Y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+    def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         """Return the targets of the labelled rows, and which rows those are."""
-        targets = check_targets(Y, unknown=True)
+        targets = check_targets(y, unknown=True)
         return targets, np.ones(targets.indicator.shape[0], dtype=bool)
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features of all rows; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
-        Y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
             Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
             by the largest score. Columns of a data frame become `label_names_in_`. For `SSMLRL`,
             unlabelled rows are rows of -1, or the class -1; at least one row must be labelled. NaN
@@ -178,10 +178,10 @@ class RelationshipClassifier(KernelExpansionClassifier):
         self._check_parameters()
         deadline = deadline_of(self.max_time)
         lam = self._regularisation()
-        if Y is None:
-            validate_data(self, X, Y)
+        if y is None:
+            validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
-        targets, labelled = self._read_targets(Y)
+        targets, labelled = self._read_targets(y)
         check_as_many_rows(labelled, X)
         rows = check_sample_weight(sample_weight, X.shape[0])
         shares = row_shares(targets.indicator, None if rows is None else rows[labelled])
@@ -423,7 +423,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         names = targets.classes if targets.label_names is None else targets.label_names
         shown = ", ".join(f"{names[label]} ({int(relevant[label])})" for label in constant)
         warnings.warn(
-            f"Y has labels of one class only, which are predicted as that class: {shown}.",
+            f"y has labels of one class only, which are predicted as that class: {shown}.",
             UserWarning,
             stacklevel=4,
         )
@@ -455,7 +455,7 @@ def row_shares(indicator: NDArray[np.uint8], weights: Matrix | None) -> Matrix |
     shares: Matrix = np.where(blank, 0.0, 1.0 if weights is None else weights)
     if not shares.any():
         raise ValueError(
-            "Y has no known label in a row of positive weight; expected a label that is 0 or 1."
+            "y has no known label in a row of positive weight; expected a label that is 0 or 1."
         )
     shares /= shares.sum()
     return shares
