@@ -27,7 +27,7 @@ from multimargin import (
     RankSVM,
     RankSVMz,
 )
-from multimargin.baselines import CNMF, MLkNN
+from multimargin.baselines import BPMLL, MLkNN
 from multimargin.measures import get_scorer, ranking_loss
 from multimargin.reference import llsf
 
@@ -192,7 +192,7 @@ def test_rows_of_positive_weight_need_a_pair():
 
 @pytest.mark.parametrize(
     "model",
-    [MLkNN(), CNMF()],
+    [MLkNN(), BPMLL()],
     ids=lambda m: type(m).__name__,
 )
 def test_methods_without_weights_say_so_by_their_own_name(model):

@@ -18,7 +18,7 @@ MODELS = [
 ]
 
 
-@all_checks_of([model for model in MODELS if getattr(model, "balanced", True)])
+@all_checks_of(MODELS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)

@@ -31,6 +31,7 @@ from tests.support.subsets import first_fast
     [LLSF(), LabelSpecificBinaryRelevance(), LabelSpecificClassifierChain(random_state=0)],
     [LLSF(solver="apg", alpha=0.0)],
 )
+@pytest.mark.filterwarnings(r"ignore:LLSF ended \(slow\)")
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
 
