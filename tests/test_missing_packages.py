@@ -50,7 +50,7 @@ class Missing:
 @pytest.mark.parametrize(
     ("package", "call", "message"),
     [
-        ("iterstrat", compare, r"multimargin\.compare needs iterstrat, .*'multimargin\[stats\]'"),
+        ("pandas", compare, r"multimargin\.compare needs pandas, .*'multimargin\[stats\]'"),
         ("onnx", write_onnx, r"the export needs onnx, .*'multimargin\[onnx\]'"),
         ("skops.io", save, r"model files need skops, .*'multimargin\[models\]'"),
         ("scikit_posthocs", draw, r"diagrams need scikit-posthocs, .*'multimargin\[stats\]'"),

@@ -1,13 +1,11 @@
-"""Probabilities of labels: learned from held-out scores, by the functions of scikit-learn."""
+"""Calibrated classifiers: learned from held-out scores, each row without itself."""
 
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
+from scipy.special import logit
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import KFold, cross_val_predict
@@ -15,10 +13,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 
-from multimargin import MLRL, CalibratedClassifier, RankSVM, ThresholdedClassifier
-from multimargin.thresholds.calibration import _isotonic
+from multimargin import MLRL, CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
+from multimargin.thresholds import F1Threshold, LabelsThreshold, PooledCalibration
+from multimargin.thresholds.calibration import calibrate
+from multimargin.thresholds.held_out import HeldOut
 from tests.support.problems import noisy_linear_problem
 
 
@@ -26,38 +25,41 @@ def problem(seed=0, n=160, d=5, q=4):
     return noisy_linear_problem(seed, n, d, q, cut=0.8)
 
 
-def scores_of_folds(classifier, X, Y, cv=5):
-    scores = np.empty(Y.shape)
-    for train, test in KFold(cv).split(X):
-        scores[test] = clone(classifier).fit(X[train], Y[train]).label_scores(X[test])
-    return scores
-
-
-def test_the_isotonic_functions_are_those_of_the_held_out_scores():
-    X, Y = problem()
-    classifier = RankSVM(random_state=0)
-    model = CalibratedClassifier(classifier, method="isotonic").fit(X, Y)
-    held_out = scores_of_folds(classifier, X, Y)
-    scores = classifier.fit(X, Y).label_scores(X)
-    for k in range(Y.shape[1]):
-        by_hand = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        by_hand.fit(held_out[:, k], Y[:, k])
-        np.testing.assert_allclose(model.predict_proba(X)[:, k], by_hand.predict(scores[:, k]))
-
-
-def test_the_sigmoid_is_that_of_scikit_learn():
-    X, Y = problem(1)
-    svm = LinearSVC(random_state=0)
+def test_it_learns_from_held_out_scores_each_row_without_itself():
+    X, y = problem()
     folds = list(KFold(4).split(X))
-    model = CalibratedClassifier(OneVsRestClassifier(svm), cv=folds).fit(X, Y)
-    found = model.predict_proba(X)
-    for k in range(Y.shape[1]):
-        peer = CalibratedClassifierCV(svm, method="sigmoid", cv=folds, ensemble=False)
-        peer.fit(X, Y[:, k])
-        np.testing.assert_allclose(found[:, k], peer.predict_proba(X)[:, 1], atol=1e-4)
+    inner = RankSVM(random_state=0)
+    model = CalibratedClassifier(inner, cv=folds).fit(X, y)
+    scores = np.empty(y.shape)
+    for train, test in folds:
+        scores[test] = clone(inner).fit(X[train], y[train]).label_scores(X[test])
+    odds = np.empty(y.shape)
+    for train, test in folds:
+        without = PooledCalibration().fit(scores[train], y[train])
+        odds[test] = without.decision_function(scores[test])
+    calibration = PooledCalibration().fit(scores, y)
+    cut = F1Threshold().fit(odds, y)
+    assert model.threshold_.value_ == pytest.approx(cut.value_, abs=1e-4)
+    of_all = calibration.decision_function(inner.fit(X, y).label_scores(X))
+    np.testing.assert_allclose(model.label_scores(X), of_all, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_the_labels_of_a_row_do_not_change_its_own_calibration():
+    rng = np.random.default_rng(0)
+    scores, y = rng.normal(size=(30, 4)), rng.integers(0, 2, size=(30, 4))
+    rows = np.r_[np.arange(30), 3]  # row 3 is held out twice
+    folds = np.r_[np.arange(30) % 3, 1]
+
+    def odds(labels):
+        return calibrate(HeldOut(scores[rows], labels[rows], rows, None, folds)).odds
+
+    changed = y.copy()
+    changed[3] = 1 - changed[3]
+    same = np.isin(rows, 3)
+    np.testing.assert_allclose(odds(y)[same], odds(changed)[same], atol=1e-6)
+    assert np.abs(odds(y)[~same] - odds(changed)[~same]).max() > 1e-2
+
+
 @pytest.mark.parametrize(
     "classifier",
     [
@@ -69,84 +71,96 @@ def test_the_sigmoid_is_that_of_scikit_learn():
     ],
     ids=lambda c: type(c).__name__,
 )
-def test_every_kind_of_classifier(classifier, method):
-    X, Y = problem(2, n=460)
-    X, X_test, Y, Y_test = X[:160], X[160:], Y[:160], Y[160:]
-    model = CalibratedClassifier(classifier, method=method).fit(X, Y)
+def test_every_kind_of_classifier(classifier):
+    X, y = problem(2, n=460)
+    X, X_test, y, y_test = X[:160], X[160:], y[:160], y[160:]
+    model = CalibratedClassifier(classifier).fit(X, y)
     p = model.predict_proba(X_test)
-    assert p.shape == Y_test.shape
     assert ((p >= 0) & (p <= 1)).all()
-    np.testing.assert_array_equal(model.predict(X_test), p > 0.5)
-    np.testing.assert_array_equal(model.decision_function(X_test), p - 0.5)
+    np.testing.assert_allclose(logit(p), model.label_scores(X_test), atol=1e-6)
+    np.testing.assert_array_equal(model.predict(X_test), model.decision_function(X_test) > 0)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X_test), p)
     assert model.n_features_in_ == X.shape[1]
     # Better than the share of each label.
-    for k in range(Y.shape[1]):
-        share = np.full(len(Y_test), Y[:, k].mean())
-        assert brier_score_loss(Y_test[:, k], p[:, k]) < brier_score_loss(Y_test[:, k], share)
+    for k in range(y.shape[1]):
+        share = np.full(len(y_test), y[:, k].mean())
+        assert brier_score_loss(y_test[:, k], p[:, k]) < brier_score_loss(y_test[:, k], share)
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_labels_of_one_value_have_a_constant_probability(method):
-    X, Y = problem(3)
-    Y = np.column_stack([Y, np.zeros(len(Y)), np.ones(len(Y))])
-    frame = pd.DataFrame(Y, columns=["a", "b", "c", "d", "never", "always"])
-    with pytest.warns(UserWarning, match="have a constant probability: never, always") as found:
-        model = CalibratedClassifier(RankSVM(random_state=0), method=method).fit(X, frame)
-    assert len(found) == 1
+def test_thresholds():
+    X, y = problem(3)
+    inner = RankSVM(random_state=0)
+    model = CalibratedClassifier(inner, threshold=0.4).fit(X, y)
     p = model.predict_proba(X)
-    n = len(Y)
-    expected = (0.0, 1.0) if method == "isotonic" else (1 / (n + 2), (n + 1) / (n + 2))
-    np.testing.assert_allclose(p[:, 4:], np.tile(expected, (n, 1)), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), p > 0.4)
+    model.set_params(at_least_one=True, threshold=0.9).fit(X, y)
+    expected = (p > 0.9) | (p == p.max(axis=1, keepdims=True))
+    assert (p > 0.9).any(axis=1).mean() < 1.0
+    np.testing.assert_array_equal(model.predict(X), expected)
+    by_label = CalibratedClassifier(inner, LabelsThreshold(), at_least_one=True).fit(X, y)
+    assert by_label.threshold_.thresholds_.shape == (4,)
+    alone = by_label.label_scores(X) > by_label.threshold_.thresholds_
+    np.testing.assert_array_equal(by_label.predict(X)[alone.any(axis=1)], alone[alone.any(axis=1)])
+    assert (by_label.predict(X).sum(axis=1) >= 1).all()
+    macro = CalibratedClassifier(inner, "macro").fit(X, y)
+    assert macro.threshold_.average == "macro"
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_unknown_labels_and_weights(method):
-    X, Y = problem(4)
-    Y = Y.astype(float)
-    Y[np.random.default_rng(0).random(Y.shape) < 0.2] = np.nan
-    weights = np.random.default_rng(1).integers(0, 3, size=len(Y)).astype(float)
+def test_a_label_that_a_fold_lacks_and_rows_of_zeros():
+    X, y = problem(4)
+    y = np.column_stack([y, np.zeros((len(y), 2), dtype=int)])
+    y[0, 4] = 1
+    X[:5] = 0.0
+    p = CalibratedClassifier(RankSVM(kernel="linear", random_state=0)).fit(X, y).predict_proba(X)
+    assert p[:, 4:].mean() < 0.1
+
+
+def test_unknown_labels_and_weights():
+    X, y = problem(4)
+    y = y.astype(float)
+    y[np.random.default_rng(0).random(y.shape) < 0.2] = np.nan
+    weights = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
     folds = [(rows, rows) for rows in (np.arange(80), np.arange(80, 160))]
-    classifier = RankSVM(kernel="linear", bias="none", tol=1e-9, max_iter=100_000)
-    model = CalibratedClassifier(classifier, method=method, cv=folds)
-    p = model.fit(X, Y, sample_weight=weights).predict_proba(X)
-    assert np.isfinite(p).all()
+    classifier = RankLSVM(kernel="linear", tol=1e-10, max_iter=100_000)
+    model = CalibratedClassifier(classifier, cv=folds)
+    p = model.fit(X, y, sample_weight=weights).predict_proba(X)
     repeated = np.repeat(np.arange(160), weights.astype(int))
     half = int(weights[:80].sum())
     ends = np.arange(repeated.size)
     model.set_params(cv=[(ends[:half], ends[:half]), (ends[half:], ends[half:])])
-    q = model.fit(X[repeated], Y[repeated]).predict_proba(X)
-    np.testing.assert_allclose(p, q, atol=2e-2 if method == "isotonic" else 1e-3)
+    q = model.fit(X[repeated], y[repeated]).predict_proba(X)
+    np.testing.assert_allclose(p, q, atol=1e-3)
 
 
 @pytest.mark.parametrize("wrapper", [CalibratedClassifier, ThresholdedClassifier])
 def test_weights_reach_the_last_step_of_a_pipeline(wrapper):
-    X, Y = problem(5)
+    X, y = problem(5)
     weights = np.r_[np.zeros(80), np.ones(80)]
     inside = make_pipeline(RankSVM(random_state=0, kernel="linear"))
-    model = wrapper(inside).fit(X, Y, sample_weight=weights)
-    alone = RankSVM(random_state=0, kernel="linear").fit(X, Y, sample_weight=weights)
+    model = wrapper(inside).fit(X, y, sample_weight=weights)
+    alone = RankSVM(random_state=0, kernel="linear").fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(model.estimator_[-1].coef_, alone.coef_)
     with pytest.raises(TypeError, match="fit of KNeighborsClassifier takes none; expected None"):
-        wrapper(KNeighborsClassifier()).fit(X, Y, sample_weight=weights)
+        wrapper(KNeighborsClassifier()).fit(X, y, sample_weight=weights)
 
 
 def test_cross_val_predict_gives_probabilities():
-    X, Y = problem(6)
+    X, y = problem(6)
     p = cross_val_predict(
-        CalibratedClassifier(RankSVM(random_state=0)), X, Y, cv=3, method="predict_proba"
+        CalibratedClassifier(RankSVM(random_state=0)), X, y, cv=3, method="predict_proba"
     )
-    assert p.shape == Y.shape
+    assert p.shape == y.shape
 
 
 def test_parameters_are_checked():
-    X, Y = problem(7)
-    with pytest.raises(ValueError, match="method is 'platt'; expected one of"):
-        CalibratedClassifier(RankSVM(), method="platt").fit(X, Y)
-    with pytest.raises(ValueError, match="y has one dimension"):
-        CalibratedClassifier(RankSVM()).fit(X, Y[:, 0])
-
-
-def test_a_label_without_scores_is_relevant_nowhere():
-    regression = _isotonic(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0), 1.0)
-    np.testing.assert_array_equal(regression.predict([-5.0, 0.0, 5.0]), 0.0)
+    X, y = problem(7)
+    for parameters, message in (
+        ({"threshold": "platt"}, "threshold is 'platt'; expected 'micro', 'macro', 'samples', a"),
+        ({"threshold": 1.0}, "threshold is 1.0; expected a finite number above 0 and below 1"),
+        ({"C": 0.0}, "C is 0.0; expected a finite number above 0"),
+        ({"at_least_one": 1}, "at_least_one is 1; expected True or False"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            CalibratedClassifier(RankSVM(), **parameters).fit(X, y)
+    with pytest.raises(ValueError, match=r"[yY] has one dimension"):
+        CalibratedClassifier(RankSVM()).fit(X, y[:, 0])

@@ -268,7 +268,7 @@ def test_a_label_that_a_fold_lacks():
     Y[:, 3] = 0
     Y[:24, 3] = 1
     with pytest.raises(ValueError, match="at least 2 classes") as caught:
-        ThresholdedClassifier(MultiOutputClassifier(LogisticRegression())).fit(X, Y)
+        ThresholdedClassifier(MultiOutputClassifier(LogisticRegression()), cv=KFold(5)).fit(X, Y)
     assert "MultilabelStratifiedKFold" in caught.value.__notes__[0]
     forest = RandomForestClassifier(n_estimators=3, random_state=0)
     assert ThresholdedClassifier(forest).fit(X, Y).predict(X).shape == Y.shape

@@ -8,7 +8,6 @@ The package needs the extra ``multimargin[stats]``.
 """
 
 try:
-    import iterstrat as _iterstrat  # noqa: F401
     import pandas as _pandas  # noqa: F401
 except ImportError as error:
     raise ImportError(

@@ -12,11 +12,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.files import path_to_write, replacing
+from multimargin.onnx.calibration import add_odds
 from multimargin.onnx.graph import Graph, Node, require_onnx
-from multimargin.onnx.labels import add_labels, add_largest, add_threshold
+from multimargin.onnx.labels import add_best_of_none, add_labels, add_largest, add_threshold
 from multimargin.onnx.scores import add_scores
 from multimargin.onnx.transforms import add_transformer
-from multimargin.thresholds import CalibratedClassifier, Sigmoid, ThresholdedClassifier
+from multimargin.thresholds import CalibratedClassifier, ThresholdedClassifier
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def export(
     ----------
     model : estimator
         A fitted pairwise method, `MLRL`, `SSMLRL` or `LLSF`; a `ThresholdedClassifier` or a
-        `CalibratedClassifier` (``method="sigmoid"``) around one; a search; a pipeline from scalers,
+        `CalibratedClassifier` around one; a search; a pipeline from scalers,
         imputers or a table of numbers to one of these.
     path : str or path-like
         The file; an existing one is replaced when the new one is complete.
@@ -149,9 +150,11 @@ def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
         scores = _response(graph, model, X)
         return _Predicted(scores, add_labels(graph, model.threshold_, scores, X))
     if isinstance(model, CalibratedClassifier):
-        scores = _response(graph, model, X)
-        probabilities = _calibrated(graph, model, scores)
-        return _Predicted(scores, graph.add("Greater", probabilities, 0.5), probabilities)
+        odds = add_odds(graph, model.calibration_, _response(graph, model, X))
+        labels = add_labels(graph, model.threshold_, odds, X)
+        if model.at_least_one:
+            labels = add_best_of_none(graph, labels, odds)
+        return _Predicted(odds, labels, graph.add("Sigmoid", odds))
     scores = add_scores(graph, model, X)
     if not model.multilabel_:
         return _Predicted(scores, add_largest(graph, scores, model.classes_.size))
@@ -181,14 +184,3 @@ def _response(graph: Graph, model: Any, X: Node) -> Node:
     if model.response_method_ == "label_scores" or threshold is None:
         return scores
     return graph.add("Sub", scores, add_threshold(graph, threshold, scores, X))
-
-
-def _calibrated(graph: Graph, model: Any, scores: Node) -> Node:
-    if not all(isinstance(calibrator, Sigmoid) for calibrator in model.calibrators_):
-        raise ValueError(
-            f"model has probabilities by method={model.method!r}; expected 'sigmoid', a function "
-            "that ONNX has."
-        )
-    slopes = np.array([calibrator.slope for calibrator in model.calibrators_])
-    intercepts = np.array([calibrator.intercept for calibrator in model.calibrators_])
-    return graph.add("Sigmoid", graph.add("Add", graph.add("Mul", scores, slopes), intercepts))

@@ -9,11 +9,15 @@ from multimargin.onnx.graph import Graph, Node
 from multimargin.thresholds import (
     ConstantThreshold,
     CountThreshold,
+    F1Threshold,
     FeaturesThreshold,
     LabelsThreshold,
     ScoresThreshold,
     Threshold,
 )
+
+# onnx.TensorProto.DOUBLE, without the import.
+_DOUBLE = 11
 
 
 def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node) -> Node:
@@ -37,6 +41,8 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
     """
     if type(threshold) is ConstantThreshold:
         return float(threshold.value)
+    if type(threshold) is F1Threshold:
+        return float(threshold.value_)
     if type(threshold) is LabelsThreshold:
         return np.asarray(threshold.thresholds_, dtype=np.float64)
     if type(threshold) in (ScoresThreshold, FeaturesThreshold):
@@ -45,8 +51,9 @@ def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> 
         weights = np.asarray(of.coef_, dtype=np.float64)[:, None]
         return graph.add("Add", graph.add("MatMul", source, weights), float(of.intercept_))
     raise TypeError(
-        f"threshold is a {type(threshold).__name__}; expected a ConstantThreshold, LabelsThreshold,"
-        " ScoresThreshold, FeaturesThreshold or, after label scores, CountThreshold."
+        f"threshold is a {type(threshold).__name__}; expected a ConstantThreshold, F1Threshold, "
+        "LabelsThreshold, ScoresThreshold, FeaturesThreshold or, after label scores, "
+        "CountThreshold."
     )
 
 
@@ -56,25 +63,32 @@ def add_largest(graph: Graph, scores: Node, q: int) -> Node:
     Returns booleans of shape (n, q), one true a row.
     """
     winner = graph.add("ArgMax", scores, axis=1, keepdims=1)
-    return graph.add("Equal", winner, _integers([range(q)]))
+    return graph.add("Equal", winner, integers([range(q)]))
+
+
+def add_best_of_none(graph: Graph, labels: Node, scores: Node) -> Node:
+    """Append to predicted labels the label with the largest score where a row has none."""
+    counts = graph.add("ReduceMax", graph.add("Cast", labels, to=_DOUBLE), axes=[1])
+    best = graph.add("GreaterOrEqual", scores, graph.add("ReduceMax", scores, axes=[1]))
+    return graph.add("Or", labels, graph.add("And", best, graph.add("Equal", counts, 0.0)))
 
 
 def _largest(graph: Graph, wanted: int, q: int, scores: Node) -> Node:
     """Append the labels with the `wanted` largest scores; those with equal scores go together."""
     descending = _descending(graph, q, scores)
     # Cut j, between two of these columns, passes the j largest scores.
-    above = graph.add("Pad", descending, _integers([0, 1, 0, 0]), np.inf)
-    below = graph.add("Pad", descending, _integers([0, 0, 0, 1]), -np.inf)
+    above = graph.add("Pad", descending, integers([0, 1, 0, 0]), np.inf)
+    below = graph.add("Pad", descending, integers([0, 0, 0, 1]), -np.inf)
     separates = graph.add("Greater", above, below)
-    cuts = _integers([range(q + 1)])
-    fewer = graph.add("Where", separates, cuts, _integers(0))
-    fewer = graph.add("ReduceMax", graph.add("Slice", fewer, *_columns(0, wanted + 1)), axes=[1])
-    more = graph.add("Where", separates, cuts, _integers(q))
-    more = graph.add("ReduceMin", graph.add("Slice", more, *_columns(wanted, q + 1)), axes=[1])
+    cuts = integers([range(q + 1)])
+    fewer = graph.add("Where", separates, cuts, integers(0))
+    fewer = graph.add("ReduceMax", graph.add("Slice", fewer, *columns(0, wanted + 1)), axes=[1])
+    more = graph.add("Where", separates, cuts, integers(q))
+    more = graph.add("ReduceMin", graph.add("Slice", more, *columns(wanted, q + 1)), axes=[1])
     is_fewer = graph.add(
         "LessOrEqual",
-        graph.add("Sub", _integers(wanted), fewer),
-        graph.add("Sub", more, _integers(wanted)),
+        graph.add("Sub", integers(wanted), fewer),
+        graph.add("Sub", more, integers(wanted)),
     )
     cut = graph.add("Where", is_fewer, fewer, more)
     lowest = graph.add("GatherElements", above, cut, axis=1)
@@ -84,15 +98,16 @@ def _largest(graph: Graph, wanted: int, q: int, scores: Node) -> Node:
 def _descending(graph: Graph, q: int, scores: Node) -> Node:
     """Append the scores of each row in descending order."""
     # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
-    more = graph.add("Pad", scores, _integers([0, 0, 1, 0]), 0.0)
-    descending = graph.add("TopK", more, _integers([q]), axis=1, largest=1, sorted=1)
-    return graph.add("Slice", descending, _integers([0]), _integers([-1]), _integers([0]))
+    more = graph.add("Pad", scores, integers([0, 0, 1, 0]), 0.0)
+    descending = graph.add("TopK", more, integers([q]), axis=1, largest=1, sorted=1)
+    return graph.add("Slice", descending, integers([0]), integers([-1]), integers([0]))
 
 
-def _columns(start: int, end: int) -> tuple[Any, ...]:
-    """Return the further inputs of Slice."""
-    return _integers([start]), _integers([end]), _integers([1])
+def columns(start: int, end: int) -> tuple[Any, ...]:
+    """Return the further inputs of Slice: some columns of all rows."""
+    return integers([start]), integers([end]), integers([1])
 
 
-def _integers(values: Any) -> NDArray[np.int64]:
+def integers(values: Any) -> NDArray[np.int64]:
+    """Return a constant of integers."""
     return np.array(values, dtype=np.int64)

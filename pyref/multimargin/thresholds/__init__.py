@@ -3,30 +3,33 @@
 A threshold is learned after the scores, which may come from any model. `ScoresThreshold`
 (Elisseeff & Weston 2001, as Xu 2013 restates it after eq. (27)) and `FeaturesThreshold` (Chen et
 al. 2009, section 3.4) depend on the row, `LabelsThreshold` (SCut) on the label, and
-`CountThreshold` (RCut) lets the same number of labels pass in each row. A constant needs no
-learning. `ThresholdedClassifier` adds one to any classifier that scores labels,
-`CalibratedClassifier` learns probabilities in the same way.
+`CountThreshold` (RCut) lets the same number of labels pass in each row; `F1Threshold` is the same
+for all rows and labels, and a constant needs no learning. `ThresholdedClassifier` adds one to any
+classifier that scores labels, `CalibratedClassifier` learns probabilities in the same way.
 """
 
 from multimargin.thresholds.base import Threshold, over_labels
-from multimargin.thresholds.calibration import CalibratedClassifier, Sigmoid
+from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
 from multimargin.thresholds.cuts import hamming_thresholds
+from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.labels import LabelsThreshold
 from multimargin.thresholds.make import make_threshold
+from multimargin.thresholds.pooled import PooledCalibration
 from multimargin.thresholds.scores import ScoresThreshold
 
 __all__ = [
     "CalibratedClassifier",
     "ConstantThreshold",
     "CountThreshold",
+    "F1Threshold",
     "FeaturesThreshold",
     "LabelsThreshold",
+    "PooledCalibration",
     "ScoresThreshold",
-    "Sigmoid",
     "Threshold",
     "ThresholdedClassifier",
     "hamming_thresholds",

@@ -1,42 +1,48 @@
-"""Any multi-label classifier with probabilities calibrated on out-of-fold scores."""
+"""Any multi-label classifier with a calibrated ranking, probabilities and label sets."""
 
-import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
+from scipy.special import expit, logit
+from sklearn.utils import _safe_indexing
 
-from multimargin.checks.parameters import check_choice
-from multimargin.thresholds.base import spread
-from multimargin.thresholds.held_out import HeldOutClassifier
+from multimargin.checks.labels import check_indicator
+from multimargin.checks.parameters import check_flag, check_real
+from multimargin.thresholds.base import Threshold, fit_threshold, over_labels
+from multimargin.thresholds.constant import ConstantThreshold
+from multimargin.thresholds.f1 import AVERAGES, F1Threshold
+from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier
+from multimargin.thresholds.make import make_threshold
+from multimargin.thresholds.pooled import PooledCalibration
 
 Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
-
-_METHODS = ("sigmoid", "isotonic")
 
 
 class CalibratedClassifier(HeldOutClassifier):
-    """A multi-label classifier with a probability for each label.
+    """A multi-label classifier with a better ranking, probabilities and sets of labels.
 
-    The classifier is fitted without each fold in turn and scores the rows of the fold; for each
-    label a function from its score to its probability is learned from these scores. Then the
-    classifier is fitted on all rows.
+    The classifier is fitted without each fold in turn and scores the rows of the fold. From these
+    scores one logistic regression for all labels learns what a score is worth
+    (`multimargin.thresholds.PooledCalibration`), and one cut on the probabilities is chosen by F1.
+    Then the classifier is fitted on all rows.
 
     Parameters
     ----------
     estimator : estimator
         A multi-label classifier with `label_scores`, `decision_function` or `predict_proba`: those
         of this package, scikit-learn's, pipelines and searches.
-    method : {"sigmoid", "isotonic"}, default="sigmoid"
-        "sigmoid" is Platt's logistic function of the score, "isotonic" the best increasing one,
-        which needs more rows (a thousand, say) and gives equal probabilities to many scores.
-    cv : int, splitter or iterable of (train, test), default=5
-        The folds, as in `ThresholdedClassifier`.
+    threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
+        Which labels are predicted: those above the one cut whose micro-averaged, macro-averaged or
+        example-based F1 is largest on the held-out rows; those more probable than a number between
+        0 and 1; or those above a threshold of the logarithms of the odds.
+    at_least_one : bool, default=False
+        Whether the most probable label of a row is always predicted.
+    C : float, default=1.0
+        Weight of the calibration's loss against its regularisation.
+    cv : int, splitter or iterable of (train, test), default=3
+        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
         Which scores to take, as in `ThresholdedClassifier`.
     n_jobs : int, default=None
@@ -46,8 +52,10 @@ class CalibratedClassifier(HeldOutClassifier):
     ----------
     estimator_ : estimator
         The classifier, fitted on all rows.
-    calibrators_ : list of q calibrators
-        The function of each label: its ``predict`` takes scores to probabilities.
+    calibration_ : PooledCalibration
+        The calibration, learned from the held-out scores of all rows.
+    threshold_ : Threshold
+        The threshold of the logarithms of the odds.
     response_method_ : str
         Where the scores come from.
     classes_ : ndarray of shape (q,)
@@ -59,45 +67,46 @@ class CalibratedClassifier(HeldOutClassifier):
 
     Notes
     -----
-    A ranking loss fixes the scores of a row among each other and not those of a label over the
-    rows: a constant added to all scores of a row costs nothing. The calibration makes what it can
-    of such scores; how good that is, a measure of probabilities (`sklearn.metrics.log_loss` or
-    `brier_score_loss` of a column) on new rows tells. An increasing function keeps the ranking of
-    the rows of a label, and changes that of the labels of a row.
+    The cut is chosen on probabilities that come from a calibration without the row itself: for the
+    rows of each fold it is learned on the other folds. Rows count by their weights; of unknown
+    labels nothing is learned. A label with one value only keeps a probability near what the other
+    labels' scores are worth, moved by its shrunken correction.
 
-    `sklearn.calibration.CalibratedClassifierCV` does this for one label or class; its calibrators
-    are these: with fewer than ten rows, or rare labels, Platt's targets (N+ + 1)/(N+ + 2) and
-    1/(N- + 2) keep "sigmoid" from probabilities of 0 and 1. Rows count by their weights; of unknown
-    labels nothing is learned.
+    `decision_function` ranks by the probabilities and not by the scores of `estimator_`, which
+    usually ranks better where labels are many: scores of rare labels are worth less.
 
     Examples
     --------
     >>> from multimargin import CalibratedClassifier, RankSVM
     >>> from multimargin.datasets import load_digit_attributes
-    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
-    >>> model = CalibratedClassifier(RankSVM(random_state=0), cv=3).fit(X, Y)
+    >>> X, X_test, y, y_test = load_digit_attributes().train_test()
+    >>> model = CalibratedClassifier(RankSVM(random_state=0)).fit(X, y)
     >>> probabilities = model.predict_proba(X_test)
-    >>> probabilities.shape == Y_test.shape
+    >>> probabilities.shape == y_test.shape
     True
     """
 
     def __init__(
         self,
         estimator: Any,
-        method: str = "sigmoid",
+        threshold: str | float | Threshold = "micro",
         *,
-        cv: Any = 5,
+        at_least_one: bool = False,
+        C: float = 1.0,
+        cv: Any = 3,
         response_method: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
-        self.method = method
+        self.threshold = threshold
+        self.at_least_one = at_least_one
+        self.C = C
         self.cv = cv
         self.response_method = response_method
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the probabilities, and fit the classifier on all rows.
+        """Learn the probabilities and the threshold, and fit the classifier on all rows.
 
         Parameters
         ----------
@@ -119,35 +128,43 @@ class CalibratedClassifier(HeldOutClassifier):
         ------
         TypeError, ValueError
             If an argument or a parameter is malformed, or whatever the classifier raises.
-
-        Warns
-        -----
-        UserWarning
-            If labels have one value only in the held-out rows; one warning names them.
         """
-        check_choice("method", self.method, _METHODS)
+        check_real("C", self.C, above=0.0, at_most=1e6)
+        check_flag("at_least_one", self.at_least_one)
+        threshold = make_odds_threshold(self.threshold)
         held_out = self._hold_out(X, y, sample_weight)
-        unit = spread(held_out.scores, held_out.sample_weight)
-        scores, labels, weights = held_out.scores, held_out.labels, held_out.sample_weight
-        counts = np.ones(len(scores)) if weights is None else weights
-        self.calibrators_ = []
-        constant = []
-        for k in range(scores.shape[1]):
-            rows = np.flatnonzero((counts > 0.0) & np.isin(labels[:, k], (0, 1)))
-            relevant = labels[rows, k] == 1
-            if relevant.all() or not relevant.any():
-                constant.append(k)
-            calibrate = _sigmoid if self.method == "sigmoid" else _isotonic
-            self.calibrators_.append(calibrate(scores[rows, k], relevant, counts[rows], unit))
-        if constant:
-            names: Any = getattr(self, "label_names_in_", self.classes_)
-            warnings.warn(
-                "Labels with one value only in the held-out rows have a constant probability: "
-                f"{', '.join(str(names[k]) for k in constant)}.",
-                UserWarning,
-                stacklevel=2,
-            )
+        calibrated = calibrate(held_out, C=self.C)
+        self.calibration_ = calibrated.calibration
+        self.threshold_ = fit_threshold(
+            threshold,
+            calibrated.odds,
+            held_out.labels,
+            _safe_indexing(X, held_out.rows),
+            held_out.sample_weight,
+        )
         return self
+
+    def label_scores(self, X: Any) -> Matrix:
+        """Return the logarithm of the odds of each label, before the threshold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            log(p / (1 - p)), relevant labels ranked first.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        scores = self._scores(X)
+        odds: Matrix = self.calibration_.decision_function(scores)
+        return odds
 
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each label.
@@ -167,12 +184,11 @@ class CalibratedClassifier(HeldOutClassifier):
         NotFittedError
             If the estimator is not fitted.
         """
-        scores = self._scores(X)
-        columns = zip(self.calibrators_, scores.T, strict=True)
-        return np.column_stack([calibrator.predict(column) for calibrator, column in columns])
+        probabilities: Matrix = expit(self.label_scores(X))
+        return probabilities
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return the probabilities less one half: positive for the labels that are predicted.
+        """Return the logarithms of the odds less the threshold: positive where it is predicted.
 
         Parameters
         ----------
@@ -182,64 +198,125 @@ class CalibratedClassifier(HeldOutClassifier):
         Returns
         -------
         ndarray of shape (n, q)
-            p_k(x_i) - 1/2.
+            log(p / (1 - p)) - t, with the ranking of the probabilities.
 
         Raises
         ------
         NotFittedError
             If the estimator is not fitted.
         """
-        return self.predict_proba(X) - 0.5
+        odds = self.label_scores(X)
+        return odds - thresholds_of(self.threshold_, odds, X, at_least_one=self.at_least_one)
 
 
-class Sigmoid(BaseEstimator):  # type: ignore[misc]
-    """A logistic function of the score.
+@dataclass(frozen=True)
+class Calibrated:
+    """A calibration, and what it makes of the rows that it was learned from.
 
     Parameters
     ----------
-    slope, intercept : float
-        The probability is 1 / (1 + exp(-slope * score - intercept)).
+    calibration : PooledCalibration
+        Learned from all held-out scores.
+    odds : ndarray of shape (m, q)
+        Logarithms of the odds of the held-out rows, each by a calibration without this row.
     """
 
-    def __init__(self, slope: float, intercept: float) -> None:
-        self.slope = slope
-        self.intercept = intercept
-
-    def predict(self, scores: Vector) -> Vector:
-        """Return probabilities.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores of the label.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Probabilities.
-        """
-        return np.asarray(expit(self.slope * scores + self.intercept))
+    calibration: PooledCalibration
+    odds: Matrix
 
 
-def _sigmoid(scores: Vector, relevant: NDArray[np.bool_], counts: Vector, unit: float) -> Sigmoid:
-    positive, negative = float(counts[relevant].sum()), float(counts[~relevant].sum())
-    targets = np.where(relevant, (positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0))
-    if min(positive, negative) == 0.0:
-        share = (positive + 1.0) / (positive + negative + 2.0)
-        return Sigmoid(0.0, float(np.log(share / (1.0 - share))))
-    # Each row is both: relevant by its target, irrelevant by the rest.
-    column = np.concatenate([scores, scores])[:, None] / unit
-    both = np.concatenate([np.ones(scores.size), np.zeros(scores.size)])
-    weights = np.concatenate([counts * targets, counts * (1.0 - targets)])
-    regression = LogisticRegression(C=np.inf, tol=1e-8, max_iter=10_000)
-    regression.fit(column, both, sample_weight=weights)
-    return Sigmoid(float(regression.coef_[0, 0]) / unit, float(regression.intercept_[0]))
+def calibrate(held_out: HeldOut, *, C: float = 1.0) -> Calibrated:
+    """Learn a calibration from held-out scores, and calibrate these without themselves.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+        Held-out scores with labels and folds.
+    C : float, default=1.0
+        As in `PooledCalibration`.
+
+    Returns
+    -------
+    Calibrated
+        The calibration, and the odds of the rows of each fold by the rows of the others. With one
+        fold only, there are no others: its rows are calibrated by themselves.
+    """
+    scores, weights = held_out.scores, held_out.sample_weight
+    indicator = check_indicator(held_out.labels, "y", unknown=True)
+    calibration = PooledCalibration(C)._fit(scores, indicator, weights)
+    odds = np.empty_like(scores)
+    for fold in np.unique(held_out.folds):
+        own = held_out.folds == fold
+        # A row may be held out by several folds.
+        others = np.flatnonzero(~np.isin(held_out.rows, held_out.rows[own]))
+        known = held_out.labels[others] == held_out.labels[others]
+        if weights is not None:
+            known = known & (weights[others] > 0.0)[:, None]
+        if not known.any():
+            odds[own] = calibration.decision_function(scores[own])
+            continue
+        of_others = None if weights is None else weights[others]
+        # Not from the calibration of all rows as a start: it has seen them.
+        without = PooledCalibration(C)._fit(scores[others], indicator[others], of_others)
+        odds[own] = without.decision_function(scores[own])
+    return Calibrated(calibration, odds)
 
 
-def _isotonic(
-    scores: Vector, relevant: NDArray[np.bool_], counts: Vector, unit: float
-) -> IsotonicRegression:
-    regression = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    if scores.size == 0:
-        return regression.fit([0.0], [0.0])
-    return regression.fit(scores, relevant.astype(np.float64), sample_weight=counts)
+def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:
+    """Return the threshold of logarithms of odds that a parameter means.
+
+    Parameters
+    ----------
+    threshold : {"micro", "macro", "samples"}, float or Threshold
+        As in `CalibratedClassifier`.
+
+    Returns
+    -------
+    Threshold
+        An unfitted threshold.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `threshold` is none of these.
+    """
+    if isinstance(threshold, Threshold):
+        return make_threshold(threshold)
+    if isinstance(threshold, str):
+        if threshold in AVERAGES:
+            return F1Threshold(threshold)
+        names = ", ".join(repr(name) for name in AVERAGES)
+        raise ValueError(
+            f"threshold is {threshold!r}; expected {names}, a probability or a threshold object."
+        )
+    return ConstantThreshold(float(logit(check_real("threshold", threshold, above=0.0, below=1.0))))
+
+
+def thresholds_of(threshold: Threshold, scores: Matrix, X: Any, *, at_least_one: bool) -> Matrix:
+    """Return thresholds that can be subtracted from scores.
+
+    Parameters
+    ----------
+    threshold : Threshold
+        A fitted threshold.
+    scores : ndarray of shape (n, q)
+        Scores.
+    X : array-like or sparse matrix of shape (n, d)
+        Features.
+    at_least_one : bool
+        Whether each row's largest score lies above its threshold in any case.
+
+    Returns
+    -------
+    ndarray of shape (n, 1) or (n, q)
+        The thresholds.
+    """
+    thresholds = over_labels(threshold.predict(scores, X))
+    if at_least_one:
+        highest = scores.max(axis=1, keepdims=True)
+        below = np.nextafter(highest, -np.inf)
+        if thresholds.shape[1] > 1:
+            # Some label passes already, or else the best one does.
+            below = np.where((scores > thresholds).any(axis=1, keepdims=True), np.inf, below)
+        thresholds = np.minimum(thresholds, below)
+    return thresholds

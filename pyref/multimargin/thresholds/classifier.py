@@ -30,8 +30,7 @@ class ThresholdedClassifier(HeldOutClassifier):
     threshold : {"labels", "count", "scores", "features"}, float or Threshold, default="labels"
         The threshold, see `multimargin.thresholds.make_threshold`.
     cv : int, splitter or iterable of (train, test), default=5
-        The folds. An int means as many blocks of rows in their order; where labels are rare,
-        `multimargin.tuning.MultilabelStratifiedKFold` keeps them in all folds.
+        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"
         Which scores to take; "auto" is the first that the classifier has, of a pipeline or a search
         the one that it ends with or found.

@@ -7,7 +7,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
@@ -19,6 +18,7 @@ from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.targets import check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_scores import response_of, scores_by
+from multimargin.tuning.folds import label_stratified
 
 Matrix = NDArray[np.float64]
 
@@ -39,12 +39,15 @@ class HeldOut:
         Their numbers among the rows of the fit.
     sample_weight : ndarray of shape (m,) or None
         Their weights.
+    folds : ndarray of shape (m,)
+        The number of the fold that held each out.
     """
 
     scores: Matrix
     labels: NDArray[Any]
     rows: NDArray[np.intp]
     sample_weight: Matrix | None
+    folds: NDArray[np.intp]
 
 
 class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -110,6 +113,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
             labels[rows],
             rows,
             None if weights is None else weights[rows],
+            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
         )
 
     def predict(self, X: Any) -> NDArray[np.intp]:
@@ -134,7 +138,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
 
     def _folds(self, X: Any, indicator: NDArray[Any]) -> list[Any]:
         try:
-            folds = list(check_cv(self.cv, indicator, classifier=True).split(X, indicator))
+            folds = list(label_stratified(self.cv, indicator).split(X, indicator))
             if any(np.ndim(rows) != 1 for fold in folds for rows in fold):
                 raise ValueError("a fold is no pair of lists of rows")
             return folds

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from multimargin.thresholds.base import Threshold
 from multimargin.thresholds.constant import ConstantThreshold, check_value
 from multimargin.thresholds.count import CountThreshold
+from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.labels import LabelsThreshold
 from multimargin.thresholds.scores import ScoresThreshold
@@ -15,6 +16,7 @@ _BY_NAME: dict[str, type[Threshold]] = {
     "features": FeaturesThreshold,
     "labels": LabelsThreshold,
     "count": CountThreshold,
+    "f1": F1Threshold,
 }
 
 
@@ -27,10 +29,10 @@ def make_threshold(
 
     Parameters
     ----------
-    threshold : {"scores", "features", "labels", "count"}, float or Threshold
+    threshold : {"scores", "features", "labels", "count", "f1"}, float or Threshold
         "scores" is `ScoresThreshold`, "features" is `FeaturesThreshold`, "labels" is
-        `LabelsThreshold`, "count" is `CountThreshold`, a number is a `ConstantThreshold`, and a
-        threshold object is cloned.
+        `LabelsThreshold`, "count" is `CountThreshold`, "f1" is `F1Threshold`, a number is a
+        `ConstantThreshold`, and a threshold object is cloned.
     random_state : int, RandomState instance or None, default=None
         Passed to the `FeaturesThreshold` that "features" makes.
 

@@ -1,12 +1,14 @@
 """Folds in which every label keeps its share of the rows."""
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from iterstrat.ml_stratifiers import IterativeStratification
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
 from multimargin.checks.labels import check_indicator
@@ -91,8 +93,6 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
         Raises
         ------
-        ImportError
-            If the package iterative-stratification is not installed.
         TypeError, ValueError
             If an argument is malformed.
         """
@@ -110,13 +110,6 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             )
             yield from folds.split(rows, classes)
             return
-        try:
-            from iterstrat.ml_stratifiers import IterativeStratification
-        except ImportError as error:
-            raise ImportError(
-                "MultilabelStratifiedKFold needs the package iterative-stratification: "
-                "pip install 'multimargin[stats]'."
-            ) from error
         indicator = check_indicator(y, "y", unknown=True) == 1
         n = indicator.shape[0]
         if n < self.n_splits:
@@ -134,3 +127,13 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             f"{type(self).__name__}(n_splits={self.n_splits}, shuffle={self.shuffle}, "
             f"random_state={self.random_state!r})"
         )
+
+
+def label_stratified(cv: Any, indicator: NDArray[Any]) -> Any:
+    """Return the splitter that `cv` means: a number is `MultilabelStratifiedKFold`.
+
+    Other values are as in scikit-learn: splitters, or pairs of row numbers; None is five folds.
+    """
+    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+        return MultilabelStratifiedKFold(5 if cv is None else int(cv))
+    return check_cv(cv, indicator, classifier=True)

@@ -1,0 +1,54 @@
+"""Calibrated scores as operators of a graph."""
+
+import numpy as np
+
+from multimargin.onnx.graph import Graph, Node
+from multimargin.onnx.labels import columns, integers
+from multimargin.thresholds import PooledCalibration
+
+
+def add_odds(graph: Graph, calibration: PooledCalibration, scores: Node) -> Node:
+    """Append the logarithms of the odds (n, q) that a fitted calibration makes of scores (n, q)."""
+    q = calibration.label_coef_.size
+    descending, rank = _sorted(graph, q, scores)
+    three = graph.add("Slice", descending, *columns(0, min(3, q)))
+    mean = graph.add("ReduceMean", scores, axes=[1])
+    squares = graph.add("Mul", *[graph.add("Sub", scores, mean)] * 2)
+    features = [
+        scores,
+        graph.add("Sub", scores, graph.add("ReduceMax", scores, axes=[1])),
+        graph.add("Sub", scores, graph.add("ReduceMean", three, axes=[1])),
+        graph.add("Log", graph.add("Add", rank, 1.0)),
+        graph.add("Sqrt", graph.add("ReduceMean", squares, axes=[1])),
+    ]
+    odds = graph.add("Mul", scores, np.asarray(calibration.label_coef_))
+    odds = graph.add("Add", odds, calibration.label_intercept_ + calibration.intercept_)
+    for weight, feature in zip(calibration.coef_, features, strict=True):
+        odds = graph.add("Add", odds, graph.add("Mul", feature, float(weight)))
+    return odds
+
+
+def _sorted(graph: Graph, q: int, scores: Node) -> tuple[Node, Node]:
+    """Append the scores of each row in descending order, and how many scores lie above each."""
+    # A further row: up to ONNX Runtime 1.26, TopK of no rows divides by 0, and ends the process.
+    more = graph.add("Pad", scores, integers([0, 0, 1, 0]), 0.0)
+    ordered = graph.add("TopK", more, integers([q]), axis=1, largest=1, sorted=1)
+    falls = graph.add(
+        "Less",
+        graph.add("Slice", ordered, *columns(1, q)),
+        graph.add("Slice", ordered, *columns(0, q - 1)),
+    )
+    places = graph.add("Where", falls, np.arange(1.0, q)[None, :], 0.0)
+    places = graph.add("Pad", places, integers([0, 1, 0, 0]), 0.0)
+    # Equal scores have the place of the first of them: the largest so far, by doubling.
+    shift = 1
+    while shift < q:
+        left = graph.add("Slice", places, *columns(0, q - shift))
+        places = graph.add("Max", places, graph.add("Pad", left, integers([0, shift, 0, 0]), 0.0))
+        shift *= 2
+    inverse = graph.add("TopK", f"{ordered}_more", integers([q]), axis=1, largest=0, sorted=1)
+    rank = graph.add("GatherElements", places, f"{inverse}_more", axis=1)
+    first, last, rows = integers([0]), integers([-1]), integers([0])
+    return graph.add("Slice", ordered, first, last, rows), graph.add(
+        "Slice", rank, first, last, rows
+    )

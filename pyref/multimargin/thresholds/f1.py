@@ -1,0 +1,180 @@
+"""One threshold for all rows and labels: the one that gives the best F1."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.parameters import check_choice
+from multimargin.checks.weights import check_sample_weight
+from multimargin.thresholds.base import Threshold, Vector, middle
+
+AVERAGES = ("micro", "macro", "samples")
+
+
+class F1Threshold(Threshold):
+    """The same threshold for all rows and labels, chosen by F1.
+
+    Parameters
+    ----------
+    average : {"micro", "macro", "samples"}, default="micro"
+        Which F1 is largest: over all pairs of a row and a label, the mean over the labels, or the
+        mean over the rows.
+
+    Attributes
+    ----------
+    value_ : float
+        The threshold.
+    score_ : float
+        F1 at the threshold, of the rows that it was learned from.
+
+    Notes
+    -----
+    All thresholds between two neighbouring scores predict the same labels; the F1 of each is found
+    exactly, in one sorted pass. Of several that are equally good the highest is taken. A row or a
+    label with nothing relevant and nothing predicted has F1 = 1, as in `multimargin.measures`.
+
+    Meant for scores of rows that the model has not seen, on one scale for all labels, such as those
+    of `CalibratedClassifier`.
+
+    Examples
+    --------
+    >>> from multimargin.thresholds import F1Threshold
+    >>> cut = F1Threshold().fit([[0.9, 0.8, 0.1], [0.7, 0.2, 0.3]], [[1, 1, 0], [1, 0, 0]])
+    >>> cut.value_, cut.score_
+    (0.5, 1.0)
+    """
+
+    def __init__(self, average: str = "micro") -> None:
+        self.average = average
+
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
+        """Find the threshold.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i), best of rows that the model has not seen.
+        y : array-like, sparse matrix or data frame of shape (n, q)
+            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
+        X : object, default=None
+            Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts; None counts each once.
+
+        Returns
+        -------
+        F1Threshold
+            The fitted threshold itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument or a parameter is malformed, or no label is known.
+        """
+        check_choice("average", self.average, AVERAGES)
+        indicator = check_indicator(y, "y", unknown=True)
+        n, q = indicator.shape
+        scores = check_scores(scores, n_rows=n, n_labels=q)
+        given = check_sample_weight(sample_weight, n)
+        weights = np.ones(n) if given is None else given
+        rows, labels = np.nonzero((indicator != UNKNOWN) & (weights > 0.0)[:, None])
+        if rows.size == 0:
+            raise ValueError("y has no known label in a row of positive weight; expected some.")
+        groups, shares = {
+            "micro": (np.zeros_like(rows), np.ones(1)),
+            "macro": (labels, np.ones(q)),
+            "samples": (rows, weights),
+        }[self.average]
+        self.value_, self.score_ = _best_cut(
+            scores[rows, labels], indicator[rows, labels] == 1, weights[rows], groups, shares
+        )
+        return self
+
+    def predict(self, scores: Any, X: Any = None) -> Vector:
+        """Return the threshold of each row.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, q)
+            Scores f_k(x_i).
+        X : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            `value_` in each entry.
+
+        Raises
+        ------
+        ValueError
+            If `scores` is malformed.
+        """
+        check_is_fitted(self)
+        return np.full(check_scores(scores).shape[0], self.value_)
+
+    def rescale(self, factor: float) -> Self:
+        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
+
+        Parameters
+        ----------
+        factor : float
+            The factor, positive.
+
+        Returns
+        -------
+        F1Threshold
+            The threshold itself.
+        """
+        check_is_fitted(self)
+        self.value_ *= factor
+        return self
+
+
+def _best_cut(
+    scores: NDArray[Any],
+    relevant: NDArray[np.bool_],
+    weights: Vector,
+    groups: NDArray[np.intp],
+    shares: Vector,
+) -> tuple[float, float]:
+    """Return the cut with the largest mean F1 of groups of pairs, and that F1.
+
+    `groups` has the number of each pair's group, `shares` the weight of each group in the mean.
+    """
+    present = np.unique(groups)
+    total = float(shares[present].sum())
+    relevant_weight = np.bincount(groups, weights * relevant, minlength=shares.size)
+    # F1 changes by one group at a time as the cut falls past the pairs, the highest first.
+    order = np.lexsort((-scores, groups))
+    group = groups[order]
+    first = np.r_[True, group[1:] != group[:-1]]
+    start = np.maximum.accumulate(np.where(first, np.arange(group.size), 0))
+    hits = _running(weights[order] * relevant[order], start)
+    predicted = _running(weights[order], start)
+    after = 2.0 * hits / (predicted + relevant_weight[group])
+    nothing = np.where(relevant_weight > 0.0, 0.0, 1.0)
+    before = np.where(first, nothing[group], np.r_[0.0, after[:-1]])
+    change = np.empty_like(after)
+    change[order] = (after - before) * shares[group] / total
+
+    descending = np.argsort(-scores, kind="stable")
+    s = scores[descending].astype(np.float64)
+    base = float((nothing * shares)[present].sum()) / total
+    # Entry j: the j highest pairs are predicted.
+    f1 = base + np.r_[0.0, np.cumsum(change[descending])]
+    upper, lower = np.r_[np.inf, s], np.r_[s, -np.inf]
+    f1[upper == lower] = -np.inf
+    best = int(np.argmax(f1))
+    cut = middle(lower[best : best + 1], upper[best : best + 1])
+    return float(cut[0]), float(f1[best])
+
+
+def _running(values: Vector, start: NDArray[np.intp]) -> Vector:
+    """Return sums from `start` up to each place, inclusive."""
+    sums = np.cumsum(values)
+    running: Vector = sums - sums[start] + values[start]
+    return running

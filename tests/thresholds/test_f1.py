@@ -1,0 +1,65 @@
+"""One cut for all rows and labels, against every cut that there is."""
+
+import numpy as np
+import pytest
+
+from multimargin.measures import example_f1, macro_f1, micro_f1
+from multimargin.thresholds import F1Threshold, make_threshold
+
+MEASURES = {"micro": micro_f1, "macro": macro_f1, "samples": example_f1}
+
+
+def every_cut(scores):
+    values = np.unique(scores)
+    return np.r_[values[0] - 1, (values[1:] + values[:-1]) / 2, values[-1] + 1]
+
+
+@pytest.mark.parametrize("average", MEASURES)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_cut_is_better(average, seed):
+    rng = np.random.default_rng(seed)
+    y = (rng.random((20, 5)) < [0.5, 0.3, 0.2, 0.1, 0.0]).astype(int)
+    scores = np.round(rng.normal(size=y.shape) + y, 1)  # with ties
+    cut = F1Threshold(average).fit(scores, y)
+    f1 = [MEASURES[average](y, (scores > t).astype(int)) for t in every_cut(scores)]
+    assert cut.score_ == pytest.approx(max(f1), abs=1e-12)
+    found = MEASURES[average](y, cut.predict_labels(scores))
+    assert found == pytest.approx(max(f1), abs=1e-12)
+
+
+@pytest.mark.parametrize("average", MEASURES)
+def test_weights_are_repetitions_and_unknown_labels_are_left_out(average):
+    rng = np.random.default_rng(0)
+    y = (rng.random((30, 4)) < 0.4).astype(float)
+    scores = rng.normal(size=y.shape) + y
+    weights = rng.integers(0, 3, size=30)
+    again = np.repeat(np.arange(30), weights)
+    y[rng.random(y.shape) < 0.2] = np.nan
+    one = F1Threshold(average).fit(scores, y, sample_weight=weights)
+    other = F1Threshold(average).fit(scores[again], y[again])
+    assert one.value_ == other.value_
+    assert one.score_ == pytest.approx(other.score_)
+    beyond = np.where(np.isnan(y), 1e6, scores)
+    assert F1Threshold(average).fit(beyond, y, sample_weight=weights).value_ == one.value_
+
+
+def test_nothing_relevant_is_nothing_predicted():
+    scores = np.array([[1.0, 2.0], [3.0, 0.0]])
+    for average in MEASURES:
+        cut = F1Threshold(average).fit(scores, np.zeros((2, 2)))
+        assert (cut.value_, cut.score_) == (4.0, 1.0)
+        assert F1Threshold(average).fit(scores, np.ones((2, 2))).value_ == -1.0
+
+
+def test_scale_and_name():
+    scores, y = [[0.9, 0.8, 0.1], [0.7, 0.2, 0.3]], [[1, 1, 0], [1, 0, 0]]
+    cut = make_threshold("f1").fit(scores, y)
+    assert cut.value_ == 0.5
+    assert cut.rescale(4.0).predict(scores).tolist() == [2.0, 2.0]
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="average is 'weighted'; expected one of 'micro'"):
+        F1Threshold("weighted").fit([[1.0, 0.0]], [[1, 0]])
+    with pytest.raises(ValueError, match="y has no known label"):
+        F1Threshold().fit([[1.0, 0.0]], [[np.nan, np.nan]])

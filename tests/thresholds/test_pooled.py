@@ -1,0 +1,107 @@
+"""Pooled calibration: scikit-learn's logistic regression on the columns of the definition."""
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+
+from multimargin.thresholds import PooledCalibration
+
+
+def problem(seed=0, n=120, q=7):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, q)) + rng.normal(size=q)
+    y = (rng.random((n, q)) < 1 / (1 + np.exp(-2 * scores + rng.normal(size=q)))).astype(int)
+    return scores, y
+
+
+def features(scores):
+    f = np.sort(scores, axis=1)[:, ::-1]
+    rank = rankdata(-scores, method="min", axis=1) - 1
+    return np.stack(
+        [
+            scores,
+            scores - f[:, :1],
+            scores - f[:, :3].mean(axis=1, keepdims=True),
+            np.log(1 + rank),
+            np.tile(scores.std(axis=1, keepdims=True), scores.shape[1]),
+        ],
+        axis=-1,
+    ), rank
+
+
+@pytest.mark.parametrize(("n_best", "C"), [(100, 1.0), (3, 0.3)])
+def test_scikit_learn_finds_the_same(n_best, C):
+    scores, y = problem()
+    scores[:, 1] = np.round(scores[:, 1])
+    scores[:40, 2] = scores[:40, 1]  # ties
+    columns, rank = features(scores)
+    rows, labels = np.nonzero(rank < n_best)
+    common = columns[rows, labels]
+    scale = common.std(axis=0)
+    own = np.eye(scores.shape[1])[labels]
+    design = np.hstack([common / scale, 0.5 * own, 0.3 * own * common[:, :1] / scale[0]])
+    peer = LogisticRegression(C=C, tol=1e-10, max_iter=100_000).fit(design, y[rows, labels])
+    every = columns.reshape(-1, 5)
+    own = np.tile(np.eye(scores.shape[1]), (len(scores), 1))
+    design = np.hstack([every / scale, 0.5 * own, 0.3 * own * every[:, :1] / scale[0]])
+    expected = peer.decision_function(design).reshape(scores.shape)
+    found = PooledCalibration(C, n_best).fit(scores, y)
+    np.testing.assert_allclose(found.decision_function(scores), expected, atol=1e-4)
+    p = 1 / (1 + np.exp(-expected))
+    np.testing.assert_allclose(found.predict_proba(scores), p, atol=1e-4)
+
+
+def test_the_order_of_the_labels_does_not_matter():
+    scores, y = problem(1)
+    order = np.random.default_rng(0).permutation(scores.shape[1])
+    one = PooledCalibration().fit(scores, y).predict_proba(scores)
+    other = PooledCalibration().fit(scores[:, order], y[:, order]).predict_proba(scores[:, order])
+    np.testing.assert_allclose(one[:, order], other, atol=1e-9)
+
+
+def test_weights_are_repetitions_and_unknown_labels_are_left_out():
+    scores, y = problem(2)
+    y = y.astype(float)
+    rng = np.random.default_rng(0)
+    y[rng.random(y.shape) < 0.2] = np.nan
+    weights = rng.integers(0, 3, size=len(y))
+    again = np.repeat(np.arange(len(y)), weights)
+    one = PooledCalibration().fit(scores, y, sample_weight=weights).predict_proba(scores)
+    other = PooledCalibration().fit(scores[again], y[again]).predict_proba(scores)
+    np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_rows_of_zeros_and_labels_of_one_value():
+    scores, y = problem(3)
+    scores[:10] = 0.0
+    y[:, 0], y[:, 1] = 0, 1
+    p = PooledCalibration().fit(scores, y).predict_proba(scores)
+    assert np.isfinite(p).all()
+    assert p[:, 0].mean() < 0.2
+    assert p[:, 1].mean() > 0.9
+    p = PooledCalibration().fit(np.zeros((5, 3)), np.zeros((5, 3))).predict_proba(np.zeros((1, 3)))
+    assert p.max() < 0.01
+
+
+def test_a_first_guess_changes_nothing():
+    scores, y = problem(4)
+    start = PooledCalibration().fit(scores[:60], y[:60])
+    cold = PooledCalibration().fit(scores, y)
+    warm = PooledCalibration()._fit(scores, y.astype(np.uint8), None, start)
+    np.testing.assert_allclose(
+        warm.decision_function(scores), cold.decision_function(scores), atol=1e-5
+    )
+    assert warm.n_iter_ < cold.n_iter_
+
+
+def test_bad_input_is_named():
+    scores, y = problem(5)
+    with pytest.raises(ValueError, match="C is 0; expected a finite number above 0"):
+        PooledCalibration(0).fit(scores, y)
+    with pytest.raises(ValueError, match="n_best is 0; expected an integer of at least 1"):
+        PooledCalibration(n_best=0).fit(scores, y)
+    with pytest.raises(ValueError, match="y has no known label"):
+        PooledCalibration().fit(scores[:1], [[np.nan] * 7])
+    with pytest.raises(ValueError, match=r"scores has shape \(120, 3\); expected \(n, 7\)"):
+        PooledCalibration().fit(scores, y).decision_function(scores[:, :3])
