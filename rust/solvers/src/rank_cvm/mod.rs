@@ -17,13 +17,8 @@
 //! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: a step changes two
 //! labels' scores by one kernel row, `O(n)`. Shrinking all scores by `1 - lambda` (67) is left to one common factor.
 //!
-//! The smallest entry is found in three stages, each of which spares the next one most instances:
-//!
-//! 1. a lower bound of an instance's entries, which a step lowers at the price of one comparison for each label it moves;
-//! 2. the same bound taken anew from the scores of all labels, as the first one never rises again: `O(q)`;
-//! 3. a closer look at all pairs, `O(p r)`, from which both bounds start again.
-//!
-//! What is bounded, and why a step can lower it only so far: see `bounds.rs`.
+//! Each instance has a lower bound of its entries, which a step lowers by what its two labels can lower them; the pairs
+//! of an instance are looked at where its bound is below the smallest entry found so far.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
@@ -38,9 +33,6 @@ use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
 use state::State;
 
-mod bounds;
-mod lanes;
-mod scores;
 mod state;
 mod support;
 

@@ -1,13 +1,17 @@
 //! A point of the simplex, the search for a step and the step.
 
-use super::scores::Scores;
 use super::support::Support;
 use super::{Direction, WeightedPair};
 use crate::kernel::rows::KernelRows;
 use crate::labels::Labels;
+use crate::linalg::vector::axpy;
+use crate::memory::{self, Purpose};
 
 /// Below this common factor the scores are multiplied out, long before anything over- or underflows.
 const SMALLEST_SCALE: f64 = 1e-100;
+
+/// What rounding may take from a gradient entry in one step, relative to the scores that change.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// A pair and its gradient entry.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +34,40 @@ impl Vertex {
     }
 }
 
+/// What a label is to an instance; neither of both where it is unknown, or the instance has no pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Role {
+    Neither,
+    Relevant,
+    Irrelevant,
+}
+
+/// A gradient entry of an instance and its pair.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    value: f64,
+    relevant: u32,
+    irrelevant: u32,
+}
+
+impl Entry {
+    /// Above all entries.
+    const NONE: Self = Self {
+        value: f64::INFINITY,
+        relevant: 0,
+        irrelevant: 0,
+    };
+}
+
 pub(super) struct State<'a, 'k> {
     pub(super) labels: &'a Labels,
     kernel: &'a KernelRows<'k>,
-    scores: Scores<'a>,
+    /// The scores `F`, `n x q` row-major, in units of the common factor.
+    scores: Vec<f64>,
+    /// What a label is to an instance, `n x q`.
+    roles: Vec<Role>,
+    /// A lower bound of each instance's gradient entries, in units of the common factor.
+    bounds: Vec<f64>,
     support: Support<'a>,
     /// The common factor of scores and support.
     scale: f64,
@@ -41,10 +75,22 @@ pub(super) struct State<'a, 'k> {
 
 impl<'a, 'k> State<'a, 'k> {
     pub(super) fn new(labels: &'a Labels, kernel: &'a KernelRows<'k>) -> Self {
+        let (n, q) = (labels.instances(), labels.count());
+        let mut roles = memory::filled(Role::Neither, n.saturating_mul(q), Purpose::RowsByLabels);
+        for i in (0..n).filter(|&i| labels.has_pairs(i)) {
+            for k in labels.irrelevant(i) {
+                roles[i * q + k] = Role::Irrelevant;
+            }
+            for &k in labels.relevant(i) {
+                roles[i * q + k as usize] = Role::Relevant;
+            }
+        }
         Self {
             labels,
             kernel,
-            scores: Scores::new(labels),
+            scores: memory::matrix(n, q, Purpose::RowsByLabels),
+            roles,
+            bounds: memory::filled(f64::INFINITY, n, Purpose::Rows),
             support: Support::new(labels),
             scale: 1.0,
         }
@@ -57,25 +103,43 @@ impl<'a, 'k> State<'a, 'k> {
 
     /// A score of a training instance.
     pub(super) fn score(&self, i: usize, label: u32) -> f64 {
-        self.scale * self.scores.get(i, label)
+        self.scale * self.scores[i * self.labels.count() + label as usize]
     }
 
     /// Adds to a dual variable, in units of the common factor.
     pub(super) fn add_weight(&mut self, i: usize, m: u32, n: u32, weight: f64) {
-        let own = self.support.get_mut(i, m, n);
-        *own += weight / self.labels.weight(i);
-        self.scores.own_rose(*own);
+        *self.support.get_mut(i, m, n) += weight / self.labels.weight(i);
     }
 
-    /// Adds a multiple of a vertex to the scores.
+    /// Adds a multiple of a vertex to the scores: one kernel row for two labels, `O(n)`. An entry falls by at most the
+    /// change for each of the two labels that lowers it.
     fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
-        self.scores.add(&self.kernel.row(i), m, n, weight);
+        let (kernel, q) = (self.kernel.row(i), self.labels.count());
+        let (m, n) = (m as usize, n as usize);
+        let rows = self
+            .scores
+            .chunks_exact_mut(q)
+            .zip(self.roles.chunks_exact(q));
+        for (((scores, roles), bound), &k) in rows.zip(&mut self.bounds).zip(kernel.iter()) {
+            let change = weight * (k + 1.0);
+            scores[m] += change;
+            scores[n] -= change;
+            let (risen, fallen) = if change > 0.0 { (m, n) } else { (n, m) };
+            let lowers = u8::from(roles[fallen] == Role::Relevant)
+                + u8::from(roles[risen] == Role::Irrelevant);
+            let rounding = ROUNDING * (scores[m].abs() + scores[n].abs());
+            *bound -= f64::from(lowers) * change.abs() + rounding;
+        }
+        // The pair's own term may have changed either way.
+        self.bounds[i] = f64::NEG_INFINITY;
     }
 
     /// Calls `visit(i, m, n, alpha, g)` for every pair of the support: its dual variable and its gradient entry.
     pub(super) fn for_each_of_support(&self, mut visit: impl FnMut(usize, u32, u32, f64, f64)) {
+        let q = self.labels.count();
         self.support.for_each(|i, m, n, own| {
-            let gradient = self.scores.get(i, m) + own - self.scores.get(i, n);
+            let scores = &self.scores[i * q..(i + 1) * q];
+            let gradient = scores[m as usize] + own - scores[n as usize];
             let alpha = own * self.labels.weight(i);
             visit(i, m, n, self.scale * alpha, self.scale * gradient);
         });
@@ -84,25 +148,37 @@ impl<'a, 'k> State<'a, 'k> {
     /// Multiplies the common factor out.
     fn normalise(&mut self) {
         let scale = std::mem::replace(&mut self.scale, 1.0);
-        self.scores.multiply(scale);
+        self.scores.iter_mut().for_each(|score| *score *= scale);
         self.support.multiply(scale);
+        self.forget_bounds();
     }
 
     /// Computes the scores anew from the support.
     pub(super) fn rebuild(&mut self) {
         self.normalise();
-        let (labels, support, kernel) = (self.labels, &self.support, self.kernel);
-        let of_support = (0..labels.instances()).filter(|&i| !support.table(i).is_empty());
-        let rows = of_support.map(|i| {
-            let mut beta = vec![0.0; labels.count()];
-            support.for_each_of(i, |m, n, own| {
+        let (labels, q) = (self.labels, self.labels.count());
+        let mut beta = vec![0.0; q];
+        self.scores.fill(0.0);
+        for i in (0..labels.instances()).filter(|&i| !self.support.table(i).is_empty()) {
+            beta.fill(0.0);
+            self.support.for_each_of(i, |m, n, own| {
                 let alpha = own * labels.weight(i);
                 beta[m as usize] += alpha;
                 beta[n as usize] -= alpha;
             });
-            (beta, kernel.row(i))
-        });
-        self.scores.rebuild(rows);
+            let rows = self.scores.chunks_exact_mut(q);
+            for (scores, &k) in rows.zip(self.kernel.row(i).iter()) {
+                axpy(k + 1.0, &beta, scores);
+            }
+        }
+        self.forget_bounds();
+    }
+
+    /// Makes the bounds so low that every instance is looked at.
+    fn forget_bounds(&mut self) {
+        for i in (0..self.labels.instances()).filter(|&i| self.labels.has_pairs(i)) {
+            self.bounds[i] = f64::NEG_INFINITY;
+        }
     }
 
     /// The objective `W`, computed anew.
@@ -118,29 +194,81 @@ impl<'a, 'k> State<'a, 'k> {
         self.objective()
     }
 
-    /// The pair with the smallest gradient entry (46); the first one of several.
+    /// The pair with the smallest gradient entry (46), the first one of several; an entry of NaN where scores have
+    /// overflowed. The instance with the lowest bound is a good guess, which spares most others the look at their pairs.
     pub(super) fn best(&mut self) -> Vertex {
-        let (best, instance) = self.scores.smallest_entry(&self.support);
-        let (relevant, irrelevant) = self.pair_of(instance, best);
+        let lowest = (0..self.bounds.len()).reduce(|i, j| {
+            let lower = self.bounds[j] < self.bounds[i];
+            if lower { j } else { i }
+        });
+        let mut instance = lowest.unwrap_or(0);
+        let mut best = self.look(instance);
+        for i in 0..self.bounds.len() {
+            if self.bounds[i] > best.value || i == instance || !self.labels.has_pairs(i) {
+                continue;
+            }
+            let entry = self.look(i);
+            let first = i < instance && entry.value == best.value;
+            if entry.value < best.value || first || entry.value.is_nan() {
+                (best, instance) = (entry, i);
+            }
+        }
         Vertex {
             instance,
-            relevant,
-            irrelevant,
-            gradient: self.scale * best,
+            relevant: best.relevant,
+            irrelevant: best.irrelevant,
+            gradient: self.scale * best.value,
         }
     }
 
-    /// The first pair of an instance with the given gradient entry, in units of the common factor.
-    fn pair_of(&self, i: usize, gradient: f64) -> (u32, u32) {
-        for &m in self.labels.relevant(i) {
-            for n in self.labels.irrelevant(i).map(|n| n as u32) {
-                let own = self.support.get(i, m, n);
-                if self.scores.get(i, m) + own - self.scores.get(i, n) == gradient {
-                    return (m, n);
-                }
+    /// Looks at all pairs of an instance: its smallest gradient entry, which is its bound from then on.
+    fn look(&mut self, i: usize) -> Entry {
+        let entry = self.smallest_of(i);
+        self.bounds[i] = entry.value;
+        entry
+    }
+
+    /// The smallest gradient entry of an instance, from all of its pairs.
+    fn smallest_of(&self, i: usize) -> Entry {
+        let relevant = self.labels.relevant(i).iter().copied();
+        if self.support.table(i).is_empty() {
+            // Outside of the support an entry is a difference of scores.
+            let score = |m: u32| self.scores[i * self.labels.count() + m as usize];
+            let low = relevant.reduce(|a, b| if score(b) < score(a) { b } else { a });
+            return low.map_or(Entry::NONE, |m| self.smallest_with_relevant(i, 0, m));
+        }
+        let mut smallest = Entry::NONE;
+        for (row, m) in relevant.enumerate() {
+            let entry = self.smallest_with_relevant(i, row, m);
+            if entry.value < smallest.value || entry.value.is_nan() {
+                smallest = entry;
             }
         }
-        self.labels.first_pair(i)
+        smallest
+    }
+
+    /// The smallest entry among the pairs of a relevant label, the one at a place in the instance's list.
+    fn smallest_with_relevant(&self, i: usize, row: usize, m: u32) -> Entry {
+        let q = self.labels.count();
+        let (scores, roles) = (
+            &self.scores[i * q..(i + 1) * q],
+            &self.roles[i * q..(i + 1) * q],
+        );
+        let table = self.support.table(i);
+        let own = (!table.is_empty()).then(|| &table[row * q..(row + 1) * q]);
+        let score = scores[m as usize];
+        let mut smallest = Entry::NONE;
+        for (n, (&other, &role)) in scores.iter().zip(roles).enumerate() {
+            let value = score + own.map_or(0.0, |own| own[n]) - other;
+            if role == Role::Irrelevant && (value < smallest.value || value.is_nan()) {
+                smallest = Entry {
+                    value,
+                    relevant: m,
+                    irrelevant: n as u32,
+                };
+            }
+        }
+        smallest
     }
 
     /// The pair of the support with the largest gradient entry, and its dual variable.
@@ -243,8 +371,6 @@ impl<'a, 'k> State<'a, 'k> {
         } else {
             *own - weight / self.labels.weight(worst.instance)
         };
-        self.scores
-            .own_fell(worst.instance, worst.relevant, worst.irrelevant, *own);
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
         (
             step,
