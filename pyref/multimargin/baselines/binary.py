@@ -18,57 +18,20 @@ _MAX_STEPS = 1_000_000
 
 
 def check_classifier(estimator: Any) -> None:
-    """Check the argument `estimator`.
-
-    Parameters
-    ----------
-    estimator : object
-        None or a classifier.
-
-    Raises
-    ------
-    TypeError
-        If it is neither.
-    """
+    """Check the argument `estimator`."""
     if estimator is not None and not hasattr(estimator, "fit"):
         raise TypeError(f"estimator is {estimator!r}; expected None or a classifier with `fit`.")
 
 
 def classifier_or_default(estimator: Any) -> Any:
-    """Return a classifier to clone: libsvm with a linear kernel and C = 1 for None.
-
-    Parameters
-    ----------
-    estimator : classifier or None
-        The argument of a baseline.
-
-    Returns
-    -------
-    classifier
-        As LLSF's section IV-B has it for all methods that are built from binary classifiers.
-    """
+    """Return a classifier to clone: libsvm with a linear kernel and C = 1 for None."""
     return SVC(kernel="linear", C=1.0, max_iter=_MAX_STEPS) if estimator is None else estimator
 
 
 def fit_all(
     estimator: Any, problems: Iterable[tuple[Any, NDArray[Any]]], n_jobs: int | None
 ) -> list[Any]:
-    """Fit a clone of the classifier to each problem.
-
-    Parameters
-    ----------
-    estimator : classifier or None
-        See `classifier_or_default`.
-    problems : iterable of (X, y)
-        Features and zeros and ones.
-    n_jobs : int or None
-        Fits at the same time.
-
-    Returns
-    -------
-    list
-        The fitted classifiers; a `MajorityClass` where y has one value.
-    """
+    """Fit a clone of the classifier to each problem."""
     pattern = classifier_or_default(estimator)
     fitted: list[Any] = Parallel(n_jobs=n_jobs)(delayed(_fit)(pattern, X, y) for X, y in problems)
     return fitted
@@ -82,21 +45,7 @@ def _fit(pattern: Any, X: Any, y: NDArray[Any]) -> Any:
 
 
 def decision(classifier: Any, X: Any) -> Matrix:
-    """Return the decision values of a fitted binary classifier, positive for class 1.
-
-    Parameters
-    ----------
-    classifier : classifier
-        What `fit_all` returned.
-    X : array-like of shape (n, d)
-        Features.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Its decision function; its probability of class 1 minus 1/2, or its prediction minus 1/2,
-        where it has none.
-    """
+    """Return the decision values of a fitted binary classifier, positive for class 1."""
     if hasattr(classifier, "decision_function"):
         return np.asarray(classifier.decision_function(X), dtype=np.float64)
     if hasattr(classifier, "predict_proba"):
@@ -105,19 +54,7 @@ def decision(classifier: Any, X: Any) -> Matrix:
 
 
 def with_columns(X: Any, columns: NDArray[Any]) -> Any:
-    """Append columns of zeros and ones to features.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    columns : ndarray of shape (n, m)
-        What to append.
-
-    Returns
-    -------
-    ndarray or CSR matrix of shape (n, d + m)
-    """
+    """Append columns of zeros and ones to features."""
     if columns.shape[1] == 0:
         return X
     if sparse.issparse(X):

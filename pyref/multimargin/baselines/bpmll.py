@@ -149,22 +149,7 @@ class _Descent:
         self._scale = 1.0
 
     def step(self, places: Any, values: Matrix, relevant: NDArray[np.bool_]) -> float:
-        """Take the step of one row, and return its loss before the step.
-
-        Parameters
-        ----------
-        places : slice or ndarray of int
-            Features that may differ from 0.
-        values : ndarray
-            Their values.
-        relevant : ndarray of shape (q,), dtype bool
-            The row's labels.
-
-        Returns
-        -------
-        float
-            The loss.
-        """
+        """Take the step of one row, and return its loss before the step."""
         (U, V), (u, v) = self._coefs, self._intercepts
         hidden = np.tanh(self._scale * (values @ U[places]) + u)
         scores = np.tanh(hidden @ V + v)
@@ -204,22 +189,7 @@ def _entries(X: Any) -> Iterator[tuple[Any, Matrix]]:
 
 
 def pairwise_exponential(scores: Matrix, relevant: NDArray[np.bool_]) -> tuple[float, Matrix]:
-    """Return the loss of one row and its derivative with respect to the scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (q,)
-        c.
-    relevant : ndarray of shape (q,), dtype bool
-        The row's labels.
-
-    Returns
-    -------
-    loss : float
-        The mean of exp(-(c_k - c_l)) over its pairs; 0 without pairs.
-    slope : ndarray of shape (q,)
-        The derivative.
-    """
+    """Return the loss of one row and its derivative with respect to the scores."""
     n_relevant = int(np.count_nonzero(relevant))
     n_pairs = n_relevant * (relevant.size - n_relevant)
     if n_pairs == 0:

@@ -92,17 +92,5 @@ class LabelPowerset(BaselineClassifier):
 
 
 def predicted_sets(model: LabelPowerset, X: Any) -> NDArray[np.bool_]:
-    """Return the label sets that a fitted label powerset predicts for checked features.
-
-    Parameters
-    ----------
-    model : LabelPowerset
-        The model.
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-
-    Returns
-    -------
-    ndarray of shape (n, q), dtype bool
-    """
+    """Return the label sets that a fitted label powerset predicts for checked features."""
     return np.asarray(model._label_scores(X) > 0.0)

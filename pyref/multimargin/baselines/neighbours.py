@@ -21,17 +21,6 @@ def squared_distances(X: Any, Z: Any) -> Matrix:
     Dense rows are subtracted from each other, so that equal rows have distance 0 and the result
     depends neither on an offset of the features nor on which rows are asked for together. Sparse
     ones go through inner products.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    Z : ndarray or CSR matrix of shape (m, d)
-        Other features, dense or sparse as `X`.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
     """
     if sparse.issparse(X):
         return np.asarray(euclidean_distances(X, Z, squared=True))
@@ -39,24 +28,7 @@ def squared_distances(X: Any, Z: Any) -> Matrix:
 
 
 def blocks_of_distances(X: Any, Z: Any, *, itself: bool = False) -> Iterator[tuple[slice, Matrix]]:
-    """Yield the squared distances of blocks of rows to all rows of another matrix.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    Z : ndarray or CSR matrix of shape (m, d)
-        Other features.
-    itself : bool, default=False
-        Whether the two are the same matrix; the distance of a row to itself is then infinite.
-
-    Yields
-    ------
-    rows : slice
-        The rows of `X`.
-    distances : ndarray of shape (n_rows, m)
-        Their squared distances, which the caller may change.
-    """
+    """Yield the squared distances of blocks of rows to all rows of another matrix."""
     n, m = X.shape[0], Z.shape[0]
     step = max(1, _BLOCK // max(1, m))
     for start in range(0, n, step):
@@ -69,20 +41,7 @@ def blocks_of_distances(X: Any, Z: Any, *, itself: bool = False) -> Iterator[tup
 
 
 def nearest(distances: Matrix, k: int) -> NDArray[np.intp]:
-    """Return the k columns with the smallest distances of each row, in the order of the columns.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n, m)
-        Distances.
-    k : int
-        How many, from 1 to m. Of equal distances the earlier columns are taken.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Column numbers, increasing along a row.
-    """
+    """Return the k columns with the smallest distances of each row, in the order of the columns."""
     farthest = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     chosen = distances < farthest
     tied = distances == farthest

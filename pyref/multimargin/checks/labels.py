@@ -16,32 +16,7 @@ _MAX_VALUES_SHOWN = 5
 
 
 def check_indicator(y: Any, name: str = "y", *, unknown: bool = False) -> NDArray[np.uint8]:
-    """Return a label indicator matrix as a dense array of 0 and 1.
-
-    Parameters
-    ----------
-    y : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, with values 0 and 1 (or False and True), n >= 1 and
-        q >= 1. Every sparse format of SciPy is accepted, with or without explicit zeros.
-    name : str, default="y"
-        Name of the argument in error messages.
-    unknown : bool, default=False
-        Whether NaN may stand for an unknown label.
-
-    Returns
-    -------
-    ndarray of shape (n, q), dtype uint8, C-contiguous
-        1 where the label is relevant, 0 where it is not, and `UNKNOWN` where it is NaN. It shares
-        memory with `y` when `y` already has this form.
-
-    Raises
-    ------
-    TypeError
-        If `y` does not hold numbers, or has masked entries.
-    ValueError
-        If `y` is not a non-empty matrix, or holds anything but 0 and 1: class numbers, labels coded
-        as {-1, +1}, or NaN without `unknown`.
-    """
+    """Return a label indicator matrix as a dense array of 0 and 1."""
     if sparse.issparse(y):
         check_readable(y, name)
         _check_kind_and_shape(y.dtype, y.shape, name)
@@ -113,32 +88,7 @@ def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
 def check_scores(
     scores: Any, *, n_rows: int | None = None, n_labels: int | None = None, name: str = "scores"
 ) -> NDArray[np.float64] | NDArray[np.float32]:
-    """Return label scores as a dense array of finite floats.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n, q)
-        One score for each instance and label.
-    n_rows : int, optional
-        The n that is expected.
-    n_labels : int, optional
-        The q that is expected.
-    name : str, default="scores"
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    ndarray of shape (n, q), dtype float64 or float32
-        float32 stays float32, everything else becomes float64. It shares memory with `scores`
-        when `scores` already has this form.
-
-    Raises
-    ------
-    TypeError
-        If `scores` is sparse.
-    ValueError
-        If `scores` has another shape, or is not finite.
-    """
+    """Return label scores as a dense array of finite floats."""
     check_readable(scores, name)
     checked: NDArray[np.float64] | NDArray[np.float32]
     with naming(name, "an array of finite real numbers, one for each row and label"):

@@ -47,30 +47,7 @@ class Targets:
 
 
 def check_targets(y: Any, *, unknown: bool = False) -> Targets:
-    """Read the targets of a fit.
-
-    Parameters
-    ----------
-    y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-        Label indicator of 0 and 1 with q >= 2, or one class a row, which is one-hot encoded.
-    unknown : bool, default=False
-        Whether NaN may stand for an unknown label of an indicator.
-
-    Returns
-    -------
-    Targets
-        The targets.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `y` is malformed, or its labels or classes are too few.
-
-    Warns
-    -----
-    DataConversionWarning
-        If classes come as a column vector.
-    """
+    """Read the targets of a fit."""
     _refuse_label_sets(y)
     shape = _shape(y)
     if len(shape) != 2:

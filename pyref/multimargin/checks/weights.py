@@ -9,25 +9,7 @@ from multimargin.checks.arrays import check_readable
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64] | None:
-    """Return the weights of rows.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,), float or None
-        How often each row counts, not negative and not all zero; a number counts for all rows.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-        The weights; None when `sample_weight` is None.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `sample_weight` is malformed.
-    """
+    """Return the weights of rows."""
     if sample_weight is None:
         return None
     check_readable(sample_weight, "sample_weight")

@@ -154,18 +154,7 @@ class Result:
 
 
 def latest(results: Sequence[Result]) -> list[Result]:
-    """Keep the last result of each job.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        In the order in which they were written.
-
-    Returns
-    -------
-    list of Result
-        One a job: a failure that was tried again is replaced.
-    """
+    """Keep the last result of each job."""
     return list({result.job: result for result in results}.values())
 
 

@@ -64,25 +64,7 @@ class HDF5Error(ValueError):
 
 
 def read_matlab(file: Path) -> dict[str, Any]:
-    """Read the variables of a MATLAB file.
-
-    Parameters
-    ----------
-    file : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    dict of str to {ndarray, csc_array, NotNumeric}
-        The variables.
-
-    Raises
-    ------
-    HDF5Error
-        If it is of version 7.3.
-    ValueError
-        If it is no MATLAB file, or damaged.
-    """
+    """Read the variables of a MATLAB file."""
     content = memoryview(file.read_bytes())
     if len(content) < 20:
         raise ValueError("it is too short")

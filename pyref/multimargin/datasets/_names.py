@@ -55,18 +55,7 @@ class NumberedNames(Sequence[str]):
 
 
 def printable(name: Any) -> str:
-    """Return a name that can be written as UTF-8.
-
-    Parameters
-    ----------
-    name : object
-        A name; a file's may have bytes that are no UTF-8, which Python keeps as surrogates.
-
-    Returns
-    -------
-    str
-        The name, with such bytes as ``\\xe9``.
-    """
+    """Return a name that can be written as UTF-8."""
     return _SURROGATE.sub(_escaped, str(name))
 
 

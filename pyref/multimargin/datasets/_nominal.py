@@ -48,28 +48,7 @@ class Attribute:
 
 
 def feature_matrix(values: Any, attributes: Sequence[Attribute]) -> tuple[Any, list[str]]:
-    """Turn the values of attributes into numbers, nominal ones as `load_arff` describes.
-
-    Parameters
-    ----------
-    values : {ndarray, sparse matrix} of shape (n, n_attributes)
-        Values; of a nominal attribute the place of the value in its declaration.
-    attributes : sequence of Attribute of length n_attributes
-        The attributes.
-
-    Returns
-    -------
-    X : {ndarray, csr_array} of shape (n, d)
-        Features; sparse if the values are, or if nominal attributes become so many columns that
-        less than a tenth of X can differ from 0.
-    names : list of str
-        Their names.
-
-    Raises
-    ------
-    ValueError
-        If missing values would fill the many columns of an attribute.
-    """
+    """Turn the values of attributes into numbers, nominal ones as `load_arff` describes."""
     plain = np.array([attribute.is_plain for attribute in attributes], dtype=bool)
     names = [name for attribute in attributes for name in _feature_names(attribute)]
     keeps_dense = not sparse.issparse(values) and len(plain) >= SPARSE_DENSITY * len(names)

@@ -128,17 +128,7 @@ def describe(data: MultilabelData) -> Description:
 
 
 def describe_table(table: Table) -> Description:
-    """Describe a table by its encoded features; its missing values are those of its columns.
-
-    Parameters
-    ----------
-    table : Table
-        The table: the missing ones among its names are encoded, not missing.
-
-    Returns
-    -------
-    Description
-    """
+    """Describe a table by its encoded features; its missing values are those of its columns."""
     counts = table.missing(np.arange(table.n_samples))
     found = _described(table.encoded(), _incomplete(counts.items(), "column"))
     splits = {

@@ -25,33 +25,7 @@ def load_file(
     name: str | None = None,
     **options: Any,
 ) -> MultilabelData:
-    """Load a data file by the kind that its name ends in.
-
-    Parameters
-    ----------
-    file : pathlib.Path
-        The file.
-    labels : str, path-like, int or None, default=None
-        Which attributes of an ARFF file are labels, see `load_arff`; None looks for an XML file
-        beside it, see `load`. Which columns of a table are, see `load_table`.
-    test : pathlib.Path or None, default=None
-        The file of the test part, of the same kind; for ARFF and svmlight.
-    name : str or None, default=None
-        Name of the data set; None takes the file's name.
-    **options
-        Further arguments of `load_svmlight` or `load_table`, without influence on other kinds.
-
-    Returns
-    -------
-    MultilabelData
-        The data.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown, a file is empty, or `labels` or `test` is given for a kind that has
-        none.
-    """
+    """Load a data file by the kind that its name ends in."""
     kind = file.suffix.lower()
     if kind not in _READERS:
         raise ValueError(
@@ -70,30 +44,7 @@ def load_file(
 def load_folder(
     folder: Path, *, labels: Labels = None, name: str | None = None, **options: Any
 ) -> MultilabelData:
-    """Load the data set in a folder.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        A folder with two files whose names end in "train" and "test"; or with one data file; or
-        with several, one of them named like the folder.
-    labels : str, path-like, int or None, default=None
-        As in `load_file`.
-    name : str or None, default=None
-        Name of the data set; None takes the folder's name.
-    **options
-        As in `load_file`.
-
-    Returns
-    -------
-    MultilabelData
-        The data; with the splits "train" and "test" if there are two such files.
-
-    Raises
-    ------
-    ValueError
-        If the folder has no data file, or it is not clear which of them to take.
-    """
+    """Load the data set in a folder."""
     files = sorted(file for file in folder.iterdir() if file.suffix.lower() in _READERS)
     name = folder.resolve().name if name is None else name
     parts = {part: [file for file in files if file.stem.lower().endswith(part)] for part in _PARTS}

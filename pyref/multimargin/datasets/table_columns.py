@@ -18,28 +18,7 @@ _WORD = r"\b\w\w+\b"
 def chosen_columns(
     frame: Any, wanted: str | int | Sequence[str] | None, argument: str
 ) -> list[str]:
-    """Return the columns that names, patterns and places stand for.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table.
-    wanted : str, int, sequence of str or None
-        Names, patterns such as "tag:*", "first:N" or "last:N"; a text holds several, with commas
-        between them. A number N stands for the first N, -N for the last N.
-    argument : str
-        Name of the argument in messages: "labels", "drop" or "text".
-
-    Returns
-    -------
-    list of str
-        Their names, in the order of the table.
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, or None is given for labels.
-    """
+    """Return the columns that names, patterns and places stand for."""
     columns = list(frame.columns)
     if wanted is None:
         if argument != "labels":

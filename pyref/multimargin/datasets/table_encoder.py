@@ -53,25 +53,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
 def make_encoder(
     kinds: Mapping[str, str], *, scaling: str, n_rows: int, impute: bool = True
 ) -> TableEncoder:
-    """Return an unfitted transformer of the columns of a table.
-
-    Parameters
-    ----------
-    kinds : mapping of str to str
-        The columns, each "number", "nominal" or "text".
-    scaling : {"minmax", "standard", "unit", "none"}
-        How numbers are scaled, see `multimargin.scaling.make_scaler`; "unit" leaves them here.
-    n_rows : int
-        Number of rows, n: from 100 on, words must occur in two texts.
-    impute : bool, default=True
-        Whether missing numbers are filled in by the median of their column.
-
-    Returns
-    -------
-    TableEncoder
-        The transformer: numbers are filled in and scaled, names become a column of 0 and 1 each
-        (new ones zeros), text becomes tf-idf weights of its words, rows of length 1.
-    """
+    """Return an unfitted transformer of the columns of a table."""
     columns: dict[str, list[str]] = {"number": [], "nominal": [], "text": []}
     for column, kind in kinds.items():
         columns[kind].append(column)
@@ -102,29 +84,7 @@ def make_encoder(
 def with_encoder(
     classifier: Any, kinds: Mapping[str, str], scaling: str, *, n_rows: int
 ) -> Pipeline:
-    """Return an unfitted pipeline from the columns of a table to labels.
-
-    Parameters
-    ----------
-    classifier : estimator
-        The unfitted classifier; its step is named "method".
-    kinds : mapping of str to str
-        The columns, each "number", "nominal" or "text".
-    scaling : {"minmax", "standard", "unit", "none"}
-        Scaling of the numbers; "unit" is of whole rows.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    sklearn.pipeline.Pipeline
-        The pipeline, with the steps "table", for "unit" "scale", and "method".
-
-    Raises
-    ------
-    ValueError
-        If there is no such scaling.
-    """
+    """Return an unfitted pipeline from the columns of a table to labels."""
     rows = make_scaler(scaling) if scaling == "unit" else None
     steps = [("table", make_encoder(kinds, scaling=scaling, n_rows=n_rows))]
     steps += [("scale", rows)] if rows is not None else []

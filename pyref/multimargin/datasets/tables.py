@@ -206,33 +206,7 @@ def read_table(
     known_labels: Collection[str] | None = None,
     damage: list[str] | None = None,
 ) -> Table:
-    """Read tables and sort their columns.
-
-    Parameters
-    ----------
-    parts : mapping of str to pathlib.Path
-        The files; the result has splits of these names if there are several.
-    columns : TableColumns
-        Which columns are what.
-    name : str or None, default=None
-        Name of the data set; None takes that of the first file.
-    kinds, known_labels
-        As in `table_of`.
-    damage : list of str or None, default=None
-        A list that takes sentences about labels that are neither 0 nor 1 nor empty, whose rows are
-        left out, and about infinite numbers, which count as missing; None refuses such a table.
-
-    Returns
-    -------
-    Table
-        The table.
-
-    Raises
-    ------
-    ValueError
-        If a file is malformed, the parts have different columns, or it is not clear which columns
-        are labels.
-    """
+    """Read tables and sort their columns."""
     first = next(iter(parts.values()))
     frame, splits = read_parts(parts)
     title = first.stem if name is None else name
@@ -311,31 +285,7 @@ def table_of(
     kinds: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
 ) -> Table:
-    """Sort the columns of a data frame into features and labels.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The table.
-    columns : TableColumns
-        Which columns are what.
-    name : str, default=""
-        Name of the data set.
-    kinds : mapping of str to str, optional
-        The features and their kinds; found out by default.
-    known_labels : collection of str, optional
-        The only tags of `columns.tags_column` to take; by default all that occur.
-
-    Returns
-    -------
-    Table
-        The table.
-
-    Raises
-    ------
-    ValueError
-        If it is not clear which columns are labels, or a column is not what it should be.
-    """
+    """Sort the columns of a data frame into features and labels."""
     dropped = set(chosen_columns(frame, columns.drop, "drop"))
     if columns.tags_column is not None:
         chosen_columns(frame, [columns.tags_column], "tags_column")

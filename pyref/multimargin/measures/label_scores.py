@@ -12,27 +12,7 @@ from multimargin.checks.labels import check_scores
 
 
 def response_of(estimator: Any, responses: Sequence[str]) -> str:
-    """Return the first of some methods that an estimator can score labels by.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A multi-label classifier, fitted.
-    responses : sequence of str
-        Names of methods, such as "label_scores", "decision_function", "predict_proba" and
-        "predict", the preferred one first.
-
-    Returns
-    -------
-    str
-        The name. A pipeline that ends with an estimator with `label_scores`, and a search for one,
-        have "label_scores", too.
-
-    Raises
-    ------
-    TypeError
-        If the estimator has none of them.
-    """
+    """Return the first of some methods that an estimator can score labels by."""
     for response in responses:
         if _method(estimator, response) is not None:
             return response
@@ -45,31 +25,7 @@ def response_of(estimator: Any, responses: Sequence[str]) -> str:
 def scores_by(
     estimator: Any, response: str, X: Any, *, n_labels: int | None = None
 ) -> NDArray[np.float64]:
-    """Return the scores of labels that a method of a classifier gives.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A multi-label classifier, fitted.
-    response : str
-        Name of the method, as `response_of` returns it.
-    X : array-like, sparse matrix or data frame of shape (n, d)
-        Features, whatever the classifier takes.
-    n_labels : int, optional
-        The q that is expected.
-
-    Returns
-    -------
-    ndarray of shape (n, q)
-        The larger, the likelier is the label: of probabilities those of class 1.
-
-    Raises
-    ------
-    TypeError
-        If the estimator has no such method.
-    ValueError
-        If the scores have another shape, or are not finite.
-    """
+    """Return the scores of labels that a method of a classifier gives."""
     method = _method(estimator, response_of(estimator, [response]))
     assert method is not None
     scores = method(X)

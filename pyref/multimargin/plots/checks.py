@@ -75,26 +75,7 @@ def check_has(estimator: Any, attribute: str, expected: str) -> None:
 
 
 def by_name(name: str, given: Any) -> dict[str, Any]:
-    """Return what is to be compared, one or several, by name.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument in error messages.
-    given : object, sequence or dict of str to object
-        One object, several, or several with names. Without names they are called by their class,
-        that of the method inside for a pipeline, with a number where classes occur twice.
-
-    Returns
-    -------
-    dict of str to object
-        At least one.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return what is to be compared, one or several, by name."""
     if isinstance(given, Mapping):
         named = {str(key): value for key, value in given.items()}
     else:

@@ -173,24 +173,7 @@ BASELINES: Mapping[str, Method] = MappingProxyType(
 
 
 def find_estimator(name: str) -> Method:
-    """Return a method or a baseline by its name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `multimargin.methods.METHODS` or of `BASELINES`, in any case, with ``-`` or ``_``
-        or without; or the first words of one, ``"ovr-linear"``, where there is one that begins so.
-
-    Returns
-    -------
-    Method
-        The method.
-
-    Raises
-    ------
-    ValueError
-        If there is no such method; the message names the nearest and lists all.
-    """
+    """Return a method or a baseline by its name."""
     known = {**METHODS, **BASELINES}
     plain = str(name).strip().lower().replace("_", "-")
     by_squeezed_name = {key.replace("-", ""): method for key, method in known.items()}

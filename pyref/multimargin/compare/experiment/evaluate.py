@@ -61,22 +61,7 @@ class Job:
 
 
 def evaluate(X: Any, Y: NDArray[Any], job: Job) -> Result:
-    """Fit and measure; an exception becomes a result with an error.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix, DataFrame} of shape (n, d)
-        Features of all rows.
-    Y : ndarray of shape (n, q)
-        Label indicator of all rows, NaN where a label of a training row is unknown.
-    job : Job
-        What to do.
-
-    Returns
-    -------
-    Result
-        The result.
-    """
+    """Fit and measure; an exception becomes a result with an error."""
     noted: list[str] = []
     try:
         with _noting_warnings(noted):

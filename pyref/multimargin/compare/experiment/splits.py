@@ -34,26 +34,6 @@ class Split:
 def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[Split]:
     """Split a data set.
 
-    Parameters
-    ----------
-    data : MultilabelData or Table
-        The data.
-    cv : int or "official"
-        Number of folds, at least 2, of a stratified cross-validation; or "official" for the splits
-        "train" and "test" of `data`.
-    seed : int
-        Seed of the folds, not negative; the official split needs none.
-
-    Returns
-    -------
-    list of Split
-        The folds in order, or the one official split.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `cv` is malformed, there are fewer rows than folds, or no official split.
-
     Notes
     -----
     The folds keep the frequency of each label (Sechidis et al. 2011).

@@ -37,31 +37,7 @@ class Search:
 def searches(
     tune: bool | Grids, methods: Sequence[str], grids: Grids, folds: int, score: str
 ) -> dict[str, Search]:
-    """Return the search of each method that is tuned.
-
-    Parameters
-    ----------
-    tune : bool or mapping of str to grid
-        Whether to tune, or the grids by the name of the method.
-    methods : sequence of str
-        The names of the methods.
-    grids : mapping of str to grid
-        What to tune over where `tune` is True.
-    folds : int
-        Number of folds.
-    score : str
-        What to tune by.
-
-    Returns
-    -------
-    dict of str to Search
-        By name of the method, without those that have nothing to tune.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed, or names a method that there is not.
-    """
+    """Return the search of each method that is tuned."""
     check_integer("tune_folds", folds, at_least=2)
     scorer_of(score)
     if tune is False:
@@ -90,24 +66,7 @@ def scorer_of(name: str) -> tuple[Any, int]:
 
 
 def tuned(pipeline: Pipeline, search: Search, X: Any, y: Any) -> tuple[Pipeline, dict[str, Any]]:
-    """Choose the parameters of the last step of a pipeline.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Unfitted; its other steps are learned in each fold anew.
-    search : Search
-        How.
-    X, y : array-like
-        The training rows.
-
-    Returns
-    -------
-    pipeline : Pipeline
-        Unfitted, with the parameters chosen.
-    found : dict
-        "parameters", the "score" that they had, "score_name", "combinations" and "seconds".
-    """
+    """Choose the parameters of the last step of a pipeline."""
     scorer, sign = scorer_of(search.score)
     began = perf_counter()
     last_step = LastStepSearch(
