@@ -111,13 +111,13 @@ class PartAnswer:
 
 class _PartDefaults(TypedDict, total=False):
     threads: int
+    dual_terms: _Matrix | None
     centre: _Matrix | None
     rho: float
 
 class _PartRequest(_PartDefaults):
     pair_weights: _Matrix
     dual: _Matrix
-    dual_terms: _Matrix
     weights: _Matrix
     offset: _Matrix
     loss: str

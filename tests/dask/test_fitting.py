@@ -317,7 +317,7 @@ def test_parts_are_described_once(client: Any, data: Any, tmp_path: Path) -> Non
         patched.setattr(ClusterParts, "sums", watched)
         model = RankLSVM(kernel="linear", C=0.1, threshold=0.0)
         multimargin.dask.fit(model, tmp_path, None, client, checkpoint=tmp_path / "state")
-    assert calls == ["describe"]
+    assert calls == ["describe", "fingerprint"]
 
 
 def test_no_client(data: Any) -> None:

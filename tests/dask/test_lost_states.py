@@ -1,7 +1,5 @@
 """Dual rows that a worker has no more: rounds go on from copies, or from the folder of a fit."""
 
-import json
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import multimargin.dask
 from multimargin import RankSVM
-from multimargin.dask import calls, store, tasks
+from multimargin.dask import calls, store
 from multimargin.dask import cluster as clusters
+from multimargin.dask.checkpoints import Checkpoint
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.owned import OwnedTasks
-from multimargin.dask.parts import Pairs, make_part, state_of
 from tests.support.rounds import at_rounds, objective
 
 
@@ -78,50 +76,12 @@ def test_no_worker(
     client: Any, monkeypatch: pytest.MonkeyPatch, checkpoint: Path | None, advice: str
 ) -> None:
     owned = OwnedTasks(client, Interrupts())
-    parts = ClusterParts(owned, [], Options(checkpoint=checkpoint, patience=1e-3))
+    parts = ClusterParts(
+        owned, [], Options(checkpoint=checkpoint and Checkpoint(checkpoint), patience=1e-3)
+    )
     monkeypatch.setattr(client, "nthreads", dict)
     with pytest.raises(RuntimeError, match=f"No worker .*{advice}"):
         parts.wait_for_workers()
-
-
-@pytest.mark.parametrize("bias", ["penalized", "free"])
-def test_a_fit_goes_on_from_its_folder(client: Any, data: Any, tmp_path: Path, bias: str) -> None:
-    kept = {"checkpoint": tmp_path / "kept", "checkpoint_every": 2, "max_iter": 4, "bias": bias}
-    first = few_rounds(client, data, **kept)
-    again = few_rounds(client, data, **kept)
-    fresh_start = few_rounds(client, data, bias=bias, max_iter=4)
-    np.testing.assert_array_equal(fresh_start.coef_, first.coef_)
-    assert again.history_["primal"][0] < first.history_["primal"][0]
-    assert again.objective_ == pytest.approx(objective(again, *data), rel=1e-9)
-    with pytest.raises(ValueError, match=r"holds another problem \(it differs in C, pair_weight\)"):
-        few_rounds(client, data, **kept, C=1.0)
-    problem = json.loads((tmp_path / "kept" / "problem.json").read_text())
-    assert (problem["C"], problem["parts"], problem["shape"]) == (10.0, 4, [48, 60, 5])
-
-
-def test_a_folder_of_something_else_is_left_alone(client: Any, data: Any, tmp_path: Path) -> None:
-    (tmp_path / "letter.txt").write_text("mine")
-    with pytest.raises(ValueError, match="holds other files; expected an empty folder"):
-        few_rounds(client, data, checkpoint=tmp_path)
-    assert os.listdir(tmp_path) == ["letter.txt"]
-
-
-@pytest.mark.parametrize(("kind", "columns"), [("balanced", 5), ("zero label", 6)])
-def test_dual_rows_in_a_file(data: Any, tmp_path: Path, kind: str, columns: int) -> None:
-    X, Y = data
-    part, path = make_part(0, X, Y, None, Pairs(1.0, kind)), str(tmp_path / "part.npz")
-    dual = np.zeros((48, columns))
-    dual[0, :2] = 0.5, -0.5
-    state = state_of(dual, np.arange(48.0))
-    tasks.write(path, part, [], 0.0, state)
-    assert os.listdir(tmp_path) == ["part.npz"]
-    read = tasks.of_state(lambda part, state: state, part, [], (), path)
-    np.testing.assert_array_equal(np.asarray(read.dual.todense()), dual)
-    np.testing.assert_array_equal(read.terms, np.arange(48.0))
-    other = make_part(0, X[:7], Y[:7], None, Pairs(1.0, kind))
-    message = rf"dual rows of shape \(48, {columns}\), expected \(7, {columns}\)"
-    with pytest.raises(ValueError, match=message):
-        tasks.of_state(lambda part, state: state, other, [], (), path)
 
 
 def test_dual_rows_that_are_not_here() -> None:

@@ -9,7 +9,7 @@ import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,13 @@ from distributed import Future
 
 from multimargin.dask import parts, store, tasks
 from multimargin.dask.calls import Call, common_weights, large
+from multimargin.dask.checkpoints import Checkpoint, RowsFile
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
 from multimargin.dask.replicas import Replicas
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.estimators.shared.problem import Matrix
-
-_BIAS = "bias.npy"
 
 # Losses of workers in a row, without a round in between, after which the fit is given up.
 _MOST_LOSSES = 5
@@ -39,8 +38,8 @@ class Options:
     ----------
     backup_every : int
         Rounds between two copies of the dual rows on other workers.
-    checkpoint : Path or None
-        Folder that all workers see, for the dual rows.
+    checkpoint : Checkpoint or None
+        Where the dual rows are written.
     checkpoint_every : int
         Rounds between two checkpoints.
     patience : float
@@ -48,7 +47,7 @@ class Options:
     """
 
     backup_every: int = 5
-    checkpoint: Path | None = None
+    checkpoint: Checkpoint | None = None
     checkpoint_every: int = 10
     patience: float = 30.0
 
@@ -130,12 +129,12 @@ class ClusterParts:
 
     @property
     def start(self) -> Matrix | None:
-        """The bias in the scores that the states of a checkpoint belong to."""
-        folder = self.options.checkpoint
-        if folder is None or not (folder / _BIAS).is_file():
+        """The bias in the scores that the states of a checkpoint belong to; None if fresh."""
+        if self.options.checkpoint is None or all(state is None for state in self.states):
             return None
-        bias: Matrix = np.load(folder / _BIAS, allow_pickle=False)
-        return bias
+        q = self.described()["shapes"][0][2]
+        bias = self.options.checkpoint.bias(q)
+        return np.zeros(q) if bias is None else bias
 
     @property
     def bytes_moved(self) -> int:
@@ -237,10 +236,7 @@ class ClusterParts:
         self._shared.views += 1
         options = self.options
         if options.checkpoint is not None:
-            folder = options.checkpoint / f"view-{self._shared.views}"
-            options = Options(
-                options.backup_every, folder, options.checkpoint_every, options.patience
-            )
+            options = replace(options, checkpoint=options.checkpoint.view(self._shared.views))
         data = [Changed(source, Change(function, arguments)) for source in self.data]
         return ClusterParts(self.owned, data, options, self._shared)
 
@@ -265,21 +261,19 @@ class ClusterParts:
         if options.checkpoint is not None and round_number % options.checkpoint_every == 0:
             self._write_checkpoint(options.checkpoint, common)
 
-    def _write_checkpoint(self, folder: Path, common: Common) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def _write_checkpoint(self, checkpoint: Checkpoint, common: Common) -> None:
+        checkpoint.path.mkdir(parents=True, exist_ok=True)
         with self._working() as call:
             call.wait(
                 call.each(
                     "checkpoint",
                     tasks.write,
-                    [_checkpoint_path(folder, part) for part in range(self.count)],
+                    [checkpoint.rows_of(part) for part in range(self.count)],
                     common.step,
                     states=self._at_home(call),
                 )
             )
-        with (folder / f"{_BIAS}.tmp").open("wb") as stream:
-            np.save(stream, common.offset)
-        (folder / f"{_BIAS}.tmp").replace(folder / _BIAS)
+        checkpoint.write_bias(common.offset)
 
     def _back_up(self, step: float) -> None:
         """Copy each part's dual rows to the worker after its own, without waiting."""
@@ -378,13 +372,12 @@ class ClusterParts:
             time.sleep(0.1)
 
     def _gone(self) -> str:
-        folder = self.options.checkpoint
-        if folder is None:
+        checkpoint = self.options.checkpoint
+        if checkpoint is None:
             kept = "pass checkpoint=folder to be able to go on from there next time."
         else:
-            kept = (
-                f"the next fit with checkpoint={str(folder)!r} goes on from what is written there."
-            )
+            folder = str(checkpoint.path)
+            kept = f"the next fit with checkpoint={folder!r} goes on from what is written there."
         return (
             f"No worker of the cluster has been left for {self.options.patience:g} seconds; "
             f"expected at least one. Start workers and fit again: {kept}"
@@ -437,15 +430,11 @@ class ClusterParts:
                 whole = [copy.held for copy in self._copies[part] if there(copy.held)]
                 self.states[part] = whole[-1] if whole else self._checkpoint_of(part)
 
-    def _checkpoint_of(self, part: int) -> str | None:
-        folder = self.options.checkpoint
-        path = None if folder is None else Path(_checkpoint_path(folder, part))
-        return str(path) if path is not None and path.is_file() else None
+    def _checkpoint_of(self, part: int) -> RowsFile | None:
+        checkpoint = self.options.checkpoint
+        file = None if checkpoint is None else checkpoint.rows_of(part)
+        return file if file is not None and Path(file.path).is_file() else None
 
 
 class WorkersGoneError(RuntimeError):
     """No worker is left."""
-
-
-def _checkpoint_path(folder: Path, part: int) -> str:
-    return str(folder / f"part-{part:05d}.npz")

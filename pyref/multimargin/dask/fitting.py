@@ -1,6 +1,5 @@
 """`multimargin.dask.fit`: the ordinary estimators, fitted to parts."""
 
-import json
 import os
 import uuid
 import warnings
@@ -15,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.checks.parameters import check_integer, check_real, random_state_of, thread_count
 from multimargin.checks.targets import Targets
-from multimargin.dask import parts
+from multimargin.dask import checkpoints, parts
+from multimargin.dask.checkpoints import Checkpoint
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.interrupts import Interrupts
@@ -30,7 +30,6 @@ from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
-from multimargin.files import write_text
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import fit_threshold
@@ -79,7 +78,8 @@ def fit(
         Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows.
     checkpoint : str, path-like or None, default=None
         Folder that all workers see, in which the dual rows are kept. A fit of the same problem goes
-        on from there. Not for LLSF, which has none.
+        on from there; a folder of other rows, labels or weights is refused. Not for LLSF, which has
+        none.
     checkpoint_every : int, default=10
         Rounds between two checkpoints, at least 1.
     patience : float, default=30.0
@@ -134,13 +134,12 @@ def fit(
         if checked.pair_weights == "uniform":
             total = cluster.described()["row_weight"]
             cluster = cluster.view(parts.Part.reweighted, 1.0 / total)
-        options = Options(
-            checkpoint=None if checkpoint is None else Path(checkpoint).absolute(),
-            checkpoint_every=checkpoint_every,
-            patience=float(patience),
-        )
-        if options.checkpoint is not None:
-            _check_checkpoint(options.checkpoint, checked, cluster, shape)
+        if checkpoint is not None:
+            options = Options(
+                checkpoint=_checkpoint(Path(checkpoint).absolute(), checked, cluster, shape),
+                checkpoint_every=checkpoint_every,
+                patience=float(patience),
+            )
             cluster = cluster.kept_by(options)
         _solve(checked, cluster, inputs, shape, deadline)
     return estimator
@@ -334,12 +333,11 @@ def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
     )
 
 
-def _check_checkpoint(
+def _checkpoint(
     folder: Path, estimator: PairwiseClassifier, cluster: ClusterParts, shape: tuple[int, int]
-) -> None:
-    """Check that a checkpoint is of the same problem; write down which problem it is of."""
+) -> Checkpoint:
+    """Return the checkpoint of this problem in a folder."""
     model = estimator._model()
-    about = cluster.described()
     problem = {
         "loss": model.loss,
         "bias": model.bias,
@@ -348,26 +346,10 @@ def _check_checkpoint(
         "C": float(estimator.C),
         "pair_weights": estimator.pair_weights,
         "parts": cluster.count,
-        "shape": [about["rows"], *shape],
-        "squared_norms": about["squared_norms"],
-        "pair_weight": about["pair_weight"],
+        "shape": [cluster.described()["rows"], *shape],
+        "data": cluster.sums(parts.fingerprint)["hashes"],
     }
-    file = folder / "problem.json"
-    if file.is_file():
-        found = json.loads(file.read_text())
-        differences = [name for name in problem if found.get(name) != problem[name]]
-        if differences:
-            raise ValueError(
-                f"checkpoint is {str(folder)!r}, which holds another problem (it differs in "
-                f"{', '.join(differences)}); expected an empty folder or one of the same problem."
-            )
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise ValueError(
-            f"checkpoint is {str(folder)!r}, which holds other files; expected an empty folder."
-        )
-    write_text(file, json.dumps(problem, indent=1))
+    return checkpoints.opened(folder, problem)
 
 
 def _store(

@@ -4,6 +4,7 @@ Every function here runs where the part is, takes the common state and returns a
 summed over the parts; nothing of it depends on how the parts are dealt to machines.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -197,7 +198,7 @@ class State:
     dual, new_dual : ndarray or CSR matrix of shape (n, q)
         Dual rows.
     terms, new_terms : ndarray of shape (n,)
-        Their dual terms D_i.
+        Their dual terms D_i; NaN where they are not known yet.
     centre, centred : ndarray or CSR matrix of shape (n, q) or None
         Where the proximal term pulls to, and the dual rows when it was last moved.
     """
@@ -223,6 +224,41 @@ def state_of(dual: Matrix, terms: Matrix) -> State:
     """Return the state at given dual rows and dual terms."""
     kept = _compact(dual)
     return State(kept, terms, kept, terms)
+
+
+def claimed(part: Part, dual: Matrix) -> State:
+    """Return dual rows of which nothing is known but that a file has them.
+
+    What belongs to no pair is 0.
+    """
+    q = part.indicator.shape[1]
+    with_pairs = part.pair_weights > 0.0
+    dual[~with_pairs] = 0.0
+    dual[:, :q][part.indicator == UNKNOWN] = 0.0
+    return state_of(dual, np.where(with_pairs, np.nan, 0.0))
+
+
+def revisited(part: Part, state: State, common: "Common", model: Model) -> tuple[State, Sums]:
+    """Return dual rows whose dual terms are known, and nothing to be added.
+
+    Rows with unknown terms are solved once in turn, which moves them into their boxes; the dual
+    objective of a part does not fall if they were there.
+    """
+    state = settled(state, common.step)
+    if not unknown_terms(state):
+        return state, {}
+    part = aligned_part(part)
+    answer = _improved(part, state, replace(common, epochs=1, tolerated=0.0), model, terms=None)
+    # Where a joint move of several rows was cut short.
+    lost = ~np.isfinite(answer.dual_terms) & (part.pair_weights > 0.0)
+    dual, terms = answer.dual.copy(), np.where(np.isfinite(answer.dual_terms), answer.dual_terms, 0)
+    dual[lost] = 0.0
+    return state_of(dual, terms), {}
+
+
+def unknown_terms(state: State) -> int:
+    """Return how many dual terms are not known."""
+    return int(np.count_nonzero(np.isnan(state.terms)))
 
 
 def settled(state: State, step: float) -> State:
@@ -372,27 +408,8 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     """
     state = _with_centre(settled(state, common.step), common)
     part, n = aligned_part(part), part.X.shape[0]
-    seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
-    answer = _rust.improve_part(
-        part.indicator,
-        rust_features(part.X),
-        pair_weights=part.pair_weights,
-        dual=aligned(dense(state.dual)),
-        dual_terms=aligned(state.terms),
-        weights=aligned(common.weights),
-        offset=aligned(common.offset),
-        loss=model.loss,
-        theta=model.theta,
-        mu=model.mu,
-        sigma=common.sigma,
-        growth=common.growth,
-        tolerated=common.tolerated * n / max(common.rows, 1),
-        epochs=common.epochs,
-        seed=int(seed),
-        threads=common.threads,
-        centre=None if state.centre is None else aligned(dense(state.centre)),
-        rho=common.rho,
-    )
+    common = replace(common, tolerated=common.tolerated * n / max(common.rows, 1))
+    answer = _improved(part, state, common, model, aligned(state.terms))
     new = replace(state, new_dual=_compact(answer.dual), new_terms=answer.dual_terms)
     sums = {
         "loss": answer.loss,
@@ -413,6 +430,33 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     return new, sums
 
 
+def _improved(
+    part: Part, state: State, common: Common, model: Model, terms: Matrix | None
+) -> _rust.PartAnswer:
+    """Return what the compiled loop makes of a settled state; `terms` of None are not known."""
+    seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
+    return _rust.improve_part(
+        part.indicator,
+        rust_features(part.X),
+        pair_weights=part.pair_weights,
+        dual=aligned(dense(state.dual)),
+        dual_terms=terms,
+        weights=aligned(common.weights),
+        offset=aligned(common.offset),
+        loss=model.loss,
+        theta=model.theta,
+        mu=model.mu,
+        sigma=common.sigma,
+        growth=common.growth,
+        tolerated=common.tolerated,
+        epochs=common.epochs,
+        seed=int(seed),
+        threads=common.threads,
+        centre=None if state.centre is None else aligned(dense(state.centre)),
+        rho=common.rho,
+    )
+
+
 def contribution(part: Part, state: State, step: float) -> Sums:
     """Return what the rows add to W, to the sum of the dual rows and to their dual terms."""
     state = settled(state, step)
@@ -420,6 +464,7 @@ def contribution(part: Part, state: State, step: float) -> Sums:
         "weights": np.asarray(_product(part.X, state.dual)),
         "sum": np.asarray(state.dual.sum(axis=0)).ravel(),
         "terms": state.terms.sum(),
+        "unknown": unknown_terms(state),
         # For Rank-CVM: the sum of the dual variables of all pairs.
         "pairs": float(sums_of_pairs(part, dense(state.dual)).sum()),
     }
@@ -458,6 +503,25 @@ def describe(part: Part) -> Sums:
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }
+
+
+def fingerprint(part: Part) -> Sums:
+    """Return hashes of what the part is made of, by name: what a checkpoint belongs to."""
+    X = part.X
+    features = (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,)
+    weights = () if part.sample_weight is None else (part.sample_weight,)
+    named = {"X": features, "y": (part.indicator,), "sample_weight": weights}
+    return {"hashes": [{name: _hash(arrays) for name, arrays in named.items()}]}
+
+
+def _hash(arrays: tuple[Any, ...]) -> str:
+    total = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        # Indices of sparse rows may have any width.
+        array = np.ascontiguousarray(array.astype(np.int64) if array.dtype.kind == "i" else array)
+        total.update(f"{array.dtype.str}{array.shape}".encode())
+        total.update(array.view(np.uint8).data if array.size else b"")
+    return total.hexdigest()
 
 
 def _bytes(X: Any) -> int:

@@ -40,6 +40,10 @@ _ROUNDS_PER_MOVE = 3
 _MOVES = 64
 
 
+# As in the compiled loops: a negative gap within this share of the objective is rounding.
+_WRONG = 1e-9
+
+
 class PartsLost(Exception):
     """Dual rows were lost and replaced by older ones, so that the sums have to be made anew."""
 
@@ -235,9 +239,15 @@ class Solution:
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """Return the duality gap relative to the primal objective."""
+    """Return the duality gap relative to the primal objective.
+
+    It is infinite where the bound is above the objective by more than rounding: one of the two is
+    wrong, and nothing is certified.
+    """
     if primal == dual:
         return 0.0
+    if not dual - primal <= _WRONG * abs(primal):
+        return np.inf
     return (primal - dual) / max(abs(primal), float(np.finfo(float).tiny))
 
 
@@ -283,8 +293,8 @@ class Rounds:
         try:
             start = self.cluster.start
             if start is not None:
-                self._gather()
                 self._begin(start)
+                self._gather()
             solution = self._run()
         except KeyboardInterrupt:
             solution = self._secured()
@@ -360,15 +370,19 @@ class Rounds:
         return *self._objectives(answer), pairs
 
     def _gather(self) -> float:
-        """Compute the common point from the dual rows."""
+        """Compute the common point from the dual rows, and dual terms that are not known."""
         while True:
             try:
                 total = self.cluster.state_sums(parts.contribution, self.point.step)
-                break
+                self._gathered(total)
+                if not total["unknown"]:
+                    return float(total["pairs"])
+                # With so large a growth the parts' moves together gain what each one expects.
+                common = replace(self._common(0, epochs=0), growth=float(self.cluster.count))
+                self.cluster.advance(parts.revisited, common, self.model)
+                self.point.step = 1.0
             except PartsLost:
                 continue
-        self._gathered(total)
-        return float(total["pairs"])
 
     def _gathered(self, total: Sums) -> None:
         self.point.weights, self.point.sum = total["weights"], total["sum"]

@@ -1,15 +1,12 @@
 """What runs on the workers: functions of a part, and of the dual rows that its worker holds."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from multimargin.dask import parts, store
+from multimargin.dask.checkpoints import RowsFile
 from multimargin.dask.inputs import FileSource
 from multimargin.dask.parts import Common, Part, State
 from multimargin.estimators.shared.problem import Matrix
@@ -174,22 +171,10 @@ def put(copy: Held, state: State, needed: tuple[int, ...]) -> None:
     store.put(copy.fit, copy.number, state, needed)
 
 
-def write(path: str, source: Any, changes: list[Change], step: float, state: Any) -> None:
+def write(file: RowsFile, source: Any, changes: list[Change], step: float, state: Any) -> None:
     """Write the dual rows of a part to a file."""
     part = _part(source, changes)
-    state = parts.settled(_state(part, state), step)
-    dual = state.dual.toarray() if hasattr(state.dual, "toarray") else state.dual
-    rows, labels = np.nonzero(dual)
-    temporary = Path(f"{path}.{os.getpid()}.tmp.npz")
-    np.savez(
-        temporary,
-        rows=rows,
-        labels=labels,
-        values=dual[rows, labels],
-        terms=state.terms,
-        shape=dual.shape,
-    )
-    temporary.replace(path)
+    file.write(parts.dense(parts.settled(_state(part, state), step).dual))
 
 
 def unwrapped(source: Any) -> tuple[Any, list[Change]]:
@@ -216,13 +201,6 @@ def _state(part: Part, state: Any) -> State:
         return state
     if isinstance(state, Held):
         return held(state)
-    with np.load(state, allow_pickle=False) as stored:
-        shape = tuple(stored["shape"].tolist())
-        if shape != part.dual_shape:
-            raise ValueError(
-                f"checkpoint: {state} has dual rows of shape {shape}, expected "
-                f"{part.dual_shape}: it belongs to another fit."
-            )
-        dual = np.zeros(part.dual_shape)
-        dual[stored["rows"], stored["labels"]] = stored["values"]
-        return parts.state_of(dual, stored["terms"])
+    if isinstance(state, RowsFile):
+        return parts.claimed(part, state.read(part.dual_shape))
+    raise TypeError(f"state is {state!r}")

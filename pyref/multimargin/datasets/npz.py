@@ -81,7 +81,7 @@ def _read_arrays(file: Path) -> dict[str, Any]:
         raise ValueError(f"path: {file} is not .npz, an archive of NumPy arrays, or is cut short")
     with zipfile.ZipFile(file) as archive:
         for member in archive.infolist():
-            _check_size(archive, member)
+            check_size_of_array(archive, member)
     with np.load(file, allow_pickle=False) as content:
         arrays = dict(content)
     if "Y" not in arrays or not ("X" in arrays or all(key in arrays for key in _CSR)):
@@ -92,7 +92,7 @@ def _read_arrays(file: Path) -> dict[str, Any]:
     return arrays
 
 
-def _check_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+def check_size_of_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     """Check that an array is as large as its header claims, before NumPy makes room for it."""
     if member.file_size > _DEFLATE_RATIO * (member.compress_size + 1):
         raise ValueError(

@@ -97,7 +97,6 @@ keywords! {
 struct PartRequest<'py> {
     pair_weights: PyReadonlyArray1<'py, f64>,
     dual: PyReadonlyArray2<'py, f64>,
-    dual_terms: PyReadonlyArray1<'py, f64>,
     weights: PyReadonlyArray2<'py, f64>,
     offset: PyReadonlyArray1<'py, f64>,
     loss: String,
@@ -111,6 +110,8 @@ struct PartRequest<'py> {
     #[pyo3(default = 1)]
     threads: usize,
     #[pyo3(default)]
+    dual_terms: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
     centre: Option<PyReadonlyArray2<'py, f64>>,
     #[pyo3(default = 0.0)]
     rho: f64,
@@ -122,12 +123,19 @@ impl PartRequest<'_> {
         let (n, q) = (labels.instances(), labels.count());
         let dual = row_major("dual", &self.dual)?;
         let weights = row_major("weights", &self.weights)?;
-        let (dual_terms, offset) = (self.dual_terms.as_slice()?, self.offset.as_slice()?);
+        let offset = self.offset.as_slice()?;
+        let dual_terms = match &self.dual_terms {
+            Some(terms) => {
+                check_finite("dual_terms", terms.as_slice()?)?;
+                memory::copied(terms.as_slice()?, Purpose::Rows)
+            }
+            // Unknown until the rows have been visited.
+            None => memory::filled(f64::NEG_INFINITY, n, Purpose::Rows),
+        };
         let factors = [self.sigma, self.growth, self.tolerated, self.rho];
         for (name, values) in [
             ("dual", dual),
             ("weights", weights),
-            ("dual_terms", dual_terms),
             ("offset", offset),
             ("sigma, growth, tolerated or rho", &factors),
         ] {
@@ -144,7 +152,7 @@ impl PartRequest<'_> {
             },
             start: PartState {
                 dual: memory::copied(dual, Purpose::RowsByLabels),
-                dual_terms: memory::copied(dual_terms, Purpose::Rows),
+                dual_terms,
             },
             centre: optional_matrix("centre", self.centre.as_ref(), [n, q])?
                 .map(|centre| memory::copied(centre, Purpose::RowsByLabels)),
