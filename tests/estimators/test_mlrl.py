@@ -35,11 +35,13 @@ def test_the_certificate_can_be_recomputed_from_the_attributes(data):
     model = MLRL(0.01, kernel="linear", tol=1e-4, keep_rows=True).fit(X, Y)
     K = X @ X.T
     A = expansion_matrix(model, 80)
-    objective = mlrl.joint_objective(K, Y, 0.01, A, model.intercept_)
-    bound = mlrl.joint_bound(K, model.dual_variables_, 0.01)
+    objective = mlrl.objective_6(K @ A + model.intercept_, Y, 0.01, A.T @ K @ A)
+    bound = mlrl.bound_6(K, model.dual_variables_, 0.01)
     np.testing.assert_allclose(model.objective_, objective, rtol=1e-9)
     np.testing.assert_allclose(model.dual_objective_, bound, rtol=1e-9)
-    assert mlrl.dual_infeasibility(Y, model.dual_variables_) <= 1e-15
+    alpha = (2.0 * Y - 1.0) * model.dual_variables_
+    assert -1e-15 <= alpha.min() <= alpha.max() <= 1 / 80 + 1e-15
+    assert np.abs(model.dual_variables_.sum(axis=0)).max() <= 1e-15
     assert 0 <= model.dual_gap_ <= 1e-4
     np.testing.assert_allclose(model.label_covariance_, mlrl.omega_step(A.T @ K @ A), atol=1e-8)
     assert model.history_["primal"][-1] == model.objective_

@@ -73,8 +73,8 @@ def test_it_is_mlrl_of_a_fixed_covariance():
     ours = rank_svmz.dual(K, Y, C)
     Omega = (np.eye(q) + np.ones((q, q))) / (2.0 * q)
     lam = 1.0 / (2.0 * n * C)
-    other = mlrl.primal(K, Y, lam, Omega)
-    assert other.objective == pytest.approx(ours.objective / (n * C / q), rel=1e-7)
+    value, *_ = mlrl.problem_8(X, Y, lam, Omega)
+    assert value == pytest.approx(ours.objective / (n * C / q), rel=1e-7)
 
 
 def test_rows_without_and_with_all_labels_count():

@@ -1,407 +1,319 @@
-"""MLRL and SSMLRL: support vector machines with a learned label covariance (Zhang & Yeung 2013).
+"""Zhang & Yeung 2013: multilabel relationship learning, MLRL and SSMLRL.
 
-The problem of MLRL is Zhang & Yeung 2013, eq. (6)::
-
-    min over W, b, Omega   1/n sum_ij max(0, 1 - y_ij f_j(x_i)) + lam/2 tr(W Omega^-1 W^T)
-    s.t.  Omega >= 0,  tr Omega = 1,        f_j(x) = w_j^T phi(x) + b_j
-
-For a fixed Omega its dual is eq. (10), here with the sign of the primal problem, which it bounds
-from below::
-
-    max  sum alpha - 1/(2 lam) tr(Z^T K Z Omega)
-    s.t. column sums of Z are 0,  0 <= alpha <= 1/n
-
-Minimised over Omega, tr(W Omega^-1 W^T) is the squared trace norm of W (derivation below (11)), and
-the dual of the whole problem (6) has lambda_max(Z^T K Z) in place of tr(Z^T K Z Omega).
-SSMLRL, eq. (14), adds lam2/2 tr(F_u Omega^-1 F_u^T), the scores of unlabelled rows without bias.
-Equation numbers are those of Zhang & Yeung 2013.
+Support vector machines of all labels, regularised through a label covariance that is learned with
+them. Equation numbers, letters and order are those of the paper; code reads from top to bottom.
 
 Dictionary::
 
-    n, q                   instances, labels (Zhang & Yeung: m); l labelled, u unlabelled rows
-    lam, lam1, lam2        regularisation, > 0                                        (6), (14)
-    Y, y         n x q     relevant labels as 0 and 1 (NaN: unknown); as -1 and 1, y_ij
-    h            n x q     weight of each hinge: 1/n, with weights of the rows their shares; 0 where
-                           Y is unknown, and n counts the rows with a known label
-    K            n x n     kernel matrix (linear: X X^T); SSMLRL: l + u rows, labelled first
-    Omega        q x q     label covariance; K_ML = (1/lam) Omega (x) K is never formed    (10)
-    alpha, Z     n x q     dual variables alpha_i^j, and Z = alpha . y (App. A: alpha tilde) (34)
-    A            n x q     expansion, W = phi(X)^T A; A = Z Omega / lam for a fixed Omega   (9)
-    F            n x q     scores with bias, K A + b
-    b            q         bias, -gamma of Appendix A
-    f            n x q     f_j^i of Appendix A as f[j, i]: K Z Omega / lam - y, the gradient
-                           times the sign of the label
-    F_up, F_low  q         smallest f that may grow, largest f that may shrink          App. A
-    c, d         n x q     bounds of Z                                                     (34)
-    a_jk, b_jk   n         curvature and slope of the pairs (j, k) of a label       (32), (35)
-    G, W, V, S             K = G G^T (centred where b is free), W in coordinates of G;
-                           Omega = S S^T, W = V S^T and tr(W Omega^-1 W^T) = ||V||^2
-    K_u, K_uu              blocks of K: unlabelled x all rows, unlabelled x unlabelled      (19)
+    n, m              instances, labels                                          section 2.1
+    lam               regularisation, > 0                                                (6)
+    Phi        n x d  features of the rows, phi(x_i); K = Phi Phi^T
+    K          n x n  kernel matrix                                                     (10)
+    Y          n x m  1 where a label is relevant, else 0 (the paper: 1 and -1)
+    y          n x m  1 and -1, y_i^j
+    W          d x m  weights w_j of the labels                                          (4)
+    b          m      biases                                                             (6)
+    Omega      m x m  label covariance                                                   (6)
+    eps        n x m  slack variables                                                    (8)
+    Theta      n x m  dual variables alpha_i^j                                     (10), (18)
+    Z          n x m  y . Theta: alpha tilde of Appendix A, M . Y of section 2.3  (34)
+    f          n x m  f_j^i of Appendix A as f[j, i]
+    l, u              labelled and unlabelled rows, labelled ones first            section 4
+    lam1, lam2        regularisation, > 0                                               (14)
+    F          u x m  scores of the unlabelled rows without bias                        (14)
+    Gamma      u x m  multipliers of F = phi(X_u)^T W                              (16), (20)
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
-from multimargin.reference import exact
-from multimargin.reference.exact import Array, Solver
-
-
-class Solution(NamedTuple):
-    """A model and its dual point; `objective` is the primal value of the problem solved."""
-
-    objective: float
-    Z: Array
-    A: Array
-    b: Array
-    Omega: Array
-    F: Array
+Array = npt.NDArray[np.float64]
 
 
 # -------------------------------------------------------------------------------------------------
-# Fixed Omega: primal (8) and dual (10)
+# Section 2.1: the problem
 # -------------------------------------------------------------------------------------------------
-def primal(
-    K: ArrayLike,
-    Y: ArrayLike,
-    lam: float,
-    Omega: ArrayLike,
-    solver: Solver = "clarabel",
-    h: Array | None = None,
-) -> Solution:
-    """Solve (8), the primal for a fixed Omega; Z comes from the multipliers of the margins."""
-    K, y, Omega = problem_data(K, Y, lam, Omega)
-    h = shares(Y) if h is None else h
-    cp = exact.import_cvxpy()
-    scale, size = exact.scale_of(exact.centred(K)), exact.scale_of(Omega)
-    unit = lam / (scale * size)
-    G = exact.factor(exact.centred(K), exact.scale_of(K)) / np.sqrt(scale)
-    S = exact.factor(Omega) / np.sqrt(size)
-    n, q = y.shape
-    V = cp.Variable((G.shape[1], S.shape[1]))  # times the roots of both scales
-    b = cp.Variable((1, q))
-    xi = cp.Variable((n, q))
-    margins = cp.multiply(y, G @ V @ S.T + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(cp.multiply(h, xi)) + unit / 2 * cp.sum_squares(V)  # (8)
-    exact.solve_qp(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
+def problem_6(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array, Array]:
+    """Solve (6), a semidefinite programme; return its value, W, b and Omega."""
+    import cvxpy as cp
 
-    W = V.value @ S.T
-    F = G @ W + b.value
-    value = hinge(F, y, h) + unit / 2 * float(np.sum(V.value**2))
-    A = expansion(G, W) / scale
-    Z = feasible(margins.dual_value * y, y, h)
-    return Solution(value, Z, A, (F - K @ A).mean(axis=0), Omega, F)
+    y, (n, m) = 2.0 * Y - 1.0, Y.shape
+    W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
+    Omega = cp.Variable((m, m), PSD=True)
+    trace = cp.matrix_frac(W.T, Omega)  # tr(W Omega^-1 W^T)
+    scores = Phi @ W + np.ones((n, 1)) @ b
+    constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, cp.trace(Omega) == 1]
+    objective = cp.sum(eps) / n + lam / 2 * trace
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value, b.value.ravel(), Omega.value
 
 
-def dual(
-    K: ArrayLike,
-    Y: ArrayLike,
-    lam: float,
-    Omega: ArrayLike,
-    solver: Solver = "clarabel",
-) -> tuple[float, Array]:
-    """Solve (10), the dual for a fixed Omega; return its value and Z."""
-    K, y, Omega = problem_data(K, Y, lam, Omega)
-    cp = exact.import_cvxpy()
-    G, S = exact.factor(K), exact.factor(Omega)
-    alpha = cp.Variable(y.shape)
-    Z = cp.multiply(y, alpha)
-    objective = cp.sum(alpha) - cp.sum_squares(G.T @ Z @ S) / (2 * lam)  # (10)
-    constraints = [cp.sum(Z, axis=0) == 0, alpha >= 0, alpha <= shares(Y)]
-    exact.solve_qp(cp.Problem(cp.Maximize(objective), constraints), solver)
-    return dual_objective(K, Z.value, lam, Omega), np.asarray(Z.value)
+def trace_norm(Phi: Array, Y: Array, lam: float) -> tuple[float, Array, Array]:
+    """Solve (6) with the best Omega put in: tr(W Omega^-1 W^T) is the squared trace norm of W."""
+    import cvxpy as cp
 
-
-def dual_objective(K: ArrayLike, Z: Array, lam: float, Omega: ArrayLike) -> float:
-    """Value of (10): sum alpha - 1/(2 lam) tr(Z^T K Z Omega), a lower bound of (8)."""
-    M = Z.T @ np.asarray(K) @ Z
-    return float(np.abs(Z).sum() - np.sum(M * np.asarray(Omega)) / (2 * lam))
+    y, (n, m) = 2.0 * Y - 1.0, Y.shape
+    W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
+    scores = Phi @ W + np.ones((n, 1)) @ b
+    constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0]
+    objective = cp.sum(eps) / n + lam / 2 * cp.square(cp.normNuc(W))
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value, b.value.ravel()
 
 
 # -------------------------------------------------------------------------------------------------
-# The joint problem (6), through the trace norm
+# Section 2.2: W and b for a fixed Omega, and Omega for fixed W and b
 # -------------------------------------------------------------------------------------------------
-def joint(
-    K: ArrayLike,
-    Y: ArrayLike,
-    lam: float,
-    solver: Solver = "clarabel",
-    h: Array | None = None,
-) -> Solution:
-    """Solve (6) with the squared trace norm of W."""
-    K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
-    h = shares(Y) if h is None else h
-    cp = exact.import_cvxpy()
-    scale = exact.scale_of(exact.centred(K))
-    G = exact.factor(exact.centred(K), exact.scale_of(K)) / np.sqrt(scale)
-    n, q = y.shape
-    W = cp.Variable((G.shape[1], q))  # times the root of the scale
-    b = cp.Variable((1, q))
-    xi = cp.Variable((n, q))
-    margins = cp.multiply(y, G @ W + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(cp.multiply(h, xi)) + lam / scale / 2 * cp.square(cp.normNuc(W))
-    solve_trace_norm(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), solver)
-    F = G @ W.value + b.value
-    value = hinge(F, y, h) + lam / scale / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
-    A = expansion(G, W.value) / scale
-    return Solution(
-        value,
-        feasible(margins.dual_value * y, y, h),
-        A,
-        (F - K @ A).mean(axis=0),
-        omega_step(W.value.T @ W.value),
-        F,
-    )
+def problem_8(Phi: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Array, Array]:
+    """Solve (8), the primal problem for a fixed Omega; return its value, W and b."""
+    import cvxpy as cp
+
+    y, (n, m) = 2.0 * Y - 1.0, Y.shape
+    S = np.linalg.cholesky(Omega)  # Omega = S S^T and W = V S^T: tr(W Omega^-1 W^T) = ||V||^2
+    V, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((n, m))
+    scores = Phi @ V @ S.T + np.ones((n, 1)) @ b
+    constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0]
+    objective = cp.sum(eps) / n + lam / 2 * cp.sum_squares(V)
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, V.value @ S.T, b.value.ravel()
 
 
-def feasible(Z: Array, y: Array, h: Array) -> Array:
-    """Move Z, which a solver left outside by its tolerance, into the domain of (10)."""
-    # In each column the side with the larger sum is scaled down to the other.
-    alpha = np.clip(y * Z, 0.0, h)
-    positive = np.where(y > 0, alpha, 0.0).sum(axis=0)
-    negative = np.where(y < 0, alpha, 0.0).sum(axis=0)
-    total = np.minimum(positive, negative)
-    share_positive = total / np.where(positive > 0.0, positive, 1.0)
-    share_negative = total / np.where(negative > 0.0, negative, 1.0)
-    return np.asarray(y * alpha * np.where(y > 0, share_positive, share_negative))
+def problem_10(K: Array, Y: Array, lam: float, Omega: Array) -> tuple[float, Array]:
+    """Solve (10), the dual problem for a fixed Omega; return its value, minus (8), and Z."""
+    import cvxpy as cp
+
+    y = 2.0 * Y - 1.0
+    n, m = y.shape
+    alpha = cp.Variable(n * m)  # label after label
+    K_ML = np.kron(Omega, K) / lam
+    Q = K_ML * np.outer(y.T.ravel(), y.T.ravel())
+    constraints = [y[:, j] @ alpha[j * n : (j + 1) * n] == 0 for j in range(m)]
+    constraints += [alpha >= 0, alpha <= 1 / n]
+    objective = 0.5 * cp.quad_form(alpha, cp.psd_wrap(Q)) - cp.sum(alpha)
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, y * alpha.value.reshape(m, n).T
 
 
-def joint_bound(K: ArrayLike, Z: Array, lam: float) -> float:
-    """Dual value sum alpha - 1/(2 lam) lambda_max(Z^T K Z), a lower bound of (6)."""
-    M = Z.T @ np.asarray(K) @ Z
-    return float(np.abs(Z).sum() - np.linalg.eigvalsh(M)[-1] / (2 * lam))
-
-
-def joint_objective(
-    K: ArrayLike, Y: ArrayLike, lam: float, A: Array, b: Array, h: Array | None = None
-) -> float:
-    """Value of (6) at weights phi(X)^T A, with the best Omega."""
-    K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
-    WtW = A.T @ K @ A
-    trace_norm = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0)).sum()
-    return hinge(K @ A + b, y, shares(Y) if h is None else h) + lam / 2 * float(trace_norm) ** 2
-
-
-def dual_infeasibility(Y: ArrayLike, Z: Array) -> float:
-    """Largest violation of the constraints of (10): 0 <= alpha <= h, column sums of Z 0."""
-    alpha = signs(Y) * Z
-    box = np.maximum(-alpha, alpha - shares(Y)).max()
-    return float(max(0.0, box, np.abs(Z.sum(axis=0)).max()))
-
-
-# -------------------------------------------------------------------------------------------------
-# The published algorithm
-# -------------------------------------------------------------------------------------------------
-def omega_step(WtW: Array) -> Array:
-    """Omega = (W^T W)^{1/2} / tr(W^T W)^{1/2}, the solution of (11) and (23); I/q if W = 0."""
-    eigenvalues, P = np.linalg.eigh(WtW)
+def omega_step(A: Array) -> Array:
+    """Solve (11) with A = W^T W and (23) with A = lam1 W^T W + lam2 F^T F: A^1/2 / tr(A^1/2)."""
+    eigenvalues, P = np.linalg.eigh(A)
     roots = np.sqrt(np.maximum(eigenvalues, 0.0))
     if roots.sum() == 0.0:
-        return np.eye(len(WtW)) / len(WtW)
-    return np.asarray((P * (roots / roots.sum())) @ P.T)
+        return np.eye(len(A)) / len(A)  # W = 0: the initial value
+    return (P * (roots / roots.sum())) @ P.T
 
 
+def mlrl(
+    K: Array, Y: Array, lam: float, rounds: int = 20, epsilon: float = 1e-3, ridge: float = 0.0
+) -> tuple[Array, Array, Array, list[float]]:
+    """Run the alternating method; return Z, b, Omega and the values of (6) after each round."""
+    m = Y.shape[1]
+    Omega = np.eye(m) / m  # all labels are unrelated
+    Z = np.zeros(Y.shape)
+    values = []
+    for _ in range(rounds):  # "repeated until convergence"
+        fixed = (1 - ridge) * Omega + ridge * np.eye(m) / m  # "adding a scaled identity matrix"
+        Z, b = smo(K, Y, lam, fixed, epsilon, Z)
+        WtW = fixed @ Z.T @ K @ Z @ fixed / lam**2
+        Omega = omega_step(WtW)
+        scores = K @ Z @ fixed / lam + b
+        values.append(objective_6(scores, Y, lam, WtW))
+    return Z, b, Omega, values
+
+
+def objective_6(scores: Array, Y: Array, lam: float, WtW: Array) -> float:
+    """Value of (6) with the best Omega for W: its squared trace norm in place of the trace."""
+    hinge = np.maximum(0.0, 1.0 - (2.0 * Y - 1.0) * scores).sum() / len(Y)
+    roots = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0))
+    return float(hinge + lam / 2 * roots.sum() ** 2)
+
+
+def bound_6(K: Array, Z: Array, lam: float) -> float:
+    """Lower bound of (6) by any Z of (10): lambda_max in place of the trace with Omega."""
+    return float(np.abs(Z).sum() - np.linalg.eigvalsh(Z.T @ K @ Z)[-1] / (2 * lam))
+
+
+def predict(k: Array, Z: Array, b: Array, lam: float, Omega: Array) -> Array:
+    """Scores of new rows from their kernel values k with the training rows: section 2.3."""
+    return k @ Z @ Omega / lam + b
+
+
+# -------------------------------------------------------------------------------------------------
+# Appendix A: sequential minimal optimisation of (10)
+# -------------------------------------------------------------------------------------------------
 def smo(
-    K: ArrayLike,
-    Y: ArrayLike,
+    K: Array,
+    Y: Array,
     lam: float,
-    Omega: ArrayLike,
+    Omega: Array,
     epsilon: float = 1e-3,
     Z: Array | None = None,
     max_steps: int = 100_000,
-) -> tuple[Array, Array, int]:
-    """Solve (10) by the SMO of Appendix A from Z (default 0); return Z, b and the steps made."""
-    # The label with the largest F_low - F_up is taken; it ends when none exceeds epsilon.
-    K, y, Omega = problem_data(K, Y, lam, Omega)
-    n, q = y.shape
+) -> tuple[Array, Array]:
+    """Solve (10) from Z (0 by default) one pair of one label at a time; return Z and b."""
+    y = 2.0 * Y - 1.0
+    n, m = y.shape
     tau = 1e-12
-    C = shares(Y)
-    c, d = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)  # (34): c <= Z <= d
-    Z = np.zeros((n, q)) if Z is None else Z.copy()
+    c, d = np.minimum(0.0, y / n), np.maximum(0.0, y / n)  # (34): c <= Z <= d
+    Z = np.zeros((n, m)) if Z is None else Z.copy()
     f = K @ Z @ Omega / lam - y
-    diagonal = np.diag(K)
-    steps = 0
-    while True:
-        F_up = np.where(d > Z, f, np.inf).min(axis=0)  # A_i
-        F_low = np.where(c < Z, f, -np.inf).max(axis=0)  # B_i
-        i = int(np.argmax(F_low - F_up))
-        if F_low[i] <= F_up[i] + epsilon or steps == max_steps:
+    for _ in range(max_steps):
+        up, low = d > Z, c < Z  # A_i and B_i: what may grow and what may shrink
+        F_up = np.where(up, f, np.inf).min(axis=0)
+        F_low = np.where(low, f, -np.inf).max(axis=0)
+        i = np.argmax(F_low - F_up)  # the label that violates most
+        if F_low[i] <= F_up[i] + epsilon:
             break
-        j = int(np.argmax(np.where(c[:, i] < Z[:, i], f[:, i], -np.inf)))
-        b_jk = f[:, i] - f[j, i]
-        a_jk = Omega[i, i] / lam * (diagonal[j] + diagonal - 2 * K[j])
-        a_jk = np.where(a_jk > 0, a_jk, tau)
-        candidates = (d[:, i] > Z[:, i]) & (b_jk < 0)
-        k = int(np.argmin(np.where(candidates, -(b_jk**2) / a_jk, np.inf)))  # (31)
-        t = -b_jk[k] / a_jk[k]
-        t = min(t, d[k, i] - Z[k, i], Z[j, i] - c[j, i])  # (35)
+        j = np.argmax(np.where(low[:, i], f[:, i], -np.inf))
+        b_j = f[:, i] - f[j, i]  # b_jk for all k
+        a_j = Omega[i, i] / lam * (K[j, j] + np.diag(K) - 2 * K[j])  # a_jk (32)
+        a_j = np.where(a_j > 0, a_j, tau)
+        violating = up[:, i] & (b_j < 0)
+        k = np.argmin(np.where(violating, -(b_j**2) / a_j, np.inf))  # (31)
+        t_2 = min(d[k, i] - Z[k, i], Z[j, i] - c[j, i])  # t_1 <= 0 <= t
+        t = min(t_2, -b_j[k] / a_j[k])  # (35), (37)
         Z[j, i] -= t
         Z[k, i] += t
         f += t * np.outer(K[k] - K[j], Omega[i]) / lam  # (36)
-        steps += 1
-    return Z, bias(f, Z, y, C), steps
+    return Z, bias(f, Z, c, d)
 
 
-def bias(f: Array, Z: Array, y: Array, h: Array) -> Array:
-    """b = -gamma: the mean of -f over free instances, else the middle of -F_low and -F_up."""
-    b = np.zeros(y.shape[1])
-    for i in range(y.shape[1]):
-        alpha, C = y[:, i] * Z[:, i], h[:, i]
-        rounding = 1e-12 * C.max()
-        free = (alpha > rounding) & (alpha < C - rounding)  # I_0
+def bias(f: Array, Z: Array, c: Array, d: Array) -> Array:
+    """b_i, the mean of -f over free instances, else the middle of -F_low and -F_up."""
+    b = np.zeros(f.shape[1])
+    for i in range(f.shape[1]):
+        free = (Z[:, i] > c[:, i]) & (Z[:, i] < d[:, i])
         if free.any():
             b[i] = -f[free, i].mean()
-            continue
-        can_grow = np.where(y[:, i] > 0, alpha < C - rounding, alpha > rounding)
-        known = C > 0.0
-        F_up = f[can_grow & known, i].min(initial=np.inf)
-        F_low = f[~can_grow & known, i].max(initial=-np.inf)
-        b[i] = -(F_low + F_up) / 2 if np.isfinite(F_low + F_up) else y[0, i]
+        else:
+            F_up = f[d[:, i] > Z[:, i], i].min()
+            F_low = f[c[:, i] < Z[:, i], i].max()
+            b[i] = -(F_low + F_up) / 2
     return b
 
 
-def alternate(
-    K: ArrayLike,
-    Y: ArrayLike,
-    lam: float,
-    max_iter: int = 20,
-    epsilon: float = 1e-3,
-    ridge: float = 0.0,
-) -> tuple[Solution, list[float]]:
-    """Alternate (10) by SMO and Omega by (11); return also the values of (6)."""
-    # A sub-problem uses (1 - ridge) Omega + ridge I/q, so that Omega is positive definite.
-    K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
-    n, q = y.shape
-    Omega = np.eye(q) / q
-    Z = np.zeros((n, q))
-    history = []
-    for _ in range(max_iter):
-        used = (1 - ridge) * Omega + ridge * np.eye(q) / q
-        Z, b, _ = smo(K, Y, lam, used, epsilon, Z)
-        A = Z @ used / lam  # (9)
-        Omega = omega_step(A.T @ K @ A)
-        history.append(joint_objective(K, Y, lam, A, b))
-    return Solution(history[-1], Z, A, b, Omega, K @ A + b), history
+# -------------------------------------------------------------------------------------------------
+# Section 4: SSMLRL
+# -------------------------------------------------------------------------------------------------
+def problem_14(Phi: Array, Y: Array, lam1: float, lam2: float) -> tuple[float, Array, Array, Array]:
+    """Solve (14), rows of Phi beyond those of Y unlabelled; return its value, W, b and Omega."""
+    import cvxpy as cp
+
+    y, (l, m) = 2.0 * Y - 1.0, Y.shape  # noqa: E741
+    W, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((l, m))
+    Omega = cp.Variable((m, m), PSD=True)
+    F = Phi[l:] @ W
+    both = cp.vstack([np.sqrt(lam1) * W, np.sqrt(lam2) * F])
+    scores = Phi[:l] @ W + np.ones((l, 1)) @ b
+    constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, cp.trace(Omega) == 1]
+    objective = cp.sum(eps) / l + cp.matrix_frac(both.T, Omega) / 2
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value, b.value.ravel(), Omega.value
 
 
-# -------------------------------------------------------------------------------------------------
-# SSMLRL: (14), (15), (22)
-# -------------------------------------------------------------------------------------------------
-def semi_supervised_primal(
-    K: ArrayLike,
-    Y: ArrayLike,
+def problem_15(
+    Phi: Array, Y: Array, lam1: float, lam2: float, Omega: Array
+) -> tuple[float, Array, Array, Array]:
+    """Solve (15), the primal problem for a fixed Omega; return its value, W, b and F."""
+    import cvxpy as cp
+
+    y, (l, m) = 2.0 * Y - 1.0, Y.shape  # noqa: E741
+    S = np.linalg.cholesky(Omega)  # as in (8); F = U S^T
+    V, b, eps = cp.Variable((Phi.shape[1], m)), cp.Variable((1, m)), cp.Variable((l, m))
+    U = cp.Variable((len(Phi) - l, m))
+    scores = Phi[:l] @ V @ S.T + np.ones((l, 1)) @ b
+    constraints = [cp.multiply(y, scores) >= 1 - eps, eps >= 0, Phi[l:] @ V == U]
+    objective = cp.sum(eps) / l + lam1 / 2 * cp.sum_squares(V) + lam2 / 2 * cp.sum_squares(U)
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, V.value @ S.T, b.value.ravel(), U.value @ S.T
+
+
+def problem_18(
+    Phi: Array, Y: Array, lam1: float, lam2: float, Omega: Array
+) -> tuple[float, Array, Array]:
+    """Solve (18), the dual problem for a fixed Omega; return its value, Z and Gamma."""
+    import cvxpy as cp
+
+    y, (l, m) = 2.0 * Y - 1.0, Y.shape  # noqa: E741
+    S = np.linalg.cholesky(Omega)
+    Theta, Gamma = cp.Variable((l, m)), cp.Variable((len(Phi) - l, m))
+    both = cp.vstack([cp.multiply(y, Theta), Gamma])  # Y tilde . (Theta, Gamma)
+    objective = (
+        cp.sum_squares(Phi.T @ both @ S) / (2 * lam1)  # K = Phi Phi^T, Omega = S S^T
+        + cp.sum_squares(Gamma @ S) / (2 * lam2)
+        - cp.sum(Theta)
+    )
+    constraints = [cp.sum(cp.multiply(y, Theta), axis=0) == 0, Theta >= 0, Theta <= 1 / l]
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, y * Theta.value, Gamma.value
+
+
+def gamma(K: Array, Z: Array, c: float) -> Array:
+    """Gamma at the optimum of (19): (20), with c = lam1 / lam2."""
+    l = len(Z)  # noqa: E741
+    K_lu, K_uu = K[:l, l:], K[l:, l:]
+    return -np.linalg.solve(c * np.eye(len(K_uu)) + K_uu, K_lu.T @ Z)
+
+
+def data_dependent_kernel(K: Array, l: int, c: float) -> Array:  # noqa: E741
+    """Kernel k' of (22) between all rows, c = lam1 / lam2; (21) is (10) with its first l rows."""
+    K_u, K_uu = K[l:], K[l:, l:]
+    return K - K_u.T @ np.linalg.solve(c * np.eye(len(K_uu)) + K_uu, K_u)
+
+
+def covariance_of_weights(K: Array, Z: Array, lam1: float, c: float, Omega: Array) -> Array:
+    """W^T W from the dual variables of the labelled rows, the equation after (23)."""
+    l = len(Z)  # noqa: E741
+    K_ll, K_lu, K_uu = K[:l, :l], K[:l, l:], K[l:, l:]
+    inverse = np.linalg.inv(c * np.eye(len(K_uu)) + K_uu)
+    inner = K_ll - K_lu @ inverse @ K_lu.T - c * K_lu @ inverse @ inverse @ K_lu.T
+    return Omega @ Z.T @ inner @ Z @ Omega / lam1**2
+
+
+def unlabelled_scores(K: Array, Z: Array, lam1: float, c: float, Omega: Array) -> Array:
+    """F, the last equation of section 4.2."""
+    l = len(Z)  # noqa: E741
+    K_lu, K_uu = K[:l, l:], K[l:, l:]
+    inverse = np.linalg.inv(c * np.eye(len(K_uu)) + K_uu)
+    return (K_lu.T - K_uu @ inverse @ K_lu.T) @ Z @ Omega / lam1
+
+
+def ssmlrl(
+    K: Array,
+    Y: Array,
     lam1: float,
     lam2: float,
-    Omega: ArrayLike | None = None,
-    solver: Solver = "clarabel",
-) -> tuple[float, Array]:
-    """Solve (15) for a fixed Omega, else (14), with F_u as a variable; return the value and F."""
-    # With Omega = S S^T, W = V S^T and F_u = U S^T, (15) regularises ||V||^2 and ||U||^2. The
-    # minimum over Omega of both traces is the square of the trace norm of W and F_u, scaled by
-    # the roots of lam1 and lam2, one below the other.
-    y, h = signs(Y), shares(Y)
-    labelled, q = y.shape
-    K, _, covariance = problem_data(
-        K, np.zeros((len(np.asarray(K)), q)), lam1, np.eye(q) if Omega is None else Omega
-    )
-    cp = exact.import_cvxpy()
-    G, S = exact.factor(K), exact.factor(covariance)
-    V = cp.Variable((G.shape[1], S.shape[1]))
-    U = cp.Variable((len(K) - labelled, S.shape[1]))
-    b = cp.Variable((1, q))
-    xi = cp.Variable((labelled, q))
-    scores = G[:labelled] @ V @ S.T + np.ones((labelled, 1)) @ b
-    constraints = [
-        cp.multiply(y, scores) >= 1 - xi,
-        xi >= 0,
-        G[labelled:] @ V == U,
-    ]
-    stacked = cp.vstack([np.sqrt(lam1) * V, np.sqrt(lam2) * U])
-    penalty = cp.square(cp.normNuc(stacked)) if Omega is None else cp.sum_squares(stacked)
-    objective = cp.sum(cp.multiply(h, xi)) + penalty / 2  # (14), (15)
-    problem = cp.Problem(cp.Minimize(objective), constraints)
-    (solve_trace_norm if Omega is None else exact.solve_qp)(problem, solver)
-
-    F = G @ V.value @ S.T + b.value
-    both = np.vstack([np.sqrt(lam1) * V.value, np.sqrt(lam2) * G[labelled:] @ V.value])
-    norm = np.linalg.norm(both, "nuc" if Omega is None else "fro")
-    return hinge(F[:labelled], y, h) + float(norm) ** 2 / 2, F
-
-
-def data_dependent_kernel(K: ArrayLike, labelled: int, c: float) -> Array:
-    """Kernel (22): k'(x, z) = k(x, z) - k_u(x)^T (c I + K_uu)^-1 k_u(z), with c = lam1/lam2."""
-    K = np.asarray(K, dtype=np.float64)
-    K_uu, K_u = K[labelled:, labelled:], K[labelled:]
-    return np.asarray(K - K_u.T @ np.linalg.solve(c * np.eye(len(K_uu)) + K_uu, K_u))
+    rounds: int = 20,
+    epsilon: float = 1e-3,
+    ridge: float = 0.0,
+) -> tuple[Array, Array, Array, list[float]]:
+    """Run the alternating method of section 4.2; return Z, b, Omega and the values of (14)."""
+    l, m = Y.shape  # noqa: E741
+    c = lam1 / lam2
+    K_tilde = data_dependent_kernel(K, l, c)[:l, :l]
+    Omega = np.eye(m) / m
+    Z = np.zeros(Y.shape)
+    values = []
+    for _ in range(rounds):
+        fixed = (1 - ridge) * Omega + ridge * np.eye(m) / m
+        Z, b = smo(K_tilde, Y, lam1, fixed, epsilon, Z)  # (21)
+        WtW = covariance_of_weights(K, Z, lam1, c, fixed)
+        F = unlabelled_scores(K, Z, lam1, c, fixed)
+        A = lam1 * WtW + lam2 * F.T @ F
+        Omega = omega_step(A)  # (23)
+        scores = K_tilde @ Z @ fixed / lam1 + b
+        values.append(objective_6(scores, Y, 1.0, A))
+    return Z, b, Omega, values
 
 
 # -------------------------------------------------------------------------------------------------
-# Shared pieces
+# Slips in print
 # -------------------------------------------------------------------------------------------------
-def signs(Y: ArrayLike) -> Array:
-    """Return 2 Y - 1, and -1 for an unknown label, whose weight is 0."""
-    return np.where(exact.label_matrix(Y) == 1, 1.0, -1.0)
-
-
-def shares(Y: ArrayLike) -> Array:
-    """Weights h of the hinges: a row's share of all rows with a known label."""
-    known = exact.label_matrix(Y) >= 0
-    return np.asarray(known / max(known.any(axis=1).sum(), 1))
-
-
-def hinge(F: Array, y: Array, h: Array) -> float:
-    """Return sum_ij h_ij max(0, 1 - y_ij f_j(x_i)), the loss of (6)."""
-    return float(np.sum(h * np.maximum(0.0, 1.0 - y * F)))
-
-
-def solve_trace_norm(problem: Any, solver: Solver) -> None:
-    """Solve a CVXPY problem with a semidefinite cone in place."""
-    # The settings of `exact.solve_qp` are those of quadratic programmes. On a semidefinite cone
-    # Clarabel gets to 1e-11 most of the time, and to 1e-8, its own tolerance, nearly always.
-    if solver != "clarabel":
-        exact.solve_qp(problem, solver)
-        return
-    statuses = []
-    for tolerance in (1e-11, 1e-10, 1e-9, 1e-8):
-        settings = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            try:
-                problem.solve(solver="CLARABEL", **settings)
-            except exact.import_cvxpy().SolverError:
-                statuses.append("solver_error")
-                continue
-        if problem.status == "optimal":
-            return
-        statuses.append(str(problem.status))
-    raise exact.failure(solver, statuses)
-
-
-def expansion(G: Array, W: Array) -> Array:
-    """A of smallest norm with W = G^T A: the weights in terms of the instances.
-
-    G G^T is a centred kernel, so the columns of A sum to 0, to which rounding has to be brought:
-    the norm A^T K A of the weights is that of W under the kernel K itself only then.
-    """
-    A = np.linalg.lstsq(G.T, W, rcond=None)[0]
-    return np.asarray(A - A.mean(axis=0))
-
-
-def problem_data(
-    K: ArrayLike, Y: ArrayLike, lam: float, Omega: ArrayLike
-) -> tuple[Array, Any, Array]:
-    """Check the arguments and turn 0 and 1 into -1 and 1."""
-    K = exact.kernel_matrix(K, "none")
-    y = signs(Y)
-    Omega = exact.kernel_matrix(Omega, "none")
-    if len(K) != len(y):
-        raise ValueError(f"K has {len(K)} rows and Y has {len(y)}, expected the same number")
-    if len(Omega) != y.shape[1]:
-        raise ValueError(f"Omega has {len(Omega)} rows and Y has {y.shape[1]} labels")
-    if not (np.isfinite(lam) and lam > 0):
-        raise ValueError(f"lam is {lam}, expected a positive finite number")
-    return K, y, Omega
+# * Section 3: with Omega = I, (10) is BSVM; but I has trace m, so (6) has Omega = I/m, and lam m.
+# * After (23): Omega stands to the left of [phi(X_l) Theta + phi(X_u) Gamma]; it belongs to the
+#   right, as in the next line.
+# * Appendix A: a step achieves a decrease of h, not "an increase in f".
+# * No stop rule of the alternation is printed; it stalls above the optimum of (6) where Omega loses
+#   an eigenvalue that it would need again. A ridge between 0 and 1 keeps it positive definite.

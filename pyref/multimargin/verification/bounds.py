@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
+from multimargin.estimators.shared import exact_relationships as mlrl
 from multimargin.reference import (
     exact,
     llsf,
     mlodm,
-    mlrl,
     rank_hlapsvm,
     rank_lsvm,
     rank_svm,

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.reference import rank_svm
-from multimargin.reference.mlrl import joint_bound
+from multimargin.reference.mlrl import bound_6
 from tests.support.problems import noisy_linear_problem
 
 # No limit is as small as the time of an epoch, so that each fit ends at the first look at the clock
@@ -103,7 +103,7 @@ def test_the_bound_of_mlrl_is_that_of_its_dual_variables() -> None:
     model = MLRL(lam=0.01, kernel="precomputed", tol=1e-9, max_time=AT_ONCE)
     with pytest.warns(ConvergenceWarning):
         model.fit(K, Y)
-    bound = joint_bound(K, model.dual_variables_, 0.01)
+    bound = bound_6(K, model.dual_variables_, 0.01)
     assert model.dual_objective_ == pytest.approx(bound, rel=1e-7)
 
 

@@ -485,7 +485,7 @@ def _solve_exactly(
     lam: float,
     tol: float,
 ) -> RelationshipFit:
-    from multimargin.reference import mlrl
+    from multimargin.estimators.shared import exact_relationships as mlrl
     from multimargin.reference.exact import relative_gap
 
     if sparse.issparse(K):
