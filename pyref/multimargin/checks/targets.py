@@ -87,19 +87,24 @@ def check_pairs(indicator: NDArray[np.uint8]) -> None:
         )
 
 
-def _refuse_label_sets(y: Any) -> None:
-    """Say what helps where the labels of each row are listed by name."""
+def lists_labels(y: Any) -> bool:
+    """Return whether `y` lists the labels of each row by name."""
     if isinstance(y, np.ndarray) and y.dtype.kind != "O":
-        return
+        return False
     if not isinstance(y, list | tuple | np.ndarray) and type(y).__name__ != "Series":
-        return
+        return False
     rows = list(y)
     lists = [row for row in rows if isinstance(row, list | tuple | set | frozenset)]
     # Rows of one text each are a column of classes.
     by_name = any(isinstance(row, set | frozenset) for row in lists) or any(
         len(row) != 1 and any(isinstance(label, str) for label in row) for row in lists
     )
-    if by_name and len(lists) == len(rows):
+    return by_name and len(lists) == len(rows)
+
+
+def _refuse_label_sets(y: Any) -> None:
+    """Say what helps where the labels of each row are listed by name."""
+    if lists_labels(y):
         raise TypeError(
             "y lists the labels of each row; expected a label indicator, which this line makes: "
             "y = sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"

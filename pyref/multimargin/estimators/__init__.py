@@ -1,5 +1,6 @@
 """The scikit-learn estimators."""
 
+from multimargin.estimators.label_ranker import LabelRankerCV
 from multimargin.estimators.label_specific import (
     LabelSpecificBinaryRelevance,
     LabelSpecificClassifierChain,
@@ -23,6 +24,7 @@ __all__ = [
     "MLRL",
     "SSMLRL",
     "CalibratedClassifier",
+    "LabelRankerCV",
     "LabelSpecificBinaryRelevance",
     "LabelSpecificClassifierChain",
     "MajorityClass",

@@ -18,7 +18,7 @@ from multimargin.checks.parameters import check_choice, job_count
 from multimargin.checks.targets import check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_scores import response_of, scores_by
-from multimargin.tuning.folds import label_stratified
+from multimargin.tuning.folds import folds_of
 
 Matrix = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
         labels = with_nan(targets.indicator)
         if labels is targets.indicator:
             labels = labels.astype(int)
-        folds = self._folds(X, (targets.indicator == 1).astype(int))
+        folds = folds_of(self.cv, X, (targets.indicator == 1).astype(int))
         jobs = job_count(self.n_jobs, len(folds))
         scores = Parallel(n_jobs=jobs)(
             delayed(_held_out_scores)(
@@ -135,18 +135,6 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
             If the estimator is not fitted.
         """
         return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
-
-    def _folds(self, X: Any, indicator: NDArray[Any]) -> list[Any]:
-        try:
-            folds = list(label_stratified(self.cv, indicator).split(X, indicator))
-            if any(np.ndim(rows) != 1 for fold in folds for rows in fold):
-                raise ValueError("a fold is no pair of lists of rows")
-            return folds
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"cv is {self.cv!r}; expected a number of folds of at least 2, a splitter or pairs "
-                f"of row indices: {error}"
-            ) from error
 
     def _scores(self, X: Any) -> Matrix:
         check_is_fitted(self)

@@ -79,6 +79,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
     intercept_: float
     label_coef_: Vector
     label_intercept_: Vector
+    _solution: tuple[Vector, Matrix]
 
     def __init__(self, C: float = 1.0, n_best: int = 100) -> None:
         self.C = C
@@ -118,8 +119,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         indicator: NDArray[np.uint8],
         sample_weight: Vector | None,
         start: "PooledCalibration | None" = None,
+        tolerance: float = 1e-10,
     ) -> Self:
-        """Fit to checked arguments, with a first guess."""
+        """Fit to checked arguments, with a first guess up to the scale of the scores."""
         C = check_real("C", self.C, above=0.0, at_most=1e6)
         n_best = check_integer("n_best", self.n_best, at_least=1)
         features = _features(scores)
@@ -139,10 +141,9 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         problem = _Problem(A, labels, indicator[rows, labels] == 1, C * weights, scores.shape[1])
         guess = np.zeros(N_FEATURES + 1), np.zeros((scores.shape[1], 2))
         if start is not None:
-            guess[0][:] = *(start.coef_ * scale), start.intercept_
-            guess[1][:, 0] = start.label_intercept_ / _OWN_INTERCEPT
-            guess[1][:, 1] = start.label_coef_ * scale[0] / _OWN_SLOPE
-        common, own, self.n_iter_ = problem.solve(*guess)
+            guess = start._solution
+        common, own, self.n_iter_ = problem.solve(*guess, tolerance)
+        self._solution = common, own
         self.coef_ = common[:-1] / scale
         self.intercept_ = float(common[-1])
         self.label_coef_ = _OWN_SLOPE * own[:, 1] / scale[0]
@@ -238,12 +239,15 @@ class _Problem:
         self.penalty = np.ones(A.shape[1])
         self.penalty[-1] = _RIDGE
 
-    def solve(self, common: Vector, own: Matrix) -> tuple[Vector, Matrix, int]:
-        """Return the weights of the common and the own columns, and the steps."""
+    def solve(self, common: Vector, own: Matrix, tolerance: float) -> tuple[Vector, Matrix, int]:
+        """Return the weights of the common and the own columns, and the steps.
+
+        It stops where a step promises less than `tolerance` times the objective.
+        """
         odds, value = self._at(common, own)
         for step in range(1, _MAX_STEPS + 1):
             towards_common, towards_own, gain = self._newton_step(common, own, odds)
-            if gain <= 1e-10 * value:
+            if gain <= tolerance * value:
                 return common, own, step
             length = 1.0
             while True:

@@ -8,7 +8,7 @@ import numpy as np
 from iterstrat.ml_stratifiers import IterativeStratification
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold, check_cv
+from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length, check_random_state
 
 from multimargin.checks.labels import check_indicator
@@ -129,11 +129,28 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         )
 
 
-def label_stratified(cv: Any, indicator: NDArray[Any]) -> Any:
-    """Return the splitter that `cv` means: a number is `MultilabelStratifiedKFold`.
+def folds_of(
+    cv: Any, X: Any, indicator: NDArray[Any], groups: Any = None
+) -> list[tuple[Rows, Rows]]:
+    """Return the folds that `cv` means.
 
-    Other values are as in scikit-learn: splitters, or pairs of row numbers; None is five folds.
+    A number is `MultilabelStratifiedKFold`, with groups scikit-learn's `GroupKFold`; None is five
+    folds; other values are as in scikit-learn, splitters or pairs of row numbers. Raises ValueError
+    if `cv` is none of these, or the folds are none.
     """
-    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
-        return MultilabelStratifiedKFold(5 if cv is None else int(cv))
-    return check_cv(cv, indicator, classifier=True)
+    try:
+        if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+            number = 5 if cv is None else int(cv)
+            kind = MultilabelStratifiedKFold if groups is None else GroupKFold
+            splitter: Any = kind(number)
+        else:
+            splitter = check_cv(cv, indicator, classifier=True)
+        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, indicator, groups)]
+        if not folds or any(rows.ndim != 1 for fold in folds for rows in fold):
+            raise ValueError("a fold is no pair of lists of rows")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"cv is {cv!r}; expected a number of folds of at least 2, a splitter or pairs of row "
+            f"indices: {error}"
+        ) from error
+    return folds

@@ -1,0 +1,502 @@
+"""The estimator to start with."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from scipy.stats import rankdata
+from sklearn.metrics import get_scorer as scikit_learn_scorer
+from sklearn.preprocessing import MultiLabelBinarizer, normalize
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.labels import with_nan
+from multimargin.checks.parameters import (
+    check_choice,
+    check_flag,
+    check_real,
+    check_verbosity,
+    job_count,
+    random_state_of,
+)
+from multimargin.checks.targets import check_pairs, check_targets, lists_labels
+from multimargin.checks.weights import check_sample_weight
+from multimargin.estimators.label_ranker.judging import Judge
+from multimargin.estimators.label_ranker.search import Search
+from multimargin.estimators.label_ranker.settings import Cs_of, Grid, losses_of, values_of
+from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
+from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.time_limit import check_max_time
+from multimargin.kernels import KERNELS, KernelFunction, make_kernel
+from multimargin.measures import SCORERS, get_scorer
+from multimargin.thresholds import Threshold
+from multimargin.thresholds.calibration import make_odds_threshold, thresholds_of
+from multimargin.thresholds.held_out import HeldOut
+from multimargin.tuning.folds import folds_of
+
+# More features, or more rows, are for a linear model.
+_MOST_FEATURES, _MOST_ROWS = 500, 20_000
+_LOWEST_C, _HIGHEST_C = 0.1, 1000.0
+# Widths of an rbf kernel, times gamma="scale".
+_WIDTHS = (1.0, 0.25, 4.0)
+# What the search may take of `max_time`; the fit on all rows has the rest.
+_SHARE_OF_SEARCH = 0.7
+
+
+class LabelRankerCV(LabelScoringClassifier):
+    """A label ranker that chooses its parameters itself, with probabilities and label sets.
+
+    The estimator to start with. One fit tries kernel widths, losses, C, weights of labels and the
+    part of the ranking that counts, on label-stratified folds; learns from the held-out scores of
+    the best what a score is worth (`multimargin.thresholds.PooledCalibration`) and which labels to
+    predict; and fits the best on all rows, with a certificate.
+
+    Parameters
+    ----------
+    Cs : int or sequence of float, default=9
+        Values of C, or how many: then from 0.1 to 1000, evenly spaced by their logarithm. The
+        search starts in the middle.
+    kernel : {"auto", "linear", "rbf", "poly", "sigmoid"} or callable, default="auto"
+        "auto" is "linear" for sparse features, more than 500 features or more than 20,000 rows,
+        else "rbf".
+    gamma : float, str or list of these, default=None
+        Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
+    loss : {"hinge", "squared_hinge", "margin_distribution"} or list of these, \
+            default=["hinge", "margin_distribution"]
+        The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`.
+    class_weight : None, str, dict, ndarray or list of these, default=[None, "sqrt", "balanced"]
+        Weights of the labels, as in `RankSVM`. The search starts with the first.
+    top_k : None, int, float or list of these, default=[None, 0.25]
+        How many irrelevant labels, or which share of them, a relevant one is ranked against, as in
+        `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
+    scoring : str or callable, default="ranking_average_precision"
+        What to choose by, larger is better: a key of `multimargin.measures.SCORERS`, or a scorer of
+        scikit-learn for label indicators.
+    cv : int, splitter or iterable of (train, test), default=3
+        The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`, with `groups`
+        scikit-learn's `GroupKFold`.
+    calibration : bool, default=True
+        Whether to calibrate the scores. Without, there are no probabilities.
+    threshold : {"micro", "macro", "samples"}, float or Threshold, default="micro"
+        Which labels are predicted, as in `CalibratedClassifier`; without calibration a number is a
+        score.
+    at_least_one : bool, default=False
+        Whether the best label of a row is always predicted.
+    unit_length : {"auto"} or bool, default="auto"
+        Whether rows are divided by their Euclidean norm first; "auto" is for sparse features.
+    tol : float, default=1e-3
+        Relative duality gap of the fit on all rows.
+    cv_tol : float, default=1e-2
+        Relative duality gap of the fits on folds.
+    n_jobs : int, default=None
+        Number of folds that are fitted at the same time; None means 1. The result does not depend
+        on it.
+    random_state : int, RandomState instance or None, default=None
+        Order in which the solvers visit the rows; an int makes the result reproducible.
+    verbose : int, default=0
+        1 prints a line a setting: how many are done of how many at most, the best so far, the time
+        left.
+    max_time : float, default=None
+        Seconds that a fit may take; None is no limit. The search takes at most 70 % of them and
+        ends with the best so far.
+
+    Attributes
+    ----------
+    best_estimator_ : RankSVM, RankLSVM or MLODM
+        The model of all rows (of rows of unit length, if `unit_length_`).
+    best_params_ : dict
+        Its loss, kernel, gamma, class_weight, top_k and C.
+    best_score_ : float
+        Mean of its score over the folds, each row calibrated without itself.
+    best_index_ : int
+        Its place in `cv_results_`.
+    cv_results_ : dict of ndarray
+        What was tried, as in `GridSearchCV`, in the order of the search; scores are after a
+        calibration of all held-out rows.
+    calibration_ : PooledCalibration
+        The calibration.
+    threshold_ : Threshold
+        The threshold of the logarithms of the odds.
+    kernel_ : str or callable
+        The kernel.
+    unit_length_ : bool
+        Whether rows are divided by their norm.
+    n_splits_ : int
+        Number of folds.
+    status_ : str
+        How the fit ended: that of `best_estimator_`, "time_limit" if the search ran out of time, or
+        "interrupted".
+    dual_gap_, objective_, dual_objective_, n_iter_, history_
+        The certificate, as in `best_estimator_`.
+    classes_ : ndarray of shape (q,)
+        Label numbers, or classes.
+    label_names_in_ : ndarray of shape (q,)
+        Names of the labels, when `y` was a data frame with string names or lists of names.
+    multilabel_ : bool
+        Whether `y` was a label indicator.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    For each loss the search starts in the middle of `Cs` and climbs to larger or smaller values
+    while they are better, from warm starts. Then kernel width, class weights and top_k are changed
+    one after the other at the best C, and C again where that is better. Settings are compared by
+    their calibrated scores: the calibration changes who ranks best.
+
+    Data in parts, on dask, are not taken; `multimargin.dask.fit` fits a single method.
+
+    Examples
+    --------
+    >>> from multimargin import LabelRankerCV
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, y, y_test = load_digit_attributes().train_test()
+    >>> model = LabelRankerCV(Cs=[1.0, 10.0], gamma="scale", random_state=0).fit(X, y)
+    >>> model.status_, model.predict_proba(X_test).shape == y_test.shape
+    ('converged', True)
+    """
+
+    def __init__(
+        self,
+        Cs: int | Sequence[float] = 9,
+        *,
+        kernel: str | KernelFunction = "auto",
+        gamma: Any = None,
+        loss: Any = ("hinge", "margin_distribution"),
+        class_weight: Any = (None, "sqrt", "balanced"),
+        top_k: Any = (None, 0.25),
+        scoring: Any = "ranking_average_precision",
+        cv: Any = 3,
+        calibration: bool = True,
+        threshold: str | float | Threshold = "micro",
+        at_least_one: bool = False,
+        unit_length: str | bool = "auto",
+        tol: float = 1e-3,
+        cv_tol: float = 1e-2,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        max_time: float | None = None,
+    ) -> None:
+        self._keep(locals())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose, calibrate and fit.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+        y : array-like, sparse matrix or data frame of shape (n, q), lists of label names, or \
+                array-like of shape (n,)
+            Label indicator of 0 and 1, NaN for unknown labels; or the names of the labels of each
+            row; or one class a row, the best of which is predicted.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, in fits, calibration and scores.
+        groups : array-like of shape (n,), default=None
+            Rows of one group stay in one fold.
+
+        Returns
+        -------
+        LabelRankerCV
+            The fitted estimator itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter or an array is malformed.
+        KeyboardInterrupt
+            If interrupted. With a setting tried, the best so far is kept, as the model of one fold.
+
+        Warns
+        -----
+        UserWarning
+            If the best C is the smallest or the largest.
+        ConvergenceWarning
+            If the fit on all rows ends above `tol`.
+        """
+        began = time.monotonic()
+        self._check_parameters()
+        if y is None:
+            validate_data(self, X, y)
+        names = None
+        if lists_labels(y):
+            binarizer = MultiLabelBinarizer()
+            y, names = binarizer.fit_transform(y), binarizer.classes_
+        X = self._checked_features(X, reset=True)
+        targets = check_targets(y, unknown=True)
+        check_as_many_rows(targets.indicator, X, "y")
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        indicator = targets.indicator
+        check_pairs(indicator if weights is None else indicator[weights > 0])
+        self.unit_length_ = (
+            sparse.issparse(X) if isinstance(self.unit_length, str) else bool(self.unit_length)
+        )
+        rows = self._rows(X)
+        self.kernel_ = self._kernel_of(rows)
+        grid = self._grid(rows)
+        labels = with_nan(indicator)
+        relevant = (indicator == 1).astype(int)
+        strata = relevant if targets.multilabel else relevant.argmax(axis=1)
+        folds = folds_of(self.cv, X, strata, groups)
+        self.n_splits_ = len(folds)
+        held = np.concatenate([test for _, test in folds])
+        held_out = HeldOut(
+            np.empty(0),
+            labels[held],
+            held,
+            None if weights is None else weights[held],
+            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
+        )
+        judge = Judge(
+            held_out,
+            scorer=self._scorer(),
+            make_threshold=self._new_threshold if targets.multilabel else None,
+            at_least_one=self.at_least_one,
+            calibration=self.calibration,
+        )
+        limit = check_max_time(self.max_time)
+        seed = int(random_state_of(self.random_state).randint(2**31 - 1))
+        search = Search(
+            rows,
+            labels,
+            weights,
+            folds,
+            judge,
+            {"tol": self.cv_tol, "random_state": seed},
+            deadline=None if limit is None else began + _SHARE_OF_SEARCH * limit,
+            n_jobs=job_count(self.n_jobs, len(folds)),
+            verbose=check_verbosity(self.verbose),
+        )
+        try:
+            search.run(grid)
+            self._keep_choice(search, judge, targets, names)
+            assert search.best is not None
+            left = None if limit is None else max(began + limit - time.monotonic(), 1e-3)
+            model = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
+            model.fit(rows, labels, sample_weight=weights)
+            self._keep_model(model)
+        except KeyboardInterrupt:
+            if search.best is not None:
+                self._keep_choice(search, judge, targets, names)
+                self._keep_model(search.model)
+                self.status_ = "interrupted"
+            raise
+        if search.out_of_time:
+            self.status_ = "time_limit"
+        self._warn_of_edges(grid)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_real("tol", self.tol, above=0.0)
+        check_real("cv_tol", self.cv_tol, above=0.0)
+        check_flag("calibration", self.calibration)
+        check_flag("at_least_one", self.at_least_one)
+        check_max_time(self.max_time)
+        check_verbosity(self.verbose)
+        if not callable(self.kernel):
+            check_choice(
+                "kernel", self.kernel, ("auto", *(k for k in KERNELS if k != "precomputed"))
+            )
+        if isinstance(self.unit_length, str):
+            check_choice("unit_length", self.unit_length, ("auto",))
+        else:
+            check_flag("unit_length", self.unit_length)
+        self._new_threshold()
+        self._scorer()
+        losses_of(self.loss)
+
+    def _new_threshold(self) -> Threshold:
+        if not self.calibration and not isinstance(self.threshold, str | Threshold):
+            from multimargin.thresholds import make_threshold
+
+            return make_threshold(self.threshold)
+        return make_odds_threshold(self.threshold)
+
+    def _scorer(self) -> Any:
+        if isinstance(self.scoring, str):
+            if self.scoring in SCORERS:
+                return get_scorer(self.scoring)
+            try:
+                return scikit_learn_scorer(self.scoring)
+            except (KeyError, ValueError) as error:
+                raise ValueError(
+                    f"scoring is {self.scoring!r}; expected a key of "
+                    "multimargin.measures.SCORERS or a scorer of scikit-learn."
+                ) from error
+        if not callable(self.scoring):
+            raise TypeError(f"scoring is {self.scoring!r}; expected a name or a scorer.")
+        return self.scoring
+
+    def _rows(self, X: Any) -> Any:
+        return normalize(X) if self.unit_length_ else X
+
+    def _kernel_of(self, X: Any) -> Any:
+        if callable(self.kernel) or self.kernel != "auto":
+            return self.kernel
+        linear = sparse.issparse(X) or X.shape[1] > _MOST_FEATURES or X.shape[0] > _MOST_ROWS
+        return "linear" if linear else "rbf"
+
+    def _grid(self, X: Any) -> Grid:
+        gammas: tuple[Any, ...] = ("scale",)
+        if self.gamma is not None:
+            gammas = values_of("gamma", self.gamma)
+        elif self.kernel_ == "rbf":
+            scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
+            gammas = tuple(width * scale for width in _WIDTHS)
+        return Grid(
+            losses_of(self.loss),
+            self.kernel_,
+            gammas if self.kernel_ in ("rbf", "poly", "sigmoid") else gammas[:1],
+            values_of("class_weight", self.class_weight),
+            values_of("top_k", self.top_k),
+            Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
+        )
+
+    def _keep_choice(self, search: Search, judge: Judge, targets: Any, names: Any) -> None:
+        best, tried = search.best, search.tried
+        assert best is not None
+        self._store_targets(targets)
+        if names is not None:
+            self.label_names_in_ = np.asarray(names, dtype=object)
+        self.best_params_ = best.setting.parameters()
+        self.best_index_ = tried.index(best)
+        results: dict[str, Any] = {"params": [one.setting.parameters() for one in tried]}
+        for name in self.best_params_:
+            values = np.empty(len(tried), dtype=object)
+            values[:] = [one.setting.parameters()[name] for one in tried]
+            results[f"param_{name}"] = values
+        table = np.array([one.values for one in tried])
+        for fold in range(table.shape[1]):
+            results[f"split{fold}_test_score"] = table[:, fold]
+        results["mean_test_score"] = mean = np.nanmean(table, axis=1)
+        results["std_test_score"] = np.nanstd(table, axis=1)
+        results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
+        results["seconds"] = np.array([one.seconds for one in tried])
+        self.cv_results_ = results
+        calibration, threshold, values = judge.final(search.scores)
+        self.best_score_ = float(np.nanmean(values))
+        for name, value in (("calibration_", calibration), ("threshold_", threshold)):
+            if value is not None:
+                setattr(self, name, value)
+            elif hasattr(self, name):
+                delattr(self, name)
+
+    def _keep_model(self, model: Any) -> None:
+        self.best_estimator_ = model
+        for name in (
+            "n_iter_",
+            "objective_",
+            "dual_objective_",
+            "dual_gap_",
+            "status_",
+            "history_",
+        ):
+            setattr(self, name, getattr(model, name))
+
+    def _warn_of_edges(self, grid: Grid) -> None:
+        C = self.best_params_["C"]
+        if len(grid.Cs) > 1 and C in (grid.Cs[0], grid.Cs[-1]):
+            edge = "smallest" if grid.Cs[0] == C else "largest"
+            warnings.warn(
+                f"The best C, {C:g}, is the {edge} of Cs; others beyond it may be better.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _label_scores(self, X: Any) -> Matrix:
+        scores: Matrix = self.best_estimator_.label_scores(self._rows(X))
+        if hasattr(self, "calibration_"):
+            return np.asarray(self.calibration_.decision_function(scores))
+        return scores
+
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the logarithms of the odds less the threshold: positive where it is predicted.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q), (n, n_classes) or (n,)
+            log(p / (1 - p)) - t for labels; without a threshold for three or more classes; the
+            difference for two.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        scores = self.label_scores(X)
+        if self.multilabel_:
+            scores -= thresholds_of(self.threshold_, scores, X, at_least_one=self.at_least_one)
+        elif self.classes_.size == 2:
+            return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def _calibrates(self) -> bool:
+        return bool(self.calibration)
+
+    @available_if(_calibrates)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Matrix:
+        """Return the probability of each label, or class.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Probabilities: of labels each by itself; those of classes sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        probabilities: Matrix = expit(self.label_scores(X))
+        if not self.multilabel_:
+            probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
+
+    def predict_names(self, X: Any) -> list[list[Any]]:
+        """Return the names of the relevant labels of each row, the most probable first.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        list of list
+            Names, or numbers where labels have no names.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If `X` is malformed.
+        """
+        check_is_fitted(self)
+        names: Any = getattr(self, "label_names_in_", self.classes_)
+        decision = self.decision_function(X)
+        order = np.argsort(-decision, axis=1, kind="stable")
+        return [
+            [names[k] for k in best if row[k] > 0]
+            for row, best in zip(decision, order, strict=True)
+        ]

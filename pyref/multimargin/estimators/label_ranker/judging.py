@@ -1,0 +1,144 @@
+"""What the held-out scores of a setting are worth."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from multimargin.checks.labels import check_indicator, complete_rows
+from multimargin.thresholds import PooledCalibration, Threshold
+from multimargin.thresholds.base import fit_threshold
+from multimargin.thresholds.calibration import calibrate, thresholds_of
+from multimargin.thresholds.held_out import HeldOut
+
+Matrix = NDArray[np.float64]
+
+# Of calibrations that compare settings.
+_N_BEST, _TOLERANCE = 30, 1e-4
+
+
+class Judge:
+    """Scores settings by a scorer of scikit-learn, on scores that were held out.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+        The labels, rows, weights and folds; its scores are not used.
+    scorer : callable
+        Called with an estimator, rows and a label indicator; larger is better.
+    make_threshold : callable or None
+        Returns an unfitted threshold; None predicts the best label of each row, one class.
+    at_least_one : bool
+        Whether each row has its best label.
+    calibration : bool
+        Whether to calibrate first.
+
+    Attributes
+    ----------
+    held_out : HeldOut
+        As given.
+    """
+
+    def __init__(
+        self,
+        held_out: HeldOut,
+        *,
+        scorer: Callable[..., float],
+        make_threshold: Callable[[], Threshold] | None,
+        at_least_one: bool,
+        calibration: bool,
+    ) -> None:
+        self.held_out = held_out
+        self._scorer, self._make_threshold = scorer, make_threshold
+        self._at_least_one, self._calibration = at_least_one, calibration
+        self._indicator = check_indicator(held_out.labels, "y", unknown=True)
+        weights = held_out.sample_weight
+        counted = complete_rows(held_out.labels)
+        if weights is not None:
+            counted &= weights > 0.0
+        if not counted.any():
+            raise ValueError(
+                "y has an unknown label in each row; expected rows in which all are known, to "
+                "measure on."
+            )
+        self._measured = [
+            np.flatnonzero(counted & (held_out.folds == fold)) for fold in np.unique(held_out.folds)
+        ]
+        self._last: PooledCalibration | None = None
+
+    def __call__(self, scores: Matrix) -> Matrix:
+        """Return the value of each fold, by one calibration of all held-out rows."""
+        odds = scores
+        if self._calibration:
+            # A rough one tells settings apart.
+            self._last = PooledCalibration(n_best=_N_BEST)._fit(
+                scores, self._indicator, self.held_out.sample_weight, self._last, _TOLERANCE
+            )
+            odds = self._last.decision_function(scores)
+        return self._values(odds)
+
+    def final(self, scores: Matrix) -> tuple[PooledCalibration | None, Threshold | None, Matrix]:
+        """Return calibration, threshold and values of each fold, no row calibrated by itself."""
+        odds, calibration = scores, None
+        if self._calibration:
+            calibrated = calibrate(replace(self.held_out, scores=scores))
+            odds, calibration = calibrated.odds, calibrated.calibration
+        threshold = None if self._make_threshold is None else self._threshold(odds)
+        return calibration, threshold, self._values(odds)
+
+    def _threshold(self, odds: Matrix) -> Threshold:
+        assert self._make_threshold is not None
+        held_out = self.held_out
+        return fit_threshold(
+            self._make_threshold(), odds, held_out.labels, None, held_out.sample_weight
+        )
+
+    def _sets(self, odds: Matrix) -> NDArray[np.intp]:
+        if self._make_threshold is None:
+            winners = odds.argmax(axis=1)
+            return np.asarray(winners[:, None] == np.arange(odds.shape[1]), dtype=np.intp)
+        threshold = self._threshold(odds)
+        thresholds = thresholds_of(threshold, odds, None, at_least_one=self._at_least_one)
+        return np.asarray(odds > thresholds, dtype=np.intp)
+
+    def _values(self, odds: Matrix) -> Matrix:
+        # Most scorers take the ranking alone.
+        sets = cache(lambda: self._sets(odds))
+        labels, weights = self.held_out.labels, self.held_out.sample_weight
+        values = np.full(len(self._measured), np.nan)
+        for fold, rows in enumerate(self._measured):
+            if rows.size == 0:
+                continue
+            named = {} if weights is None else {"sample_weight": weights[rows]}
+            answers = _Answers(odds[rows], lambda rows=rows: sets()[rows])
+            place_holder = np.zeros((rows.size, 1))
+            values[fold] = self._scorer(answers, place_holder, labels[rows].astype(int), **named)
+        return values
+
+
+class _Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Stands for a fitted classifier before a scorer, and answers by held-out scores."""
+
+    def __init__(self, odds: Any, sets: Any) -> None:
+        self.odds, self.sets = odds, sets
+        self.classes_ = np.arange(odds.shape[1])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of the rows."""
+        return self.odds
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the rows."""
+        return expit(self.odds)
+
+    def predict(self, X: Any) -> Any:
+        """Return the label sets of the rows."""
+        return self.sets()

@@ -1,0 +1,183 @@
+"""The order in which settings are tried, and what is kept of each."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from multimargin.estimators.label_ranker.judging import Judge
+from multimargin.estimators.label_ranker.settings import Grid, Setting
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+
+Matrix = NDArray[np.float64]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A setting that was tried.
+
+    Parameters
+    ----------
+    setting : Setting
+        The setting.
+    values : ndarray of shape (n_folds,)
+        Value of each fold, larger is better; NaN where a fold has nothing to measure.
+    seconds : float
+        Of all folds.
+    """
+
+    setting: Setting
+    values: Matrix
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """Mean value of the folds."""
+        return float(np.nanmean(self.values))
+
+
+class Search:
+    """Tries settings on folds, a path over C from warm starts at a time.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        Features.
+    y : ndarray of shape (n, q)
+        Labels, NaN where unknown.
+    sample_weight : ndarray of shape (n,) or None
+        Weights.
+    folds : list of (train, test)
+        The folds.
+    judge : Judge
+        What values held-out scores.
+    options : dict
+        Parameters of all fits.
+    deadline : float or None
+        When no further fit begins, by `time.monotonic`.
+    n_jobs : int or None
+        Folds that are fitted at the same time, in threads.
+    verbose : int
+        1 prints a line a setting.
+
+    Attributes
+    ----------
+    tried : list of Tried
+        In the order of the search.
+    best : Tried or None
+        The best so far; of several the first.
+    scores : ndarray of shape (m, q)
+        Held-out scores of the best.
+    model : estimator
+        The model of the first fold of the best.
+    out_of_time : bool
+        Whether the deadline ended the search.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        sample_weight: Matrix | None,
+        folds: list[Fold],
+        judge: Judge,
+        options: dict[str, Any],
+        *,
+        deadline: float | None,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> None:
+        self._judge, self._options = judge, options
+        self._deadline, self._n_jobs, self._verbose = deadline, n_jobs, verbose
+        self._parts = [
+            (X[a], y[a], None if sample_weight is None else sample_weight[a], X[b])
+            for a, b in folds
+        ]
+        self.tried: list[Tried] = []
+        self.best: Tried | None = None
+        self.scores = np.empty(0)
+        self.model: PairwiseClassifier | None = None
+        self.out_of_time = False
+
+    def run(self, grid: Grid) -> None:
+        """Choose loss and C, then one parameter after the other near that C."""
+        self._start, self._planned = time.monotonic(), grid.most
+        for loss in grid.losses:
+            self._climb(grid.first(loss), grid.Cs)
+        for name in ("gamma", "class_weight", "top_k"):
+            assert self.best is not None
+            for setting in grid.others(name, self.best.setting):
+                self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
+
+    def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:
+        """Try C, then larger and smaller ones while they are better, from warm starts.
+
+        With a rival only where the first is better than that.
+        """
+        models: list[PairwiseClassifier] = [
+            setting.make(**self._options, warm_start=True) for _ in self._parts
+        ]
+        before = len(self.tried)
+        place = Cs.index(setting.C)
+        first = self._try(setting, models)
+        if first is not None and (rival is None or first.mean > rival.mean):
+            highest = first.mean
+            for further in (Cs[place + 1 :], Cs[:place][::-1]):
+                for C in further:
+                    tried = self._try(replace(setting, C=C), models)
+                    if tried is None or tried.mean <= highest:
+                        break
+                    highest = tried.mean
+                if highest > first.mean:
+                    break
+        self._planned -= len(Cs) - (len(self.tried) - before)
+
+    def _try(self, setting: Setting, models: list[PairwiseClassifier]) -> Tried | None:
+        """Return what a setting is worth, None if no time is left; the first is always tried."""
+        start = time.monotonic()
+        limit = None
+        if self._deadline is not None:
+            self.out_of_time = start >= self._deadline
+            if self.out_of_time and self.tried:
+                return None
+            limit = max(self._deadline - start, 1e-3)
+        parallel = Parallel(n_jobs=self._n_jobs, prefer="threads")
+        found = parallel(
+            delayed(_held_out_scores)(model.set_params(C=setting.C, max_time=limit), part)
+            for model, part in zip(models, self._parts, strict=True)
+        )
+        scores = np.vstack(found)
+        values = self._judge(scores)
+        tried = Tried(setting, values, time.monotonic() - start)
+        self.tried.append(tried)
+        if self.best is None or tried.mean > self.best.mean:
+            self.best, self.scores, self.model = tried, scores, models[0]
+        if self._verbose:
+            self._print(tried)
+        return tried
+
+    def _print(self, tried: Tried) -> None:
+        assert self.best is not None
+        done = len(self.tried)
+        left = (time.monotonic() - self._start) / done * (self._planned - done)
+        print(
+            f"{done}/{self._planned}  {tried.setting}: {tried.mean:.5g} in {tried.seconds:.2g} s; "
+            f"best {self.best.mean:.5g} ({self.best.setting}); at most {left:.2g} s left",
+            flush=True,
+        )
+
+
+def _held_out_scores(model: PairwiseClassifier, part: tuple[Any, ...]) -> Matrix:
+    X, y, weights, X_test = part
+    with warnings.catch_warnings():
+        # Of a fold: the model that is returned says how it ended.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, sample_weight=weights)
+    return model.label_scores(X_test)

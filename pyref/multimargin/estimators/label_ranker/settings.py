@@ -1,0 +1,161 @@
+"""What is chosen among: settings of the pairwise methods."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.estimators.mlodm import MLODM
+from multimargin.estimators.rank_lsvm import RankLSVM
+from multimargin.estimators.rank_svm import RankSVM
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+
+LOSSES: dict[str, type[PairwiseClassifier]] = {
+    "hinge": RankSVM,
+    "squared_hinge": RankLSVM,
+    "margin_distribution": MLODM,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Parameters of one fit.
+
+    Parameters
+    ----------
+    loss : str
+        A key of `LOSSES`.
+    kernel : str or callable
+        The kernel.
+    gamma : float or str
+        Its width.
+    class_weight : object
+        Weights of the labels.
+    top_k : int, float or None
+        How many irrelevant labels a relevant one is ranked against.
+    C : float
+        Weight of the loss.
+    """
+
+    loss: str
+    kernel: Any
+    gamma: Any
+    class_weight: Any
+    top_k: Any
+    C: float
+
+    def make(self, **further: Any) -> PairwiseClassifier:
+        """Return an unfitted estimator, with further parameters."""
+        estimator = LOSSES[self.loss](C=self.C, kernel=self.kernel, gamma=self.gamma, threshold=0.0)
+        known = estimator.get_params()
+        if "bias" in known:
+            further["bias"] = "penalized"
+        for name in ("class_weight", "top_k"):
+            if name in known:
+                further[name] = getattr(self, name)
+        estimator.set_params(**further)
+        return estimator
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        parts = [f"C={self.C:g}", f"loss={self.loss}"]
+        if self.kernel != "linear":
+            width = self.gamma if isinstance(self.gamma, str) else f"{self.gamma:.4g}"
+            parts += [f"kernel={self.kernel}", f"gamma={width}"]
+        if self.class_weight is not None:
+            named = isinstance(self.class_weight, str)
+            parts.append(f"class_weight={self.class_weight if named else '...'}")
+        if self.top_k is not None:
+            parts.append(f"top_k={self.top_k:g}")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of each parameter, those that the search starts from first.
+
+    Parameters
+    ----------
+    losses, gammas, class_weights, top_ks : tuple
+        The values.
+    kernel : str or callable
+        The kernel.
+    Cs : tuple of float
+        Values of C, increasing.
+    """
+
+    losses: tuple[str, ...]
+    kernel: Any
+    gammas: tuple[Any, ...]
+    class_weights: tuple[Any, ...]
+    top_ks: tuple[Any, ...]
+    Cs: tuple[float, ...]
+
+    def first(self, loss: str) -> Setting:
+        """Return the setting that the search of a loss starts from."""
+        start = Setting(
+            loss,
+            self.kernel,
+            self.gammas[0],
+            self.class_weights[0],
+            self.top_ks[0],
+            self.Cs[len(self.Cs) // 2],
+        )
+        return start if takes_top_k(loss) else replace(start, top_k=None)
+
+    def others(self, name: str, setting: Setting) -> list[Setting]:
+        """Return the setting with each other value of a parameter."""
+        values = {
+            "gamma": self.gammas,
+            "class_weight": self.class_weights,
+            "top_k": self.top_ks if takes_top_k(setting.loss) else (),
+        }[name]
+        own = getattr(setting, name)
+        return [replace(setting, **{name: value}) for value in values if not _same(value, own)]
+
+    @property
+    def most(self) -> int:
+        """The largest number of settings that a search tries."""
+        others = sum(len(v) - 1 for v in (self.gammas, self.class_weights, self.top_ks))
+        return (len(self.losses) + others) * len(self.Cs)
+
+
+def takes_top_k(loss: str) -> bool:
+    """Return whether the largest losses of a row are those of its hardest labels."""
+    return loss != "margin_distribution"
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and np.array_equal(one, other))
+
+
+def losses_of(loss: Any) -> tuple[str, ...]:
+    """Return the losses that a parameter names, one or several."""
+    names = (loss,) if isinstance(loss, str) or not isinstance(loss, list | tuple) else tuple(loss)
+    if not names:
+        raise ValueError(f"loss is empty; expected some of {', '.join(map(repr, LOSSES))}.")
+    return tuple(check_choice("loss", name, LOSSES) for name in names)
+
+
+def values_of(name: str, value: Any) -> tuple[Any, ...]:
+    """Return the values that a parameter lists, or the only one that it is."""
+    if not isinstance(value, list | tuple):
+        return (value,)
+    if not value:
+        raise ValueError(f"{name} is empty; expected at least one value.")
+    return tuple(value)
+
+
+def Cs_of(Cs: Any, lowest: float, highest: float) -> tuple[float, ...]:
+    """Return the values of C that a parameter means, increasing."""
+    if np.ndim(Cs) == 0 or not isinstance(Cs, Sequence | np.ndarray):
+        number = check_integer("Cs", Cs, at_least=1, at_most=1000)
+        return tuple(float(f"{C:.6g}") for C in np.geomspace(lowest, highest, number))
+    if len(Cs) == 0:
+        raise ValueError("Cs is empty; expected at least one number above 0.")
+    return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())

@@ -1,0 +1,280 @@
+"""LabelRankerCV: what it chooses is what its parts would, and it says what it did."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.preprocessing import normalize
+
+from multimargin import CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
+from multimargin.datasets import load_debian_tags
+from multimargin.estimators.label_ranker import search as searching
+from multimargin.measures import get_scorer, ranking_average_precision
+from multimargin.thresholds import F1Threshold, PooledCalibration
+from multimargin.tuning import MultilabelStratifiedKFold
+from tests.support.problems import noisy_linear_problem
+from tests.support.scikit_learn_checks import all_checks_of
+
+QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "random_state": 0}
+
+
+def problem(seed=0, n=150, d=6, q=5):
+    return noisy_linear_problem(seed, n, d, q, cut=0.8)
+
+
+# As for LogisticRegressionCV: folds of repeated rows are other folds.
+REASON = "a repeated row lies in several folds, a weighted one in one"
+EXEMPT = {
+    "check_sample_weight_equivalence_on_dense_data": REASON,
+    "check_sample_weight_equivalence_on_sparse_data": REASON,
+    "check_class_weight_classifiers": "the methods do not take weights of labels yet",
+}
+
+
+@all_checks_of(
+    [LabelRankerCV([10.0], threshold=0.5, **QUICK)], expected_failed_checks=lambda _: EXEMPT
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_one_setting_is_a_calibrated_classifier():
+    X, y = problem()
+    inner = RankLSVM(10.0, kernel="linear", random_state=0, tol=1e-9, max_iter=100_000)
+    expected = CalibratedClassifier(inner, at_least_one=True).fit(X, y)
+    options = {**QUICK, "loss": "squared_hinge", "kernel": "linear", "tol": 1e-9, "cv_tol": 1e-9}
+    options["at_least_one"] = True
+    model = LabelRankerCV([10.0], **options).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), atol=1e-3)
+    assert model.threshold_.value_ == pytest.approx(expected.threshold_.value_, abs=1e-2)
+    assert (model.predict(X).sum(axis=1) > 0).all()
+    assert model.status_ == model.best_estimator_.status_ == "converged"
+    assert model.dual_gap_ <= 1e-9
+
+
+def test_the_best_setting_is_that_of_the_held_out_rows():
+    X, y = problem(1)
+    Cs = [0.1, 1.0, 10.0]
+    options = {**QUICK, "kernel": "linear", "cv_tol": 1e-5, "calibration": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = LabelRankerCV(Cs, **options).fit(X, y)
+    values = []
+    for C in Cs:
+        inner = RankSVM(C, kernel="linear", bias="penalized", tol=1e-5, random_state=0)
+        values.append(
+            [
+                ranking_average_precision(y[b], inner.fit(X[a], y[a]).label_scores(X[b]))
+                for a, b in MultilabelStratifiedKFold(3).split(X, y)
+            ]
+        )
+    assert [p["C"] for p in model.cv_results_["params"]] == [1.0, 10.0, 0.1]
+    found = [model.cv_results_[f"split{fold}_test_score"] for fold in range(3)]
+    np.testing.assert_allclose(np.transpose(found), np.take(values, [1, 2, 0], axis=0), atol=1e-3)
+    assert model.best_params_["C"] == Cs[int(np.mean(values, axis=1).argmax())]
+    assert model.best_score_ == pytest.approx(np.mean(values, axis=1).max(), abs=1e-3)
+    assert not hasattr(model, "predict_proba")
+
+
+def test_the_held_out_threshold_does_not_see_its_own_row(monkeypatch):
+    X, y = problem(2)
+    seen = []
+
+    class Spy(F1Threshold):
+        def fit(self, scores, y, X=None, sample_weight=None):
+            seen.append(scores)
+            return super().fit(scores, y, X, sample_weight)
+
+    LabelRankerCV([10.0], threshold=Spy(), kernel="linear", **QUICK).fit(X, y)
+    folds = list(MultilabelStratifiedKFold(3).split(X, y))
+    inner = RankSVM(
+        10.0, kernel="linear", bias="penalized", tol=1e-2, threshold=0.0, random_state=0
+    )
+    seed = int(np.random.RandomState(0).randint(2**31 - 1))
+    inner.set_params(random_state=seed)
+    scores = [clone(inner).fit(X[a], y[a]).label_scores(X[b]) for a, b in folds]
+    expected = []
+    for fold, own in enumerate(scores):
+        others = [other for other in range(3) if other != fold]
+        without = PooledCalibration().fit(
+            np.vstack([scores[o] for o in others]), np.vstack([y[folds[o][1]] for o in others])
+        )
+        expected.append(without.decision_function(own))
+    np.testing.assert_allclose(seen[-1], np.vstack(expected), atol=1e-9)
+
+
+def test_the_order_of_the_labels_does_not_matter():
+    X, y = problem(3)
+    folds = list(MultilabelStratifiedKFold(3).split(X, y))
+    order = np.random.default_rng(0).permutation(y.shape[1])
+    # Of the hinge some labels may come out alike, and rounding ranks them.
+    options = {"cv": folds, "cv_tol": 1e-8, "tol": 1e-8, "gamma": "scale", "random_state": 0}
+    options["loss"] = ["squared_hinge", "margin_distribution"]
+    one = LabelRankerCV(**options).fit(X, y)
+    other = LabelRankerCV(**options).fit(X, y[:, order])
+    assert one.best_params_ == other.best_params_
+    p, q = one.predict_proba(X)[:, order], other.predict_proba(X)
+    np.testing.assert_allclose(p, q, atol=1e-4)
+
+
+def test_kernels_and_lengths_by_the_features():
+    X, y = problem(4)
+    dense = LabelRankerCV([10.0], **QUICK).fit(X, y)
+    assert (dense.kernel_, dense.unit_length_) == ("rbf", False)
+    assert len(dense.cv_results_["params"]) == 3  # widths
+    S = sparse.csr_array(np.abs(X))
+    text = LabelRankerCV([10.0], **QUICK).fit(S, y)
+    assert (text.kernel_, text.unit_length_) == ("linear", True)
+    same = LabelRankerCV([10.0], unit_length=False, **QUICK).fit(normalize(S), y)
+    np.testing.assert_array_equal(text.predict_proba(S), same.predict_proba(normalize(S)))
+    wide = LabelRankerCV([10.0], **QUICK).fit(np.hstack([X, np.zeros((150, 500))]), y)
+    assert wide.kernel_ == "linear"
+
+
+def test_names_of_labels():
+    X, y = problem(5)
+    names = ["a", "b", "c", "d", "e"]
+    frame = LabelRankerCV([10.0], **QUICK).fit(X, pd.DataFrame(y, columns=names))
+    sets = [{names[k] for k in np.flatnonzero(row)} for row in y]
+    listed = LabelRankerCV([10.0], **QUICK).fit(X, sets)
+    assert frame.label_names_in_.tolist() == listed.label_names_in_.tolist() == names
+    np.testing.assert_array_equal(frame.predict_proba(X), listed.predict_proba(X))
+    for row, chosen, p in zip(
+        frame.predict(X), frame.predict_names(X), frame.predict_proba(X), strict=True
+    ):
+        assert set(chosen) == {names[k] for k in np.flatnonzero(row)}
+        assert np.all(np.diff([p[names.index(name)] for name in chosen]) <= 0)
+    del frame.label_names_in_
+    assert {type(k) for row in frame.predict_names(X) for k in row} == {np.int64}
+
+
+def test_classes():
+    X, y = problem(6)
+    of_rows = np.array(list("xyz"))[y[:, 0] + y[:, 1]]
+    model = LabelRankerCV([10.0], **QUICK).fit(X, of_rows)
+    assert (model.predict(X) == of_rows).mean() > 0.7
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert not hasattr(model, "threshold_")
+
+
+def test_any_scorer_weights_groups_and_unknown_labels():
+    X, y = problem(7)
+    for scoring in ("micro_f1", "neg_ranking_loss", "f1_macro", get_scorer("neg_one_error")):
+        model = LabelRankerCV(scoring=scoring, kernel="linear", **QUICK).fit(X, y)
+        mean = model.cv_results_["mean_test_score"]
+        assert model.best_index_ == mean.argmax()
+        assert model.best_score_ == pytest.approx(mean.max(), abs=0.03)
+    y = y.astype(float)
+    y[np.random.default_rng(0).random(y.shape) < 0.1] = np.nan
+    groups = np.arange(len(y)) % 10
+    weights = np.r_[np.zeros(5), np.ones(len(y) - 5)]
+    model = LabelRankerCV([10.0], kernel="linear", **QUICK)
+    changed = y.copy()
+    changed[:5] = 1 - changed[:5]
+    one = model.fit(X, y, weights, groups).predict_proba(X)
+    np.testing.assert_allclose(one, clone(model).fit(X, changed, weights, groups).predict_proba(X))
+    y[:, 0] = np.nan
+    with pytest.raises(ValueError, match="y has an unknown label in each row"):
+        model.fit(X, y)
+
+
+def test_rows_of_zeros_rare_labels_and_labels_that_a_fold_lacks():
+    X, y = problem(8)
+    y = np.column_stack([y, np.zeros((len(y), 2), dtype=int)])
+    y[0, 5] = 1
+    X[:5] = 0.0
+    S = sparse.csr_array(X)
+    model = LabelRankerCV([10.0], **QUICK).fit(S, y)
+    p = model.predict_proba(S)
+    assert np.isfinite(p).all()
+    assert p[:, 5:].mean() < 0.1
+
+
+def test_lines_and_warnings(capsys):
+    X, y = problem(9)
+    model = LabelRankerCV([1e-4, 1e-3], kernel="linear", verbose=1, **QUICK)
+    with pytest.warns(UserWarning, match=r"The best C, 0.001, is the largest of Cs; others"):
+        model.fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("1/2  C=0.001 loss=hinge: ")
+    assert "; best " in lines[1]
+    assert lines[1].endswith("at most 0 s left")
+
+
+@pytest.mark.parametrize("after", [0, 4])
+def test_out_of_time_keeps_the_best_so_far(monkeypatch, after):
+    X, y = problem(10)
+    attempt = searching.Search._try
+
+    def late(self, setting, models):
+        if len(self.tried) == after:
+            self._deadline = -1.0
+        return attempt(self, setting, models)
+
+    monkeypatch.setattr(searching.Search, "_try", late)
+    model = LabelRankerCV(max_time=1e6, random_state=0).fit(X, y)
+    assert model.status_ == "time_limit"
+    # Without any time the first setting is tried all the same.
+    assert len(model.cv_results_["params"]) == max(after, 1)
+    assert model.predict_proba(X).shape == y.shape
+    assert model.best_estimator_.status_ == "converged"
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_an_interruption_keeps_the_best_so_far(monkeypatch, after):
+    X, y = problem(11)
+    attempt = searching.Search._try
+
+    def interrupted(self, setting, models):
+        if len(self.tried) == after:
+            raise KeyboardInterrupt
+        return attempt(self, setting, models)
+
+    monkeypatch.setattr(searching.Search, "_try", interrupted)
+    model = LabelRankerCV(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert hasattr(model, "best_params_") == (after > 0)
+    if after:
+        assert model.status_ == "interrupted"
+        assert len(model.cv_results_["params"]) == after
+        assert model.predict_proba(X).shape == y.shape
+
+
+def test_jobs_and_copies_change_nothing():
+    X, y = problem(12)
+    model = LabelRankerCV(random_state=0, gamma="scale").fit(X, y)
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), p)
+    again = clone(model).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), p)
+
+
+def test_tags_of_programs():
+    X, X_test, y, y_test = load_debian_tags().train_test()
+    model = LabelRankerCV([10.0], **QUICK).fit(X[:500], y[:500])
+    ap = ranking_average_precision(y_test, model.decision_function(X_test))
+    raw = ranking_average_precision(y_test, model.best_estimator_.label_scores(normalize(X_test)))
+    assert ap > raw + 0.01
+
+
+def test_bad_input_is_named():
+    X, y = problem(13)
+    for parameters, message in (
+        ({"loss": "logistic"}, "loss is 'logistic'; expected one of 'hinge', "),
+        ({"loss": []}, "loss is empty; expected some of 'hinge'"),
+        ({"top_k": []}, "top_k is empty; expected at least one value"),
+        ({"Cs": []}, "Cs is empty; expected at least one number above 0"),
+        ({"Cs": [1.0, -1.0]}, "Cs is -1.0; expected a finite number above 0"),
+        ({"kernel": "precomputed"}, "kernel is 'precomputed'; expected one of 'auto', 'linear'"),
+        ({"scoring": "nothing"}, "scoring is 'nothing'; expected a key of"),
+        ({"unit_length": "text"}, "unit_length is 'text'; expected one of 'auto'"),
+        ({"threshold": "scores"}, "threshold is 'scores'; expected 'micro', "),
+        ({"cv": 1}, "cv is 1; expected a number of folds of at least 2"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            LabelRankerCV(**parameters).fit(X, y)
