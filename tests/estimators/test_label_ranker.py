@@ -1,6 +1,7 @@
 """LabelRankerCV: what it chooses is what its parts would, and it says what it did."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd

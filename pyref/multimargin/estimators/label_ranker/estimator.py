@@ -28,7 +28,14 @@ from multimargin.checks.targets import check_pairs, check_targets, lists_labels
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.search import Search
-from multimargin.estimators.label_ranker.settings import Cs_of, Grid, losses_of, values_of
+from multimargin.estimators.label_ranker.settings import (
+    Cs_of,
+    Grid,
+    class_weights_of,
+    losses_of,
+    top_ks_of,
+    values_of,
+)
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
@@ -231,6 +238,8 @@ class LabelRankerCV(LabelScoringClassifier):
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
         check_as_many_rows(targets.indicator, X, "y")
+        if names is None:
+            names = targets.label_names
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = targets.indicator
         check_pairs(indicator if weights is None else indicator[weights > 0])
@@ -239,7 +248,7 @@ class LabelRankerCV(LabelScoringClassifier):
         )
         rows = self._rows(X)
         self.kernel_ = self._kernel_of(rows)
-        grid = self._grid(rows)
+        grid = self._grid(rows, targets.classes.tolist() if names is None else list(names))
         labels = with_nan(indicator)
         relevant = (indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
@@ -342,7 +351,7 @@ class LabelRankerCV(LabelScoringClassifier):
         linear = sparse.issparse(X) or X.shape[1] > _MOST_FEATURES or X.shape[0] > _MOST_ROWS
         return "linear" if linear else "rbf"
 
-    def _grid(self, X: Any) -> Grid:
+    def _grid(self, X: Any, names: Sequence[Any]) -> Grid:
         gammas: tuple[Any, ...] = ("scale",)
         if self.gamma is not None:
             gammas = values_of("gamma", self.gamma)
@@ -353,8 +362,8 @@ class LabelRankerCV(LabelScoringClassifier):
             losses_of(self.loss),
             self.kernel_,
             gammas if self.kernel_ in ("rbf", "poly", "sigmoid") else gammas[:1],
-            values_of("class_weight", self.class_weight),
-            values_of("top_k", self.top_k),
+            class_weights_of(self.class_weight, names),
+            top_ks_of(self.top_k),
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
 

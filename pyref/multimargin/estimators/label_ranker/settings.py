@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,49 @@ def Cs_of(Cs: Any, lowest: float, highest: float) -> tuple[float, ...]:
     if len(Cs) == 0:
         raise ValueError("Cs is empty; expected at least one number above 0.")
     return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())
+
+
+def class_weights_of(class_weight: Any, names: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the weights of labels that a parameter lists: None, a name or an array each.
+
+    `names` are what the labels are called; a label that a dict leaves out has weight 1.
+    """
+    return tuple(_label_weights(one, names) for one in values_of("class_weight", class_weight))
+
+
+def _label_weights(value: Any, names: Sequence[Any]) -> Any:
+    expected = (
+        f"None, 'balanced', 'sqrt', a dict or an array of {len(names)} numbers above 0, or a list "
+        "of these"
+    )
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return check_choice("class_weight", value, ("balanced", "sqrt"))
+    if isinstance(value, dict):
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            raise ValueError(
+                f"class_weight has the label {unknown[0]!r}; expected labels among {names[0]!r}, "
+                f"..., {names[-1]!r}."
+            )
+        value = np.array([value.get(name, 1.0) for name in names])
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"class_weight is {value!r}; expected {expected}.")
+    numbers = value.dtype.kind in "biuf" and value.shape == (len(names),)
+    if not numbers or not (np.isfinite(value) & (value > 0)).all():
+        raise ValueError(f"class_weight is {value!r}; expected {expected}.")
+    return value.astype(np.float64)
+
+
+def top_ks_of(top_k: Any) -> tuple[Any, ...]:
+    """Return the numbers or shares of hardest labels that a parameter lists."""
+    return tuple(_top_k(one) for one in values_of("top_k", top_k))
+
+
+def _top_k(value: Any) -> int | float | None:
+    if value is None:
+        return None
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return check_integer("top_k", value, at_least=1)
+    return check_real("top_k", value, above=0.0, at_most=1.0)
