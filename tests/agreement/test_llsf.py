@@ -4,10 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
+from sklearn.svm import SVC
 
-from multimargin import LLSF, beta_max
+from multimargin import (
+    LLSF,
+    LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
+    beta_max,
+)
 from multimargin.reference import llsf
 from tests.support.problems import unrelated_problem
 from tests.support.subsets import first_fast
@@ -149,7 +156,25 @@ def test_both_published_loops_diverge_where_the_convex_form_converges():
     with pytest.warns(ConvergenceWarning, match="unbounded below"):
         published.fit(X, Y)
     assert published.status_ == "diverged"
-    assert llsf.algorithm_1(X, Y, 0.5, 0.1, max_iter=3000).objective < -1e10
+    assert llsf.algorithm_1(X, Y, 0.5, 0.1, max_iter=1000).objective < -1e10
     convex = LLSF(0.5, 0.1, tol=1e-4).fit(X, Y)
     assert convex.status_ == "converged"
     assert convex.dual_gap_ <= 1e-4
+
+
+def test_classifiers_on_own_features_are_the_plain_ones():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 12))
+    Y = (X[:, :4] + X[:, 4:8] + 0.5 * rng.standard_normal((60, 4)) > 0.3).astype(int)
+    svm, selector = SVC(kernel="linear", C=1.0), LLSF(beta=2.0)
+    relevance = LabelSpecificBinaryRelevance(svm, selector).fit(X[:40], Y[:40])
+    W = relevance.selector_.coef_.T
+    assert 0 < np.count_nonzero(W) < W.size
+    labels, scores = llsf.algorithm_3(X[:40], Y[:40], X[40:], W, lambda: clone(svm))
+    np.testing.assert_allclose(relevance.decision_function(X[40:]), scores, atol=1e-6)
+    np.testing.assert_array_equal(relevance.predict(X[40:]), labels)
+    pi = [2, 0, 3, 1]
+    chain = LabelSpecificClassifierChain(svm, selector, order=pi).fit(X[:40], Y[:40])
+    labels, scores = llsf.classifier_chain(X[:40], Y[:40], X[40:], W, lambda: clone(svm), pi)
+    np.testing.assert_allclose(chain.decision_function(X[40:]), scores, atol=1e-6)
+    np.testing.assert_array_equal(chain.predict(X[40:]), labels)

@@ -23,6 +23,7 @@ Dictionary::
     b                      momentum, b_t                                            algorithm 1
     S_eps[.]               soft_threshold                                                  (11)
     tau, S       m x q     threshold and scores of m test rows                      algorithm 2
+    pi           q         the order of the labels in a classifier chain               section IV
 """
 
 from __future__ import annotations
@@ -48,36 +49,25 @@ class Solution(NamedTuple):
 # -------------------------------------------------------------------------------------------------
 # Label correlations: section III-C
 # -------------------------------------------------------------------------------------------------
-def label_dissimilarity(Y: ArrayLike, w: ArrayLike | None = None) -> Array:
+def label_dissimilarity(Y: ArrayLike) -> Array:
     """Compute R; a label without instances has dissimilarity 1 to all others, 0 to itself."""
-    # Instance i counts w_i times.
     Y = label_matrix(Y)
-    n, q = Y.shape
-    w = np.ones(n) if w is None else np.asarray(w, dtype=np.float64)
+    q = Y.shape[1]
     R = np.zeros((q, q))
     for i in range(q):
         for j in range(q):
             if i != j:
-                lengths = np.sqrt((w @ Y[:, i]) * (w @ Y[:, j]))
-                cosine = w @ (Y[:, i] * Y[:, j]) / lengths if lengths > 0 else 0.0
+                lengths = np.sqrt(Y[:, i].sum() * Y[:, j].sum())
+                cosine = Y[:, i] @ Y[:, j] / lengths if lengths > 0 else 0.0
                 R[i, j] = 1.0 - cosine
     return R
 
 
-def _counted(rows: Array, w: ArrayLike | None) -> Array:
-    """Return rows whose sums of squares are those of rows that count w_i times."""
-    if w is None:
-        return rows
-    counted: Array = np.sqrt(np.asarray(w, dtype=np.float64))[:, None] * rows
-    return counted
-
-
-def shift(X: ArrayLike, Y: ArrayLike, alpha: float, w: ArrayLike | None = None) -> float:
+def shift(X: ArrayLike, Y: ArrayLike, alpha: float) -> float:
     """Compute delta: 0 when the published problem is convex, else -lambda_min(R)."""
     # The eigenvalues of the quadratic form are lambda_i(X^T X) + alpha lambda_j(R).
     X = np.asarray(X, dtype=np.float64)
-    X = _counted(X, w)
-    smallest_label = np.linalg.eigvalsh(label_dissimilarity(Y, w))[0]
+    smallest_label = np.linalg.eigvalsh(label_dissimilarity(Y))[0]
     smallest_feature = np.linalg.eigvalsh(X.T @ X)[0] if X.shape[1] <= X.shape[0] else 0.0
     if alpha == 0 or smallest_feature + alpha * smallest_label > 0 or smallest_label > -1e-12:
         return 0.0
@@ -109,9 +99,8 @@ def primal(
     alpha: float = 0.1,
     beta: float = 0.1,
     solver: Solver = "clarabel",
-    w: ArrayLike | None = None,
 ) -> Solution:
-    """Solve the convex form as a sum of squares; instance i counts w_i times."""
+    """Solve the convex form as a sum of squares."""
     # X^T X (x) I + alpha I (x) (R + delta I) belongs to ||P W||^2 + ||W F^T||^2 with P^T P = X^T X
     # and F^T F = alpha (R + delta I). Where delta = 0 but R has negative eigenvalues,
     # lambda_min(X^T X) I is moved from the first term to the second, which then has none.
@@ -119,9 +108,8 @@ def primal(
     X = np.asarray(X, dtype=np.float64)
     Y = label_matrix(Y).astype(np.float64)
     d, q = X.shape[1], Y.shape[1]
-    delta = shift(X, Y, alpha, w)
-    R = label_dissimilarity(Y, w) + delta * np.eye(q)
-    X, Y = _counted(X, w), _counted(Y, w)
+    delta = shift(X, Y, alpha)
+    R = label_dissimilarity(Y) + delta * np.eye(q)
 
     W = cp.Variable((d, q))
     feature_values, V = np.linalg.eigh(X.T @ X)
@@ -170,9 +158,8 @@ def algorithm_1(
     gamma: float = 0.01,
     max_iter: int = 100,
     delta: float = 0.0,
-    stop: Callable[[float], bool] | None = None,
 ) -> Solution:
-    """Run algorithm 1 on R + delta I until `stop` accepts the objective, or W overflows."""
+    """Run algorithm 1 on R + delta I."""
     # The paper says "while not converged" and no more.
     X = np.asarray(X, dtype=np.float64)
     Y = label_matrix(Y).astype(np.float64)
@@ -188,14 +175,10 @@ def algorithm_1(
         G = V - (XtX @ V - XtY + alpha * V @ R) / L_f  # step 4, (12)
         W_next = soft_threshold(G, beta / L_f)  # step 5, (10)
         b_next = (1 + np.sqrt(4 * b**2 + 1)) / 2  # step 6
-        if np.abs(W_next).max() > 1e100:
-            break
         W_before, W = W, W_next  # step 7
         b_before, b = b, b_next
         history.append(objective(X, Y, W, R, alpha, beta))
-        if stop is not None and stop(history[-1]):
-            break
-    return Solution(objective(X, Y, W, R, alpha, beta), W, np.asarray(history))
+    return Solution(history[-1], W, np.asarray(history))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -218,18 +201,46 @@ def algorithm_3(
     X_test: ArrayLike,
     W: Array,
     make_classifier: Callable[[], Any],
-) -> npt.NDArray[np.int_]:
-    """Train one classifier a label on its own features, and predict the labels of X_test."""
-    # Step 6 prints Y where its i-th column is meant. A label with one class or without features is
-    # predicted as its majority class.
+) -> tuple[npt.NDArray[np.int_], Array]:
+    """Return labels and scores by one classifier per label on its own features: LLSF-BSVM."""
+    # Step 6 prints Y where its i-th column is meant.
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
     Y = label_matrix(Y)
-    Y_test = np.zeros((X_test.shape[0], Y.shape[1]), dtype=np.int_)
+    S_test = np.zeros((X_test.shape[0], Y.shape[1]))
     for i in range(Y.shape[1]):  # step 3
         id_i = np.flatnonzero(W[:, i] != 0)  # step 4
-        if id_i.size == 0 or np.unique(Y[:, i]).size == 1:
-            Y_test[:, i] = int(2 * Y[:, i].sum() > Y.shape[0])
-            continue
-        h_i = make_classifier().fit(X[:, id_i], Y[:, i])  # steps 5 and 6
-        Y_test[:, i] = h_i.predict(X_test[:, id_i])  # steps 9 and 10
-    return Y_test
+        h_i = train(make_classifier, X[:, id_i], Y[:, i])  # steps 5 and 6
+        S_test[:, i] = h_i(X_test[:, id_i])  # steps 9 and 10
+    return (S_test > 0).astype(np.int_), S_test
+
+
+def classifier_chain(
+    X: ArrayLike,
+    Y: ArrayLike,
+    X_test: ArrayLike,
+    W: Array,
+    make_classifier: Callable[[], Any],
+    pi: ArrayLike,
+) -> tuple[npt.NDArray[np.int_], Array]:
+    """Return labels and scores by LLSF-CC: each label learns from those before it in pi, too."""
+    X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
+    Y, pi = label_matrix(Y), np.asarray(pi)
+    Y_test = np.zeros((X_test.shape[0], Y.shape[1]), dtype=np.int_)
+    S_test = np.zeros(Y_test.shape)
+    for place, i in enumerate(pi):
+        id_i, before = np.flatnonzero(W[:, i] != 0), pi[:place]
+        h_i = train(make_classifier, np.hstack([X[:, id_i], Y[:, before]]), Y[:, i])
+        S_test[:, i] = h_i(np.hstack([X_test[:, id_i], Y_test[:, before]]))
+        Y_test[:, i] = S_test[:, i] > 0
+    return Y_test, S_test
+
+
+def train(
+    make_classifier: Callable[[], Any], X: Array, y: npt.NDArray[np.int_]
+) -> Callable[[Array], Array]:
+    """Return a binary classifier's scores; the majority of a label of one class or no features."""
+    if X.shape[1] == 0 or np.unique(y).size == 1:
+        majority = 1.0 if 2 * y.sum() > y.size else -1.0
+        return lambda rows: np.full(len(rows), majority)
+    scores: Callable[[Array], Array] = make_classifier().fit(X, y).decision_function
+    return scores
