@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib import pyplot
 
+from multimargin.datasets import load_debian_tags
 from tests.support.data import DATA
 from tests.support.subsets import fast_only
 
@@ -31,7 +33,7 @@ WITH_CODE = [page for page in PAGES if code_of(page)]
 QUICK = [
     page
     for page in WITH_CODE
-    if page.stem in ("README", "getting_started", "datasets", "llsf", "is_it_converged")
+    if page.stem in ("README", "index", "getting_started", "datasets", "llsf", "is_it_converged")
 ]
 
 
@@ -60,9 +62,24 @@ def test_example(
     pyplot.close("all")
 
 
+def write_packages(path: Path) -> None:
+    """Write the table that the front pages read: words and tags of 300 programs."""
+    data = load_debian_tags()
+    random = np.random.default_rng(0)
+    with path.open("w", encoding="utf-8") as file:
+        file.write("description,tags\n")
+        for i in np.sort(random.choice(data.X.shape[0], 300, replace=False)):
+            words = [data.feature_names[j] for j in data.X[[i]].nonzero()[1]]
+            tags = [name for name, has in zip(data.label_names, data.Y[i], strict=True) if has]
+            file.write(f'"{" ".join(words)}","{" ".join(tags)}"\n')
+
+
 @pytest.mark.parametrize("page", fast_only(WITH_CODE, QUICK), ids=lambda page: page.stem)
-def test_code_of_page(page: Path) -> None:
+def test_code_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    if "packages.csv" in code_of(page):
+        write_packages(tmp_path / "packages.csv")
     exec(compile(code_of(page), str(page), "exec"), {"__name__": "__main__"})
     pyplot.close("all")
 
