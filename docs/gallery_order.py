@@ -14,6 +14,8 @@ ORDER = (
     "certified_convergence.py",
     "verify_against_exact_qp.py",
     "own_loss.py",
+    "course_mlrl.py",
+    "course_llsf.py",
     "margins.py",
     "label_relationships.py",
     "label_graph.py",
