@@ -6,12 +6,13 @@ import pickle
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
@@ -23,7 +24,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier, __version__
+from multimargin import (
+    CalibratedClassifier,
+    RankSVM,
+    ThresholdedClassifier,
+    __version__,
+    model_files,
+)
 from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.methods import METHODS
@@ -121,6 +128,13 @@ def file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "model"
     save_model({"any": np.arange(1000)}, INFO, path, storage=request.param)
     return path
+
+
+@pytest.fixture
+def fitted_file(tmp_path: Path) -> Path:
+    X, Y = DATA.X[:40], DATA.Y[:40]
+    save_model(RankSVM(kernel="linear").fit(X, Y), INFO, tmp_path / "model")
+    return tmp_path / "model"
 
 
 def test_cut_short(file: Path) -> None:
@@ -400,11 +414,71 @@ def test_a_dtype_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:
         {"feature_names": "abc"},
         {"table": {"kinds": ["number"]}},
         {"table": {"kinds": {"a": "picture"}}},
+        {"label_names": []},
+        {"label_names": ["a", 2]},
+        {"sparse": "yes"},
+        {"sparse": 0},
+        {"method": None},
+        {"split": ["train"]},
     ],
+    ids=str,
 )
 def test_a_header_with_values_of_other_types(file: Path, changes: dict[str, Any]) -> None:
     change_header(file, **changes)
     with pytest.raises(ValueError, match=r"the header of .* is damaged or cut short"):
+        load_model(file)
+
+
+@pytest.mark.parametrize("kind", ["feature_names", "label_names"])
+def test_a_header_with_other_names_than_the_model(fitted_file: Path, kind: str) -> None:
+    file = fitted_file
+    names = getattr(load_model(file)[1], kind)
+    for other in (names[:-1], (*names, "more")):
+        change_header(file, **{kind: list(other)})
+        message = rf"cannot be loaded.*{kind} in the header are {len(other)}, the model has"
+        with pytest.raises(ValueError, match=message):
+            load_model(file)
+
+
+def with_entries(file: Path, change: Callable[[str, bytes], list[tuple[str, bytes, int]]]) -> None:
+    """Write the entries of a model file anew, each as those that `change` makes of it."""
+    header, _, content = file.read_bytes().partition(b"PK\x03\x04")
+    forged = BytesIO()
+    with ZipFile(BytesIO(b"PK\x03\x04" + content)) as old, ZipFile(forged, "w") as new:
+        for entry in old.infolist():
+            for name, part, kind in change(entry.filename, old.read(entry)):
+                new.writestr(name, part, compress_type=kind)
+    file.write_bytes(header + forged.getvalue())
+
+
+def a_long_schema(name: str, part: bytes) -> list[tuple[str, bytes, int]]:
+    return [(name, part + b" " * 10**7 if name == "schema.json" else part, ZIP_DEFLATED)]
+
+
+def a_compressed_array(name: str, part: bytes) -> list[tuple[str, bytes, int]]:
+    return [(name, part, ZIP_DEFLATED if name.endswith(".npy") else ZIP_STORED)]
+
+
+def an_array_of_a_large_shape(name: str, part: bytes) -> list[tuple[str, bytes, int]]:
+    if name.endswith(".npy"):
+        written = BytesIO()
+        np.lib.format.write_array_header_1_0(
+            written, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+        )
+        part = written.getvalue() + part[-64:]
+    return [(name, part, ZIP_STORED)]
+
+
+@pytest.mark.parametrize("change", [a_long_schema, a_compressed_array, an_array_of_a_large_shape])
+def test_nothing_is_unpacked_that_the_file_cannot_need(
+    fitted_file: Path, monkeypatch: pytest.MonkeyPatch, change: Any
+) -> None:
+    file = fitted_file
+    with_entries(file, lambda name, part: [(name, part, ZIP_STORED)])
+    load_model(file)
+    with_entries(file, change)
+    monkeypatch.setattr(model_files, "_nodes", lambda content: pytest.fail("it was unpacked"))
+    with pytest.raises(ValueError, match=r"cannot be loaded; it is damaged.*bytes"):
         load_model(file)
 
 

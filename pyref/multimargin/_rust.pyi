@@ -16,6 +16,7 @@ __all__ = [
     "improve_part",
     "kernel_matrix",
     "kernel_product",
+    "looks_for_signals",
     "loss_prox",
     "loss_value",
     "residual_band",
@@ -132,6 +133,7 @@ class _PartRequest(_PartDefaults):
 def improve_part(
     indicator: NDArray[np.uint8], features: _Features, **request: Unpack[_PartRequest]
 ) -> PartAnswer: ...
+def looks_for_signals() -> bool: ...
 def route_label_sums(sum: _Matrix, capacity: _Matrix) -> tuple[float, _Matrix] | None: ...
 
 class _ResidualDefaults(TypedDict, total=False):

@@ -10,16 +10,18 @@ from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.paths import existing_file
+from multimargin.datasets.npz import check_size_of_array
 from multimargin.estimators import MajorityClass
 from multimargin.files import path_to_write, replacing
 from multimargin.kernels import Kernel
@@ -52,6 +54,12 @@ _LOADERS = {"numpy.dtype": "DTypeNode"}
 _SPARSE_TYPES = frozenset({"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"})
 # A header of more is none of ours; one line for each of a million names would fit.
 _MAX_HEADER = 2**28
+_SCHEMA = "schema.json"
+# What is compressed, descriptions and sparse matrices, takes some twenty times as much when it is
+# not: more is a file that is made to fill the memory.
+_MOST_UNPACKED, _ALWAYS_UNPACKED = 60, 200_000
+# Of arrays in models; those of trees have fields.
+_KINDS = "buifcmMUSV"
 
 
 @dataclass(frozen=True)
@@ -259,7 +267,9 @@ def load_model(
         try:
             if storage == "pickle":
                 return joblib.load(stream), info
-            return _from_skops(stream.read(), trusted), info
+            model = _from_skops(stream.read(), trusted)
+            _check_names(model, info)
+            return model, info
         except _UntrustedError as error:
             raise ValueError(
                 f"path: the model in {file} holds types that are not trusted: {error}; if you "
@@ -318,6 +328,7 @@ def _skops_content(model: Any) -> bytes:
 
 def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
     skops = _skops()
+    _check_sizes(content)
     found = skops.get_untrusted_types(data=content)
     untrusted = {
         name
@@ -336,6 +347,47 @@ def _from_skops(content: bytes, trusted: Collection[str]) -> Any:
     return model
 
 
+def _check_sizes(content: bytes) -> None:
+    """Check, before anything is unpacked, that it does not take more than the file can need."""
+    with ZipFile(BytesIO(content)) as archive:
+        stored = 0
+        for entry in archive.infolist():
+            if entry.filename == _SCHEMA:
+                _check_unpacked(entry.filename, [entry])
+                continue
+            # As written here: arrays take what the file takes.
+            stored += entry.file_size
+            if entry.compress_type != ZIP_STORED or stored > len(content):
+                raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
+            if entry.filename.endswith(".npy"):
+                check_size_of_array(archive, entry, _KINDS)
+            elif entry.filename.endswith(".npz"):
+                with ZipFile(BytesIO(archive.read(entry))) as matrix:
+                    _check_unpacked(entry.filename, matrix.infolist())
+                    for array in matrix.infolist():
+                        check_size_of_array(matrix, array, _KINDS)
+
+
+def _check_unpacked(name: str, entries: Sequence[ZipInfo]) -> None:
+    found = sum(entry.file_size for entry in entries)
+    packed = sum(entry.compress_size for entry in entries)
+    if found > _MOST_UNPACKED * packed + _ALWAYS_UNPACKED:
+        raise ValueError(f"{name} claims {found:,} bytes in {packed:,} compressed ones")
+
+
+def _check_names(model: Any, info: ModelInfo) -> None:
+    """Check that a model has the features and labels that the header names."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    features = None if info.table is not None else getattr(model, "n_features_in_", None)
+    labels = getattr(last, "classes_", None)
+    for kind, names, count in (
+        ("feature_names", info.feature_names, features),
+        ("label_names", info.label_names, None if labels is None else len(labels)),
+    ):
+        if count is not None and count != len(names):
+            raise ValueError(f"{kind} in the header are {len(names)}, the model has {count}")
+
+
 def _nodes(content: bytes) -> set[tuple[str, str]]:
     """Return the full names of all types in a file, trusted ones too, and skops's loaders."""
     nodes = set()
@@ -346,7 +398,7 @@ def _nodes(content: bytes) -> set[tuple[str, str]]:
         )
 
     with ZipFile(BytesIO(content)) as archive:
-        json.loads(archive.read("schema.json"), object_hook=note)
+        json.loads(archive.read(_SCHEMA), object_hook=note)
     return nodes
 
 
@@ -398,10 +450,10 @@ def _with_public_names(content: bytes) -> bytes:
     with ZipFile(BytesIO(content)) as old, ZipFile(written, "w", ZIP_STORED) as new:
         for entry in old.infolist():
             part = old.read(entry)
-            if entry.filename == "schema.json":
+            if entry.filename == _SCHEMA:
                 part = json.dumps(json.loads(part, object_hook=_with_public_module)).encode()
             # The words of a vocabulary make it long; the arrays are kept as they are.
-            kind = ZIP_DEFLATED if entry.filename == "schema.json" else ZIP_STORED
+            kind = ZIP_DEFLATED if entry.filename == _SCHEMA else ZIP_STORED
             new.writestr(entry.filename, part, compress_type=kind)
     return written.getvalue()
 
@@ -434,7 +486,9 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
         if found in _FORMATS:
             info = _info(header)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"path: the header of {file} is damaged or cut short") from error
+        raise ValueError(
+            f"path: the header of {file} is damaged or cut short ({type(error).__name__}: {error})"
+        ) from error
     if found not in _FORMATS:
         raise ValueError(
             f"path: {file} has format {found}, expected at most {_FORMAT}: it was written by "
@@ -457,9 +511,15 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     }
     values["table"] = _table(header.get("table"))
     for kind in ("feature_names", "label_names"):
-        if not isinstance(values[kind], list):
-            raise TypeError(f"{kind} is no list")
-        values[kind] = tuple(values[kind])
+        names = values[kind]
+        if not (isinstance(names, list) and names and all(isinstance(n, str) for n in names)):
+            raise TypeError(f"{kind} is no list of names")
+        values[kind] = tuple(names)
+    for kind in ("method", "data_name", "split", "version"):
+        if not isinstance(values[kind], str):
+            raise TypeError(f"{kind} is no text")
+    if not isinstance(values["sparse"], bool):
+        raise TypeError("sparse is neither true nor false")
     return ModelInfo(**values)
 
 

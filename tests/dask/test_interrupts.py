@@ -16,8 +16,8 @@ import multimargin.dask
 from multimargin import RankSVM
 from multimargin.dask import calls, owned, store
 from multimargin.dask.cluster import ClusterParts
-from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.owned import OwnedTasks
+from multimargin.interrupts import Interrupts
 
 # Where Ctrl-C comes: a function of another module, whether after it has done its work, and at which
 # of its calls.

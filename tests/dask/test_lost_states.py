@@ -15,8 +15,8 @@ from multimargin.dask import calls, store
 from multimargin.dask import cluster as clusters
 from multimargin.dask.checkpoints import Checkpoint
 from multimargin.dask.cluster import ClusterParts, Options
-from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.owned import OwnedTasks
+from multimargin.interrupts import Interrupts
 from tests.support.rounds import at_rounds, objective
 
 

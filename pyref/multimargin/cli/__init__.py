@@ -4,7 +4,9 @@ Each command is a file of this package, registered in `app`. A command's file im
 only what its signature needs, the rest inside the function: all files are read to show any help.
 """
 
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -18,19 +20,31 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     The code is 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
     """
     try:
+        code = _code_of(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        # While the command is still being read, or is already over.
+        code = INTERRUPTED
+    if arguments is None and threading.current_thread() is threading.main_thread():
+        # What is left is to end with this code.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise SystemExit(code)
+
+
+def _code_of(arguments: Sequence[str]) -> int:
+    try:
         from multimargin.cli.run import run
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
-        if (sys.argv[1:] if arguments is None else list(arguments)) == ["--version"]:
+        if list(arguments) == ["--version"]:
             from multimargin.versions import show_versions
 
             show_versions()
-            raise SystemExit(0) from None
+            return 0
         print(
             f"multimargin: the command line needs {error.name}, which is not installed: "
             "pip install 'multimargin[cli]'",
             file=sys.stderr,
         )
-        raise SystemExit(FAILED) from None
-    raise SystemExit(run(sys.argv[1:] if arguments is None else arguments))
+        return FAILED
+    return run(arguments)

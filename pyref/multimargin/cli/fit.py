@@ -19,6 +19,7 @@ from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
     from multimargin.datasets.tables import TableColumns
+    from multimargin.interrupts import Interrupts
 
 
 def command(
@@ -113,14 +114,18 @@ def command(
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
     pipeline = make_pipeline(estimator, scale, data)
-    interrupted, seconds = _run(
-        pipeline, lambda: pipeline.fit(X, Y), f"fitting {method.title}", as_json
-    )
-    info = _info(method.name, data, split, columns)
-    _keep(pipeline, info, output)
-    described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
-    _report(pipeline, info, described, {"n_rows": rows.size}, scale, seconds, output, as_json)
-    _end(interrupted, output)
+    from multimargin.interrupts import Interrupts
+
+    interrupts = Interrupts()
+    with interrupts.held():
+        interrupted, seconds = _run(
+            interrupts, pipeline, lambda: pipeline.fit(X, Y), f"fitting {method.title}", as_json
+        )
+        info = _info(method.name, data, split, columns)
+        _keep(pipeline, info, output)
+        described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
+        _report(pipeline, info, described, {"n_rows": rows.size}, scale, seconds, output, as_json)
+        _end(interrupted, output)
 
 
 def _fit_parts(
@@ -143,6 +148,7 @@ def _fit_parts(
     from multimargin.dask import fit
     from multimargin.dask.fitting import check_estimator
     from multimargin.files import path_to_write
+    from multimargin.interrupts import Interrupts
     from multimargin.scaling import with_scaler
 
     arguments = linear_parameters(method_name, scale, address, arguments)
@@ -154,10 +160,12 @@ def _fit_parts(
     # Before any worker starts.
     check_estimator(estimator)
     pipeline = with_scaler(estimator, "none")
-    with client_of(address) as client:
+    interrupts = Interrupts()
+    with client_of(address) as client, interrupts.held():
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         where = f"{counted(parts.count, 'part')} on {counted(workers, 'worker')}"
         interrupted, seconds = _run(
+            interrupts,
             pipeline,
             lambda: fit(
                 estimator,
@@ -170,16 +178,18 @@ def _fit_parts(
             f"fitting {method.title} to {where}",
             as_json,
         )
-    parts.check_names(estimator)
-    _keep(pipeline, parts.info, output)
+        parts.check_names(estimator)
+        _keep(pipeline, parts.info, output)
     size = {"n_rows": None, "n_parts": parts.count, "n_workers": workers}
     described = f"{parts.info.data_name}: {where}"
     _report(pipeline, parts.info, described, size, "none", seconds, output, as_json, "rounds")
     _end(interrupted, output)
 
 
-def _run(pipeline: Any, fit: Callable[[], Any], title: str, as_json: bool) -> tuple[bool, float]:
-    """Fit under a display; return whether Ctrl-C ended it with a certificate, and the seconds."""
+def _run(
+    interrupts: "Interrupts", pipeline: Any, fit: Callable[[], Any], title: str, as_json: bool
+) -> tuple[bool, float]:
+    """Fit under a display; return whether Ctrl-C ended it with a model, and the seconds."""
     import sys
     from contextlib import nullcontext, redirect_stdout
     from time import perf_counter
@@ -188,22 +198,22 @@ def _run(pipeline: Any, fit: Callable[[], Any], title: str, as_json: bool) -> tu
     from multimargin.cli.progress import new_progress, shown_fit
 
     estimator = pipeline[-1]
-    with (
-        new_progress(console(stderr=True), transient=True) as progress,
-        shown_fit(progress, title, estimator),
-        # With --json, what the method prints with --verbose 1 must not be between the braces.
-        redirect_stdout(sys.stderr) if as_json else nullcontext(),
-    ):
-        start = perf_counter()
-        try:
+    start = perf_counter()
+    try:
+        with (
+            interrupts.allowed(),
+            new_progress(console(stderr=True), transient=True) as progress,
+            shown_fit(progress, title, estimator),
+            # With --json, what the method prints with --verbose 1 must not be between the braces.
+            redirect_stdout(sys.stderr) if as_json else nullcontext(),
+        ):
             fit()
-        except KeyboardInterrupt:
-            # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no
-            # model.
-            if getattr(estimator, "status_", None) != "interrupted":
-                raise
-            return True, perf_counter() - start
-        return False, perf_counter() - start
+    except KeyboardInterrupt:
+        # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
+        if getattr(estimator, "status_", None) is None:
+            raise
+        return True, perf_counter() - start
+    return False, perf_counter() - start
 
 
 def _keep(pipeline: Any, info: Any, output: str | None) -> None:

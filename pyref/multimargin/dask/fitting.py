@@ -18,7 +18,6 @@ from multimargin.dask import checkpoints, parts
 from multimargin.dask.checkpoints import Checkpoint
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
-from multimargin.dask.interrupts import Interrupts
 from multimargin.dask.label_features import check_label_features, fit_label_features
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import Settings, Solution
@@ -30,6 +29,7 @@ from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
+from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import fit_threshold

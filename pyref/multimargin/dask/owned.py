@@ -13,7 +13,7 @@ from typing import Any
 
 from distributed import Client, Future, wait
 
-from multimargin.dask.interrupts import Interrupts
+from multimargin.interrupts import Interrupts
 
 # Seconds between two looks at whether there was an interrupt, or a worker is gone.
 LOOK = 0.2

@@ -92,8 +92,13 @@ def _read_arrays(file: Path) -> dict[str, Any]:
     return arrays
 
 
-def check_size_of_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    """Check that an array is as large as its header claims, before NumPy makes room for it."""
+def check_size_of_array(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, kinds: str = "buifUS"
+) -> None:
+    """Check that an array is as large as its header claims, before NumPy makes room for it.
+
+    `kinds` are those of its dtype that may be.
+    """
     if member.file_size > _DEFLATE_RATIO * (member.compress_size + 1):
         raise ValueError(
             f"{member.filename} claims {member.file_size:,} bytes in {member.compress_size:,} "
@@ -110,7 +115,7 @@ def check_size_of_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> No
         except Exception as error:
             # NumPy evaluates the header as a literal, which raises nearly anything.
             raise ValueError(f"{member.filename} has a header that is not NumPy's") from error
-        if dtype.kind not in "buifUS":
+        if dtype.kind not in kinds:
             raise ValueError(f"{member.filename} has dtype {dtype}, expected numbers or text")
         size = prod(shape) * dtype.itemsize
         if min(shape, default=0) < 0 or stream.tell() + size != member.file_size:

@@ -271,16 +271,19 @@ default="scores"
             sums=sums,
             row_scales=scales,
         )
-        solution = solve(X, targets.indicator, convexity, request)
-        self._store(targets, convexity, solution.weights, report_of(solution))
-        self.kkt_residual_ = solution.kkt_residual
-        interrupted = solution.status == "interrupted" and not progress.stop_requested
-        try:
-            self._fit_threshold(given, targets, weights, interrupted)
-        except KeyboardInterrupt:
-            # The model has its certificate and is kept, as when the loop is interrupted.
-            interrupted, self.status_ = True, "interrupted"
-            self._fit_threshold(given, targets, weights, interrupted)
+        interrupts = progress.interrupts
+        with interrupts.held():
+            solution = interrupts.reached_by(solve, X, targets.indicator, convexity, request)
+            self._store(targets, convexity, solution.weights, report_of(solution))
+            self.kkt_residual_ = solution.kkt_residual
+            interrupted = solution.status == "interrupted" and not progress.stop_requested
+            try:
+                with interrupts.allowed():
+                    self._fit_threshold(given, targets, weights, interrupted)
+            except KeyboardInterrupt:
+                # The model has its certificate and is kept, as when the loop is interrupted.
+                interrupted, self.status_ = True, "interrupted"
+                self._fit_threshold(given, targets, weights, interrupted)
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt

@@ -30,6 +30,8 @@ mod _rust {
     #[pymodule_export]
     use super::losses::{loss_prox, loss_value};
     #[pymodule_export]
+    use super::monitor::looks_for_signals;
+    #[pymodule_export]
     use super::pairwise::{PairwiseSolution, solve_pairwise};
     #[pymodule_export]
     use super::parts::{PartAnswer, improve_part, route_label_sums};

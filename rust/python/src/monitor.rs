@@ -4,10 +4,23 @@ use crate::memory::reserve_is_spent;
 use multimargin_solvers::report::{Monitor, Record};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How often signals are looked at: well below the 100 ms in which Ctrl-C must be answered.
 const INTERVAL: Duration = Duration::from_millis(20);
+
+thread_local! {
+    /// Whether a loop of this thread has Python run its signal handlers.
+    static LOOKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a signal handler that calls this runs because a loop looks for signals: that loop keeps what it has reached
+/// when the handler raises KeyboardInterrupt.
+#[pyfunction]
+pub fn looks_for_signals() -> bool {
+    LOOKING.get()
+}
 
 /// Asks Python for signals now and then. Once interrupted it stays so. An exception of a signal handler or of the
 /// callback, other than KeyboardInterrupt, reaches the caller through [`PythonMonitor::finish`].
@@ -81,7 +94,10 @@ impl Monitor for PythonMonitor {
                 ));
                 return true;
             }
-            if let Err(error) = Python::attach(|py| py.check_signals()) {
+            LOOKING.set(true);
+            let found = Python::attach(|py| py.check_signals());
+            LOOKING.set(false);
+            if let Err(error) = found {
                 self.end_by(error);
             }
         }

@@ -210,29 +210,36 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
         progress = Progress(self, self.max_iter, self.verbose)
         problem = self._problem(X, targets, weights, training, progress)
-        fit = self._solve(replace(problem, deadline=deadline))
-        interrupted = fit.status == "interrupted" and not progress.stop_requested
-        if interrupted and fit.n_iter == 0:
-            # Nothing was reached yet: a model fitted before stays as it is.
-            raise KeyboardInterrupt
-        if training.solved_nearest:
-            expansion = fit.dual if fit.expansion is None else fit.expansion
-            fit = replace(fit, expansion=training.expansion(expansion))
-        self._store(X, targets, kernel, fit)
-        fit = replace(fit, status=_status(fit, training))
-        fit = self._certified(problem, fit)
-        self._store_report(fit)
-        if training.solved_nearest:
-            # The expansion is no dual matrix to start from.
-            self._fit_shape = None
-        try:
-            self._fit_threshold(problem, targets, fit, interrupted)
-        except KeyboardInterrupt:
-            # The model has its certificate and is kept, as when the loop is interrupted.
-            interrupted, self.status_ = True, "interrupted"
-            self._fit_threshold(problem, targets, fit, interrupted)
-        if hasattr(self, "coef_") and not self.warm_start:
-            self._forget_rows()
+        problem = replace(problem, deadline=deadline)
+        with progress.interrupts.held():
+            if exact:
+                with progress.interrupts.allowed():
+                    fit = self._solve(problem)
+            else:
+                fit = progress.interrupts.reached_by(self._solve, problem)
+            interrupted = fit.status == "interrupted" and not progress.stop_requested
+            if interrupted and fit.n_iter == 0:
+                # Nothing was reached yet: a model fitted before stays as it is.
+                raise KeyboardInterrupt
+            if training.solved_nearest:
+                expansion = fit.dual if fit.expansion is None else fit.expansion
+                fit = replace(fit, expansion=training.expansion(expansion))
+            self._store(X, targets, kernel, fit)
+            fit = replace(fit, status=_status(fit, training))
+            fit = self._certified(problem, fit)
+            self._store_report(fit)
+            if training.solved_nearest:
+                # The expansion is no dual matrix to start from.
+                self._fit_shape = None
+            try:
+                with progress.interrupts.allowed():
+                    self._fit_threshold(problem, targets, fit, interrupted)
+            except KeyboardInterrupt:
+                # The model has its certificate and is kept, as when the loop is interrupted.
+                interrupted, self.status_ = True, "interrupted"
+                self._fit_threshold(problem, targets, fit, interrupted)
+            if hasattr(self, "coef_") and not self.warm_start:
+                self._forget_rows()
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt

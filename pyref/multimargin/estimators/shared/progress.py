@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from multimargin.interrupts import Interrupts
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # pragma: no cover  # scikit-learn before 1.9, as make test-oldest has it
@@ -48,18 +50,24 @@ class Progress:
         self._verbose = verbose
         self._context = None
         self.stop_requested = False
+        self.interrupts = Interrupts()
         if getattr(estimator, "_skl_callbacks", None):
             self._context = estimator._init_callback_context(max_subtasks=max_epochs)
             self._context.call_on_fit_task_begin(estimator=estimator)
 
     def epoch_callback(self) -> EpochCallback | None:
         """Return the function to call after each epoch, None when there is no callback."""
-        return self._epoch if self._verbose or self._context is not None else None
+        return self._told if self._verbose or self._context is not None else None
 
     def finish(self) -> None:
         """Tell the callbacks that the fit is over."""
         if self._context is not None:
             self._context.call_on_fit_task_end(estimator=self._estimator)
+
+    def _told(self, *record: Any) -> bool:
+        """Let Ctrl-C end what the user has called, and the loop with it."""
+        with self.interrupts.allowed():
+            return self._epoch(*record)
 
     def _epoch(self, epoch: int, seconds: float, primal: float, dual: float, active: int) -> bool:
         gap = (primal - dual) / abs(primal) if primal else 0.0

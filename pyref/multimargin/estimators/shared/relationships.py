@@ -1,6 +1,7 @@
 """What MLRL and SSMLRL share: one joint solve, a model of the labels and of their covariance."""
 
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -111,6 +112,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
     keep_rows: bool
     # When the fit has to end, while it runs.
     _deadline: float | None = None
+    _held: ExitStack
 
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
@@ -196,14 +198,17 @@ class RelationshipClassifier(KernelExpansionClassifier):
             sample_weight=rows,
         )
         self._deadline = deadline
-        try:
-            fit, expansion = self._fit_expansion(X, targets, weights, labelled, kernel, lam)
-        finally:
-            del self._deadline
-        self._store_expansion(X, kernel, expansion)
-        fit = self._certified(X, targets, weights, np.flatnonzero(labelled), fit)
-        if hasattr(self, "coef_") and not self.keep_rows:
-            self._forget_rows()
+        # From the loop on, nothing that Ctrl-C meets loses what the loop has reached.
+        with ExitStack() as held:
+            self._held = held
+            try:
+                fit, expansion = self._fit_expansion(X, targets, weights, labelled, kernel, lam)
+            finally:
+                del self._deadline, self._held
+            self._store_expansion(X, kernel, expansion)
+            fit = self._certified(X, targets, weights, np.flatnonzero(labelled), fit)
+            if hasattr(self, "coef_") and not self.keep_rows:
+                self._forget_rows()
         self._finish(fit)
         return self
 
@@ -270,14 +275,18 @@ class RelationshipClassifier(KernelExpansionClassifier):
         counted = indicator if shares is None else indicator[shares > 0.0]
         learned = np.flatnonzero(known_both(counted, axis=0))
         covariance = self._checked_covariance(q)
-        if self.solver == "exact":
+        exact = self.solver == "exact"
+        if exact:
             training.make_definite()
 
         progress = Progress(self, self.max_outer, self.verbose)
+        if not exact:
+            self._held.enter_context(progress.interrupts.held())
         if learned.size == 0:
             part = _nothing_to_learn(n)
         else:
-            part = self._solve(
+            part = progress.interrupts.reached_by(
+                self._solve,
                 training.features,
                 np.ascontiguousarray(indicator[:, learned]),
                 training.of_features,

@@ -1,17 +1,19 @@
-"""Ctrl-C between messages to a cluster, and never within one.
-
-Raised within a message, it could leave a task on the scheduler that is in no list here.
-"""
+"""Ctrl-C where it can be answered without losing what was reached, and held back elsewhere."""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any, TypeVar
+
+from multimargin import _rust
+
+_Result = TypeVar("_Result")
 
 
 class Interrupts:
-    """Ctrl-C, held back while tasks are given out and raised by `check`.
+    """Ctrl-C, held back while something must not be torn, and raised by `check`.
 
     Only where Python's own handler would raise it: in the main thread, without another handler.
     """
@@ -19,6 +21,7 @@ class Interrupts:
     def __init__(self) -> None:
         self._pressed = False
         self._holding = False
+        self._stops_loops = False
 
     def check(self) -> None:
         """Raise the interrupt that was held back, if there is one.
@@ -53,7 +56,7 @@ class Interrupts:
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Let interrupts through: nothing here talks to the cluster."""
+        """Let interrupts through: nothing here can be torn."""
         if not self._holding:
             yield
             return
@@ -64,5 +67,29 @@ class Interrupts:
         finally:
             signal.signal(signal.SIGINT, self._note)
 
+    def reached_by(self, loop: Callable[..., _Result], *arguments: Any) -> _Result:
+        """Return what a compiled loop reaches: Ctrl-C ends it, and what it returns is not lost.
+
+        Parameters
+        ----------
+        loop : callable
+            Calls a compiled loop, which returns what it has reached when it is interrupted.
+        *arguments : object
+            Its arguments.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C was pressed before.
+        """
+        self.check()
+        self._stops_loops = True
+        try:
+            return loop(*arguments)
+        finally:
+            self._stops_loops = False
+
     def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._stops_loops and _rust.looks_for_signals():
+            raise KeyboardInterrupt
         self._pressed = True

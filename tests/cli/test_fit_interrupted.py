@@ -1,0 +1,76 @@
+"""Ctrl-C after the loop of a fit: the file of -o is written, and the code is 130."""
+
+import importlib
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from multimargin.estimators.shared import pairwise
+from multimargin.model_files import load_model
+
+# Where Ctrl-C comes: a function of a module, before it does its work or after.
+PLACES = [
+    ("multimargin.estimators.shared.pairwise", "fit_threshold"),
+    ("multimargin.estimators.shared.pairwise", "_status"),
+    ("multimargin.cli.fit", "_info"),
+    ("multimargin.cli.fit", "_keep"),
+    ("multimargin.model_files", "path_to_write"),
+    ("multimargin.model_files", "_skops_content"),
+    ("multimargin.files", "_create_beside"),
+    ("multimargin.cli.fit", "_report"),
+    ("multimargin.cli.fit", "_end"),
+]
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize(("module", "name"), PLACES, ids=[name for _, name in PLACES])
+def test_a_fit_with_a_certificate_is_written(
+    command: Any,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    name: str,
+    before: bool,
+) -> None:
+    place = importlib.import_module(module)
+    original, file = getattr(place, name), tmp_path / "d.model"
+    # The loop has ended.
+    ended: list[bool] = []
+    certify = pairwise._status
+
+    def certified(*arguments: Any) -> Any:
+        ended.append(True)
+        return certify(*arguments)
+
+    def pressed(*arguments: Any, **options: Any) -> Any:
+        first = bool(ended) or name == "_status"
+        if first and before:
+            signal.raise_signal(signal.SIGINT)
+        answer = original(*arguments, **options)
+        if first and not before:
+            signal.raise_signal(signal.SIGINT)
+        return answer
+
+    monkeypatch.setattr(pairwise, "_status", certified)
+    monkeypatch.setattr(place, name, pressed)
+    answer = command("fit", folder, "--C", "1", "-o", file)
+    assert answer.code == 130
+    assert "multimargin: interrupted" in answer.err
+    model, _ = load_model(file)
+    assert 0.0 <= model[-1].dual_gap_ <= 1e-3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_outside_of_the_command_has_the_same_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    from multimargin import cli
+
+    def interrupted(arguments: Any) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("multimargin.cli.run.run", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["info", "digits"])
+    assert stopped.value.code == 130

@@ -1,0 +1,123 @@
+"""Ctrl-C after the loop, at any line: the model and its certificate are kept."""
+
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
+from multimargin.interrupts import Interrupts
+from tests.support.problems import noisy_linear_problem
+
+X, Y = noisy_linear_problem(3, 24, 4, 3, noise=0.5)
+LOOPS = ("solve_pairwise", "solve_mlrl", "solve_label_features", "solve_simplex")
+
+MODELS = [
+    RankSVM(threshold=0.0),
+    RankSVM(kernel="linear", bias="penalized"),
+    RankSVMz(),
+    RankCVM(solver="pairwise-frank-wolfe"),
+    MLODM(),
+    RankHLapSVM(),
+    MLRL(lam=0.05),
+    SSMLRL(),
+    LLSF(alpha=0.5),
+]
+
+
+class PressedAt:
+    """Presses Ctrl-C at a line of this package, the `place`-th after the loop has returned."""
+
+    def __init__(self, place: int | None) -> None:
+        self.place, self.lines, self.ended = place, 0, False
+
+    def __enter__(self) -> "PressedAt":
+        sys.setprofile(self._profile)
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(None)
+        sys.setprofile(None)
+
+    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "c_return" and getattr(argument, "__name__", None) in LOOPS:
+            self.ended = True
+
+    def _trace(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if "/multimargin/" not in frame.f_code.co_filename:
+            return None
+        if event == "line" and self.ended:
+            self.lines += 1
+            if self.lines == self.place:
+                signal.raise_signal(signal.SIGINT)
+        return self._trace
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_no_line_after_the_loop_loses_the_model(model: Any) -> None:
+    y = Y.astype(int)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    if isinstance(model, SSMLRL):
+        y[20:] = -1
+    whole = clone(model).fit(X, y)
+    with PressedAt(None) as counted:
+        clone(model).fit(X, y)
+    assert counted.lines > 20
+    places = np.unique(np.linspace(1, counted.lines, 40).astype(int))
+    for place in [1, 2, 3, 4, 5, *places]:
+        found = clone(model)
+        try:
+            with PressedAt(int(place)):
+                found.fit(X, y)
+        except KeyboardInterrupt:
+            pass
+        else:
+            # The last lines are those of what called the fit.
+            assert place > counted.lines - 5
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert found.dual_gap_ == whole.dual_gap_, place
+        assert found.status_ in ("converged", "interrupted")
+        assert found.predict(X).shape == Y.shape
+
+
+def test_only_a_loop_that_looks_for_signals_raises() -> None:
+    interrupts = Interrupts()
+
+    def loop() -> str:
+        signal.raise_signal(signal.SIGINT)
+        return "reached"
+
+    def held_at_the_end() -> None:
+        with interrupts.held():
+            assert interrupts.reached_by(loop) == "reached"
+            with pytest.raises(KeyboardInterrupt):
+                interrupts.reached_by(loop)
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        held_at_the_end()
+    with interrupts.held(), interrupts.allowed(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_another_handler_or_thread_is_left_alone() -> None:
+    def other(number: int, frame: FrameType | None) -> None:
+        raise AssertionError
+
+    before = signal.signal(signal.SIGINT, other)
+    try:
+        with Interrupts().held():
+            assert signal.getsignal(signal.SIGINT) is other
+    finally:
+        signal.signal(signal.SIGINT, before)
+    threads = [threading.Thread(target=lambda: Interrupts().held().__enter__())]
+    threads[0].start()
+    threads[0].join()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
