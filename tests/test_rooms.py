@@ -14,6 +14,7 @@ ROOMS = [
     "titles",
     "checks",
     "files",
+    "interrupts",
     "kernels",
     "measures",
     "margins",
@@ -94,6 +95,8 @@ TESTS = Path(__file__).parent
 SUBJECTS = {
     "baselines/test_estimators.py",
     "cli/test_documented.py",
+    "cli/test_fit_interrupted.py",
+    "dask/test_interrupts.py",
     "dask/test_lost_states.py",
     "dask/test_lost_workers.py",
     "datasets/test_damaged_files.py",
@@ -105,6 +108,7 @@ SUBJECTS = {
     "estimators/test_interrupted_threshold.py",
     "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
+    "estimators/shared/test_late_interrupts.py",
     "measures/test_measures.py",
     "thresholds/test_thresholds.py",
 }
