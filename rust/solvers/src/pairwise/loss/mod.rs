@@ -13,6 +13,9 @@
 //! `s_m`, `scores[relevant..]` the `s_n`. Neither side is sorted. A loss with a zero label ([`Loss::ZERO_LABEL`]) has
 //! other pairs: the zero label's score is the last one.
 
+mod candidates;
+#[cfg(test)]
+mod conditions;
 mod hinge;
 mod newton;
 mod optimal_margin;

@@ -13,6 +13,9 @@
 //! | near pair | `y > a + theta`: it costs `1/2 (y - a - theta)^2` |
 //! | far pair | `y < a - theta`: it costs `mu/2 (y - a + theta)^2` |
 //!
+//! Where the relevant labels have weights, they are the few however many there are, and their pairs cost so many times as
+//! much.
+//!
 //! Given the few, each of the many has its own scalar equation: `v` is an increasing, piecewise linear function of `y`
 //! with breakpoints where `y` meets some `a + theta` or `a - theta`. So the many, sorted once, are minimised out by
 //! one merge with `2k` thresholds of `v`, and what remains is smooth and convex in the `k` variables `a`. All labels
@@ -31,6 +34,7 @@
 //! the minimiser is followed from a small `lambda` upwards instead; between two values it is close to linear in
 //! `1 / lambda`, which predicts the next start.
 
+use super::Pairs;
 use super::squared_hinge::Moments;
 
 /// Newton steps that are tried from the guess before the continuation in `lambda`.
@@ -79,7 +83,9 @@ struct Segment {
     /// The labels form near pairs with the first `near` of the sorted few, and far pairs with the last `far`.
     near: usize,
     far: usize,
-    /// `near + mu far`, and `1 + lambda` times that: `dv/dy`.
+    /// The weights of both, `near + mu far`, and `1 + lambda` times that: `dv/dy`.
+    near_weight: f64,
+    far_weight: f64,
     weight: f64,
     stiffness: f64,
     /// A point `(v, y)` of the piece.
@@ -142,6 +148,10 @@ struct Pieces {
     /// The centres `b` of the few, and their values: `a` to begin with, the Newton point after the elimination.
     centres: Vec<f64>,
     few: Vec<f64>,
+    /// The weights of their pairs, and the sums of those before and from a position on.
+    weights: Vec<f64>,
+    weights_before: Vec<f64>,
+    weights_after: Vec<f64>,
     /// `segments[near_from[j]..]` form near pairs, `segments[..far_until[j]]` far pairs with the few at `j`.
     near_from: Vec<usize>,
     far_until: Vec<usize>,
@@ -161,12 +171,25 @@ impl Pieces {
         let Margins { theta, mu } = margins;
         let Self {
             few,
+            weights,
+            weights_before,
+            weights_after,
             near_from,
             far_until,
             segments,
             thresholds,
             ..
         } = self;
+        for sums in [&mut *weights_before, weights_after] {
+            sums.clear();
+            sums.resize(weights.len() + 1, 0.0);
+        }
+        for (j, weight) in weights.iter().enumerate() {
+            weights_before[j + 1] = weights_before[j] + weight;
+        }
+        for (j, weight) in weights.iter().enumerate().rev() {
+            weights_after[j] = weights_after[j + 1] + weight;
+        }
         segments.clear();
         thresholds.clear();
         near_from.clear();
@@ -174,7 +197,8 @@ impl Pieces {
         let Some(&first) = few.first() else { return };
         let k = few.len();
         let segment = |near: usize, far: usize, anchor: (f64, f64)| {
-            let weight = near as f64 + mu * far as f64;
+            let (near_weight, far_weight) = (weights_before[near], weights_after[k - far]);
+            let weight = near_weight + mu * far_weight;
             Segment {
                 start: 0,
                 count: 0.0,
@@ -183,13 +207,16 @@ impl Pieces {
                 highest: f64::NEG_INFINITY,
                 near,
                 far,
+                near_weight,
+                far_weight,
                 weight,
                 stiffness: 1.0 + lambda * weight,
                 anchor,
                 pull: 0.0,
             }
         };
-        let spread: f64 = few.iter().map(|a| a - first).sum();
+        let terms = few.iter().zip(weights.iter());
+        let spread: f64 = terms.map(|(a, weight)| weight * (a - first)).sum();
         let mut current = segment(0, k, (first - theta - lambda * mu * spread, first - theta));
         segments.push(current);
         while current.near < k {
@@ -280,14 +307,14 @@ impl Pieces {
         let Margins { theta, mu } = margins;
         self.sum_partners(
             |s| {
-                let shift = theta * (1.0 + 2.0 * lambda * mu * s.far as f64);
+                let shift = theta * (1.0 + 2.0 * lambda * mu * s.far_weight);
                 (
                     s.count / s.stiffness,
                     (s.sum - s.count * shift) / s.stiffness,
                 )
             },
             |s| {
-                let shift = theta * (1.0 + 2.0 * lambda * s.near as f64);
+                let shift = theta * (1.0 + 2.0 * lambda * s.near_weight);
                 (
                     s.count / s.stiffness,
                     (s.sum + s.count * shift) / s.stiffness,
@@ -305,6 +332,7 @@ impl Pieces {
         let Self {
             centres,
             few,
+            weights,
             near_from,
             far_until,
             segments,
@@ -318,8 +346,8 @@ impl Pieces {
         matrix.clear();
         matrix.resize(k * k, 0.0);
         for (j, Partners { near, far }) in partners.iter().enumerate() {
-            row_sums.push(1.0 + lambda * (near.0 + mu * far.0));
-            few[j] = centres[j] + lambda * (near.1 + mu * far.1);
+            row_sums.push(1.0 + lambda * weights[j] * (near.0 + mu * far.0));
+            few[j] = centres[j] + lambda * weights[j] * (near.1 + mu * far.1);
             let mut both = 0.0;
             let mut until = near_from[j];
             for i in j + 1..k {
@@ -329,7 +357,7 @@ impl Pieces {
                     until += 1;
                 }
                 let coupling = partners[i].near.0 + mu * (both + mu * far.0);
-                matrix[i * k + j] = lambda * lambda * coupling;
+                matrix[i * k + j] = lambda * lambda * coupling * (weights[i] * weights[j]);
             }
         }
     }
@@ -375,6 +403,7 @@ impl Pieces {
         let Margins { theta, mu } = margins;
         let Self {
             few,
+            weights,
             segments,
             running,
             ..
@@ -383,16 +412,16 @@ impl Pieces {
         running.clear();
         running.resize(k + 1, Running::default());
         for (j, &a) in few.iter().enumerate() {
-            running[j + 1].sum_before = running[j].sum_before + a;
+            running[j + 1].sum_before = running[j].sum_before + weights[j] * a;
             running[j + 1].highest_before = running[j].highest_before.max(a);
         }
         for (j, &a) in few.iter().enumerate().rev() {
-            running[j].sum_after = running[j + 1].sum_after + a;
+            running[j].sum_after = running[j + 1].sum_after + weights[j] * a;
             running[j].lowest_after = running[j + 1].lowest_after.min(a);
         }
         for segment in segments {
-            let near = running[segment.near].sum_before + segment.near as f64 * theta;
-            let far = running[k - segment.far].sum_after - segment.far as f64 * theta;
+            let near = running[segment.near].sum_before + segment.near_weight * theta;
+            let far = running[k - segment.far].sum_after - segment.far_weight * theta;
             segment.pull = near + mu * far;
         }
     }
@@ -476,6 +505,8 @@ struct Label {
     centre: f64,
     /// The current value (of the few only), and in the end the displacement from the centre.
     score: f64,
+    /// The weight of its pairs (of the few only).
+    weight: f64,
 }
 
 /// Buffers of the Newton method.
@@ -492,8 +523,8 @@ pub struct NewtonWorkspace {
     direction: Vec<f64>,
     /// The minimiser for the last value of `lambda`.
     previous: Vec<f64>,
-    /// Of the loss's value: the sorted few, and moments of those below and above a position.
-    pub(super) sorted: Vec<f64>,
+    /// Of the loss's value: the sorted relevant labels with their weights, and moments of those below and above a position.
+    pub(super) sorted: Vec<(f64, f64)>,
     pub(super) below: Vec<Moments>,
     pub(super) above: Vec<Moments>,
 }
@@ -506,11 +537,11 @@ impl NewtonWorkspace {
         centre: &[f64],
         guess: &[f64],
         displacement: &mut [f64],
-        relevant: usize,
+        pairs: Pairs<'_>,
         lambda: f64,
     ) {
         displacement.fill(0.0);
-        let sign = self.gather(centre, guess, relevant);
+        let sign = self.gather(centre, guess, pairs);
         if self.few.is_empty() {
             return;
         }
@@ -522,15 +553,18 @@ impl NewtonWorkspace {
     }
 
     /// Takes over the scores; returns -1 if the irrelevant labels are the few, and everything is mirrored.
-    fn gather(&mut self, centre: &[f64], guess: &[f64], relevant: usize) -> f64 {
+    fn gather(&mut self, centre: &[f64], guess: &[f64], pairs: Pairs<'_>) -> f64 {
+        let relevant = pairs.relevant;
         // Sums of scores far from 0 would lose digits.
         let base = centre.first().copied().unwrap_or(0.0);
-        let mirrored = centre.len() - relevant < relevant;
+        // Weights stand on the side of the few.
+        let mirrored = pairs.weights.is_empty() && centre.len() - relevant < relevant;
         let sign = if mirrored { -1.0 } else { 1.0 };
         let label = |index: usize, offset: f64| Label {
             index,
             centre: sign * (centre[index] - base - offset),
             score: sign * (guess[index] - base - offset),
+            weight: pairs.weight(index),
         };
         let (positive, negative) = if mirrored {
             (&mut self.many, &mut self.few)
@@ -622,6 +656,10 @@ impl NewtonWorkspace {
         self.pieces
             .centres
             .extend(self.order.iter().map(|&j| few[j].centre));
+        self.pieces.weights.clear();
+        self.pieces
+            .weights
+            .extend(self.order.iter().map(|&j| few[j].weight));
         self.pieces.lay_out(margins, lambda);
         self.pieces.fill(&self.many);
     }
@@ -634,10 +672,15 @@ impl NewtonWorkspace {
         let partners = self.order.iter().zip(&self.pieces.partners);
         partners
             .map(|(&j, Partners { near, far })| {
-                let Label { score, centre, .. } = self.few[j];
+                let Label {
+                    score,
+                    centre,
+                    weight,
+                    ..
+                } = self.few[j];
                 let near = near.1 - near.0 * (score + theta);
                 let far = far.1 - far.0 * (score - theta);
-                self.direction[j] * (score - centre - lambda * (near + mu * far))
+                self.direction[j] * (score - centre - lambda * weight * (near + mu * far))
             })
             .sum()
     }
@@ -708,6 +751,7 @@ impl NewtonWorkspace {
             let label = &mut self.few[j];
             let near_pull = near.1 - near.0 * (label.centre + theta);
             let far_pull = far.1 - far.0 * (label.centre - theta);
+            let lambda = lambda * label.weight;
             label.score =
                 lambda * (near_pull + mu * far_pull) / (1.0 + lambda * (near.0 + mu * far.0));
         }

@@ -51,6 +51,8 @@ impl OptimalMargin {
 impl Loss for OptimalMargin {
     type Workspace = NewtonWorkspace;
 
+    const WEIGHTS: bool = true;
+
     fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut NewtonWorkspace) -> f64 {
         let Margins { theta, mu } = self.margins;
         let (positive, negative) = scores.split_at(pairs.relevant);
@@ -61,25 +63,25 @@ impl Loss for OptimalMargin {
             ..
         } = workspace;
         sorted.clear();
-        sorted.extend(positive.iter().map(|s| s - 1.0));
-        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.extend((0..).zip(positive).map(|(m, s)| (s - 1.0, pairs.weight(m))));
+        sorted.sort_unstable_by(|x, y| x.0.total_cmp(&y.0));
         let mut moments = Moments::default();
         below.clear();
         below.push(moments);
-        for &a in sorted.iter() {
-            moments = moments.and(a);
+        for &(a, weight) in sorted.iter() {
+            moments = moments.and_weighted(a, weight);
             below.push(moments);
         }
         moments = Moments::default();
         above.clear();
         above.push(moments);
-        for &a in sorted.iter().rev() {
-            moments = moments.and(a);
+        for &(a, weight) in sorted.iter().rev() {
+            moments = moments.and_weighted(a, weight);
             above.push(moments);
         }
         let of_label = |&y: &f64| {
-            let near = sorted.partition_point(|&a| a < y - theta);
-            let far = sorted.len() - sorted.partition_point(|&a| a <= y + theta);
+            let near = sorted.partition_point(|&(a, _)| a < y - theta);
+            let far = sorted.len() - sorted.partition_point(|&(a, _)| a <= y + theta);
             below[near].squared_distances(y - theta) + mu * above[far].squared_distances(y + theta)
         };
         0.5 * negative.iter().map(of_label).sum::<f64>()
@@ -94,14 +96,7 @@ impl Loss for OptimalMargin {
         lambda: f64,
         workspace: &mut NewtonWorkspace,
     ) {
-        workspace.prox(
-            self.margins,
-            centre,
-            guess,
-            displacement,
-            pairs.relevant,
-            lambda,
-        );
+        workspace.prox(self.margins, centre, guess, displacement, pairs, lambda);
     }
 
     fn negative_slope(&self, margin: f64) -> f64 {

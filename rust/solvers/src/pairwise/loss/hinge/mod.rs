@@ -13,6 +13,7 @@
 
 mod brackets;
 mod lone;
+mod ranked;
 mod split;
 
 use super::{Loss, Pairs};
@@ -68,6 +69,7 @@ pub struct HingeWorkspace {
     indices: Vec<u32>,
     /// The lower part of a group that is being cut.
     lower: Large,
+    ranked: ranked::Workspace,
 }
 
 /// What is known of an instance before any splitting.
@@ -175,7 +177,14 @@ impl Loss for Hinge {
 
     const BOX: bool = true;
 
+    const WEIGHTS: bool = true;
+
+    const TOP: bool = true;
+
     fn value(&self, scores: &[f64], pairs: Pairs<'_>, workspace: &mut HingeWorkspace) -> f64 {
+        if !pairs.are_plain(scores.len()) {
+            return workspace.ranked.value(scores, pairs);
+        }
         let Gathered { above, .. } = workspace.gather(scores, pairs.relevant, 0.0);
         let HingeWorkspace { u, v, buckets, .. } = workspace;
         // Number and sum of the u from the k-th one down.
@@ -203,6 +212,10 @@ impl Loss for Hinge {
         workspace: &mut HingeWorkspace,
     ) {
         displacement.fill(0.0);
+        if !pairs.are_plain(centre.len()) {
+            workspace.ranked.prox(centre, pairs, lambda, displacement);
+            return;
+        }
         let relevant = pairs.relevant;
         let smaller = relevant.min(centre.len() - relevant);
         if smaller == 1 && lone::prox(centre, guess, relevant, lambda, displacement) {

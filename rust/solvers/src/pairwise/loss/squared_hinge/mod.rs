@@ -31,6 +31,8 @@
 //! diagonals (the rule of Grassmann, Taksar and Heyman) no step subtracts, and the accuracy does not suffer when
 //! `lambda` is 1e12.
 
+mod ranked;
+
 use super::{Loss, Pairs};
 
 /// The squared hinge `1/2 max(0, 1 - z)^2`.
@@ -70,7 +72,7 @@ struct Stage {
     displacement: f64,
 }
 
-/// Number, mean and sum of squared deviations of some scores.
+/// Number or weight, mean and sum of squared deviations of some scores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moments {
     count: f64,
@@ -81,13 +83,18 @@ pub(super) struct Moments {
 impl Moments {
     /// Appends one more score.
     pub fn and(self, score: f64) -> Self {
-        let count = self.count + 1.0;
+        self.and_weighted(score, 1.0)
+    }
+
+    /// Appends one more score, which counts `weight` times.
+    pub fn and_weighted(self, score: f64, weight: f64) -> Self {
+        let count = self.count + weight;
         let deviation = score - self.mean;
-        let mean = self.mean + deviation / count;
+        let mean = self.mean + weight * deviation / count;
         Self {
             count,
             mean,
-            squares: self.squares + deviation * (score - mean),
+            squares: self.squares + weight * deviation * (score - mean),
         }
     }
 
@@ -106,6 +113,7 @@ pub struct SquaredHingeWorkspace {
     stages: Vec<Stage>,
     scores: Vec<f64>,
     moments: Vec<Moments>,
+    ranked: ranked::Workspace,
 }
 
 /// The score that beats all others, in lanes that vectorise.
@@ -294,12 +302,19 @@ impl SquaredHingeWorkspace {
 impl Loss for SquaredHinge {
     type Workspace = SquaredHingeWorkspace;
 
+    const WEIGHTS: bool = true;
+
+    const TOP: bool = true;
+
     fn value(
         &self,
         scores: &[f64],
         pairs: Pairs<'_>,
         workspace: &mut SquaredHingeWorkspace,
     ) -> f64 {
+        if !pairs.are_plain(scores.len()) {
+            return workspace.ranked.value(scores, pairs);
+        }
         let (positive, negative) = scores.split_at(pairs.relevant);
         let highest = highest(negative);
         let SquaredHingeWorkspace {
@@ -338,6 +353,11 @@ impl Loss for SquaredHinge {
         workspace: &mut SquaredHingeWorkspace,
     ) {
         displacement.fill(0.0);
+        if !pairs.are_plain(centre.len()) {
+            let ranked = &mut workspace.ranked;
+            ranked.prox(centre, guess, pairs, lambda, displacement);
+            return;
+        }
         workspace.gather(centre, pairs.relevant);
         if workspace.relevant.is_empty() {
             return;

@@ -1,0 +1,73 @@
+//! The labels of an instance that can be part of an active pair of a falling loss that is 0 from the margin 1 on.
+
+use super::Pairs;
+
+/// A relevant label that can be part of an active pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relevant {
+    /// Score less the margin.
+    pub score: f64,
+    /// The weight `w_m` of its pairs.
+    pub weight: f64,
+    pub position: usize,
+}
+
+/// The labels, by the distances of their scores to the highest irrelevant one: far from 0 sums would lose digits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Candidates {
+    pub relevant: Vec<Relevant>,
+    /// Scores and positions.
+    pub irrelevant: Vec<(f64, usize)>,
+    /// The highest irrelevant score.
+    pub base: f64,
+}
+
+impl Candidates {
+    /// Finds them. The proximal map raises relevant and lowers irrelevant labels, so those that violate nothing stay as they
+    /// are.
+    pub fn find(&mut self, scores: &[f64], pairs: Pairs<'_>) {
+        let (positive, negative) = scores.split_at(pairs.relevant);
+        let base = negative.iter().fold(f64::NEG_INFINITY, |x, &y| x.max(y));
+        let lowest = positive.iter().fold(f64::INFINITY, |x, &y| x.min(y)) - base - 1.0;
+        let shifted = positive.iter().map(|score| score - base - 1.0).enumerate();
+        self.relevant.clear();
+        self.relevant.extend(
+            shifted
+                .filter(|&(_, score)| score < 0.0)
+                .map(|(position, score)| Relevant {
+                    score,
+                    weight: pairs.weight(position),
+                    position,
+                }),
+        );
+        let shifted = negative.iter().map(|score| score - base);
+        self.irrelevant.clear();
+        self.irrelevant.extend(
+            shifted
+                .zip(pairs.relevant..)
+                .filter(|&(score, _)| score > lowest),
+        );
+        self.base = base;
+    }
+
+    /// Finds those that form pairs, the relevant ones in ascending order.
+    pub fn find_pairs(&mut self, scores: &[f64], pairs: Pairs<'_>) {
+        self.find(scores, pairs);
+        let irrelevant = &mut self.irrelevant;
+        if irrelevant.len() > pairs.top {
+            irrelevant.select_nth_unstable_by(pairs.top, |x, y| y.0.total_cmp(&x.0));
+            irrelevant.truncate(pairs.top);
+        }
+        self.relevant.sort_unstable_by(|x, y| {
+            x.score
+                .total_cmp(&y.score)
+                .then(x.position.cmp(&y.position))
+        });
+    }
+
+    /// Sorts the irrelevant labels in descending order.
+    pub fn sort_irrelevant(&mut self) {
+        self.irrelevant
+            .sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+    }
+}
