@@ -118,7 +118,7 @@ def test_a_dask_option_without_an_address_is_this_machine() -> None:
         (["--n-labels", "0"], 2, "Invalid value for '--n-labels'"),
         (["--dask=no"], 2, "--dask is 'no'; expected no value, or a scheduler such as tcp:"),
         (["--solver", "dcd"], 1, "solver is 'dcd'; expected 'bcd'."),
-        (["--C", "-1"], 1, "C is -1.0; expected a finite number above 0."),
+        (["--C", "-1"], 1, "C is -1.0; expected a finite number above 0 "),
         (["-o", "no/where"], 1, "--output: there is no folder 'no'"),
     ],
 )

@@ -91,4 +91,4 @@ class MLRL(RelationshipClassifier):
         self._keep(locals())
 
     def _regularisation(self) -> float:
-        return check_real("lam", self.lam, above=0.0, at_most=1e150)
+        return check_real("lam", self.lam, above=0.0, at_least=1e-150, at_most=1e150)

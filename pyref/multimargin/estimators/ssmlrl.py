@@ -123,7 +123,7 @@ class SSMLRL(RelationshipClassifier):
 
     def _regularisation(self) -> float:
         check_real("lam2", self.lam2, at_least=0.0)
-        return check_real("lam1", self.lam1, above=0.0, at_most=1e150)
+        return check_real("lam1", self.lam1, above=0.0, at_least=1e-150, at_most=1e150)
 
     def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
         return split_targets(y)

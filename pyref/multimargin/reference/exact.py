@@ -346,7 +346,12 @@ def best_of(attempts: Sequence[Callable[[], Any]], primal: Callable[[Any], float
 
 
 def relative_gap(primal: float, dual: float, loss_at_zero: float = 0.0) -> float:
-    """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0."""
-    if primal - dual <= 1e-14 * loss_at_zero:
+    """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0.
+
+    It is infinite where the bound is above the objective by more than the solvers' rounding.
+    """
+    if abs(primal - dual) <= 1e-14 * loss_at_zero or primal == dual:
         return 0.0
+    if not dual - primal <= 1e-6 * abs(primal):
+        return float("inf")
     return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)

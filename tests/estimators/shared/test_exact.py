@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
+from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.reference import exact, rank_svm
 from tests.support.problems import unrelated_problem
 
@@ -19,6 +19,33 @@ def test_equal_label_rows_need_no_weights():
     model = RankSVM(kernel="linear", solver="exact").fit(X, Y)
     assert model.status_ == "converged"
     assert model.objective_ == model.dual_objective_ == model.dual_gap_ == 0.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(
+            kind(C, solver="exact")
+            for kind in (RankSVM, RankSVMz, RankLSVM, MLODM)
+            for C in (1, 1e6)
+        ),
+        *(MLRL(lam, solver="exact") for lam in (1e-6, 0.1)),
+    ],
+    ids=str,
+)
+def test_the_gap_is_that_of_the_objectives(model):
+    X, Y = problem(7)
+    model.fit(X, Y)
+    difference = model.objective_ - model.dual_objective_
+    assert model.dual_gap_ == difference / model.objective_
+    assert difference >= 0.0
+
+
+def test_a_bound_above_the_objective_certifies_nothing():
+    assert exact.relative_gap(1.0, 1.1) == np.inf
+    assert exact.relative_gap(1.0, 1.1, loss_at_zero=2.0) == np.inf
+    assert exact.relative_gap(1.0, np.nan) == np.inf
+    assert exact.relative_gap(1e-20, 0.0, loss_at_zero=1.0) == 0.0
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -68,18 +68,22 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
         primal = mlodm.primal_objective(K, Y, C, model.theta, model.mu, solution.B)
         loss_at_zero = 0.5 * (1.0 - model.theta) ** 2 * weight
     dual = solution.objective
-    gap = relative_gap(primal, dual, loss_at_zero)
+    # Within the rounding of the objective at 0 there is nothing left to solve.
+    solved = relative_gap(primal, dual, loss_at_zero) <= problem.tol
+    if solved:
+        # A bound may be lower than it has to be, but not above the objective.
+        dual = min(dual, primal)
     linear = problem.kernel.name == "linear"
     return Fit(
         dual=solution.B,
         bias=solution.b,
         scores=np.ascontiguousarray(solution.F - solution.b),
         weights=safe_sparse_dot(problem.X.T, solution.B) if linear else None,
-        status="converged" if gap <= problem.tol else "stalled",
+        status="converged" if solved else "stalled",
         n_iter=1,
         primal=primal,
         dual_objective=dual,
-        gap=gap,
+        gap=relative_gap(primal, dual),
         history={
             "epoch": np.array([1]),
             "seconds": np.array([time.perf_counter() - began]),

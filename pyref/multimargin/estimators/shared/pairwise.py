@@ -124,7 +124,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return fit.gap
 
     def _check_parameters(self) -> None:
-        check_real("C", self.C, above=0.0)
+        check_real("C", self.C, above=0.0, at_least=1e-150, at_most=1e150)
         check_real("tol", self.tol, above=0.0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_max_time(self.max_time)

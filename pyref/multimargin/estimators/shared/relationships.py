@@ -515,18 +515,21 @@ def _solve_exactly(
         y: Matrix = np.where(indicator == 1, 1.0, -1.0)
         regulariser = solution.objective - mlrl.hinge(solution.F, y, h)
         primal = mlrl.hinge(K @ solution.A + solution.b, y, h) + regulariser
-    gap = relative_gap(primal, dual_objective, loss_at_zero=float(h.sum()))
+    solved = relative_gap(primal, dual_objective, loss_at_zero=float(h.sum())) <= tol
+    if solved:
+        # A bound may be lower than it has to be, but not above the objective.
+        dual_objective = min(dual_objective, primal)
     return RelationshipFit(
         expansion=solution.A,
         bias=solution.b,
         dual=solution.Z,
         covariance=solution.Omega,
         scores=K @ solution.A,
-        status="converged" if gap <= tol else "stalled",
+        status="converged" if solved else "stalled",
         n_iter=1,
         primal=primal,
         dual_objective=dual_objective,
-        gap=gap,
+        gap=relative_gap(primal, dual_objective),
         history={
             "epoch": np.ones(1, dtype=int),
             "seconds": np.full(1, np.nan),
