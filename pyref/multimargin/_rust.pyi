@@ -67,6 +67,8 @@ class _PairwiseDefaults(TypedDict, total=False):
     coef0: float
     metric: _Matrix | None
     pair_weights: _Matrix | None
+    label_weights: _Matrix | None
+    top: int | None
     start: _Matrix | None
     start_bias: _Matrix | None
     seed: int
@@ -113,6 +115,8 @@ class PartAnswer:
 class _PartDefaults(TypedDict, total=False):
     threads: int
     dual_terms: _Matrix | None
+    label_weights: _Matrix | None
+    top: int | None
     centre: _Matrix | None
     rho: float
 
@@ -192,6 +196,7 @@ class _SimplexDefaults(TypedDict, total=False):
     recorded_steps: int
     start: _Pairs | None
     pair_weights: _Matrix | None
+    label_weights: _Matrix | None
     callback: _Callback | None
     seconds: float | None
 
@@ -291,9 +296,18 @@ def loss_prox(
     loss: str,
     theta: float = 0.0,
     mu: float = 1.0,
+    weights: _Matrix | None = None,
+    top: int | None = None,
 ) -> _Matrix: ...
 def loss_value(
-    scores: _Matrix, relevant: int, *, loss: str, theta: float = 0.0, mu: float = 1.0
+    scores: _Matrix,
+    relevant: int,
+    *,
+    loss: str,
+    theta: float = 0.0,
+    mu: float = 1.0,
+    weights: _Matrix | None = None,
+    top: int | None = None,
 ) -> float: ...
 
 @final

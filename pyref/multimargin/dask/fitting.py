@@ -257,6 +257,8 @@ def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
         )
     if estimator.solver != "bcd":
         raise ValueError(f"solver is {estimator.solver!r}; expected 'bcd'.")
+    if estimator.class_weight is not None:
+        raise ValueError(f"class_weight is {estimator.class_weight!r}; expected None.")
     return estimator
 
 
@@ -366,6 +368,7 @@ def _store(
     targets = _targets(inputs, q)
     _store_features(estimator, inputs, d)
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
+    estimator.class_weight_ = np.ones(q)
     estimator._store_report(fit)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None

@@ -1,5 +1,7 @@
 """mlODM: the optimal margin distribution of label pairs."""
 
+from typing import Any
+
 import numpy as np
 
 from multimargin.checks.parameters import check_real
@@ -33,12 +35,14 @@ class MLODM(PairwiseClassifier):
     <stopping>
     <run_parameters>
     <pair_weights>
+    <class_weight>
     <max_time>
 
     Attributes
     ----------
     <target_attributes>
     <model_attributes>
+    <class_weight_attribute>
     objective_ : float
         Primal objective: 1/2 sum_k ||w_k||^2 + sum_i C/(2 p_i r_i) times the sum over pairs of
         max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2 with the margins z.
@@ -81,6 +85,7 @@ class MLODM(PairwiseClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         pair_weights: str = "balanced",
+        class_weight: Any = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())

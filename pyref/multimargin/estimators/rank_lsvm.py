@@ -23,12 +23,14 @@ class RankLSVM(PairwiseClassifier):
     <stopping>
     <run_parameters>
     <pair_weights>
+    <class_weight>
     <max_time>
 
     Attributes
     ----------
     <target_attributes>
     <model_attributes>
+    <class_weight_attribute>
     objective_ : float
         Primal objective 1/2 sum_k (||w_k||^2 + b_k^2) + sum_i C/(2 p_i r_i) sum over pairs of the
         squared hinge.

@@ -1,6 +1,6 @@
 """Rank-SVM (Elisseeff and Weston): the pairwise hinge loss."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,12 +42,14 @@ class RankSVM(PairwiseClassifier):
         Largest number of epochs (passes over the instances) or Frank-Wolfe iterations.
     <run_parameters>
     <pair_weights>
+    <class_weight>
     <max_time>
 
     Attributes
     ----------
     <target_attributes>
     <model_attributes>
+    <class_weight_attribute>
     objective_ : float
         Primal objective 1/2 sum_k ||w_k||^2 + sum_i C/(p_i r_i) sum over pairs of the hinge.
     <certificate>
@@ -90,6 +92,7 @@ class RankSVM(PairwiseClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         pair_weights: str = "balanced",
+        class_weight: Any = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())

@@ -12,7 +12,8 @@ Dictionary::
     pairs     3 x L   (i, m, n): m relevant and n irrelevant for instance i, in the     (16)
                       order of i, then m, then n; a row of zeros or of ones has none
     c         L       weight C_i = C / (p_i r_i) of each pair of instance i with        (19)
-                      p_i relevant and r_i irrelevant labels; C > 0, a number or n of them
+                      p_i relevant and r_i irrelevant labels; C > 0: a number, n of them, or n x q
+                      of them, by instance and relevant label m
     alpha     L       dual variables, 0 <= alpha <= c for the hinge                     (19)
     H         q x L   [H_1, ..., H_n]: +1 in row m, -1 in row n of each pair's column  (20), (22)
     blkdiag_H nq x L  blkdiag(H_1, ..., H_n), row i q + k for instance i and label k:
@@ -85,11 +86,12 @@ def pairs(Y: ArrayLike) -> Pairs:
 
 
 def pair_weights(pairs: Pairs, C: Weight) -> Array:
-    """Weight C_i = C / (p_i r_i) of every pair, (19); C may be one number for each instance."""
+    """Weight C_i = C / (p_i r_i) of every pair, (19), for C of every pair's instance and m."""
     if not (np.isfinite(C).all() and np.all(np.asarray(C) > 0)):
         raise ValueError(f"C is {C}, expected a positive finite number")
     pairs_of_instance = np.bincount(pairs.i)  # l_i = p_i r_i
-    C_of_pair = np.asarray(C, dtype=np.float64)[pairs.i] if np.ndim(C) else C
+    C = np.asarray(C, dtype=np.float64)
+    C_of_pair = C if C.ndim == 0 else C[pairs.i] if C.ndim == 1 else C[pairs.i, pairs.m]
     return np.asarray(C_of_pair / pairs_of_instance[pairs.i], dtype=np.float64)
 
 

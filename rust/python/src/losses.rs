@@ -40,9 +40,35 @@ impl AnyLoss {
         matches!(self, Self::ZeroLabelHinge(_))
     }
 
+    /// Whether the pairs may be those with the highest irrelevant labels alone.
+    fn has_top(self) -> bool {
+        matches!(self, Self::Hinge(_) | Self::SquaredHinge(_))
+    }
+
     /// The labels that the loss is of: those of an `n x q` indicator matrix, with the zero label if it has one. The
-    /// weight of each pair is `c` over the number of pairs of its instance, unless `weights` gives it by instance.
+    /// weight of each pair is `c` over the number of pairs of its instance, unless `weights` gives it by instance;
+    /// times the weight of the relevant label, if there are any; `top` of the irrelevant labels count.
     pub fn labels(
+        self,
+        indicator: &PyReadonlyArray2<'_, u8>,
+        c: f64,
+        weights: Option<&PyReadonlyArray1<'_, f64>>,
+        label_weights: Option<&PyReadonlyArray1<'_, f64>>,
+        top: Option<usize>,
+    ) -> PyResult<Labels> {
+        let labels = self.labels_of(indicator, c, weights)?;
+        let labels = match label_weights {
+            Some(weights) => labels.with_label_weights(weights.as_slice()?),
+            None => Ok(labels),
+        };
+        let labels = match top {
+            Some(top) => labels.and_then(|labels| labels.with_top(top)),
+            None => labels,
+        };
+        labels.map_err(value_error)
+    }
+
+    fn labels_of(
         self,
         indicator: &PyReadonlyArray2<'_, u8>,
         c: f64,
@@ -59,6 +85,39 @@ impl AnyLoss {
         };
         labels.map_err(value_error)
     }
+}
+
+/// The pairs of one instance, with weights of its relevant labels, of which `top` irrelevant labels count.
+fn pairs<'a>(
+    loss: AnyLoss,
+    scores: &[f64],
+    relevant: usize,
+    weights: Option<&'a PyReadonlyArray1<'_, f64>>,
+    top: Option<usize>,
+) -> PyResult<Pairs<'a>> {
+    check(loss, scores, relevant).map_err(value_error)?;
+    let weights = weights.map_or(Ok(&[][..]), PyReadonlyArray1::as_slice)?;
+    let positive = weights.iter().all(|w| *w > 0.0 && w.is_finite());
+    if !positive || !(weights.is_empty() || weights.len() == relevant) {
+        return Err(value_error(SolverError::Argument {
+            name: "weights",
+            found: format!("{weights:?}"),
+            expected: "a positive number for each relevant label",
+        }));
+    }
+    let top = top.unwrap_or(usize::MAX);
+    if top == 0 || (top < scores.len() && !loss.has_top()) {
+        return Err(value_error(SolverError::Argument {
+            name: "top",
+            found: top.to_string(),
+            expected: "at least 1, and None for other losses than 'hinge' and 'squared_hinge'",
+        }));
+    }
+    Ok(Pairs {
+        relevant,
+        weights,
+        top,
+    })
 }
 
 fn check(loss: AnyLoss, scores: &[f64], relevant: usize) -> Result<(), SolverError> {
@@ -79,28 +138,29 @@ fn check(loss: AnyLoss, scores: &[f64], relevant: usize) -> Result<(), SolverErr
     Ok(())
 }
 
-fn prox<L: Loss>(loss: &L, centre: &[f64], relevant: usize, lam: f64) -> Vec<f64> {
+fn prox<L: Loss>(loss: &L, centre: &[f64], pairs: Pairs<'_>, lam: f64) -> Vec<f64> {
     let mut displacement = vec![0.0; centre.len()];
     let mut workspace = L::Workspace::default();
     loss.prox(
         centre,
         centre,
         &mut displacement,
-        Pairs::all(relevant),
+        pairs,
         lam,
         &mut workspace,
     );
     displacement
 }
 
-fn value<L: Loss>(loss: &L, scores: &[f64], relevant: usize) -> f64 {
-    loss.value(scores, Pairs::all(relevant), &mut L::Workspace::default())
+fn value<L: Loss>(loss: &L, scores: &[f64], pairs: Pairs<'_>) -> f64 {
+    loss.value(scores, pairs, &mut L::Workspace::default())
 }
 
 /// The displacement `s - centre` of the proximal map of one instance's loss; the first `relevant` scores are those of
-/// the relevant labels.
+/// the relevant labels, which have `weights` and form pairs with the `top` highest irrelevant labels.
 #[pyfunction]
-#[pyo3(signature = (centre, relevant, lam, *, loss, theta=0.0, mu=1.0))]
+#[pyo3(signature = (centre, relevant, lam, *, loss, theta=0.0, mu=1.0, weights=None, top=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub fn loss_prox<'py>(
     py: Python<'py>,
     centre: PyReadonlyArray1<'py, f64>,
@@ -109,11 +169,13 @@ pub fn loss_prox<'py>(
     loss: &str,
     theta: f64,
     mu: f64,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    top: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     guarded(py, || {
         let centre = centre.as_slice()?;
         let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
-        check(loss, centre, relevant).map_err(value_error)?;
+        let pairs = pairs(loss, centre, relevant, weights.as_ref(), top)?;
         if !(lam > 0.0 && lam.is_finite()) {
             return Err(value_error(SolverError::Argument {
                 name: "lam",
@@ -122,10 +184,10 @@ pub fn loss_prox<'py>(
             }));
         }
         let displacement = match loss {
-            AnyLoss::Hinge(loss) => prox(&loss, centre, relevant, lam),
-            AnyLoss::SquaredHinge(loss) => prox(&loss, centre, relevant, lam),
-            AnyLoss::OptimalMargin(loss) => prox(&loss, centre, relevant, lam),
-            AnyLoss::ZeroLabelHinge(loss) => prox(&loss, centre, relevant, lam),
+            AnyLoss::Hinge(loss) => prox(&loss, centre, pairs, lam),
+            AnyLoss::SquaredHinge(loss) => prox(&loss, centre, pairs, lam),
+            AnyLoss::OptimalMargin(loss) => prox(&loss, centre, pairs, lam),
+            AnyLoss::ZeroLabelHinge(loss) => prox(&loss, centre, pairs, lam),
         };
         Ok(PyArray1::from_vec(py, displacement))
     })
@@ -133,7 +195,8 @@ pub fn loss_prox<'py>(
 
 /// The sum over all pairs of one instance's loss; a zero label's score is the last one.
 #[pyfunction]
-#[pyo3(signature = (scores, relevant, *, loss, theta=0.0, mu=1.0))]
+#[pyo3(signature = (scores, relevant, *, loss, theta=0.0, mu=1.0, weights=None, top=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
 pub fn loss_value(
     py: Python<'_>,
     scores: PyReadonlyArray1<'_, f64>,
@@ -141,16 +204,18 @@ pub fn loss_value(
     loss: &str,
     theta: f64,
     mu: f64,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    top: Option<usize>,
 ) -> PyResult<f64> {
     guarded(py, || {
         let scores = scores.as_slice()?;
         let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
-        check(loss, scores, relevant).map_err(value_error)?;
+        let pairs = pairs(loss, scores, relevant, weights.as_ref(), top)?;
         Ok(match loss {
-            AnyLoss::Hinge(loss) => value(&loss, scores, relevant),
-            AnyLoss::SquaredHinge(loss) => value(&loss, scores, relevant),
-            AnyLoss::OptimalMargin(loss) => value(&loss, scores, relevant),
-            AnyLoss::ZeroLabelHinge(loss) => value(&loss, scores, relevant),
+            AnyLoss::Hinge(loss) => value(&loss, scores, pairs),
+            AnyLoss::SquaredHinge(loss) => value(&loss, scores, pairs),
+            AnyLoss::OptimalMargin(loss) => value(&loss, scores, pairs),
+            AnyLoss::ZeroLabelHinge(loss) => value(&loss, scores, pairs),
         })
     })
 }

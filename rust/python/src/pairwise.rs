@@ -64,6 +64,10 @@ struct PairwiseRequest<'py> {
     metric: Option<PyReadonlyArray2<'py, f64>>,
     #[pyo3(default)]
     pair_weights: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
+    label_weights: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
+    top: Option<usize>,
     bias: String,
     solver: String,
     #[pyo3(default)]
@@ -202,7 +206,13 @@ pub fn solve_pairwise<'py>(
         let mut asked = PairwiseRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let loss = asked.loss()?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
-        let labels = loss.labels(&indicator, asked.c, asked.pair_weights.as_ref())?;
+        let labels = loss.labels(
+            &indicator,
+            asked.c,
+            asked.pair_weights.as_ref(),
+            asked.label_weights.as_ref(),
+            asked.top,
+        )?;
         // With the zero label.
         let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;

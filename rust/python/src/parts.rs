@@ -96,6 +96,10 @@ keywords! {
 /// `multimargin_solvers::pairwise::bcd::improve_part` for the meaning.
 struct PartRequest<'py> {
     pair_weights: PyReadonlyArray1<'py, f64>,
+    #[pyo3(default)]
+    label_weights: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
+    top: Option<usize>,
     dual: PyReadonlyArray2<'py, f64>,
     weights: PyReadonlyArray2<'py, f64>,
     offset: PyReadonlyArray1<'py, f64>,
@@ -179,7 +183,13 @@ pub fn improve_part<'py>(
     guarded(py, || {
         let asked = PartRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
         let loss = AnyLoss::new(&asked.loss, asked.theta, asked.mu).map_err(value_error)?;
-        let labels = loss.labels(&indicator, 1.0, Some(&asked.pair_weights))?;
+        let labels = loss.labels(
+            &indicator,
+            1.0,
+            Some(&asked.pair_weights),
+            asked.label_weights.as_ref(),
+            asked.top,
+        )?;
         // With the zero label.
         let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;

@@ -60,7 +60,7 @@ fn answered(
 ) -> PyResult<(Vec<f64>, usize)> {
     let given = ResidualRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
     let loss = AnyLoss::new(&given.loss, 1.0, 0.0).map_err(value_error)?;
-    let labels = loss.labels(indicator, 1.0, Some(&given.pair_weights))?;
+    let labels = loss.labels(indicator, 1.0, Some(&given.pair_weights), None, None)?;
     let q = labels.count();
     let arrays = features.features_of_rows(labels.instances())?;
     let point = given.point()?;

@@ -82,6 +82,8 @@ struct SimplexRequest<'py> {
     #[pyo3(default)]
     pair_weights: Option<PyReadonlyArray1<'py, f64>>,
     #[pyo3(default)]
+    label_weights: Option<PyReadonlyArray1<'py, f64>>,
+    #[pyo3(default)]
     callback: Option<Py<PyAny>>,
     #[pyo3(default)]
     seconds: Option<f64>,
@@ -161,6 +163,13 @@ pub fn solve_simplex<'py>(
         let labels = match &asked.pair_weights {
             Some(weights) => Labels::weighted(marks, q, weights.as_slice()?),
             None => Labels::new(marks, q, asked.c),
+        };
+        let labels = match &asked.label_weights {
+            Some(weights) => {
+                let weights = weights.as_slice()?;
+                labels.and_then(|labels| labels.with_label_weights(weights))
+            }
+            None => labels,
         }
         .map_err(value_error)?;
         let rows = asked.rows(features.features_of_rows(n)?, n)?;

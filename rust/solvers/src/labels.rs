@@ -213,6 +213,10 @@ impl Labels {
                 expected: "positive numbers",
             });
         }
+        if weights.iter().all(|&weight| weight == 1.0) {
+            self.relevant_weights.clear();
+            return Ok(self);
+        }
         let labels = self.relevant.labels.iter();
         self.relevant_weights = memory::collected(
             labels.map(|&label| weights[label as usize]),
@@ -244,6 +248,11 @@ impl Labels {
     /// Whether the relevant labels have weights.
     pub fn are_weighted(&self) -> bool {
         !self.relevant_weights.is_empty()
+    }
+
+    /// Whether all pairs of an instance count, and the same.
+    pub fn are_plain(&self) -> bool {
+        !self.are_weighted() && !self.have_top()
     }
 
     /// Whether only the pairs with the highest irrelevant labels count.
@@ -335,6 +344,29 @@ impl Labels {
     /// The weight `c_i` of each pair of instance `i`, but for that of its relevant label; 0 when it has none.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights[i]
+    }
+
+    /// The weight `c_i w_m` of each pair of instance `i` with its relevant label `m`.
+    pub fn pair_weight(&self, i: usize, m: u32) -> f64 {
+        let weight = self.weights[i];
+        if self.relevant_weights.is_empty() {
+            return weight;
+        }
+        let position = self.relevant(i).binary_search(&m);
+        position.map_or(weight, |position| {
+            weight * self.pairs_of(i).weight(position)
+        })
+    }
+
+    /// What of the weight of its pairs an instance may spend on each at once: all, unless they are those with the
+    /// highest irrelevant labels alone.
+    pub(crate) fn share_of_pairs(&self, i: usize) -> f64 {
+        let (p, known) = (self.relevant(i).len(), self.known(i));
+        if self.zero || self.top >= known - p {
+            1.0
+        } else {
+            self.top as f64 / (known - p) as f64
+        }
     }
 
     /// Whether instance `i` has a pair.

@@ -76,7 +76,12 @@ def with_own_certificate(
 
 
 def pairwise_loss(
-    model: Model, weights: Matrix, indicator: NDArray[np.uint8], scores: Matrix
+    model: Model,
+    weights: Matrix,
+    indicator: NDArray[np.uint8],
+    scores: Matrix,
+    label_weights: Matrix | None = None,
+    top: int | None = None,
 ) -> float:
     """Return the weighted sum over rows of the losses of the row's pairs.
 
@@ -90,6 +95,10 @@ def pairwise_loss(
         Label indicator, 2 where a label is unknown.
     scores : ndarray of shape (n, q)
         Scores with the bias.
+    label_weights : ndarray of shape (q,), default=None
+        How many times the pairs of each label count where it is relevant; None is once.
+    top : int or None, default=None
+        With how many of the highest irrelevant labels each relevant one forms a pair; None is all.
 
     Returns
     -------
@@ -107,7 +116,13 @@ def pairwise_loss(
     for row, order_of_row, p, q, weight in rows:
         if 0 < p < q and weight > 0.0:
             value = _rust.loss_value(
-                row[order_of_row[:q]], int(p), loss=model.loss, theta=model.theta, mu=model.mu
+                row[order_of_row[:q]],
+                int(p),
+                loss=model.loss,
+                theta=model.theta,
+                mu=model.mu,
+                weights=None if label_weights is None else label_weights[order_of_row[:p]],
+                top=top,
             )
             total += float(weight) * value
     return total

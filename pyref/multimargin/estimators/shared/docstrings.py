@@ -61,6 +61,14 @@ _SHARED = {
         same; "uniform" gives every pair C/n, as Zhang & Yeung 2013, eq. (13), do with
         C = 2/lambda.
 """,
+    "class_weight": """
+    class_weight : {"balanced", "sqrt"}, dict, array-like of shape (q,) or None, default=None
+        How many times the pairs of a label count in the rows in which it is relevant: "balanced" is
+        in proportion to 1/n_m for a label that is relevant in n_m rows, "sqrt" to its square root,
+        both with a mean of 1 over the rows and their relevant labels, so that C keeps its meaning;
+        a dict by label name or column (1 for those left out) and an array are taken as they are.
+        None is 1 for all. Without it frequent labels decide.
+""",
     "threshold": """
     threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
         How the threshold is learned: from the scores (linear least squares), from the features
@@ -83,6 +91,10 @@ _SHARED = {
         Column names of `y`, when it was a data frame with string names.
     n_features_in_ : int
         Number of features d.
+""",
+    "class_weight_attribute": """
+    class_weight_ : ndarray of shape (q,)
+        How many times the pairs of each label count where it is relevant.
 """,
     "model_attributes": """
     dual_coef_ : ndarray of shape (n_support, q)

@@ -68,6 +68,8 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         start_bias=problem.start_bias,
         metric=problem.metric,
         pair_weights=problem.pair_weights,
+        label_weights=problem.label_weights,
+        top=problem.top,
         seconds=seconds_until(problem.deadline),
     )
     return fit_of(solution, solution.weights)

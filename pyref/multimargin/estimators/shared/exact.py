@@ -48,6 +48,9 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
         known = np.count_nonzero(problem.indicator <= 1, axis=1)
         count = known if zero_label else pairs_of(problem.indicator)
         C = np.maximum(problem.pair_weights * count, np.finfo(np.float64).tiny)
+    if problem.label_weights is not None:
+        # By row and label, of which those of relevant labels count.
+        C = np.asarray(C).reshape(-1, 1) * np.where(Y == 1, problem.label_weights, 1.0)
     # Each dual model returns its value at a feasible point, which bounds the optimum from below.
     solution: rank_svm.Solution | rank_svmz.Solution
     weight = float(pair_weights(pairs(Y), C).sum())

@@ -32,6 +32,7 @@ from multimargin.estimators.shared.certificate import (
 from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pair_weights import PAIR_WEIGHTS, weights_of_pairs
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
@@ -82,6 +83,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
     warm_start: bool
     # Of methods that weigh their pairs in one way.
     pair_weights: str = "balanced"
+    class_weight: Any = None
     max_time: float | None
     # The shape of the dual matrix that a warm start may take up, if any.
     _fit_shape: tuple[int, ...] | None
@@ -103,6 +105,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         pair_weights: str = "balanced",
+        class_weight: Any = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())
@@ -136,6 +139,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             check_choice("kernel", self.kernel, KERNELS)
         check_choice("solver", self.solver, self._solvers)
         check_choice("pair_weights", self.pair_weights, PAIR_WEIGHTS)
+        check_class_weight(self.class_weight)
         self._check_threshold()
 
     def _check_threshold(self) -> None:
@@ -225,6 +229,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
                 expansion = fit.dual if fit.expansion is None else fit.expansion
                 fit = replace(fit, expansion=training.expansion(expansion))
             self._store(X, targets, kernel, fit)
+            self.class_weight_ = _all_label_weights(problem)
             fit = replace(fit, status=_status(fit, training))
             fit = self._certified(problem, fit)
             self._store_report(fit)
@@ -255,7 +260,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
         progress: Progress,
     ) -> Problem:
         pair_weights = self._pair_weights(targets.indicator, sample_weight)
+        label_weights = weights_of_labels(self.class_weight, targets, sample_weight)
         start = self._start(targets, pair_weights) if self.warm_start else None
+        if start is not None:
+            start *= _shrunk(targets.indicator, self.class_weight_, label_weights)
         # The engine computes balanced ones itself.
         balanced = self.pair_weights == "balanced" and sample_weight is None
         return Problem(
@@ -274,6 +282,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             callback=progress.epoch_callback(),
             pair_weights=None if balanced else pair_weights,
             sample_weight=sample_weight,
+            label_weights=label_weights,
         )
 
     def _pair_weights(
@@ -325,7 +334,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
     def _margin_loss(self, indicator: NDArray[np.uint8], weights: Matrix, scores: Matrix) -> float:
         """Return the weighted loss of scores with the bias, brought to a margin of 1."""
-        return pairwise_loss(self._model(), weights, indicator, scores)
+        label_weights = None if self.class_weight is None else self.class_weight_
+        return pairwise_loss(self._model(), weights, indicator, scores, label_weights)
 
     def _change_of_objective(self, change: float, fit: Fit) -> float:
         """Return by how much the objective changes with the loss."""
@@ -403,6 +413,18 @@ class PairwiseClassifier(KernelExpansionClassifier):
     def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
         """Return the scale of the scores: a threshold is learned where their margins are near 1."""
         return 1.0
+
+
+def _all_label_weights(problem: Problem) -> Matrix:
+    weights = problem.label_weights
+    return np.ones(problem.indicator.shape[1]) if weights is None else weights
+
+
+def _shrunk(indicator: NDArray[np.uint8], old: Matrix, new: Matrix | None) -> Matrix:
+    """Return what a row's dual variables shrink by so that none exceeds its new bound, (n, 1)."""
+    ratios = 1.0 / old if new is None else new / old
+    of_rows = np.where(indicator == 1, ratios, 1.0).min(axis=1, keepdims=True)
+    return np.asarray(np.minimum(of_rows, 1.0))
 
 
 def _status(fit: Fit, training: TrainingKernel) -> str:

@@ -109,6 +109,10 @@ class Problem:
         When the fit has to end, by `time.monotonic`.
     sample_weight : ndarray of shape (n,), default=None
         How often each row counts, which `pair_weights` contain.
+    label_weights : ndarray of shape (q,), default=None
+        How many times the pairs of each label count where it is relevant; None is once.
+    top : int or None, default=None
+        With how many of the highest irrelevant labels each relevant one forms a pair; None is all.
     """
 
     X: Any
@@ -128,6 +132,8 @@ class Problem:
     pair_weights: Matrix | None = None
     deadline: float | None = None
     sample_weight: Matrix | None = None
+    label_weights: Matrix | None = None
+    top: int | None = None
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,14 @@ enum Oracle<'a> {
     },
 }
 
-/// Calls `visit(i, m, n)` for all pairs, instance by instance.
-fn for_each_pair(labels: &Labels, mut visit: impl FnMut(usize, usize, usize)) {
+/// Calls `visit(i, m, n, c)` for all pairs and their weights `c`, instance by instance.
+fn for_each_pair(labels: &Labels, mut visit: impl FnMut(usize, usize, usize, f64)) {
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         let irrelevant: Vec<usize> = labels.irrelevant(i).collect();
         for &m in labels.relevant(i) {
+            let weight = labels.pair_weight(i, m);
             for &n in &irrelevant {
-                visit(i, m as usize, n);
+                visit(i, m as usize, n, weight);
             }
         }
     }
@@ -66,10 +67,10 @@ impl<'a> Oracle<'a> {
             return Ok(Self::Separable { labels });
         }
         let (mut tails, mut heads, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
-        for_each_pair(labels, |i, m, n| {
+        for_each_pair(labels, |_, m, n, weight| {
             memory::push(&mut tails, m as u32, Purpose::Network);
             memory::push(&mut heads, n as u32, Purpose::Network);
-            memory::push(&mut capacities, labels.weight(i), Purpose::Network);
+            memory::push(&mut capacities, weight, Purpose::Network);
         });
         let network = Circulation::new(labels.count(), &tails, &heads, &capacities)
             .map_err(|error| SolverError::Circulation(error.to_string()))?;
@@ -94,7 +95,7 @@ impl<'a> Oracle<'a> {
             } => {
                 let q = labels.count();
                 let mut arc = 0;
-                for_each_pair(labels, |i, m, n| {
+                for_each_pair(labels, |i, m, n, _| {
                     costs[arc] = scores[i * q + m] - scores[i * q + n] - 1.0;
                     arc += 1;
                 });
@@ -108,7 +109,7 @@ impl<'a> Oracle<'a> {
                 };
                 let flow = network.flow();
                 arc = 0;
-                for_each_pair(labels, |i, m, n| {
+                for_each_pair(labels, |i, m, n, _| {
                     vertex.dual[i * q + m] += flow[arc];
                     vertex.dual[i * q + n] -= flow[arc];
                     vertex.total += flow[arc];
@@ -123,11 +124,11 @@ impl<'a> Oracle<'a> {
                     total: 0.0,
                     bias: vec![0.0; q],
                 };
-                for_each_pair(labels, |i, m, n| {
+                for_each_pair(labels, |i, m, n, weight| {
                     if scores[i * q + m] - scores[i * q + n] < 1.0 {
-                        vertex.dual[i * q + m] += labels.weight(i);
-                        vertex.dual[i * q + n] -= labels.weight(i);
-                        vertex.total += labels.weight(i);
+                        vertex.dual[i * q + m] += weight;
+                        vertex.dual[i * q + n] -= weight;
+                        vertex.total += weight;
                     }
                 });
                 Ok(vertex)

@@ -117,6 +117,11 @@ impl Request<'_> {
         let threads = Arc::clone(&self.setup.threads);
         let (labels, setup) = (&self.labels, self.setup);
         let solution = match self.solver {
+            Solver::Pairs | Solver::FrankWolfe if labels.have_top() => {
+                Err(SolverError::Unsupported(
+                    "only solver 'bcd' compares with the highest irrelevant labels alone",
+                ))
+            }
             Solver::Blocks => {
                 let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
                 solve(labels, scores, step, setup, monitor)

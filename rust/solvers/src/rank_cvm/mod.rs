@@ -142,6 +142,11 @@ pub fn solve(
     monitor: &mut dyn Monitor,
 ) -> Result<SimplexSolution, SolverError> {
     options.validate()?;
+    if labels.have_top() {
+        return Err(SolverError::Unsupported(
+            "only solver 'bcd' compares with the highest irrelevant labels alone",
+        ));
+    }
     let n = labels.instances();
     let mut state = begin(labels, kernel, start)?;
     let last = options.max_epochs.saturating_mul(number_of_pairs(labels));
@@ -216,7 +221,8 @@ fn begin<'a, 'k>(
 ) -> Result<State<'a, 'k>, SolverError> {
     let with_pairs = (0..labels.instances()).filter(|&i| labels.has_pairs(i));
     let mut state = State::new(labels, kernel);
-    let first = with_pairs.min_by(|&i, &j| state.diagonal(i).total_cmp(&state.diagonal(j)));
+    let diagonal = |i: usize| state.diagonal(i, labels.first_pair(i).0);
+    let first = with_pairs.min_by(|&i, &j| diagonal(i).total_cmp(&diagonal(j)));
     let Some(first) = first else {
         return Err(SolverError::Argument {
             name: "Y",

@@ -96,9 +96,9 @@ impl<'a, 'k> State<'a, 'k> {
         }
     }
 
-    /// `Theta_ss` for every pair of the instance (54).
-    pub(super) fn diagonal(&self, i: usize) -> f64 {
-        2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.weight(i)
+    /// `Theta_ss` for every pair of the instance with a relevant label (54).
+    pub(super) fn diagonal(&self, i: usize, m: u32) -> f64 {
+        2.0 * (self.kernel.diagonal()[i] + 1.0) + 1.0 / self.labels.pair_weight(i, m)
     }
 
     /// A score of a training instance.
@@ -108,7 +108,7 @@ impl<'a, 'k> State<'a, 'k> {
 
     /// Adds to a dual variable, in units of the common factor.
     pub(super) fn add_weight(&mut self, i: usize, m: u32, n: u32, weight: f64) {
-        *self.support.get_mut(i, m, n) += weight / self.labels.weight(i);
+        *self.support.get_mut(i, m, n) += weight / self.labels.pair_weight(i, m);
     }
 
     /// Adds a multiple of a vertex to the scores: one kernel row for two labels, `O(n)`. An entry falls by at most the
@@ -140,7 +140,7 @@ impl<'a, 'k> State<'a, 'k> {
         self.support.for_each(|i, m, n, own| {
             let scores = &self.scores[i * q..(i + 1) * q];
             let gradient = scores[m as usize] + own - scores[n as usize];
-            let alpha = own * self.labels.weight(i);
+            let alpha = own * self.labels.pair_weight(i, m);
             visit(i, m, n, self.scale * alpha, self.scale * gradient);
         });
     }
@@ -162,7 +162,7 @@ impl<'a, 'k> State<'a, 'k> {
         for i in (0..labels.instances()).filter(|&i| !self.support.table(i).is_empty()) {
             beta.fill(0.0);
             self.support.for_each_of(i, |m, n, own| {
-                let alpha = own * labels.weight(i);
+                let alpha = own * labels.pair_weight(i, m);
                 beta[m as usize] += alpha;
                 beta[n as usize] -= alpha;
             });
@@ -302,7 +302,7 @@ impl<'a, 'k> State<'a, 'k> {
             - sign(s.irrelevant == t.relevant);
         let same =
             s.instance == t.instance && s.relevant == t.relevant && s.irrelevant == t.irrelevant;
-        let own = sign(same) / self.labels.weight(s.instance);
+        let own = sign(same) / self.labels.pair_weight(s.instance, s.relevant);
         let k = if s.instance == t.instance {
             self.kernel.diagonal()[s.instance]
         } else {
@@ -327,7 +327,7 @@ impl<'a, 'k> State<'a, 'k> {
             irrelevant: n,
             gradient,
         } = *best;
-        let diagonal = self.diagonal(i);
+        let diagonal = self.diagonal(i, m);
         let slope = gradient - 2.0 * objective;
         let step = (-slope / (diagonal - 2.0 * gradient + 2.0 * objective)).min(1.0);
         let kept = 1.0 - step;
@@ -354,7 +354,8 @@ impl<'a, 'k> State<'a, 'k> {
     fn pairwise_step(&mut self, best: &Vertex, objective: f64) -> (f64, f64) {
         let (worst, available) = self.worst();
         let slope = best.gradient - worst.gradient;
-        let curvature = self.diagonal(best.instance) + self.diagonal(worst.instance)
+        let curvature = self.diagonal(best.instance, best.relevant)
+            + self.diagonal(worst.instance, worst.relevant)
             - 2.0 * self.theta(best, &worst);
         if slope >= 0.0 || curvature <= 0.0 {
             return (0.0, objective);
@@ -369,7 +370,7 @@ impl<'a, 'k> State<'a, 'k> {
         *own = if step >= available {
             0.0
         } else {
-            *own - weight / self.labels.weight(worst.instance)
+            *own - weight / self.labels.pair_weight(worst.instance, worst.relevant)
         };
         self.add_scores(worst.instance, worst.relevant, worst.irrelevant, -weight);
         (

@@ -14,6 +14,7 @@
 use super::{Engine, Epoch, Step};
 use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
+use crate::pairwise::loss::check_pairs;
 use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::{Scaled, Scores};
 use crate::parallel::threads::Threads;
@@ -124,6 +125,7 @@ pub fn improve_part<S: Scores, T: Step>(
     monitor: &mut dyn Monitor,
 ) -> Result<Option<Answer>, SolverError> {
     common.check()?;
+    check_pairs::<T::Loss>(labels)?;
     let (n, q) = (labels.instances(), labels.count());
     let mut scores = Scaled::new(scores, common.growth);
     let point = PartPoint {

@@ -108,6 +108,10 @@ impl<'a> Free<'a> {
         kept: &Snapshot,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
+        if !self.labels.are_plain() {
+            // Its boxes are those of pairs that count the same.
+            return None;
+        }
         let (scores, bias) = (engine.all_scores(), engine.bias());
         let at = At {
             labels: self.labels,

@@ -1,7 +1,8 @@
 //! The repair of a point with a free bias: a feasible dual matrix near by whose rows sum to zero, so that its dual value
 //! bounds the problem.
 //!
-//! * Let `C_ml = sum of c_i` over the instances with `m` relevant and `l` irrelevant. Route `-g` times as much as
+//! * Let `C_ml = sum of c_i` over the instances with `m` relevant and `l` irrelevant (`c_i w_m` where labels have weights,
+//!   and so much less that all pairs may have it at once where only the highest irrelevant labels count). Route `-g` times as much as
 //!   possible, `t`, through the network of the labels with capacities `C_ml`, and share the flow of each arc among
 //!   its instances in proportion to `c_i`: that is a `B_0` with `sum beta_0i = -t g`, feasible for the hinge.
 //! * With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` is feasible and `sum beta'_i = 0`.
@@ -10,7 +11,7 @@ use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean};
 use crate::memory::{self, Purpose};
 use crate::network::routing::{Routing, largest_routing};
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss, Pairs};
 use crate::report::Monitor;
 
 /// A start may leave the feasible set by this share of an instance's weights: rounding.
@@ -32,16 +33,18 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
     }
     let (mut count, mut weight) = (vec![0_i64; q], vec![0.0; q]);
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        let share = labels.share_of_pairs(i);
         for &m in labels.relevant(i) {
+            let own = share * labels.pair_weight(i, m);
             count[m as usize] += 1;
-            weight[m as usize] += labels.weight(i);
+            weight[m as usize] += own;
             for &l in labels.relevant(i) {
                 counts[m as usize * q + l as usize] += 1;
-                weights[m as usize * q + l as usize] += labels.weight(i);
+                weights[m as usize * q + l as usize] += own;
             }
             for &l in labels.unknown(i) {
                 counts[m as usize * q + l as usize] += 1;
-                weights[m as usize * q + l as usize] += labels.weight(i);
+                weights[m as usize * q + l as usize] += own;
             }
         }
     }
@@ -65,7 +68,7 @@ fn capacities_with_zero_label(labels: &Labels) -> Vec<f64> {
     let mut weights = memory::matrix(q, q, Purpose::LabelsByLabels);
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         for &m in labels.relevant(i) {
-            weights[m as usize * q + zero] += labels.weight(i);
+            weights[m as usize * q + zero] += labels.pair_weight(i, m);
         }
         for n in labels.irrelevant(i).filter(|&n| n != zero) {
             weights[zero * q + n] += labels.weight(i);
@@ -96,11 +99,13 @@ fn add_flow(labels: &Labels, capacity: &[f64], flow: &[f64], eps: f64, dual: &mu
         excluded().for_each(|&m| is_excluded[m as usize] = true);
         // The zero label, which is never relevant, has arcs to the irrelevant labels.
         let zero = labels.has_zero_label().then_some(q as u32 - 1);
+        let spent = labels.share_of_pairs(i);
         for &m in relevant.iter().chain(&zero) {
+            let own = spent * labels.pair_weight(i, m);
             for &(l, share) in &arcs[m as usize] {
                 if !is_excluded[l] {
-                    row[m as usize] += share * labels.weight(i);
-                    row[l] -= share * labels.weight(i);
+                    row[m as usize] += share * own;
+                    row[l] -= share * own;
                 }
             }
         }
@@ -159,8 +164,25 @@ pub(crate) fn in_box(block: &mut [f64], relevant: usize, weight: f64) -> bool {
     inside
 }
 
-/// A start for a hinge problem, moved into its feasible set: rows outside their box become 0, and with a free bias the
-/// sum of the rows is routed away, or the start given up.
+/// The block of the hinge's feasible set that is nearest to one: with the margin taken out, the proximal map projects
+/// (Moreau).
+fn nearest(
+    block: &[f64],
+    pairs: Pairs<'_>,
+    weight: f64,
+    workspace: &mut HingeWorkspace,
+) -> Vec<f64> {
+    let mut centre: Vec<f64> = block.iter().map(|beta| -beta).collect();
+    centre[..pairs.relevant]
+        .iter_mut()
+        .for_each(|beta| *beta += 1.0);
+    let mut nearest = vec![0.0; block.len()];
+    Hinge.prox(&centre, &centre, &mut nearest, pairs, weight, workspace);
+    nearest
+}
+
+/// A start for a hinge problem, moved into its feasible set: rows outside their box become 0, or what is nearest where
+/// labels have weights, and with a free bias the sum of the rows is routed away, or the start given up.
 pub(crate) fn feasible(
     labels: &Labels,
     mut start: Vec<f64>,
@@ -173,13 +195,16 @@ pub(crate) fn feasible(
     }
     let mut gathered = vec![0.0; q];
     let mut sum = vec![0.0; q];
+    let mut workspace = HingeWorkspace::default();
     for (i, row) in start.chunks_exact_mut(q).enumerate() {
         let known = labels.gather(i, row, &mut gathered);
-        let relevant = labels.relevant(i).len();
-        let feasible = labels.has_pairs(i)
-            && labels.known_only(i, row)
-            && in_box(known, relevant, labels.weight(i));
-        if !feasible {
+        let pairs = labels.pairs_of(i);
+        if !(labels.has_pairs(i) && labels.known_only(i, row)) {
+            row.fill(0.0);
+        } else if labels.are_weighted() {
+            let nearest = nearest(known, pairs, labels.weight(i), &mut workspace);
+            labels.scatter(i, &nearest, row);
+        } else if !in_box(known, pairs.relevant, labels.weight(i)) {
             row.fill(0.0);
         }
         axpy(1.0, row, &mut sum);

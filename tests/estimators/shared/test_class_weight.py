@@ -1,0 +1,149 @@
+"""`class_weight`: the rules, and what a weight means."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from multimargin import MLODM, RankLSVM, RankSVM
+from tests.support.problems import noisy_linear_problem
+
+METHODS = [RankSVM, RankLSVM, MLODM]
+SETTINGS = {"C": 2.0, "tol": 1e-9, "max_iter": 100_000, "random_state": 0}
+
+
+def problem(seed=0, n=40, q=5):
+    X, Y = noisy_linear_problem(seed, n, 4, q, cut=0.5)
+    return X, Y, 3.0 ** np.linspace(-1.0, 1.0, q)
+
+
+def row_of_each_label(X, Y, label_weights):
+    """Every relevant label in a row of its own, in which the others are unknown."""
+    rows, labels = np.nonzero(Y == 1)
+    single = np.where(Y[rows] == 1, np.nan, Y[rows].astype(float))
+    single[np.arange(rows.size), labels] = 1.0
+    weights = label_weights[labels] / np.count_nonzero(Y == 1, axis=1)[rows]
+    return X[rows], single, weights
+
+
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_weight_is_that_of_a_row_of_its_own(method, solver):
+    X, Y, label_weights = problem()
+    settings = SETTINGS | {"kernel": "linear", "solver": solver}
+    weighted = method(**settings, class_weight=label_weights).fit(X, Y)
+    rows, single, weights = row_of_each_label(X, Y, label_weights)
+    apart = method(**settings).fit(rows, single, sample_weight=weights)
+    np.testing.assert_allclose(weighted.coef_, apart.coef_, atol=2e-4)
+    assert weighted.objective_ == pytest.approx(apart.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize(("rule", "exponent"), [("balanced", 1.0), ("sqrt", 0.5)])
+@pytest.mark.parametrize("weighted_rows", [False, True])
+def test_rules_weigh_labels_by_their_rows(rule, exponent, weighted_rows):
+    X, Y, _ = problem(q=6)
+    Y[:, 5] = 0
+    rows = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)
+    weights = rows if weighted_rows else np.ones(len(X))
+    model = RankLSVM(class_weight=rule).fit(X, Y, sample_weight=rows if weighted_rows else None)
+    counts = weights @ Y
+    expected = (counts[:5].sum() / counts[:5]) ** exponent
+    expected *= counts[:5].sum() / (counts[:5] @ expected)
+    np.testing.assert_allclose(model.class_weight_[:5], expected)
+    # No row has the last label.
+    assert model.class_weight_[5] == 1.0
+    assert (weights @ Y @ model.class_weight_) / (weights @ Y).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_of_one_give_the_model_without(method):
+    X, Y, _ = problem()
+    settings = {"C": 2.0, "random_state": 0}
+    plain = method(**settings).fit(X, Y)
+    ones = method(**settings, class_weight=np.ones(5)).fit(X, Y)
+    np.testing.assert_array_equal(plain.class_weight_, np.ones(5))
+    np.testing.assert_array_equal(plain.label_scores(X), ones.label_scores(X))
+
+
+def test_names_columns_and_numbers_give_the_same_weights():
+    X, Y, _ = problem()
+    frame = pd.DataFrame(Y, columns=list("abcde"))
+    of = lambda weight, y: RankLSVM(class_weight=weight).fit(X, y).class_weight_  # noqa: E731
+    expected = [1.0, 3.0, 1.0, 0.5, 1.0]
+    np.testing.assert_array_equal(of({"b": 3, "d": 0.5}, frame), expected)
+    np.testing.assert_array_equal(of({1: 3, 3: 0.5}, frame), expected)
+    np.testing.assert_array_equal(of({1: 3, 3: 0.5}, Y), expected)
+    np.testing.assert_array_equal(of(expected, Y), expected)
+    classes = np.array(["x", "y", "z"])[Y[:, :3].argmax(axis=1)]
+    np.testing.assert_array_equal(of({"y": 2.0}, classes), [1.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_the_labels_does_not_matter(method):
+    X, Y, label_weights = problem()
+    order = np.array([3, 0, 4, 1, 2])
+    model = method(**SETTINGS, class_weight=label_weights).fit(X, Y)
+    other = method(**SETTINGS, class_weight=label_weights[order]).fit(X, Y[:, order])
+    np.testing.assert_allclose(model.label_scores(X)[:, order], other.label_scores(X), atol=1e-3)
+    assert model.objective_ == pytest.approx(other.objective_, rel=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("solver", ["bcd", "dcd"])
+def test_a_warm_start_reaches_the_optimum_of_other_weights(method, solver):
+    X, Y, label_weights = problem(n=60)
+    settings = SETTINGS | {"solver": solver, "tol": 1e-7}
+    cold = method(**settings, class_weight=label_weights).fit(X, Y)
+    warm = method(**settings, class_weight="sqrt", warm_start=True).fit(X, Y)
+    warm.set_params(class_weight=label_weights).fit(X, Y)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-6)
+    again = warm.n_iter_
+    warm.fit(X, Y)
+    assert warm.n_iter_ <= min(again, 3)
+
+
+def test_frank_wolfe_starts_from_other_weights():
+    X, Y, label_weights = problem()
+    settings = {"C": 0.1, "solver": "frank-wolfe", "tol": 1e-2, "warm_start": True}
+    model = RankSVM(**settings, class_weight="balanced").fit(X, Y)
+    model.set_params(class_weight=label_weights).fit(X, Y)
+    optimum = RankSVM(C=0.1, tol=1e-7, class_weight=label_weights).fit(X, Y)
+    assert model.dual_objective_ <= optimum.objective_ <= model.objective_
+    assert model.dual_gap_ <= 1e-2
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("weight", "error", "message"),
+    [
+        ("balance", ValueError, "class_weight is 'balance'"),
+        ([1.0, 2.0], ValueError, r"shape \(2,\); expected \(5,\)"),
+        ([1.0, 2.0, 0.0, 1.0, 1.0], ValueError, "class_weight holds 0"),
+        ([1.0, 2.0, -3.0, 1.0, 1.0], ValueError, "class_weight holds -3"),
+        ([1.0, 2.0, np.nan, 1.0, 1.0], ValueError, "class_weight holds nan"),
+        ({"a": 1.0}, ValueError, "weight of 'a', which is no label"),
+        ({7: 1.0}, ValueError, "weight of 7, which is no label"),
+        ({0: 0.0}, ValueError, "class_weight holds 0"),
+        ({0: "heavy"}, TypeError, "class_weight is"),
+        (object(), TypeError, "class_weight is"),
+    ],
+)
+def test_malformed_weights_are_named(method, weight, error, message):
+    X, Y, _ = problem()
+    with pytest.raises(error, match=message):
+        method(class_weight=weight).fit(X, Y)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("weights", [[1e8, 1.0, 1e-8, 1.0, 1.0], [1e2] * 5, [1e10] * 5])
+def test_extreme_weights_keep_their_certificate(method, weights):
+    X, Y, _ = problem()
+    if method is RankSVM:
+        method = partial(method, bias="penalized")
+    model = method(
+        C=10.0 / max(weights), tol=1e-3, max_iter=20_000, class_weight=weights, kernel="linear"
+    )
+    model.fit(X, Y)
+    assert model.status_ == "converged"
+    assert model.dual_gap_ <= 1e-3
