@@ -298,3 +298,12 @@ def test_tables_need_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'multimargin\[tables\]'"):
         load_table(file, labels="a,b")
+
+
+def test_a_column_without_its_separator_is_told() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "tags": ["a; b", "b; c", "c"]})
+    with pytest.warns(UserWarning, match="no cell of 'tags' has the separator ','.*';' meant"):
+        data = MultilabelData.from_frame(frame, tags_column="tags")
+    assert list(data.label_names) == ["a; b", "b; c", "c"]
+    frame["tags"] = ["science", "fiction", "old books"]  # one tag a row, a word each but for one
+    assert MultilabelData.from_frame(frame, tags_column="tags").Y.sum() == 3

@@ -1,5 +1,6 @@
 """Columns of a table: which of them are labels, and what the others hold."""
 
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -11,6 +12,8 @@ _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
 # A column of names with more different ones than this is more likely text, or one name a row.
 _MANY_NAMES = 50
 _SHOWN = 8
+# What may stand between two tags.
+_SEPARATORS = (";", "|", "\t", ",", " ")
 # What `TfidfVectorizer` takes for one.
 _WORD = r"\b\w\w+\b"
 
@@ -119,11 +122,27 @@ def indicator_of_tags(
             f"tags_column: the column {column.name!r} has {len(names)} different tag(s) with the "
             f"separator {separator!r}; expected at least two"
         )
+    _warn_of_separator(column, separator)
     place = {name: k for k, name in enumerate(names)}
     Y = np.zeros((len(sets), len(names)), dtype=np.int64)
     for row, tags in enumerate(sets):
         Y[row, [place[tag] for tag in tags if tag in place]] = 1
     return names, Y
+
+
+def _warn_of_separator(column: Any, separator: str) -> None:
+    """Warn where no cell has the separator, and most have another one."""
+    cells = [cell.strip() for cell in column if isinstance(cell, str) and cell.strip()]
+    if not cells or any(separator in cell for cell in cells):
+        return
+    for other in _SEPARATORS:
+        if 2 * sum(other in cell for cell in cells) > len(cells):
+            warnings.warn(
+                f"tags_column: no cell of {column.name!r} has the separator {separator!r}, so each "
+                f"is one tag, such as {cells[0][:60]!r}; was the separator {other!r} meant?",
+                stacklevel=2,
+            )
+            return
 
 
 def _tags(cell: Any, separator: str) -> set[str]:
