@@ -11,7 +11,7 @@ from multimargin.model_files import load_model
 
 
 def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path: Path) -> None:
-    answer = command("export", model, tmp_path / "m.onnx")
+    answer = command("export", model, "-o", tmp_path / "m.onnx")
     assert (answer.code, answer.err) == (0, "")
     assert "X (n, 32), float64" in answer.out
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
@@ -23,7 +23,7 @@ def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path:
 
 
 def test_json(command, model: Path, tmp_path: Path) -> None:
-    found = command("export", model, tmp_path / "m.onnx", "--json").json
+    found = command("export", model, "-o", tmp_path / "m.onnx", "--json").json
     assert found == {
         "model": str(model),
         "method": "mlodm",
@@ -34,7 +34,7 @@ def test_json(command, model: Path, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist(command, model: Path, tmp_path: Path) -> None:
-    answer = command("export", model, tmp_path / "no" / "m.onnx")
+    answer = command("export", model, "-o", tmp_path / "no" / "m.onnx")
     assert answer.code == 1
     assert "no" in answer.err
     assert answer.err.count("\n") == 1
@@ -45,7 +45,7 @@ def test_a_table_with_text(command, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     rows = [f"{i % 7},{'red' if i % 2 else 'blue'},{i % 2},{i % 3 // 2}" for i in range(30)]
     Path("t.csv").write_text("\n".join(["size,colour,tag:a,tag:b", *rows]))
     assert command("fit", "t.csv", "--labels", "tag:*", "-o", "t.model").code == 0
-    answer = command("export", "t.model", "t.onnx")
+    answer = command("export", "t.model", "-o", "t.onnx")
     assert answer.code == 1
     assert "columns that are no numbers ('names': colour)" in answer.err
     assert not Path("t.onnx").exists()

@@ -11,7 +11,10 @@ from multimargin.cli.predict import AllowPickle, ModelFile
 def command(
     model_file: ModelFile,
     output: Annotated[
-        str, typer.Argument(metavar="OUT.onnx", help="The ONNX file to write.", show_default=False)
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE.onnx", help="The ONNX file.", show_default=False
+        ),
     ],
     allow_pickle: AllowPickle = False,
     as_json: Json = False,
@@ -23,7 +26,7 @@ def command(
 
     \b
     Example:
-      multimargin export digits.model digits.onnx
+      multimargin export digits.model -o digits.onnx
     """
     from multimargin.cli.output import console, pairs_table, print_json
     from multimargin.model_files import load_model
