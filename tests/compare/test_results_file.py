@@ -163,3 +163,18 @@ def test_file_systems_without_locks(
         with ResultsFile(results_file) as file:
             file.append(results[0])
     assert read_results(results_file)[0] == results[0]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_full_disk_is_named_when_the_file_closes_too(
+    results: list[Result], results_file: Path
+) -> None:
+    def write() -> None:
+        with ResultsFile(results_file) as file:
+            full = os.open("/dev/full", os.O_WRONLY)
+            os.dup2(full, file._file.fileno())
+            os.close(full)
+            file.append(results[0])
+
+    with pytest.raises(OSError, match=re.escape(f"No space left on device: '{results_file}'")):
+        write()

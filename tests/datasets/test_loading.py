@@ -1,5 +1,6 @@
 """One function for every file, folder and name."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,13 @@ from multimargin.datasets import (
     dump_arff,
     dump_svmlight,
     load,
+    load_arff,
     load_arff_features,
     load_digit_attributes,
+    load_mat,
+    load_npz,
+    load_svmlight,
+    load_table,
 )
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
@@ -177,3 +183,27 @@ class TestFeaturesAlone:
         file.write_text(self.HEADER + "@data\n1,y,2\n")
         with pytest.raises(ValueError, match=r"lacks 2 of the 3 features.*: 'h', 'i'"):
             load_arff_features(file, ["f", "h", "i"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
+@pytest.mark.parametrize("ending", ["csv", "arff", "npz", "svm", "mat", "parquet", "xml"])
+def test_a_pipe_is_not_waited_for(tmp_path: Path, ending: str) -> None:
+    pipe = tmp_path / f"x.{ending}"
+    os.mkfifo(pipe)
+    for read in (load, load_table, load_arff, load_npz, load_svmlight, load_mat):
+        with pytest.raises(FileNotFoundError, match=r"is a pipe or a device; expected a file"):
+            read(pipe)
+    with pytest.raises((FileNotFoundError, ValueError)):
+        load(tmp_path)
+    np.savez(tmp_path / "y.npz", X=X, Y=Y)
+    assert load(tmp_path).n_samples == 3
+
+
+@pytest.mark.parametrize(
+    ("encoding", "named"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("latin-1", "LATIN1")]
+)
+def test_the_encoding_of_a_table_is_named(tmp_path: Path, encoding: str, named: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes("größe,ä,b\n1,0,1\n2,1,0\n".encode(encoding))
+    with pytest.raises(ValueError, match=rf"is no text in UTF-8 .*iconv -f {named} -t UTF-8"):
+        load_table(file, labels=["ä", "b"])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from scipy.io import savemat
 
 from multimargin.compare.results import Result
 from multimargin.compare.results_file import read_results
+from multimargin.dask.checkpoints import RowsFile
 from multimargin.datasets import (
     MultilabelData,
     describe,
@@ -259,6 +261,17 @@ def _read_features(file: Path) -> None:
     load_arff_features(file, ["f0", "f 1", "f2=a"])
 
 
+def _checkpoint() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        file = RowsFile(str(Path(folder) / "part.npz"), "a fit/part 3")
+        file.write(X)
+        return Path(file.path).read_bytes()
+
+
+def _read_checkpoint(file: Path) -> None:
+    assert np.isfinite(RowsFile(str(file), "a fit/part 3").read(X.shape)).all()
+
+
 FORMATS = {
     "arff-dense": Format(".arff", (_arff(in_sparse_format=False, meka=False),), _read_arff),
     "arff-sparse": Format(".arff", (_arff(in_sparse_format=True, meka=False),), _read_arff),
@@ -301,6 +314,7 @@ FORMATS = {
     "results": Format(
         ".jsonl", (_results(),), lambda file: json.dumps([vars(row) for row in read_results(file)])
     ),
+    "checkpoint": Format(".npz", (_checkpoint(),), _read_checkpoint, _damaged_npz),
     "model": Format(".model", _models(), _read_model, _damaged_model),
 }
 """By name."""

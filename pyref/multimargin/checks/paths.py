@@ -11,6 +11,12 @@ def existing_file(path: object, argument: str) -> Path:
     file of that name.
     """
     found = as_path(path, argument)
+    if found.exists() and not (found.is_file() or found.is_dir()):
+        # A pipe without a writer would be waited for without end.
+        raise FileNotFoundError(
+            f"{argument}: {str(found)!r} is a pipe or a device; expected a file: write what it "
+            "gives to one first"
+        )
     if not found.is_file():
         raise FileNotFoundError(f"{argument}: there is no file {str(found)!r}")
     return found

@@ -1,6 +1,8 @@
 """The file of results: one line of JSON a result, on disk as soon as it is there."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -94,17 +96,29 @@ class ResultsFile:
             If it cannot be written, with the name of the file; the next opening cuts off what was
             written of it.
         """
-        try:
+        with self._named():
             self._file.write(result.to_line().encode())
             self._file.flush()
             os.fsync(self._file.fileno())
-        except OSError as error:
-            # A full disk does not say where.
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def close(self) -> None:
-        """Close the file, which frees it for other writers."""
-        self._file.close()
+        """Close the file, which frees it for other writers.
+
+        Raises
+        ------
+        OSError
+            If what was not written yet cannot be, with the name of the file.
+        """
+        with self._named():
+            self._file.close()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the file in errors: a full disk does not say where."""
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def __enter__(self) -> Self:
         return self

@@ -218,7 +218,7 @@ def part_paths(folder: Path) -> list[Path]:
     FileNotFoundError
         If there are none.
     """
-    paths = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES)
+    paths = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES and p.is_file())
     if not paths:
         raise FileNotFoundError(f"{folder} has no file that ends in {', '.join(_SUFFIXES)}.")
     return paths

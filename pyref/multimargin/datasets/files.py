@@ -45,7 +45,9 @@ def load_folder(
     folder: Path, *, labels: Labels = None, name: str | None = None, **options: Any
 ) -> MultilabelData:
     """Load the data set in a folder."""
-    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in _READERS)
+    files = sorted(
+        file for file in folder.iterdir() if file.suffix.lower() in _READERS and file.is_file()
+    )
     name = folder.resolve().name if name is None else name
     parts = {part: [file for file in files if file.stem.lower().endswith(part)] for part in _PARTS}
     if all(len(found) == 1 for found in parts.values()):
@@ -76,7 +78,7 @@ def label_file(file: Path) -> Path | None:
             return found
     if names_labels_in_header(file):
         return None
-    every = sorted(file.parent.glob("*.xml"))
+    every = sorted(found for found in file.parent.glob("*.xml") if found.is_file())
     return every[0] if len(every) == 1 else None
 
 

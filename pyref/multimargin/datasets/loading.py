@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from multimargin.checks.paths import existing_file
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.digits import load_digit_attributes
 from multimargin.datasets.files import Labels, load_file, load_folder
@@ -80,6 +81,8 @@ def load(
         raise ValueError(f"test: found {str(test)!r} for {str(source)!r}, expected it for a file")
     if path.is_dir():
         return load_folder(path, labels=labels, name=name, **options)
+    if path.exists():
+        existing_file(path, "source")
     text = str(source).strip()
     own = _OWN.get(text.lower().replace("_", "-"))
     known = own is not None or text.lower() in {name.lower() for name in available()}

@@ -1,5 +1,6 @@
 """Tables: columns of numbers, names and text, and columns or lists of labels."""
 
+import codecs
 import os
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import reading
 from multimargin.datasets.damage import without_damage
 from multimargin.datasets.multilabel_data import MultilabelData
@@ -190,7 +192,9 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
         return {"train": path} if path.suffix.lower() in TABLE_KINDS else None
     if not path.is_dir():
         return None
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in TABLE_KINDS)
+    files = sorted(
+        file for file in path.iterdir() if file.suffix.lower() in TABLE_KINDS and file.is_file()
+    )
     parts = {part: [f for f in files if f.stem.lower().endswith(part)] for part in _PARTS}
     if all(len(found) == 1 for found in parts.values()):
         return {part: found[0] for part, found in parts.items()}
@@ -243,6 +247,7 @@ def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.int
 
 def read_frame(file: Path) -> Any:
     """Read a CSV, TSV or Parquet file; the names of its columns are texts."""
+    existing_file(file, "path")
     pandas = _pandas(f"tables such as {file.name}")
     with reading(file, "path"):
         if file.suffix.lower() == ".parquet":
@@ -258,7 +263,7 @@ def read_frame(file: Path) -> Any:
             except UnicodeDecodeError as error:
                 raise ValueError(
                     f"path: {file} is no text in UTF-8 (byte {error.start}); save it as such, or "
-                    "convert it: iconv -f LATIN1 -t UTF-8"
+                    f"convert it: iconv -f {_likely_encoding(file)} -t UTF-8"
                 ) from error
             except pandas.errors.ParserError as error:
                 reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
@@ -354,6 +359,14 @@ def _pandas(what: str) -> Any:
             f"{what} need pandas, which is not installed: pip install 'multimargin[tables]'"
         ) from error
     return pandas
+
+
+def _likely_encoding(file: Path) -> str:
+    """Return what a file that is no UTF-8 is likely to be in: spreadsheets write both."""
+    with file.open("rb") as stream:
+        head = stream.read(64)
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "UTF-16" if marked or b"\0" in head else "LATIN1"
 
 
 def _separator(file: Path) -> str:

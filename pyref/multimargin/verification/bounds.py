@@ -68,7 +68,7 @@ def optimum(task: Task) -> Interval:
         return Interval(value - TRUST * abs(value), value, 0.5 * float(np.sum(task.Y)))
     if task.estimator in (MLRL, SSMLRL):
         return _relationship_optimum(task)
-    K, Y, C, bias = _kernel_of(task), task.Y, task.parameters["C"], _bias(task)
+    K, Y, C, bias = _kernel_of(task), task.Y, _weight_of_the_loss(task), _bias(task)
     if task.estimator is RankSVMz:
         zero = rank_svmz.dual(K, Y, C, bias)  # type: ignore[arg-type]
         upper = rank_svmz.primal_objective(K, Y, C, zero.B, zero.b, bias)  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def returned(task: Task, model: Any) -> Value:
 def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     """Return the loss of scores, and how much it moves where they move by their rounding."""
     pairs = _pairs(task)
-    c = exact.pair_weights(pairs, task.parameters["C"])
+    c = exact.pair_weights(pairs, _weight_of_the_loss(task))
     z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
     moved = 2.0 * EPS * (len(A) * (np.abs(task.K) + 1.0) @ np.abs(A) + np.abs(F)).max(axis=1)
 
@@ -156,6 +156,12 @@ def _with_zero_label(differences: Array) -> Array:
     """Add the zero label's column to columns less it; all together sum to 0."""
     zero = -differences.sum(axis=-1, keepdims=True) / (differences.shape[-1] + 1)
     return np.concatenate([differences + zero, zero], axis=-1)
+
+
+def _weight_of_the_loss(task: Task) -> Any:
+    """Return C, of each row where these have weights."""
+    C = task.parameters["C"]
+    return C if task.weights is None else C * task.weights
 
 
 def _bias(task: Task) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import time
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from multimargin import RankCVM
 from multimargin.files import replacing, write_text
 from multimargin.reference.exact import ExactSolverError
 from multimargin.verification.bounds import Interval, optimum, returned
-from multimargin.verification.tasks import Task, draw_task
+from multimargin.verification.tasks import Task, draw_task, strained
 
 # What an objective may differ by beyond what its tolerance allows, relative to it.
 SLACK = 1e-6
@@ -29,6 +30,9 @@ FLOOR = 1e-12
 # Seconds of work after which a fit counts as one that hangs, so that a busy machine finds no fault;
 # ten times as many on the clock for one that sleeps.
 PATIENCE = 60
+# No epoch is as short; one more is made for each component of the labels, at most three of two
+# labels or more, and for a start.
+AT_ONCE, MOST_EPOCHS = 1e-9, 6
 NOT_JUDGED = ("indefinite_kernel", "interrupted")
 
 
@@ -81,7 +85,9 @@ def judge(task: Task) -> Verdict:
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "y has labels of one class only", UserWarning)
-            model.fit(task.X, task.Y)
+            _fit(task, model)
+            if not hasattr(model, "status_"):
+                return Verdict(task, "interrupted")
             value = returned(task, model)
     except ExactSolverError:
         return Verdict(task, "exact solver failed")
@@ -92,8 +98,11 @@ def judge(task: Task) -> Verdict:
         found = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
         return Verdict(task, "exception", [found])
     verdict = Verdict(task, str(model.status_))
-    if verdict.status in NOT_JUDGED:
+    if verdict.status in NOT_JUDGED and not (task.ends and np.isfinite(model.objective_)):
         return verdict
+    if task.ends == "time" and len(model.history_["epoch"]) > MOST_EPOCHS:
+        epochs = len(model.history_["epoch"])
+        verdict.misses.append(f"max_time={AT_ONCE} took {epochs} epochs")
     try:
         interval = optimum(task)
     except ExactSolverError:
@@ -104,6 +113,27 @@ def judge(task: Task) -> Verdict:
         return verdict
     _compare(verdict, model, value.objective, value.rounding, interval)
     return verdict
+
+
+class _PressesCtrlC(io.StringIO):
+    """Takes the line that a fit prints after an epoch."""
+
+    def write(self, text: str) -> int:
+        signal.raise_signal(signal.SIGINT)
+        return len(text)
+
+
+def _fit(task: Task, model: Any) -> None:
+    """Fit a model to a task, and end it as the task says."""
+    weights = {} if task.weights is None else {"sample_weight": task.weights}
+    if task.ends == "time":
+        model.set_params(max_time=AT_ONCE)
+    if task.ends != "interrupt":
+        model.fit(task.X, task.Y, **weights)
+        return
+    model.set_params(verbose=1)
+    with redirect_stdout(_PressesCtrlC()), suppress(KeyboardInterrupt):
+        model.fit(task.X, task.Y, **weights)
 
 
 def _compare(
@@ -219,7 +249,7 @@ def run(seed: int, indices: Iterator[int] | range, folder: Path | None = None) -
     summary = Summary()
     began = time.perf_counter()
     for index in indices:
-        task = draw_task(seed, index)
+        task = strained(draw_task(seed, index))
         verdict = judge(task)
         summary.add(verdict)
         if verdict.misses:
@@ -241,12 +271,14 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
     X = task.X.toarray() if sparse else task.X
     fixed = task.parameters.get("fixed_covariance")
     arrays = {"X": X, "Y": task.Y} | ({} if fixed is None else {"fixed_covariance": fixed})
+    arrays |= {} if task.weights is None else {"weights": task.weights}
     with replacing(folder / f"{name}.npz", "wb") as stream:
         np.savez(stream, **arrays)
     parameters = ", ".join(
         f"{key}=data['fixed_covariance']" if key == "fixed_covariance" else f"{key}={value!r}"
         for key, value in _plain(task.parameters).items()
     )
+    given = "X, data['Y']" + ("" if task.weights is None else ", sample_weight=data['weights']")
     lines = [
         *(f"# {miss}" for miss in verdict.misses),
         f"# python -m multimargin.verification --seed {task.seed} --only {task.index}",
@@ -259,7 +291,7 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
         "",
         f"data = np.load(Path(__file__).with_name({name + '.npz'!r}))",
         "X = sparse.csr_array(data['X'])" if sparse else "X = data['X']",
-        f"model = {task.estimator.__name__}({parameters}).fit(X, data['Y'])",
+        f"model = {task.estimator.__name__}({parameters}).fit({given})",
         "print(model.status_, model.objective_, model.dual_objective_, model.dual_gap_)",
     ]
     path = folder / f"{name}.py"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ METHODS = (
     *(MLRL, SSMLRL, LLSF),
 )
 
+MOST_ROWS_OF_MANY_LABELS = 10
+# Whose reference takes a C for each row.
+WEIGHTED = (RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM)
+
 # The largest lam that RankHLapSVM takes.
 MOST_LAM = 1e12
 # Decades of the scale of the features.
@@ -71,6 +75,10 @@ class Task:
         The factor of the features.
     K : ndarray of shape (n, n)
         Kernel matrix of the scaled features, by scikit-learn or SciPy.
+    weights : ndarray of shape (n,) or None, default=None
+        Weights of the rows.
+    ends : {"", "time", "interrupt"}, default=""
+        How the fit is ended before its time: by `max_time`, or by Ctrl-C after its first epoch.
     """
 
     seed: int
@@ -82,6 +90,8 @@ class Task:
     features: Array
     scale: float
     K: Array = field(repr=False)
+    weights: Array | None = field(default=None, repr=False)
+    ends: str = ""
 
     def make(self) -> Any:
         """Return the unfitted estimator."""
@@ -89,9 +99,10 @@ class Task:
 
     def __str__(self) -> str:
         kind = f"{type(self.X).__name__} {self.X.dtype}"
-        return f"{self.make()!r} on {self.X.shape[0]} x {self.X.shape[1]} ({kind})".replace(
-            "\n", " "
-        )
+        strain = f", weights to {self.weights.max():.1e}" if self.weights is not None else ""
+        strain += f", ended by {self.ends}" if self.ends else ""
+        size = f"{self.X.shape[0]} x {self.X.shape[1]} ({kind})"
+        return f"{self.make()!r} on {size}{strain}".replace("\n", " ")
 
 
 def draw_task(
@@ -153,6 +164,25 @@ def draw_task(
     if estimator is not LLSF:
         Y = _with_unknown_labels(np.random.default_rng([seed, index, 1]), Y)
     return Task(seed, index, estimator, parameters, fitted, Y, features, scale, K)
+
+
+def strained(task: Task) -> Task:
+    """Return a task with weights from 1e-5 to 1e8, with 200 to 300 labels, or ended early, or none.
+
+    The pairs of many labels are affordable for the reference where all are with a zero label.
+    """
+    random = np.random.default_rng([task.seed, task.index, 2])
+    weights, ends, Y = None, "", task.Y
+    if random.random() < 0.3 and task.estimator is RankSVMz and len(Y) <= MOST_ROWS_OF_MANY_LABELS:
+        Y = (random.random((len(Y), random.integers(200, 301))) < random.uniform(0.05, 0.5)).astype(
+            int
+        )
+    if random.random() < 0.2:
+        ends = str(random.choice(["time", "interrupt"]))
+    if random.random() < 0.2 and task.estimator in WEIGHTED:
+        low, high = np.sort(random.uniform(-5, 8, size=2))
+        weights = 10.0 ** random.uniform(low, high, size=len(task.Y))
+    return replace(task, Y=Y, weights=weights, ends=ends)
 
 
 def _draw_llsf(random: np.random.Generator, tol: float, scale: float) -> dict[str, Any]:

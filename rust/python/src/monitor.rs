@@ -105,8 +105,12 @@ impl Monitor for PythonMonitor {
     }
 
     fn out_of_time(&mut self) -> bool {
-        let over = |deadline| Instant::now() >= deadline;
-        self.recorded && self.deadline.is_some_and(over)
+        self.recorded && self.late()
+    }
+
+    fn late(&mut self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     fn epoch(&mut self, record: &Record) {

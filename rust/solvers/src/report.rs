@@ -170,13 +170,18 @@ pub trait Monitor {
     fn out_of_time(&mut self) -> bool {
         false
     }
+    /// Whether the time is over, before the first epoch has been recorded, too: for loops whose first epoch may be
+    /// broken off anywhere and certified all the same.
+    fn late(&mut self) -> bool {
+        self.out_of_time()
+    }
     /// Whether an epoch has to break off.
     fn breaks_off(&mut self) -> bool {
         self.interrupted() || self.out_of_time()
     }
     /// The status of a loop whose epoch was broken off.
     fn status(&mut self) -> Status {
-        if self.out_of_time() && !self.interrupted() {
+        if self.late() && !self.interrupted() {
             Status::TimeLimit
         } else {
             Status::Interrupted

@@ -385,6 +385,14 @@ impl Monitor for Later<'_> {
         self.monitor.out_of_time()
     }
 
+    fn late(&mut self) -> bool {
+        self.monitor.late()
+    }
+
+    fn hurried(&self) -> bool {
+        self.monitor.hurried()
+    }
+
     fn epoch(&mut self, record: &Record) {
         let shifted = self.shifted(record);
         self.monitor.epoch(&shifted);

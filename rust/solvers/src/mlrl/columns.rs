@@ -55,7 +55,7 @@ pub(super) fn solve_one(
     column.steps = 0;
     column.done = false;
     while !column.done {
-        if monitor.breaks_off() {
+        if monitor.interrupted() || monitor.late() {
             return None;
         }
         part(
@@ -84,7 +84,7 @@ pub(super) fn solve_all(
         column.done = false;
     }
     while columns.iter().any(|column| !column.done) {
-        if monitor.breaks_off() {
+        if monitor.interrupted() || monitor.late() {
             return None;
         }
         threads.for_each_chunk(columns, 1, |label, chunk| {
