@@ -33,3 +33,10 @@ def test_a_series_of_label_sets() -> None:
 @pytest.mark.parametrize("Y", [["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]])
 def test_classes_and_indicators_are_none(Y: Any) -> None:
     assert check_targets(Y).indicator.shape[0] == len(Y)
+
+
+def test_names_that_occur_twice_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 1, 1], [1, 0, 1]], columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="y has several columns named 'a'"):
+        check_targets(frame)

@@ -1,6 +1,7 @@
 """What an estimator is asked to predict: several labels a row, or one class a row."""
 
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,4 +150,7 @@ def _column_names(y: Any) -> NDArray[Any] | None:
     columns = getattr(y, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None
+    repeated = [name for name, count in Counter(columns).items() if count > 1]
+    if repeated:
+        raise ValueError(f"y has several columns named {repeated[0]!r}; expected different names.")
     return np.asarray(list(columns), dtype=object)
