@@ -1,23 +1,22 @@
-"""Races to the best tuned model: quality over all seconds that it took, ours against one-vs-rest.
+"""Races to the best tuned model on ten public data sets: `LabelRankerCV` against its peers.
 
-    python benchmarks/race.py [--sets enron emotions ...] [--results race.jsonl] [--plot race.png]
+    python benchmarks/race.py [--sets enron emotions ...] [--results race.jsonl]
 
-Everybody is tuned on the same three stratified folds of the training part, over eight values of C a
-factor of 10^(1/2) apart (for rbf kernels for each of three gamma), and measured on the official
-test part. Each measure is that of the model which cross-validation chose *for it*. Ours follow the
-path of C from warm starts; the peers have none. Seconds are those of this process's processor, one
-thread on both sides: all fits and predictions of the folds, and the fit of the chosen model on all
-training rows. A curve of the plot has a point a C: the seconds after that C, and the test quality
-of the best model so far, by cross-validation.
+Everybody is tuned on the same three stratified folds of the training part, for each of six measures
+by itself, and measured on the official test part: the value of a measure is that of the model which
+cross-validation chose *for it*. A cell is won where a side is within 0.5 % of the best of both, and
+strictly where it is the best. Seconds are those of this process's processor, one thread on both
+sides: all fits and predictions of the folds, and the fit on all training rows.
 
-Peers: one-vs-rest `LinearSVC` (hinge, squared hinge), `LogisticRegression` (liblinear) and `SVC`,
-whose kernel matrix is computed once for all labels, which is faster than what `OneVsRestClassifier`
-does by itself; labels are int64. Rows of text have unit length; other features are scaled to
-[0, 1]. To keep the race short, random subsets of the training rows of some sets take part (`ROWS`,
-`--rows`).
+Peers: one-vs-rest `LogisticRegression` (liblinear) and `LinearSVC`, and on dense features `SVC`,
+whose kernel matrix is computed once for all labels, each plain and with class_weight="balanced";
+chains of logistic regressions (200 labels at most), nearest neighbours, and on yeast gradient boosted
+trees, if lightgbm is installed (``pip install lightgbm``). They rank by their decision function, or
+probabilities, and predict what they predict. Rows of text have unit length; other features are
+scaled to [0, 1]. To keep the race short, random subsets of the training rows of some sets take part
+(`ROWS`).
 
-Each result is one JSON line in the file of results, with the whole table of scores; what is there
-is not computed again.
+Each result is one JSON line in the file of results; what is there is not computed again.
 """
 
 import argparse
@@ -31,126 +30,131 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler, normalize
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
 from common import DATA, load_official, print_table
-from multimargin import MLODM, RankCVM, RankSVM
+from multimargin import LabelRankerCV
 from multimargin.compare import WithOneClassLabels
 from multimargin.datasets import load_debian_tags
 from multimargin.kernels import make_kernel
-from multimargin.measures import average_precision, micro_f1, one_error, ranking_loss
+from multimargin.measures import MEASURES as REGISTRY
+from multimargin.measures import MORE_MEASURES, get_scorer
+from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.tuning import MultilabelStratifiedKFold
 
-MEASURES: dict[str, tuple[Callable[..., float], bool, bool]] = {
-    # The function, whether it takes scores, whether larger is better.
-    "ranking_loss": (ranking_loss, True, False),
-    "average_precision": (average_precision, True, True),
-    "one_error": (one_error, True, False),
-    "micro_f1": (micro_f1, False, True),
-}
+NAMES = (
+    "ranking_loss",
+    "average_precision",
+    "one_error",
+    "precision_at_5",
+    "micro_f1",
+    "macro_f1",
+)
+MEASURES = {name: (REGISTRY | MORE_MEASURES)[name] for name in NAMES}
 FOLDS = 3
 # Training rows of text that take part, where not all do.
 ROWS = {"bibtex": 800, "rcv1subset1": 1500, "delicious": 400}
 LINEAR = ("enron", "medical", "debian-tags", "bibtex", "rcv1subset1", "delicious")
 KERNEL = ("emotions", "birds", "yeast", "scene")
-# Times what gamma="scale" is.
-WIDTHS = (0.25, 1.0, 4.0)
+MOST_LINKS = 200
+NEAR = 0.005
 
 
-def decades(lowest: float) -> list[float]:
-    """Return eight values from a power of 10, a factor of 10^(1/2) apart."""
-    return [float(f"{10.0 ** (lowest + k / 2):.4g}") for k in range(8)]
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """One side of a race.
-
-    `make` takes gamma (None for linear models) and returns an estimator with a parameter `C`,
-    whose name is `C_name`.
-    """
-
-    name: str
-    make: Callable[[float | None], Any]
-    Cs: list[float]
-    ours: bool = True
-    kernel: bool = False
-    C_name: str = "C"
-
-
-class KernelOnce:
+class KernelOnce(BaseEstimator):
     """One-vs-rest SVC on a kernel matrix that all labels share."""
 
-    def __init__(self, gamma: float) -> None:
-        self.gamma, self.C = gamma, 1.0
-
-    def set_params(self, **parameters: Any) -> "KernelOnce":
-        """Take the next C."""
-        self.C = parameters["C"]
-        return self
+    def __init__(self, gamma: float = 1.0, C: float = 1.0, class_weight: str | None = None) -> None:
+        self.gamma, self.C, self.class_weight = gamma, C, class_weight
 
     def fit(self, X: Any, y: Any) -> "KernelOnce":
         """Fit all labels."""
-        self.rows = X
-        svc = OneVsRestClassifier(SVC(C=self.C, kernel="precomputed"))
-        self.model = WithOneClassLabels(svc).fit(rbf_kernel(X, X, gamma=self.gamma), y)
+        self.rows_ = X
+        svc = SVC(C=self.C, kernel="precomputed", class_weight=self.class_weight)
+        inner = WithOneClassLabels(OneVsRestClassifier(svc))
+        self.model_ = inner.fit(rbf_kernel(X, X, gamma=self.gamma), y)
         return self
 
-    def scores_and_sets(self, X: Any) -> tuple[Any, Any]:
-        """Return the scores and the predicted labels."""
-        K = rbf_kernel(X, self.rows, gamma=self.gamma)
-        scores = self.model.decision_function(K)
-        return scores, scores > 0.0
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores."""
+        return self.model_.decision_function(rbf_kernel(X, self.rows_, gamma=self.gamma))
+
+    def predict(self, X: Any) -> Any:
+        """Return the labels with a positive score."""
+        return (self.decision_function(X) > 0.0).astype(int)
 
 
-def one_vs_rest(name: str, classifier: Any, lowest: float) -> Contestant:
-    """Return a linear peer."""
-    inner = WithOneClassLabels(OneVsRestClassifier(classifier))
-    C_name = "estimator__estimator__C"
-    return Contestant(name, lambda gamma: inner, decades(lowest), ours=False, C_name=C_name)
+@dataclass(frozen=True)
+class Peer:
+    """A method of others: its name and the settings to choose among."""
+
+    name: str
+    settings: list[Any]
 
 
-def ours(estimator: Any, lowest: float, **parameters: Any) -> Contestant:
-    """Return a contestant of ours, linear or rbf."""
-    kernel = parameters["kernel"] == "rbf"
+def peers(name: str, X: Any, y: Any) -> list[Peer]:
+    """Return who takes part on a data set."""
+    found = []
+    for weight in (None, "balanced"):
+        tail = "" if weight is None else ", balanced"
+        logistic = [
+            LogisticRegression(C=C, class_weight=weight, solver="liblinear")
+            for C in (0.3, 1.0, 3.0, 10.0, 30.0)
+        ]
+        svc = [
+            LinearSVC(C=C, class_weight=weight, random_state=0) for C in (0.03, 0.1, 0.3, 1.0, 3.0)
+        ]
+        found.append(Peer(f"LogisticRegression{tail}", [_one_vs_rest(one) for one in logistic]))
+        found.append(Peer(f"LinearSVC{tail}", [_one_vs_rest(one) for one in svc]))
+        if name in KERNEL:
+            scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
+            grid = [
+                KernelOnce(width * scale, C, weight)
+                for width in (0.25, 1.0, 4.0)
+                for C in (0.3, 1.0, 3.0, 10.0, 30.0)
+            ]
+            found.append(Peer(f"SVC{tail}", grid))
+    if y.shape[1] <= MOST_LINKS:
+        chains = [
+            ClassifierChain(
+                LogisticRegression(C=C, solver="liblinear"), order="random", random_state=0
+            )
+            for C in (0.3, 3.0, 30.0)
+        ]
+        found.append(Peer("ClassifierChain", [WithOneClassLabels(one) for one in chains]))
+    neighbours = [KNeighborsClassifier(k, weights="distance") for k in (5, 10, 20, 40)]
+    found.append(Peer("KNeighborsClassifier", neighbours))
+    if name == "yeast":
+        try:
+            from lightgbm import LGBMClassifier
+        except ImportError:
+            print("lightgbm is not installed: no gradient boosted trees", flush=True)
+        else:
+            trees = [
+                LGBMClassifier(n_estimators=n, num_leaves=leaves, n_jobs=1, verbose=-1)
+                for n in (50, 150)
+                for leaves in (7, 31)
+            ]
+            found.append(Peer("LGBMClassifier", [_one_vs_rest(one) for one in trees]))
+    return found
 
-    def make(gamma: float | None) -> Any:
-        width = {} if gamma is None else {"gamma": gamma}
-        return estimator(**parameters, **width, warm_start=True, random_state=0)
 
-    return Contestant(f"{estimator.__name__}", make, decades(lowest), kernel=kernel)
+def _one_vs_rest(classifier: Any) -> Any:
+    return WithOneClassLabels(OneVsRestClassifier(classifier))
 
 
-LOGISTIC = one_vs_rest("LogisticRegression", LogisticRegression(solver="liblinear"), -1.0)
-CONTESTANTS = {
-    "linear": [
-        ours(RankSVM, -1.0, kernel="linear", bias="penalized"),
-        ours(MLODM, -1.0, kernel="linear"),
-        ours(RankCVM, -1.0, kernel="linear"),
-        one_vs_rest("LinearSVC hinge", LinearSVC(loss="hinge", random_state=0), -2.5),
-        one_vs_rest("LinearSVC squared", LinearSVC(random_state=0), -2.5),
-        LOGISTIC,
-    ],
-    "kernel": [
-        ours(RankSVM, -1.0, kernel="rbf"),
-        ours(MLODM, -1.0, kernel="rbf"),
-        ours(RankCVM, -1.0, kernel="rbf"),
-        Contestant("SVC", KernelOnce, decades(-1.0), ours=False, kernel=True),
-        LOGISTIC,
-    ],
-}
-
-
-def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
-    """Return the scaled features and labels of both parts, with at most `rows` training rows."""
+def load(name: str) -> tuple[Any, Any, Any, Any]:
+    """Return the scaled features and labels of both parts."""
     if name == "debian-tags":
-        X, X_test, Y, Y_test = load_debian_tags().train_test()
+        X, X_test, y, y_test = load_debian_tags().train_test()
         words = TfidfTransformer(sublinear_tf=True).fit(X)
         X, X_test = words.transform(X), words.transform(X_test)
     elif name == "rcv1subset1":
@@ -158,18 +162,19 @@ def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
         arrays = (parts["data"].astype(np.float64), parts["indices"], parts["indptr"])
         every = sparse.csr_matrix(arrays, shape=parts["shape"])
         train, test = parts["train_idx"], parts["test_idx"]
-        X, X_test, Y, Y_test = every[train], every[test], parts["Y"][train], parts["Y"][test]
+        X, X_test, y, y_test = every[train], every[test], parts["Y"][train], parts["Y"][test]
     else:
-        X, X_test, Y, Y_test = load_official(name).train_test()
+        X, X_test, y, y_test = load_official(name).train_test()
     if name in LINEAR:
         X, X_test = normalize(X), normalize(X_test)
     else:
         scaler = MinMaxScaler().fit(X)
         X, X_test = scaler.transform(X), scaler.transform(X_test)
-    Y, Y_test = np.asarray(Y, dtype=np.int64), np.asarray(Y_test, dtype=np.int64)
-    if rows is not None and rows < len(Y):
-        chosen = np.sort(np.random.default_rng(0).permutation(len(Y))[:rows])
-        X, Y = X[chosen], Y[chosen]
+    y, y_test = np.asarray(y, dtype=np.int64), np.asarray(y_test, dtype=np.int64)
+    rows = ROWS.get(name)
+    if rows is not None and rows < len(y):
+        chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
+        X, y = X[chosen], y[chosen]
     if sparse.issparse(X):
         # liblinear takes 32-bit indices only.
         for part in (X, X_test):
@@ -177,188 +182,127 @@ def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
                 part.indices.astype(np.int32),
                 part.indptr.astype(np.int32),
             )
-    return X, X_test, Y, Y_test
+    return X, X_test, y, y_test
 
 
-def race(contestant: Contestant, data: tuple[Any, Any, Any, Any]) -> dict[str, Any]:
-    """Fit all values on the folds and on the whole training part; return tables of what they took.
-
-    "fold_seconds" and "fold_scores" have an axis for gamma, C and fold, "seconds" and "scores", of
-    the whole training part, one for gamma and C; scores have a last axis for the measures.
-    """
-    X, _, Y, _ = data
-    gammas: list[float | None] = [None]
-    if contestant.kernel:
-        scale = make_kernel("rbf", X, gamma="scale", degree=3, coef0=0.0).gamma
-        gammas = [width * scale for width in WIDTHS]
-    folds = list(MultilabelStratifiedKFold(FOLDS).split(X, Y))
-    fold_results = [
-        [path(contestant, gamma, (X[a], X[b], Y[a], Y[b])) for a, b in folds] for gamma in gammas
+def values(model: Any, X: Any, y: Any) -> list[float]:
+    """Return all measures of a fitted model."""
+    response = response_of(model, ("decision_function", "predict_proba"))
+    scores = scores_by(model, response, X, n_labels=y.shape[1])
+    sets = np.asarray(model.predict(X)).astype(int)
+    return [
+        float(measure.function(y, scores if measure.needs == "scores" else sets))
+        for measure in MEASURES.values()
     ]
-    # [gamma][fold][C] to [gamma][C][fold].
-    turned = [[list(of_C) for of_C in zip(*of_gamma, strict=True)] for of_gamma in fold_results]
-    whole = [path(contestant, gamma, data) for gamma in gammas]
+
+
+def race_of_peer(peer: Peer, data: tuple[Any, Any, Any, Any]) -> dict[str, Any]:
+    """Choose for each measure among a peer's settings; return test values and seconds."""
+    X, X_test, y, y_test = data
+    start = time.process_time()
+    table = np.array(
+        [
+            np.mean(
+                [
+                    values(clone(setting).fit(X[a], y[a]), X[b], y[b])
+                    for a, b in MultilabelStratifiedKFold(FOLDS).split(X, y)
+                ],
+                axis=0,
+            )
+            for setting in peer.settings
+        ]
+    )
+    seconds = time.process_time() - start
+    signs = [1.0 if measure.larger_is_better else -1.0 for measure in MEASURES.values()]
+    best = (table * signs).argmax(axis=0)
+    found = {}
+    for place in set(best.tolist()):
+        start = time.process_time()
+        model = clone(peer.settings[place]).fit(X, y)
+        fitted = time.process_time() - start
+        found[place] = values(model, X_test, y_test), fitted
     return {
-        "Cs": contestant.Cs,
-        "gammas": gammas,
-        "fold_seconds": [[[r[0] + r[1] for r in c] for c in g] for g in turned],
-        "fold_scores": [[[r[2] for r in c] for c in g] for g in turned],
-        "seconds": [[r[0] for r in g] for g in whole],
-        "scores": [[r[2] for r in g] for g in whole],
+        "values": [found[place][0][measure] for measure, place in enumerate(best)],
+        "settings": [" ".join(repr(peer.settings[place]).split()) for place in best],
+        "seconds": seconds + float(np.mean([fitted for _, fitted in found.values()])),
     }
 
 
-def path(
-    contestant: Contestant, gamma: float | None, data: tuple[Any, Any, Any, Any]
-) -> list[tuple[float, float, list[float]]]:
-    """Return seconds to fit, seconds to predict and the measures for each C in turn."""
-    X, X_test, Y, Y_test = data
-    model = contestant.make(gamma)
-    results = []
-    for C in contestant.Cs:
+def race_of_ours(data: tuple[Any, Any, Any, Any]) -> dict[str, Any]:
+    """Fit `LabelRankerCV` for each measure; return test values and the seconds of one fit."""
+    X, X_test, y, y_test = data
+    found, settings, seconds = [], [], []
+    for place, (name, measure) in enumerate(MEASURES.items()):
         start = time.process_time()
-        model.set_params(**{contestant.C_name: C}).fit(X, Y)
-        fitted = time.process_time()
-        if isinstance(model, KernelOnce):
-            scores, sets = model.scores_and_sets(X_test)
-        elif contestant.ours:
-            scores = model.decision_function(X_test)
-            sets = scores > 0.0
-        else:
-            scores, sets = model.decision_function(X_test), model.predict(X_test)
-        seconds = fitted - start, time.process_time() - fitted
-        values = [
-            float(function(Y_test, scores if by_scores else sets))
-            for function, by_scores, _ in MEASURES.values()
-        ]
-        results.append((*seconds, values))
-    return results
+        scorer = get_scorer(name if measure.larger_is_better else f"neg_{name}")
+        threshold = "macro" if name == "macro_f1" else "micro"
+        model = LabelRankerCV(scoring=scorer, threshold=threshold, random_state=0).fit(X, y)
+        seconds.append(time.process_time() - start)
+        found.append(values(model, X_test, y_test)[place])
+        settings.append(str({k: v for k, v in model.best_params_.items() if v is not None}))
+    return {"values": found, "settings": settings, "seconds": float(np.mean(seconds))}
 
 
-def curve(result: dict[str, Any], measure: str) -> list[tuple[float, float, float, float | None]]:
-    """Return, after each C, all seconds so far, the test quality of the best, its C and gamma."""
-    number = list(MEASURES).index(measure)
-    sign = 1.0 if MEASURES[measure][2] else -1.0
-    held_out = sign * np.array(result["fold_scores"])[..., number].mean(axis=2)
-    tuning = np.array(result["fold_seconds"]).sum(axis=(0, 2)).cumsum()
-    points = []
-    for k in range(len(result["Cs"])):
-        g, c = np.unravel_index(np.argmax(held_out[:, : k + 1]), (len(held_out), k + 1))
-        quality = result["scores"][g][c][number]
-        seconds = float(tuning[k]) + result["seconds"][g][c]
-        points.append((seconds, quality, result["Cs"][c], result["gammas"][g]))
-    return points
-
-
-def results(
-    file: Path, sets: list[str], rows: int | None
-) -> Iterator[tuple[str, Contestant, dict[str, Any]]]:
+def results(file: Path, sets: list[str]) -> Iterator[dict[str, Any]]:
     """Yield every result, from the file or, added to it, from a race."""
     known = {}
     if file.is_file():
         for line in file.read_text().splitlines():
             result = json.loads(line)
-            known[result["set"], result["method"], result["rows"], tuple(result["Cs"])] = result
+            known[result["set"], result["method"]] = result
     for name in sets:
-        data = None
-        wanted = ROWS.get(name) if rows is None else rows
-        for contestant in CONTESTANTS["linear" if name in LINEAR else "kernel"]:
-            key = (name, contestant.name, wanted, tuple(contestant.Cs))
-            if key not in known:
-                data = data or load(name, wanted)
-                result = {"set": name, "method": contestant.name, "rows": wanted}
-                result |= {"shape": [*data[0].shape, data[2].shape[1]]}
-                result |= race(contestant, data)
+        data = load(name)
+        contestants: list[tuple[str, Callable[[], dict[str, Any]]]] = [
+            ("LabelRankerCV", lambda data=data: race_of_ours(data)),
+            *(
+                (peer.name, lambda peer=peer, data=data: race_of_peer(peer, data))
+                for peer in peers(name, data[0], data[2])
+            ),
+        ]
+        for method, run in contestants:
+            if (name, method) not in known:
+                result = {"set": name, "method": method, **run()}
                 with file.open("a") as stream:
                     stream.write(json.dumps(result) + "\n")
-                known[key] = result
-            yield name, contestant, known[key]
+                known[name, method] = result
+            yield known[name, method]
 
 
-def line_of(name: str, contestant: Contestant, result: dict[str, Any]) -> list[str]:
-    """Return the line of the table: the quality of the best for each measure, and seconds."""
-    cells = []
-    for measure in MEASURES:
-        seconds, quality, C, _ = curve(result, measure)[-1]
-        edge = "*" if C in (contestant.Cs[0], contestant.Cs[-1]) else ""
-        cells += [f"{quality:.4f} ({C:g}{edge})"]
-    n, d, q = result["shape"]
-    seconds = curve(result, "ranking_loss")[-1][0]
-    return [name, f"{n} x {d}, {q}", contestant.name, *cells, f"{seconds:.1f}"]
-
-
-def print_summary(found: list[tuple[str, Contestant, dict[str, Any]]]) -> None:
-    """Print the best of ours beside the best of the peers, and from how many seconds to how many.
-
-    The best are chosen by their test values, on both sides: a peer of kernels is one of two, ours
-    one of three.
-    """
+def print_tables(found: list[dict[str, Any]]) -> None:
+    """Print all values, the best peer of each cell, and who wins how many cells."""
+    rows = [
+        [r["set"], r["method"], *(f"{v:.4f}" for v in r["values"]), f"{r['seconds']:.1f}"]
+        for r in found
+    ]
+    header = ["set", "method", *MEASURES, "s"]
+    print_table("Test values of what cross-validation chose for each measure", header, rows)
+    near = strictly = cells = 0
     rows = []
-    ahead = dict.fromkeys(MEASURES, 0)
-    names = list(dict.fromkeys(name for name, _, _ in found))
-    for name in names:
-        ours = [result for one, who, result in found if one == name and who.ours]
-        peers = [result for one, who, result in found if one == name and not who.ours]
-        cells = []
-        for measure, (_, _, larger) in MEASURES.items():
-            best = max if larger else min
-            mine, theirs = (best(curve(r, measure)[-1][1] for r in side) for side in (ours, peers))
-            ahead[measure] += mine > theirs if larger else mine < theirs
-            cells.append(f"{mine:.4f} / {theirs:.4f}")
-        seconds = [[curve(r, "ranking_loss")[-1][0] for r in side] for side in (ours, peers)]
-        cells.append(" / ".join(f"{min(side):.1f} to {max(side):.1f}" for side in seconds))
-        rows.append([name, *cells])
-    counts = [f"ahead {count} of {len(names)}" for count in ahead.values()]
-    rows.append(["", *counts, ""])
-    print_table("Best of ours / best of the peers", ["set", *MEASURES, "seconds"], rows)
-
-
-def plot(found: list[tuple[str, Contestant, dict[str, Any]]], file: str) -> None:
-    """Draw ranking loss, average precision and micro-F1 over seconds, a column a data set."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    names = list(dict.fromkeys(name for name, _, _ in found))
-    methods = list(dict.fromkeys(contestant.name for _, contestant, _ in found))
-    shown = ("ranking_loss", "average_precision", "micro_f1")
-    figure, axes = pyplot.subplots(
-        len(shown), len(names), figsize=(2.6 * len(names), 7.5), squeeze=False, layout="constrained"
-    )
-    for name, contestant, result in found:
-        for row, measure in enumerate(shown):
-            ax = axes[row, names.index(name)]
-            seconds, quality, _, _ = zip(*curve(result, measure), strict=True)
-            style = {"color": f"C{methods.index(contestant.name)}", "marker": ".", "linewidth": 1.2}
-            dashes = "-" if contestant.ours else "--"
-            ax.plot(seconds, quality, dashes, label=contestant.name, **style)
-            ax.set_xscale("log")
-            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=5))
-            ax.xaxis.set_major_formatter("{x:g}")
-            ax.xaxis.set_minor_formatter(NullFormatter())
-            if row == 0:
-                ax.set_title(name)
-            if names.index(name) == 0:
-                ax.set_ylabel(measure.replace("_", " "))
-            if row == len(shown) - 1:
-                ax.set_xlabel("seconds, tuning and fit")
-    handles = {}
-    for ax in axes.flat:
-        lines, labels = ax.get_legend_handles_labels()
-        handles |= dict(zip(labels, lines, strict=True))
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
-    figure.savefig(file, dpi=110)
+    for name in dict.fromkeys(r["set"] for r in found):
+        ours = next(r for r in found if r["set"] == name and r["method"] == "LabelRankerCV")
+        others = [r for r in found if r["set"] == name and r is not ours]
+        row = [name]
+        for place, measure in enumerate(MEASURES.values()):
+            sign = 1.0 if measure.larger_is_better else -1.0
+            rival = max(others, key=lambda r, sign=sign, place=place: sign * r["values"][place])
+            mine, theirs = ours["values"][place], rival["values"][place]
+            ahead = sign * (mine - theirs)
+            cells += 1
+            strictly += ahead > 0
+            near += ahead >= -NEAR * abs(theirs)
+            mark = "**" if ahead > 0 else "*" if ahead >= -NEAR * abs(theirs) else ""
+            row.append(f"{mine:.4f}{mark} / {theirs:.4f} {rival['method']}")
+        rows.append(row)
+    title = "LabelRankerCV / best peer (** best, * within 0.5 % of the best)"
+    print_table(title, ["set", *MEASURES], rows)
+    print(f"best or within 0.5 % of the best in {near} of {cells} cells, best in {strictly}")
 
 
 def main() -> None:
-    """Run, print the table and draw the plot."""
+    """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", default=[*LINEAR, *KERNEL])
-    parser.add_argument("--rows", type=int, help="training rows at most, of every set")
     parser.add_argument("--results", type=Path, default=Path("race.jsonl"))
-    parser.add_argument("--plot", help="file of the picture")
     chosen = parser.parse_args()
     unknown = set(chosen.sets) - {*LINEAR, *KERNEL}
     if unknown:
@@ -366,19 +310,11 @@ def main() -> None:
     warnings.simplefilter("ignore")
     found = []
     with threadpool_limits(1):
-        for one in results(chosen.results, chosen.sets, chosen.rows):
+        for one in results(chosen.results, chosen.sets):
             found.append(one)
-            print("  ".join(line_of(*one)), flush=True)
-    header = ["set", "rows x features, labels", "method", *MEASURES, "s"]
-    print_table(
-        "The test value of what cross-validation chose for the measure, (its C; * at an end of "
-        "the grid); processor seconds of tuning and fit",
-        header,
-        [line_of(*one) for one in found],
-    )
-    print_summary(found)
-    if chosen.plot:
-        plot(found, chosen.plot)
+            shown = " ".join(f"{value:.4f}" for value in one["values"])
+            print(f"{one['set']} {one['method']}: {shown}, {one['seconds']:.1f} s", flush=True)
+    print_tables(found)
 
 
 if __name__ == "__main__":
