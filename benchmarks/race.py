@@ -10,9 +10,9 @@ sides: all fits and predictions of the folds, and the fit on all training rows.
 
 Peers: one-vs-rest `LogisticRegression` (liblinear) and `LinearSVC`, and on dense features `SVC`,
 whose kernel matrix is computed once for all labels, each plain and with class_weight="balanced";
-chains of logistic regressions (200 labels at most), nearest neighbours, and on yeast gradient boosted
-trees, if lightgbm is installed (``pip install lightgbm``). They rank by their decision function, or
-probabilities, and predict what they predict. Rows of text have unit length; other features are
+chains of logistic regressions (200 labels at most), nearest neighbours, and on yeast gradient
+boosted trees, if lightgbm is installed (``pip install lightgbm``). They rank by their decision
+function, or probabilities, and predict what they predict. Rows of text have unit length; other features are
 scaled to [0, 1]. To keep the race short, random subsets of the training rows of some sets take part
 (`ROWS`).
 

@@ -22,15 +22,16 @@ from sklearn.svm import LinearSVC
 
 from multimargin import LabelRankerCV
 from multimargin.datasets import load_debian_tags
-from multimargin.measures import get_scorer, more_measures
-from multimargin.measures import all_measures
+from multimargin.measures import all_measures, get_scorer, more_measures
 from multimargin.tuning import MultilabelStratifiedKFold
 
 data = load_debian_tags()
 counts, counts_test, y, y_test = data.train_test()
 weighting = TfidfTransformer(sublinear_tf=True)
 X, X_test = weighting.fit_transform(counts), weighting.transform(counts_test)
-print(f"{X.shape[0]} programs, {X.shape[1]} words, {y.shape[1]} tags; {len(y_test)} programs to tag")
+print(
+    f"{X.shape[0]} programs, {X.shape[1]} words, {y.shape[1]} tags; {len(y_test)} programs to tag"
+)
 
 # %%
 # The peers: plain, and with scikit-learn's weights for rare tags.

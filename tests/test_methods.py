@@ -11,6 +11,7 @@ from multimargin.datasets import load_digit_attributes
 from multimargin.methods import METHODS, find_method, make_method, parse
 
 NAMES = [
+    "label-ranker",
     "rank-svm",
     "rank-svmz",
     "rank-cvm",
@@ -137,7 +138,7 @@ def test_parse(text: str, default: object, value: object) -> None:
             {},
             r"no method 'rank-svn' \(did you mean 'rank-svm'\?\); expected one of .*mlodm",
         ),
-        ("xyz", {}, r"no method 'xyz'; expected one of rank-svm, "),
+        ("xyz", {}, r"no method 'xyz'; expected one of label-ranker, rank-svm, "),
         ("", {}, "no method ''; expected"),
         (
             "mlodm",

@@ -14,6 +14,7 @@ from multimargin.estimators import (
     MLODM,
     MLRL,
     SSMLRL,
+    LabelRankerCV,
     LabelSpecificBinaryRelevance,
     LabelSpecificClassifierChain,
     RankCVM,
@@ -260,6 +261,13 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     {
         method.name: method
         for method in (
+            Method(
+                "label-ranker",
+                *METHOD_TITLES["label-ranker"],
+                LabelRankerCV,
+                _REPEATABLE,
+                {"threshold": ("micro", "macro", "samples"), "at_least_one": (False, True)},
+            ),
             Method(
                 "rank-svm",
                 *METHOD_TITLES["rank-svm"],

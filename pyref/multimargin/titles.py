@@ -9,6 +9,10 @@ from types import MappingProxyType
 
 METHOD_TITLES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
+        "label-ranker": (
+            "LabelRankerCV",
+            "chooses loss, C and weights of labels by cross-validation, calibrates and cuts",
+        ),
         "rank-svm": (
             "Rank-SVM",
             "ranks relevant above irrelevant labels with the hinge loss of every pair",

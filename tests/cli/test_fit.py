@@ -67,13 +67,22 @@ def test_sparse_data(command, small: MultilabelData, tmp_path: Path) -> None:
     dump_svmlight(small, tmp_path / "small.svm")
     for scale in ("minmax", "standard", "unit", "none"):
         answer = command(
-            "fit", tmp_path / "small.svm", "--scale", scale, "--kernel", "linear", "--C", "1"
+            "fit",
+            tmp_path / "small.svm",
+            "-m",
+            "rank-svm",
+            "--scale",
+            scale,
+            "--kernel",
+            "linear",
+            "--C",
+            "1",
         )
         assert (answer.code, answer.err) == (0, "")
 
 
 def test_a_fit_that_does_not_converge_warns(command, folder: Path) -> None:
-    answer = command("fit", folder, "--max-iter", "1", "--json")
+    answer = command("fit", folder, "-m", "rank-svm", "--max-iter", "1", "--json")
     assert answer.code == 0
     assert answer.json["certificate"]["status"] == "max_iterations"
     assert answer.err.startswith("warning: RankSVM ended (max_iterations)")
@@ -81,7 +90,7 @@ def test_a_fit_that_does_not_converge_warns(command, folder: Path) -> None:
 
 
 def test_printed_epochs_do_not_mix_with_json(command, folder: Path) -> None:
-    answer = command("fit", folder, "--verbose", "1", "--json")
+    answer = command("fit", folder, "-m", "rank-svm", "--verbose", "1", "--json")
     assert answer.json["certificate"]["status"] == "converged"
     assert "epoch    1" in answer.err
 
@@ -104,14 +113,19 @@ def test_printed_epochs_do_not_mix_with_json(command, folder: Path) -> None:
     ],
 )
 def test_errors(command, folder: Path, arguments: list[str], code: int, message: str) -> None:
-    answer = command("fit", folder, *arguments, "--json")
+    answer = command("fit", folder, "-m", "rank-svm", *arguments, "--json")
     assert (answer.code, answer.out) == (code, "")
     assert answer.err.startswith(f"multimargin fit: {message}")
     assert answer.err.count("\n") == 1
 
 
+SIGMOID = ("-m", "rank-svm", "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1")
+
+
 def test_a_bound_that_proves_nothing_is_not_praised(command, folder: Path) -> None:
-    answer = command("fit", folder, "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1")
+    answer = command(
+        "fit", folder, "-m", "rank-svm", "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1"
+    )
     assert "not positive semidefinite" in answer.err
     assert "proves nothing here" in answer.out
 
@@ -142,7 +156,18 @@ def test_a_baseline_has_no_certificate_and_is_kept(command, tmp_path) -> None:
 def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.model"
     answer = command(
-        "fit", folder, "--tol", "1e-9", "--C", "100", "--time-limit", "1e-9", "-o", file
+        "fit",
+        folder,
+        "-m",
+        "rank-svm",
+        "--tol",
+        "1e-9",
+        "--C",
+        "100",
+        "--time-limit",
+        "1e-9",
+        "-o",
+        file,
     )
     assert answer.code == 0
     assert answer.err.startswith("warning: RankSVM stopped after max_time=1e-09 s, in 1 of ")
@@ -162,6 +187,6 @@ def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_pat
     ],
 )
 def test_wrong_time_limits(command, folder: Path, arguments: list[str], message: str) -> None:
-    answer = command("fit", folder, *arguments)
+    answer = command("fit", folder, "-m", "rank-svm", *arguments)
     assert answer.code == 2
     assert message in answer.err

@@ -168,7 +168,7 @@ class TestProcess:
         model = tmp_path / "a.model"
         endless = ["--C", "1e6", "--tol", "1e-15", "--max-iter", "1000000000", "--verbose", "1"]
         with subprocess.Popen(
-            [*self.PROGRAM, "fit", "digits", "-o", str(model), *endless, *extra],
+            [*self.PROGRAM, "fit", "digits", "-m", "rank-svm", "-o", str(model), *endless, *extra],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

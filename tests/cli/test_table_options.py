@@ -180,7 +180,7 @@ def test_empty_cells_of_labels_are_unknown(command, partly, tmp_path: Path) -> N
     file, complete = partly
     model = tmp_path / "partly.model"
     labels = ("--labels", "tag:*")
-    fitted = command("fit", file, *labels, "-o", model)
+    fitted = command("fit", file, *labels, "-m", "rank-svm", "-o", model)
     assert fitted.code == 0
     assert fitted.err == "18 of 270 labels are unknown, and their loss is left out: tag:b (18)\n"
     estimator, _ = load_model(model)

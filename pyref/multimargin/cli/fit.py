@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def command(
     context: typer.Context,
     source: Data,
-    method_name: MethodName = "rank-svm",
+    method_name: MethodName = "label-ranker",
     output: Annotated[
         str | None,
         typer.Option(
@@ -56,15 +56,18 @@ def command(
 ) -> None:
     """Fit a method, show how far it is from the optimum.
 
+    Without --method it is label-ranker, which chooses by cross-validation, calibrates and cuts
+    (with --dask rank-svm, as it does not take parts).
     Parameters of the method are further options: multimargin fit -m METHOD --help. Values may be
     powers: --C 2^-3. Ctrl-C stops the fit, keeps what it has reached in the file of -o, with its
     certificate, and ends with exit code 130.
 
     \b
     Examples:
+      multimargin fit digits -o digits.model
       multimargin fit digits --method mlodm --C 8 -o digits.model
       multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
-      multimargin fit text.svm --scale unit --kernel linear --bias penalized
+      multimargin fit text.svm -m rank-svm --scale unit --kernel linear --bias penalized
       multimargin fit parts/ --dask -o parts.model
       multimargin fit parts.svm/ --dask tcp://host:8786 --n-features 47236 --n-labels 101
 
@@ -88,6 +91,10 @@ def command(
         source_of_scale = context.get_parameter_source("scale")
         given = source_of_scale is not None and source_of_scale.name != "DEFAULT"
         chosen = scale if given else None
+        source_of_method = context.get_parameter_source("method_name")
+        if source_of_method is None or source_of_method.name == "DEFAULT":
+            # Parts are for a single method.
+            method_name = "rank-svm"
         _fit_parts(
             source,
             method_name,

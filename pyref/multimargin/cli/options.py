@@ -44,8 +44,9 @@ MethodName = Annotated[
         "--method",
         "-m",
         metavar="METHOD",
-        help="One of rank-svm, rank-svmz, rank-cvm, rank-lsvm, mlodm, rank-hlapsvm, mlrl, ssmlrl, "
-        "llsf, llsf-bsvm, llsf-cc; or a baseline. multimargin methods lists and explains all.",
+        help="One of label-ranker, rank-svm, rank-svmz, rank-cvm, rank-lsvm, mlodm, rank-hlapsvm, "
+        "mlrl, ssmlrl, llsf, llsf-bsvm, llsf-cc; or a baseline. multimargin methods lists and "
+        "explains all.",
     ),
 ]
 Scale = Annotated[
