@@ -12,9 +12,9 @@ Peers: one-vs-rest `LogisticRegression` (liblinear) and `LinearSVC`, and on dens
 whose kernel matrix is computed once for all labels, each plain and with class_weight="balanced";
 chains of logistic regressions (200 labels at most), nearest neighbours, and on yeast gradient
 boosted trees, if lightgbm is installed (``pip install lightgbm``). They rank by their decision
-function, or probabilities, and predict what they predict. Rows of text have unit length; other features are
-scaled to [0, 1]. To keep the race short, random subsets of the training rows of some sets take part
-(`ROWS`).
+function, or probabilities, and predict what they predict. Rows of text have unit length; other
+features are scaled to [0, 1]. To keep the race short, random subsets of the training rows of some
+sets take part (`ROWS`).
 
 Each result is one JSON line in the file of results; what is there is not computed again.
 """

@@ -31,7 +31,7 @@ REASON = "a repeated row lies in several folds, a weighted one in one"
 EXEMPT = {
     "check_sample_weight_equivalence_on_dense_data": REASON,
     "check_sample_weight_equivalence_on_sparse_data": REASON,
-    "check_class_weight_classifiers": "the methods do not take weights of labels yet",
+    "check_class_weight_classifiers": "the calibration undoes what weights do to frequencies",
 }
 
 
@@ -253,6 +253,19 @@ def test_jobs_and_copies_change_nothing():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), p)
     again = clone(model).set_params(n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(again.predict_proba(X), p)
+
+
+def test_weights_of_labels_by_name():
+    X, y = problem(14)
+    frame = pd.DataFrame(y, columns=list("abcde"))
+    options = {**QUICK, "kernel": "linear"}
+    by_name = LabelRankerCV([10.0], **{**options, "class_weight": {"b": 4.0}}).fit(X, frame)
+    weights = np.array([1.0, 4.0, 1.0, 1.0, 1.0])
+    by_array = LabelRankerCV([10.0], **{**options, "class_weight": weights}).fit(X, y)
+    np.testing.assert_array_equal(by_name.predict_proba(X), by_array.predict_proba(X))
+    np.testing.assert_array_equal(by_name.best_estimator_.class_weight, weights)
+    with pytest.raises(ValueError, match="class_weight has a weight of 'z', which is no label"):
+        LabelRankerCV([10.0], class_weight=[None, {"z": 1.0}]).fit(X, frame)
 
 
 def test_tags_of_programs():

@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from multimargin.checks.parameters import (
     job_count,
     random_state_of,
 )
-from multimargin.checks.targets import check_pairs, check_targets, lists_labels
+from multimargin.checks.targets import Targets, check_pairs, check_targets, lists_labels
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.search import Search
@@ -74,11 +75,11 @@ class LabelRankerCV(LabelScoringClassifier):
     gamma : float, str or list of these, default=None
         Kernel coefficients, as in `RankSVM`; None tries 1, 1/4 and 4 times what "scale" is.
     loss : {"hinge", "squared_hinge", "margin_distribution"} or list of these, \
-            default=["hinge", "margin_distribution"]
+            default=("squared_hinge", "margin_distribution")
         The loss of a pair of labels, that of `RankSVM`, `RankLSVM` or `MLODM`.
-    class_weight : None, str, dict, ndarray or list of these, default=[None, "sqrt", "balanced"]
+    class_weight : None, str, dict, ndarray or list of these, default=(None, "sqrt", "balanced")
         Weights of the labels, as in `RankSVM`. The search starts with the first.
-    top_k : None, int, float or list of these, default=[None, 0.25]
+    top_k : None, int, float or list of these, default=(None, 0.25)
         How many irrelevant labels, or which share of them, a relevant one is ranked against, as in
         `RankSVM`. The search starts with the first. "margin_distribution" takes None alone.
     scoring : str or callable, default="ranking_average_precision"
@@ -174,7 +175,7 @@ class LabelRankerCV(LabelScoringClassifier):
         *,
         kernel: str | KernelFunction = "auto",
         gamma: Any = None,
-        loss: Any = ("hinge", "margin_distribution"),
+        loss: Any = ("squared_hinge", "margin_distribution"),
         class_weight: Any = (None, "sqrt", "balanced"),
         top_k: Any = (None, 0.25),
         scoring: Any = "ranking_average_precision",
@@ -238,8 +239,8 @@ class LabelRankerCV(LabelScoringClassifier):
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
         check_as_many_rows(targets.indicator, X, "y")
-        if names is None:
-            names = targets.label_names
+        if names is not None:
+            targets = replace(targets, label_names=np.asarray(names, dtype=object))
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = targets.indicator
         check_pairs(indicator if weights is None else indicator[weights > 0])
@@ -248,7 +249,7 @@ class LabelRankerCV(LabelScoringClassifier):
         )
         rows = self._rows(X)
         self.kernel_ = self._kernel_of(rows)
-        grid = self._grid(rows, targets.classes.tolist() if names is None else list(names))
+        grid = self._grid(rows, targets)
         labels = with_nan(indicator)
         relevant = (indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
@@ -284,7 +285,7 @@ class LabelRankerCV(LabelScoringClassifier):
         )
         try:
             search.run(grid)
-            self._keep_choice(search, judge, targets, names)
+            self._keep_choice(search, judge, targets)
             assert search.best is not None
             left = None if limit is None else max(began + limit - time.monotonic(), 1e-3)
             model = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
@@ -292,7 +293,7 @@ class LabelRankerCV(LabelScoringClassifier):
             self._keep_model(model)
         except KeyboardInterrupt:
             if search.best is not None:
-                self._keep_choice(search, judge, targets, names)
+                self._keep_choice(search, judge, targets)
                 self._keep_model(search.model)
                 self.status_ = "interrupted"
             raise
@@ -351,7 +352,7 @@ class LabelRankerCV(LabelScoringClassifier):
         linear = sparse.issparse(X) or X.shape[1] > _MOST_FEATURES or X.shape[0] > _MOST_ROWS
         return "linear" if linear else "rbf"
 
-    def _grid(self, X: Any, names: Sequence[Any]) -> Grid:
+    def _grid(self, X: Any, targets: Targets) -> Grid:
         gammas: tuple[Any, ...] = ("scale",)
         if self.gamma is not None:
             gammas = values_of("gamma", self.gamma)
@@ -362,17 +363,15 @@ class LabelRankerCV(LabelScoringClassifier):
             losses_of(self.loss),
             self.kernel_,
             gammas if self.kernel_ in ("rbf", "poly", "sigmoid") else gammas[:1],
-            class_weights_of(self.class_weight, names),
+            class_weights_of(self.class_weight, targets),
             top_ks_of(self.top_k),
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
 
-    def _keep_choice(self, search: Search, judge: Judge, targets: Any, names: Any) -> None:
+    def _keep_choice(self, search: Search, judge: Judge, targets: Targets) -> None:
         best, tried = search.best, search.tried
         assert best is not None
         self._store_targets(targets)
-        if names is not None:
-            self.label_names_in_ = np.asarray(names, dtype=object)
         self.best_params_ = best.setting.parameters()
         self.best_index_ = tried.index(best)
         results: dict[str, Any] = {"params": [one.setting.parameters() for one in tried]}

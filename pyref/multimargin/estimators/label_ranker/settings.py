@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from multimargin.checks.parameters import check_choice, check_integer, check_real
+from multimargin.checks.targets import Targets
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
+from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 
 LOSSES: dict[str, type[PairwiseClassifier]] = {
@@ -162,37 +164,14 @@ def Cs_of(Cs: Any, lowest: float, highest: float) -> tuple[float, ...]:
     return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())
 
 
-def class_weights_of(class_weight: Any, names: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the weights of labels that a parameter lists: None, a name or an array each.
-
-    `names` are what the labels are called; a label that a dict leaves out has weight 1.
-    """
-    return tuple(_label_weights(one, names) for one in values_of("class_weight", class_weight))
-
-
-def _label_weights(value: Any, names: Sequence[Any]) -> Any:
-    expected = (
-        f"None, 'balanced', 'sqrt', a dict or an array of {len(names)} numbers above 0, or a list "
-        "of these"
-    )
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return check_choice("class_weight", value, ("balanced", "sqrt"))
-    if isinstance(value, dict):
-        unknown = [name for name in value if name not in names]
-        if unknown:
-            raise ValueError(
-                f"class_weight has the label {unknown[0]!r}; expected labels among {names[0]!r}, "
-                f"..., {names[-1]!r}."
-            )
-        value = np.array([value.get(name, 1.0) for name in names])
-    if not isinstance(value, np.ndarray):
-        raise TypeError(f"class_weight is {value!r}; expected {expected}.")
-    numbers = value.dtype.kind in "biuf" and value.shape == (len(names),)
-    if not numbers or not (np.isfinite(value) & (value > 0)).all():
-        raise ValueError(f"class_weight is {value!r}; expected {expected}.")
-    return value.astype(np.float64)
+def class_weights_of(class_weight: Any, targets: Targets) -> tuple[Any, ...]:
+    """Return the weights of labels that a parameter lists: None, a name or an array each."""
+    found = []
+    for one in values_of("class_weight", class_weight):
+        check_class_weight(one)
+        named = one is None or isinstance(one, str)
+        found.append(one if named else weights_of_labels(one, targets))
+    return tuple(found)
 
 
 def top_ks_of(top_k: Any) -> tuple[Any, ...]:
