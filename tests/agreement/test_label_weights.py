@@ -1,10 +1,10 @@
-"""Weights of labels: every loop against the reference, whose pairs have weights one by one."""
+"""Weights of labels and the top of the ranking: every loop against the reference."""
 
 import numpy as np
 import pytest
 
-from multimargin import MLODM, RankLSVM, RankSVM
-from multimargin.reference import mlodm, rank_lsvm, rank_svm
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin.reference import mlodm, rank_lsvm, rank_svm, rank_svmz, top_k
 from multimargin.verification.random_problems import random_problems
 from tests.support.subsets import first_fast
 
@@ -86,3 +86,77 @@ def test_the_optimal_margin(number):
         return mlodm.dual(K, Y, C, 0.2, 0.5).objective
 
     check(PROBLEMS[number], number // 4, MLODM, optimum)
+
+
+@pytest.mark.parametrize("number", first_fast(range(3, 2000, 4), 30))
+def test_the_zero_label(number):
+    problem = PROBLEMS[number]
+
+    def optimum(K, Y, C):
+        return rank_svmz.dual(K, Y, C, problem.bias).objective
+
+    check(problem, number // 4, RankSVMz, optimum, bias=problem.bias)
+
+
+@pytest.mark.parametrize("solver", ["bcd", "frank-wolfe", "pairwise-frank-wolfe"])
+@pytest.mark.parametrize("number", first_fast(range(5, 400, 20), 4))
+def test_the_margin_of_rank_cvm(number, solver):
+    # The optimum at a margin of 1 is 1/(4 times that of problem 37).
+    problem = PROBLEMS[number]
+    label_weights, sample_weight, Y = drawn(problem, number)
+    C = reference_weights(problem.C, label_weights, sample_weight, Y)
+    optimum = 0.25 / rank_lsvm.dual(kernel_matrix(problem), Y, C).objective
+    tol = TOL if solver == "bcd" else 1e-2
+    given = {"kernel": problem.kernel, "gamma": problem.gamma, "coef0": problem.coef0}
+    model = RankCVM(
+        C=problem.C, tol=tol, max_iter=100_000, solver=solver, class_weight=label_weights, **given
+    )
+    model.fit(problem.X, Y, sample_weight=sample_weight)
+    assert model.dual_objective_ <= optimum * (1.0 + 1e-6)
+    assert optimum * (1.0 - 1e-6) <= model.objective_ <= optimum * (1.0 + 2.0 * tol + 1e-6)
+
+
+@pytest.mark.parametrize("number", first_fast(range(0, 2000, 4), 40))
+def test_the_hinge_at_the_top(number):
+    problem = PROBLEMS[number]
+    top = 1 + number // 4 % 4
+
+    def optimum(K, Y, C):
+        return top_k.dual(K, Y, C, top, "hinge", problem.bias).objective
+
+    check(problem, number // 4, RankSVM, optimum, bias=problem.bias, top_k=top)
+
+
+@pytest.mark.parametrize("number", first_fast(range(1, 2000, 8), 20))
+def test_the_squared_hinge_at_the_top(number):
+    top = 1 + number // 8 % 4
+
+    def optimum(K, Y, C):
+        return top_k.dual(K, Y, C, top, "squared_hinge", "penalized").objective
+
+    check(PROBLEMS[number], number // 8, RankLSVM, optimum, top_k=top)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("number", range(0, 30, 5))
+def test_the_primal_problem_at_the_top_is_a_sum_of_the_largest(number, loss):
+    problem = PROBLEMS[number]
+    C = (
+        np.minimum(problem.C, 10.0)
+        * 2.0 ** np.arange(problem.Y.shape[1])
+        * np.ones(problem.Y.shape)
+    )
+    bias = problem.bias if loss == "hinge" else "penalized"
+    arguments = (kernel_matrix(problem), problem.Y, C, 2, loss, bias)
+    primal, dual = top_k.primal(*arguments), top_k.dual(*arguments)
+    assert dual.objective == pytest.approx(primal.objective, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", [RankSVM, RankLSVM, RankHLapSVM, RankCVM])
+@pytest.mark.parametrize("given", [{"top_k": 2}, {"top_k": 2, "class_weight": "balanced"}])
+def test_the_exact_solver_agrees(method, given):
+    problem = next(problem for problem in PROBLEMS if problem.Y.shape[1] == 5)
+    settings = {"C": 2.0, "kernel": "rbf", **given}
+    exact = method(**settings, solver="exact").fit(problem.X, problem.Y)
+    model = method(**settings, tol=TOL, max_iter=100_000).fit(problem.X, problem.Y)
+    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-6)

@@ -259,6 +259,8 @@ def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
         raise ValueError(f"solver is {estimator.solver!r}; expected 'bcd'.")
     if estimator.class_weight is not None:
         raise ValueError(f"class_weight is {estimator.class_weight!r}; expected None.")
+    if estimator.top_k is not None:
+        raise ValueError(f"top_k is {estimator.top_k!r}; expected None.")
     return estimator
 
 

@@ -53,12 +53,15 @@ class RankCVM(PairwiseClassifier):
         Largest number of epochs: passes over the instances, or as many Frank-Wolfe iterations as
         there are label pairs (the paper's M, 50 there).
     <run_parameters>
+    <class_weight>
+    <top_k>
     <max_time>
 
     Attributes
     ----------
     <target_attributes>
     <model_attributes>
+    <class_weight_attribute>
         For the two Frank-Wolfe solvers, iterations, also in `history_`.
     rho_ : float
         The margin rho.
@@ -104,6 +107,8 @@ class RankCVM(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        class_weight: Any = None,
+        top_k: int | float | None = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())
@@ -171,6 +176,7 @@ class RankCVM(PairwiseClassifier):
             callback=problem.callback,
             seconds=seconds_until(problem.deadline),
             pair_weights=problem.pair_weights,
+            label_weights=problem.label_weights,
         )
         self._simplex_support = solution.support
         self.rho_ = solution.rho

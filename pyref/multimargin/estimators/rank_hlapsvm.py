@@ -57,12 +57,15 @@ class RankHLapSVM(PairwiseClassifier):
     <threshold>
     <stopping>
     <run_parameters>
+    <class_weight>
+    <top_k>
     <max_time>
 
     Attributes
     ----------
     <target_attributes>
     <model_attributes>
+    <class_weight_attribute>
     hyperedge_weights_ : ndarray of shape (q,)
         Weight of each label's hyperedge: exp(-nu times the mean squared distance between its
         instances); 0 for a label without instances.
@@ -116,6 +119,8 @@ class RankHLapSVM(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        class_weight: Any = None,
+        top_k: int | float | None = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())

@@ -24,6 +24,7 @@ class RankLSVM(PairwiseClassifier):
     <run_parameters>
     <pair_weights>
     <class_weight>
+    <top_k>
     <max_time>
 
     Attributes

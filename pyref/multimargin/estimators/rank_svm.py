@@ -43,6 +43,7 @@ class RankSVM(PairwiseClassifier):
     <run_parameters>
     <pair_weights>
     <class_weight>
+    <top_k>
     <max_time>
 
     Attributes
@@ -93,6 +94,7 @@ class RankSVM(PairwiseClassifier):
         warm_start: bool = False,
         pair_weights: str = "balanced",
         class_weight: Any = None,
+        top_k: int | float | None = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())

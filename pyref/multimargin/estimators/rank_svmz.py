@@ -1,7 +1,7 @@
 """Rank-SVMz (after Xu 2012): every label is compared with a zero label."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +46,14 @@ class RankSVMz(PairwiseClassifier):
     <solver>
     <stopping>
     <run_parameters>
+    <class_weight>
     <max_time>
 
     Attributes
     ----------
     <target_attributes>
     <model_attributes>
+    <class_weight_attribute>
     objective_ : float
         Primal objective 1/2 sum_k ||w_k||^2, the zero label included, + C/q times the sum over
         rows and labels of the hinge.
@@ -98,6 +100,7 @@ class RankSVMz(PairwiseClassifier):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         warm_start: bool = False,
+        class_weight: Any = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())
@@ -149,6 +152,7 @@ class RankSVMz(PairwiseClassifier):
             return np.inf
         slacks = np.maximum(0.0, 1.0 - _SIGNS[indicator] * scores)
         slacks[indicator == UNKNOWN] = 0.0
+        slacks *= np.where(indicator == 1, self.class_weight_, 1.0)
         return float(weights @ slacks.sum(axis=1))
 
     def _squared_norm(self, own: Matrix) -> float:
@@ -167,7 +171,8 @@ class RankSVMz(PairwiseClassifier):
             return None
         # Rounding must not leave the box.
         signs = _SIGNS[targets.indicator]
-        bound = weights[:, None]
+        # Those of larger weights shrink by more afterwards.
+        bound = weights[:, None] * np.where(targets.indicator == 1, self.class_weight_, 1.0)
         alpha = np.clip(signs * _dual_of(expansion), 0.0, bound)
         alpha[alpha < _ROUNDING * bound] = 0.0
         return np.asarray(signs * alpha)

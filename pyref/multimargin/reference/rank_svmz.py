@@ -222,12 +222,13 @@ def signs(Y: ArrayLike) -> Array:
 
 
 def label_weights(Y: ArrayLike, C: Weight) -> Array:
-    """C over the number of known labels of the row; 0 for unknown ones."""
+    """C, by row or by row and label, over the number of known labels; 0 for unknown ones."""
     if not (np.isfinite(C).all() and np.all(np.asarray(C) > 0)):
         raise ValueError(f"C is {C}, expected a positive finite number")
     known = exact.label_matrix(Y) >= 0
-    each = np.asarray(C, dtype=np.float64) / np.maximum(known.sum(axis=1), 1)
-    return np.asarray(known * each[:, None])
+    C = np.asarray(C, dtype=np.float64)
+    of_labels = C if C.ndim == 2 else C.reshape(-1, 1)
+    return np.asarray(known * (of_labels / np.maximum(known.sum(axis=1, keepdims=True), 1)))
 
 
 def problem_data(K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias) -> tuple[Array, Array, Array]:

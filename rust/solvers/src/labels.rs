@@ -242,6 +242,8 @@ impl Labels {
                 "labels with a zero label have no top of the ranking",
             ));
         }
+        let all = (0..self.instances()).all(|i| self.known(i) - self.relevant(i).len() <= top);
+        let top = if all { usize::MAX } else { top };
         Ok(Self { top, ..self })
     }
 
@@ -526,6 +528,42 @@ mod tests {
         assert!(with.has_zero_label() && (0..3).all(|i| with.pairs(i) == 1 && with.has_pairs(i)));
         let without = labels.restricted(&[0, 1]);
         assert!(!without.has_zero_label() && !(0..3).any(|i| without.has_pairs(i)));
+    }
+
+    #[test]
+    fn weights_and_the_top_are_those_of_the_rows() {
+        let marks = [1, 0, 0, 1, 0, 1, 2, 0];
+        let labels = |top| {
+            let labels = Labels::new(&marks, 4, 4.0).unwrap();
+            let labels = labels.with_label_weights(&[2.0, 3.0, 5.0, 0.5]);
+            labels.and_then(|labels| labels.with_top(top)).unwrap()
+        };
+        let top = labels(1);
+        assert_eq!(top.pairs_of(0).weights, &[2.0, 0.5]);
+        assert_eq!(top.pairs_of(1).weights, &[3.0]);
+        assert_eq!(
+            (top.pairs_of(0).partners(4), top.share_of_pairs(0)),
+            (1, 0.5)
+        );
+        assert_eq!(top.pair_weight(1, 1), 6.0);
+        assert_eq!(top.weight_of_pairs(), 2.5 + 6.0);
+        assert_eq!(top.restricted(&[0, 1, 3]).pairs_of(0).weights, &[2.0, 0.5]);
+        assert_eq!(top.restricted(&[1, 2, 3]).pairs_of(0).weights, &[0.5]);
+        assert!(top.have_top() && top.are_weighted() && !top.are_plain());
+        assert!(!labels(2).have_top());
+        let ones =
+            Labels::new(&marks, 4, 4.0).and_then(|labels| labels.with_label_weights(&[1.0; 4]));
+        assert!(ones.unwrap().are_plain());
+        for wrong in [
+            &[1.0; 3][..],
+            &[1.0, 0.0, 1.0, 1.0],
+            &[1.0, f64::NAN, 1.0, 1.0],
+        ] {
+            let labels = Labels::new(&marks, 4, 4.0).unwrap();
+            let error = labels.with_label_weights(wrong).unwrap_err().to_string();
+            assert!(error.starts_with("label weights"), "{error}");
+        }
+        assert!(Labels::new(&marks, 4, 4.0).unwrap().with_top(0).is_err());
     }
 
     #[test]

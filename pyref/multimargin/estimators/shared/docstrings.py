@@ -92,6 +92,13 @@ _SHARED = {
     n_features_in_ : int
         Number of features d.
 """,
+    "top_k": """
+    top_k : int, float or None, default=None
+        Each relevant label is compared with so many irrelevant labels of its row, those of the
+        largest scores, in place of all: the top of the ranking counts. An int is their number, at
+        least 1, a float in (0, 1] a share of all labels; None, and more than there are, is all. C
+        multiplies the mean over these pairs. Not for ``solver="dcd"`` and Frank-Wolfe ones.
+""",
     "class_weight_attribute": """
     class_weight_ : ndarray of shape (q,)
         How many times the pairs of each label count where it is relevant.

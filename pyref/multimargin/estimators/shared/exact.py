@@ -1,7 +1,7 @@
 """``solver="exact"``: the same problem, taken to the reference's interior-point models."""
 
 import time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
@@ -10,8 +10,8 @@ from multimargin.checks.labels import with_nan
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel
-from multimargin.reference import mlodm, rank_lsvm, rank_svm, rank_svmz
-from multimargin.reference.exact import pair_weights, pairs, relative_gap
+from multimargin.reference import mlodm, rank_lsvm, rank_svm, rank_svmz, top_k
+from multimargin.reference.exact import Bias, pair_weights, pairs, relative_gap
 
 
 def solve_exactly(problem: Problem, model: Model) -> Fit:
@@ -46,7 +46,7 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
         # The number of each row that, over the number of its pairs, is their weight.
         zero_label = model.loss == "zero_label_hinge"
         known = np.count_nonzero(problem.indicator <= 1, axis=1)
-        count = known if zero_label else pairs_of(problem.indicator)
+        count = known if zero_label else pairs_of(problem.indicator, problem.top)
         C = np.maximum(problem.pair_weights * count, np.finfo(np.float64).tiny)
     if problem.label_weights is not None:
         # By row and label, of which those of relevant labels count.
@@ -54,7 +54,12 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
     # Each dual model returns its value at a feasible point, which bounds the optimum from below.
     solution: rank_svm.Solution | rank_svmz.Solution
     weight = float(pair_weights(pairs(Y), C).sum())
-    if model.loss == "hinge":
+    if problem.top is not None:
+        top, loss, bias = problem.top, cast(top_k.Loss, model.loss), cast(Bias, model.bias)
+        solution = top_k.dual(K, Y, C, top, loss, bias)
+        primal = top_k.primal_objective(K, Y, C, top, loss, bias, solution.B, solution.b)
+        loss_at_zero = weight if model.loss == "hinge" else 0.5 * weight
+    elif model.loss == "hinge":
         solution = rank_svm.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
         primal = rank_svm.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
         loss_at_zero = weight

@@ -3,20 +3,42 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.parameters import check_integer, check_real
 from multimargin.estimators.shared.problem import Matrix
 
 PAIR_WEIGHTS = ("balanced", "uniform")
 
 
-def pairs_of(indicator: NDArray[np.uint8]) -> Matrix:
-    """Return the number of label pairs p_i r_i of each row, shape (n,)."""
+def check_top_k(top_k: int | float | None) -> None:
+    """Raise TypeError or ValueError unless `top_k` is None, a number of labels or a share."""
+    if isinstance(top_k, float | np.floating):
+        check_real("top_k", top_k, above=0.0, at_most=1.0)
+    elif top_k is not None:
+        check_integer("top_k", top_k, at_least=1)
+
+
+def number_at_the_top(top_k: int | float | None, q: int) -> int | None:
+    """Return with how many of the irrelevant labels pairs are formed; None is all of them."""
+    if top_k is None:
+        return None
+    top = max(1, int(top_k * q)) if isinstance(top_k, float | np.floating) else int(top_k)
+    return top if top < q else None
+
+
+def pairs_of(indicator: NDArray[np.uint8], top: int | None = None) -> Matrix:
+    """Return the number of pairs of each row, p_i r_i or p_i min(top, r_i), shape (n,)."""
     relevant = np.count_nonzero(indicator == 1, axis=1).astype(np.float64)
-    pairs: Matrix = relevant * np.count_nonzero(indicator == 0, axis=1)
+    irrelevant = np.count_nonzero(indicator == 0, axis=1)
+    pairs: Matrix = relevant * (irrelevant if top is None else np.minimum(irrelevant, top))
     return pairs
 
 
 def weights_of_pairs(
-    indicator: NDArray[np.uint8], C: float, kind: str, sample_weight: Matrix | None = None
+    indicator: NDArray[np.uint8],
+    C: float,
+    kind: str,
+    sample_weight: Matrix | None = None,
+    top: int | None = None,
 ) -> Matrix:
     """Return the weight of each pair of a row, by row.
 
@@ -30,13 +52,15 @@ def weights_of_pairs(
         C / (p_i r_i), so that every row counts the same, or C / n, so that every pair does.
     sample_weight : ndarray of shape (n,), default=None
         How often each row counts; n is their sum.
+    top : int or None, default=None
+        With how many irrelevant labels each relevant one forms a pair; None is all.
 
     Returns
     -------
     ndarray of shape (n,)
         The weights; 0 for rows without pairs.
     """
-    pairs = pairs_of(indicator)
+    pairs = pairs_of(indicator, top)
     n = pairs.size if sample_weight is None else float(sample_weight.sum())
     weights = np.full(pairs.size, C / n) if kind == "uniform" else C / np.maximum(pairs, 1.0)
     weights[pairs == 0.0] = 0.0

@@ -33,7 +33,12 @@ from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.exact import solve_exactly
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
-from multimargin.estimators.shared.pair_weights import PAIR_WEIGHTS, weights_of_pairs
+from multimargin.estimators.shared.pair_weights import (
+    PAIR_WEIGHTS,
+    check_top_k,
+    number_at_the_top,
+    weights_of_pairs,
+)
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import (
@@ -55,6 +60,8 @@ from multimargin.thresholds import (
     make_threshold,
 )
 from multimargin.thresholds.base import fit_threshold
+
+_SOLVERS_OF_TOP_K = ("bcd", "exact")
 
 
 class PairwiseClassifier(KernelExpansionClassifier):
@@ -84,7 +91,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
     # Of methods that weigh their pairs in one way.
     pair_weights: str = "balanced"
     class_weight: Any = None
+    # Of methods whose loss falls in the margin.
+    top_k: int | float | None = None
     max_time: float | None
+    _fit_top: int | None
     # The shape of the dual matrix that a warm start may take up, if any.
     _fit_shape: tuple[int, ...] | None
 
@@ -106,6 +116,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         warm_start: bool = False,
         pair_weights: str = "balanced",
         class_weight: Any = None,
+        top_k: int | float | None = None,
         max_time: float | None = None,
     ) -> None:
         self._keep(locals())
@@ -140,6 +151,12 @@ class PairwiseClassifier(KernelExpansionClassifier):
         check_choice("solver", self.solver, self._solvers)
         check_choice("pair_weights", self.pair_weights, PAIR_WEIGHTS)
         check_class_weight(self.class_weight)
+        check_top_k(self.top_k)
+        if self.top_k is not None and self.solver not in _SOLVERS_OF_TOP_K:
+            raise ValueError(
+                f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: only 'bcd' "
+                "and 'exact' rank against the highest irrelevant labels alone."
+            )
         self._check_threshold()
 
     def _check_threshold(self) -> None:
@@ -261,11 +278,13 @@ class PairwiseClassifier(KernelExpansionClassifier):
     ) -> Problem:
         pair_weights = self._pair_weights(targets.indicator, sample_weight)
         label_weights = weights_of_labels(self.class_weight, targets, sample_weight)
+        top = number_at_the_top(self.top_k, targets.indicator.shape[1])
         start = self._start(targets, pair_weights) if self.warm_start else None
         if start is not None:
             start *= _shrunk(targets.indicator, self.class_weight_, label_weights)
+            start *= _shrunk_at_the_top(targets.indicator, self._fit_top, top)
         # The engine computes balanced ones itself.
-        balanced = self.pair_weights == "balanced" and sample_weight is None
+        balanced = self.pair_weights == "balanced" and sample_weight is None and top is None
         return Problem(
             X=training.features,
             features=X,
@@ -283,13 +302,15 @@ class PairwiseClassifier(KernelExpansionClassifier):
             pair_weights=None if balanced else pair_weights,
             sample_weight=sample_weight,
             label_weights=label_weights,
+            top=top,
         )
 
     def _pair_weights(
         self, indicator: NDArray[np.uint8], sample_weight: Matrix | None = None
     ) -> Matrix:
         """Return the weight of each pair of a row, by row."""
-        return weights_of_pairs(indicator, self.C, self.pair_weights, sample_weight)
+        top = number_at_the_top(self.top_k, indicator.shape[1])
+        return weights_of_pairs(indicator, self.C, self.pair_weights, sample_weight, top)
 
     def _warn_of_the_end(self, fit: Fit, training: TrainingKernel) -> None:
         if training.indefinite or fit.status == "indefinite_kernel":
@@ -335,7 +356,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
     def _margin_loss(self, indicator: NDArray[np.uint8], weights: Matrix, scores: Matrix) -> float:
         """Return the weighted loss of scores with the bias, brought to a margin of 1."""
         label_weights = None if self.class_weight is None else self.class_weight_
-        return pairwise_loss(self._model(), weights, indicator, scores, label_weights)
+        top = number_at_the_top(self.top_k, indicator.shape[1])
+        return pairwise_loss(self._model(), weights, indicator, scores, label_weights, top)
 
     def _change_of_objective(self, change: float, fit: Fit) -> float:
         """Return by how much the objective changes with the loss."""
@@ -390,6 +412,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
         self._fit_shape = fit.dual.shape
         self._fit_C = self.C
         self._fit_pair_weights = self.pair_weights
+        self._fit_top = number_at_the_top(self.top_k, fit.bias.size)
 
     def _fit_threshold(
         self, problem: Problem, targets: Targets, fit: Fit, interrupted: bool
@@ -425,6 +448,17 @@ def _shrunk(indicator: NDArray[np.uint8], old: Matrix, new: Matrix | None) -> Ma
     ratios = 1.0 / old if new is None else new / old
     of_rows = np.where(indicator == 1, ratios, 1.0).min(axis=1, keepdims=True)
     return np.asarray(np.minimum(of_rows, 1.0))
+
+
+def _shrunk_at_the_top(
+    indicator: NDArray[np.uint8], old: int | None, new: int | None
+) -> Matrix | float:
+    """Return what a row's dual variables shrink by for more irrelevant labels, (n, 1)."""
+    if old is None or old == new:
+        return 1.0
+    irrelevant = np.maximum(np.count_nonzero(indicator == 0, axis=1, keepdims=True), 1)
+    number = irrelevant if new is None else np.minimum(irrelevant, new)
+    return np.asarray(np.minimum(np.minimum(irrelevant, old) / number, 1.0))
 
 
 def _status(fit: Fit, training: TrainingKernel) -> str:

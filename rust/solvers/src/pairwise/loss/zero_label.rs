@@ -19,6 +19,8 @@
 //! t - c_0 + sum_m clip(t + 1 - c_m, 0, lambda) - sum_n clip(c_n + 1 - t, 0, lambda) = 0
 //! ```
 //!
+//! With weights of the relevant labels, the bound of their terms is `lambda w_m`.
+//!
 //! Newton's method inside a shrinking bracket finds the piece of the root, from the current score mostly at once, and is
 //! exact there: O(q) an iteration.
 
@@ -54,22 +56,23 @@ fn fall(c: f64, t: f64, lambda: f64) -> f64 {
 }
 
 impl Equation {
-    fn at(t: f64, centre: &[f64], relevant: usize, lambda: f64) -> Self {
-        let zero = centre.len() - 1;
+    fn at(t: f64, centre: &[f64], pairs: Pairs<'_>, lambda: f64) -> Self {
+        let (zero, relevant) = (centre.len() - 1, pairs.relevant);
         let (mut risen, mut fallen, mut slope) = (0.0, 0.0, 1.0);
-        let mut add = |moved: f64, sum: &mut f64| {
+        let mut add = |moved: f64, most: f64, sum: &mut f64| {
             *sum += moved;
-            slope += if moved > 0.0 && moved < lambda {
+            slope += if moved > 0.0 && moved < most {
                 1.0
             } else {
                 0.0
             };
         };
-        for &c in &centre[..relevant] {
-            add(rise(c, t, lambda), &mut risen);
+        for (m, &c) in centre[..relevant].iter().enumerate() {
+            let most = lambda * pairs.weight(m);
+            add(rise(c, t, most), most, &mut risen);
         }
         for &c in &centre[relevant..zero] {
-            add(fall(c, t, lambda), &mut fallen);
+            add(fall(c, t, lambda), lambda, &mut fallen);
         }
         Self {
             value: t - centre[zero] + risen - fallen,
@@ -80,14 +83,15 @@ impl Equation {
 }
 
 /// The zero label's score after the proximal map.
-fn zero_score(centre: &[f64], guess: f64, relevant: usize, lambda: f64) -> f64 {
-    let zero = centre.len() - 1;
+fn zero_score(centre: &[f64], guess: f64, pairs: Pairs<'_>, lambda: f64) -> f64 {
+    let (zero, relevant) = (centre.len() - 1, pairs.relevant);
     // The others move the zero label by `lambda` each at most.
-    let mut lower = centre[zero] - lambda * relevant as f64;
+    let weight: f64 = (0..relevant).map(|m| pairs.weight(m)).sum();
+    let mut lower = centre[zero] - lambda * weight;
     let mut upper = centre[zero] + lambda * (zero - relevant) as f64;
     let mut t = guess.clamp(lower, upper);
     for iteration in 1..=MOST_ITERATIONS {
-        let Equation { value, slope, size } = Equation::at(t, centre, relevant, lambda);
+        let Equation { value, slope, size } = Equation::at(t, centre, pairs, lambda);
         let newton = t - value / slope;
         if value.abs() <= ROUNDING * size {
             return newton;
@@ -114,12 +118,15 @@ impl Loss for ZeroLabelHinge {
 
     const ZERO_LABEL: bool = true;
 
+    const WEIGHTS: bool = true;
+
     fn value(&self, scores: &[f64], pairs: Pairs<'_>, _workspace: &mut ()) -> f64 {
         let (zero, relevant) = (scores.len() - 1, pairs.relevant);
         let t = scores[zero];
         let above: f64 = scores[..relevant]
             .iter()
-            .map(|s| (1.0 - s + t).max(0.0))
+            .enumerate()
+            .map(|(m, s)| pairs.weight(m) * (1.0 - s + t).max(0.0))
             .sum();
         let below: f64 = scores[relevant..zero]
             .iter()
@@ -138,11 +145,11 @@ impl Loss for ZeroLabelHinge {
         _workspace: &mut (),
     ) {
         let (zero, relevant) = (centre.len() - 1, pairs.relevant);
-        let t = zero_score(centre, guess[zero], relevant, lambda);
+        let t = zero_score(centre, guess[zero], pairs, lambda);
         let mut total = 0.0;
         for (k, (displacement, &c)) in displacement.iter_mut().zip(&centre[..zero]).enumerate() {
             *displacement = if k < relevant {
-                rise(c, t, lambda)
+                rise(c, t, lambda * pairs.weight(k))
             } else {
                 -fall(c, t, lambda)
             };
