@@ -25,11 +25,14 @@ from tests.support.subsets import first_fast
 ESTIMATORS = {
     "optimal margin": MLODM(kernel="linear"),
     "rho, small C": RankCVM(kernel="linear", C=0.1),
+    "weights and the top": RankLSVM(kernel="linear", C=0.1, class_weight="balanced", top_k=2),
     "no bias": RankSVM(kernel="linear", bias="none"),
     "free bias": RankSVM(kernel="linear"),
     "squared hinge": RankLSVM(kernel="linear"),
     "rho": RankCVM(kernel="linear"),
     "zero label": RankSVMz(kernel="linear", C=3.0),
+    "weights, free bias": RankSVM(kernel="linear", class_weight="sqrt", top_k=3),
+    "weights, zero label": RankSVMz(kernel="linear", C=3.0, class_weight="balanced"),
     "pairs alike": RankSVM(kernel="linear", C=20.0, pair_weights="uniform"),
 }
 
@@ -38,7 +41,7 @@ def parted(matrix: Any, rows: int = 16) -> Any:
     return da.from_array(matrix, chunks=(rows, *matrix.shape[1:]))
 
 
-@pytest.mark.parametrize("name", first_fast(ESTIMATORS, 2))
+@pytest.mark.parametrize("name", first_fast(ESTIMATORS, 3))
 def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any) -> None:
     X, Y = data
     estimator = ESTIMATORS[name]

@@ -224,8 +224,11 @@ class FreeRounds(Rounds):
     def _flow(self, number: int) -> Flow | None:
         """Return the flow that makes the dual rows sum to 0; None if no pairs can carry it.
 
-        Also None where its capacities would be larger than anything else.
+        Also None where its capacities would be larger than anything else, and where pairs do not
+        all count the same.
         """
+        if not self.about["plain"]:
+            return None
         size = _BYTES_OF_CAPACITIES * self.capacity.size
         if size > max(self.point.weights.nbytes, _ALWAYS_ROOM):
             return None

@@ -25,6 +25,8 @@ from multimargin.dask.solving import solve
 from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
+from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
+from multimargin.estimators.shared.pair_weights import number_at_the_top
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
@@ -134,14 +136,23 @@ def fit(
         if checked.pair_weights == "uniform":
             total = cluster.described()["row_weight"]
             cluster = cluster.view(parts.Part.reweighted, 1.0 / total)
+        label_weights = _label_weights(checked, cluster, _targets(inputs, shape[1]))
+        top = number_at_the_top(checked.top_k, shape[1])
+        if label_weights is not None or top is not None:
+            balanced = checked.pair_weights == "balanced"
+            cluster = cluster.view(parts.Part.counting, label_weights, top, balanced)
         if checkpoint is not None:
             options = Options(
-                checkpoint=_checkpoint(Path(checkpoint).absolute(), checked, cluster, shape),
+                checkpoint=_checkpoint(
+                    Path(checkpoint).absolute(), checked, cluster, shape, (label_weights, top)
+                ),
                 checkpoint_every=checkpoint_every,
                 patience=float(patience),
             )
             cluster = cluster.kept_by(options)
-        _solve(checked, cluster, inputs, shape, deadline)
+        if label_weights is None:
+            label_weights = np.ones(shape[1])
+        _solve(checked, cluster, inputs, shape, label_weights, deadline)
     return estimator
 
 
@@ -151,6 +162,7 @@ def _solve(
     cluster: ClusterParts,
     inputs: Inputs,
     shape: tuple[int, int],
+    label_weights: Matrix,
     deadline: float | None,
 ) -> None:
     """Fit; what belongs to callbacks is left in the estimator no longer than that."""
@@ -170,6 +182,7 @@ def _solve(
         if interrupted and not np.isfinite(solution.primal):
             # Nothing was reached yet: a model fitted before stays as it is.
             raise KeyboardInterrupt
+        checked.class_weight_ = label_weights
         try:
             _store(checked, cluster, inputs, shape, solution, interrupted)
         except KeyboardInterrupt:
@@ -257,10 +270,6 @@ def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
         )
     if estimator.solver != "bcd":
         raise ValueError(f"solver is {estimator.solver!r}; expected 'bcd'.")
-    if estimator.class_weight is not None:
-        raise ValueError(f"class_weight is {estimator.class_weight!r}; expected None.")
-    if estimator.top_k is not None:
-        raise ValueError(f"top_k is {estimator.top_k!r}; expected None.")
     return estimator
 
 
@@ -286,6 +295,16 @@ def _pairs_of(estimator: PairwiseClassifier | LLSF) -> parts.Pairs:
     if isinstance(estimator, RankSVMz):
         return parts.Pairs(float(estimator.C), "zero label")
     return parts.Pairs(float(estimator.C), estimator.pair_weights)
+
+
+def _label_weights(
+    estimator: PairwiseClassifier, cluster: ClusterParts, targets: Targets
+) -> Matrix | None:
+    """Return what the labels count where they are relevant; rules need sums over all parts."""
+    if not isinstance(estimator.class_weight, str):
+        return weights_of_labels(estimator.class_weight, targets)
+    rows = cluster.sums(parts.label_rows)["rows"]
+    return weights_of_counts(estimator.class_weight, rows)
 
 
 def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts:
@@ -338,7 +357,11 @@ def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
 
 
 def _checkpoint(
-    folder: Path, estimator: PairwiseClassifier, cluster: ClusterParts, shape: tuple[int, int]
+    folder: Path,
+    estimator: PairwiseClassifier,
+    cluster: ClusterParts,
+    shape: tuple[int, int],
+    counting: tuple[Matrix | None, int | None],
 ) -> Checkpoint:
     """Return the checkpoint of this problem in a folder."""
     model = estimator._model()
@@ -349,6 +372,8 @@ def _checkpoint(
         "mu": model.mu,
         "C": float(estimator.C),
         "pair_weights": estimator.pair_weights,
+        "label_weights": None if counting[0] is None else counting[0].tolist(),
+        "top": counting[1],
         "parts": cluster.count,
         "shape": [cluster.described()["rows"], *shape],
         "data": cluster.sums(parts.fingerprint)["hashes"],
@@ -370,7 +395,6 @@ def _store(
     targets = _targets(inputs, q)
     _store_features(estimator, inputs, d)
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
-    estimator.class_weight_ = np.ones(q)
     estimator._store_report(fit)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None

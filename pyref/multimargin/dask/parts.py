@@ -24,6 +24,7 @@ from multimargin.checks.arrays import (
     naming,
 )
 from multimargin.checks.labels import UNKNOWN, check_indicator, with_nan
+from multimargin.estimators.shared.label_weights import rows_of_labels
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
 from multimargin.kernels import rust_features
@@ -75,6 +76,10 @@ class Part:
         Weights of the rows, which `pair_weights` contain.
     zero_label : bool, default=False
         Whether all pairs are with a zero label, whose dual variables are a last column.
+    label_weights : ndarray of shape (q,) or None, default=None
+        How many times the pairs of each label count where it is relevant.
+    top : int or None, default=None
+        With how many of the highest irrelevant labels each relevant one forms a pair.
     """
 
     index: int
@@ -83,6 +88,8 @@ class Part:
     pair_weights: Matrix
     sample_weight: Matrix | None = None
     zero_label: bool = False
+    label_weights: Matrix | None = None
+    top: int | None = None
 
     @property
     def dual_shape(self) -> tuple[int, int]:
@@ -90,9 +97,33 @@ class Part:
         n, q = self.indicator.shape
         return n, q + int(self.zero_label)
 
-    def pairs(self) -> Matrix:
-        """Return the number of pairs of each row, shape (n,)."""
-        return _pairs_of(self.indicator, self.zero_label)
+    def weights_of_rows(self) -> Matrix:
+        """Return what all pairs of each row weigh together, shape (n,)."""
+        if self.label_weights is None:
+            return self.pair_weights * _pairs_of(self.indicator, self.zero_label, self.top)
+        of_labels = (self.indicator == 1) @ self.label_weights
+        if self.zero_label:
+            return np.asarray(self.pair_weights * (of_labels + (self.indicator == 0).sum(axis=1)))
+        return np.asarray(self.pair_weights * of_labels * self._partners())
+
+    def shares(self) -> Matrix:
+        """Return the share of its weight that each pair of a row may have at once, shape (n,)."""
+        irrelevant = np.maximum((self.indicator == 0).sum(axis=1), 1)
+        return np.asarray(self._partners() / irrelevant if self.top else np.ones(irrelevant.size))
+
+    def _partners(self) -> Matrix:
+        irrelevant = (self.indicator == 0).sum(axis=1)
+        return np.asarray(irrelevant if self.top is None else np.minimum(irrelevant, self.top))
+
+    def counting(self, label_weights: Matrix | None, top: int | None, balanced: bool) -> "Part":
+        """Return the part with weights of labels, and pairs at the top of the ranking alone.
+
+        With `balanced` the pairs of a row weigh together what they did.
+        """
+        part = replace(self, label_weights=label_weights, top=top)
+        if top is None or not balanced:
+            return part
+        return replace(part, pair_weights=self.pair_weights / np.maximum(part.shares(), 1e-300))
 
     def reweighted(self, factor: float) -> "Part":
         """Return the part with all weights of pairs times a factor."""
@@ -105,12 +136,14 @@ class Part:
     def restricted(self, labels: NDArray[np.intp]) -> "Part":
         """Return the part seen through some labels, with the pair weights of the whole."""
         labels = labels[labels < self.indicator.shape[1]]
-        return replace(self, indicator=np.ascontiguousarray(self.indicator[:, labels]))
+        weights = None if self.label_weights is None else self.label_weights[labels]
+        indicator = np.ascontiguousarray(self.indicator[:, labels])
+        return replace(self, indicator=indicator, label_weights=weights)
 
 
-def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool) -> Matrix:
+def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool, top: int | None = None) -> Matrix:
     if not zero_label:
-        return pairs_of(indicator)
+        return pairs_of(indicator, top)
     known: Matrix = np.count_nonzero(indicator != UNKNOWN, axis=1).astype(np.float64)
     return known
 
@@ -319,7 +352,14 @@ def aligned_part(part: Part) -> Part:
     else:
         X = aligned(X)
     indicator = np.require(part.indicator, requirements=["C"])
-    return replace(part, X=X, indicator=indicator, pair_weights=aligned(part.pair_weights))
+    label_weights = None if part.label_weights is None else aligned(part.label_weights)
+    return replace(
+        part,
+        X=X,
+        indicator=indicator,
+        pair_weights=aligned(part.pair_weights),
+        label_weights=label_weights,
+    )
 
 
 def inner(left: Matrix, right: Matrix) -> float:
@@ -439,6 +479,8 @@ def _improved(
         part.indicator,
         rust_features(part.X),
         pair_weights=part.pair_weights,
+        label_weights=part.label_weights,
+        top=part.top,
         dual=aligned(dense(state.dual)),
         dual_terms=terms,
         weights=aligned(common.weights),
@@ -499,7 +541,8 @@ def describe(part: Part) -> Sums:
         "row_weight": float(n if part.sample_weight is None else part.sample_weight.sum()),
         "rows_with_pairs": int(with_pairs.sum()),
         "squared_norms": float(squares.sum()),
-        "pair_weight": inner(part.pair_weights, part.pairs()),
+        "pair_weight": float(part.weights_of_rows().sum()),
+        "plain": part.label_weights is None and part.top is None,
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }
@@ -529,18 +572,31 @@ def _bytes(X: Any) -> int:
     return sum(int(array.nbytes) for array in arrays)
 
 
+def label_rows(part: Part) -> Sums:
+    """Return in how many rows each label is relevant."""
+    return {"rows": rows_of_labels(part.indicator, part.sample_weight)}
+
+
 def label_network(part: Part) -> Sums:
-    """Return C_ml, the weight of the rows with a pair that has label m above label l."""
+    """Return C_ml, the weight of the rows with a pair that has label m above label l.
+
+    Of pairs at the top of a ranking, the share that all of them may have at once.
+    """
     rows = part.pair_weights > 0.0
-    indicator, pair_weights = part.indicator[rows], part.pair_weights[rows]
+    indicator, pair_weights = part.indicator[rows], (part.pair_weights * part.shares())[rows]
     if part.zero_label:
-        return {"capacity": _star(indicator, pair_weights)}
+        capacity = _star(indicator, pair_weights)
+        if part.label_weights is not None:
+            capacity[:-1, -1] *= part.label_weights
+        return {"capacity": capacity}
     Y = sparse.csr_array(indicator == 1, dtype=np.float64)
     excluded = sparse.csr_array(indicator != 0, dtype=np.float64)
     weighted = Y.multiply(pair_weights[:, None]).tocsr()
     counts = Y.sum(axis=0)[:, None] - (Y.T @ excluded).toarray(order="C")
     weights = weighted.sum(axis=0)[:, None] - (weighted.T @ excluded).toarray(order="C")
     # Counting decides which are zero: differences of sums of floats would not be.
+    if part.label_weights is not None:
+        weights *= part.label_weights[:, None]
     return {"capacity": np.where(counts > 0.0, np.maximum(weights, 0.0), 0.0)}
 
 
@@ -567,6 +623,8 @@ def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
         part.indicator,
         rust_features(part.X),
         pair_weights=part.pair_weights,
+        label_weights=part.label_weights,
+        top=part.top,
         dual=np.zeros(part.dual_shape),
         dual_terms=np.zeros(part.dual_shape[0]),
         weights=aligned(weights),

@@ -61,8 +61,11 @@ def mixed(part: Part, state: State, step: float, share: Matrix, eps: float) -> S
         Weight of the flow.
     """
     dual = dense(settled(state, step).dual) * (1.0 - eps)
-    weights = eps * part.pair_weights[:, None]
+    weights = eps * (part.pair_weights * part.shares())[:, None]
     change = _flow_with_zero_label if part.zero_label else _flow_of_pairs
+    if part.label_weights is not None:
+        ones = np.ones(share.shape[0] - part.label_weights.size)
+        share = share * np.append(part.label_weights, ones)[:, None]
     dual += weights * change(part.indicator, share)
     return state_of(dual, sums_of_pairs(part, dual))
 
