@@ -19,7 +19,7 @@ WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV
 .PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench docs paper clean
 
 demo: $(VENV)/.package
-	$(BIN)/python -m multimargin demo
+	$(BIN)/python examples/tags_for_software.py demo.png
 
 # What catches a fault; with the tests marked slow it is test-all.
 test: $(VENV)/.package $(VENV)/.dev

@@ -6,7 +6,6 @@ import typer
 
 from multimargin.cli import (
     compare,
-    demo,
     evaluate,
     export,
     fit,
@@ -21,7 +20,7 @@ from multimargin.cli.options import METHOD_PARAMETERS
 app = typer.Typer(
     name="multimargin",
     help="Large-margin multi-label learning: fit, check and use models from the command line.",
-    epilog="Start with: multimargin demo. Data sets, options and exit codes of a command: "
+    epilog="Start with: multimargin fit digits. Data sets, options and exit codes of a command: "
     "multimargin COMMAND --help.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -60,7 +59,6 @@ def _options(
 
 # A new command is a file beside this one with a function `command`, and a line here. In the order
 # of the help: the way of a newcomer.
-app.command("demo")(demo.command)
 app.command("info")(info.command)
 app.command("methods")(methods.command)
 app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)

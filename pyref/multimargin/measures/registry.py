@@ -1,6 +1,6 @@
 """All measures by name: what each is called in print, which direction is better, what it needs.
 
-Scorers, tables, the program and the demonstration are made from this table.
+Scorers, tables and the program are made from this table.
 """
 
 from collections.abc import Callable, Mapping
