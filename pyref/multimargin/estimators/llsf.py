@@ -12,6 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_readable, naming
+from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.parameters import (
     check_choice,
     check_flag,
@@ -545,6 +546,7 @@ def llsf_path(
 
 
 def _check_data(X: Any, y: Any) -> tuple[Any, NDArray[np.uint8]]:
+    check_room_for_products()
     check_readable(X)
     with naming("X", MATRIX_OF_NUMBERS):
         X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name="X")

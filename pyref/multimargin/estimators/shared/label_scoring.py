@@ -15,6 +15,7 @@ from multimargin.checks.arrays import (
     naming,
 )
 from multimargin.checks.labels import check_indicator
+from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
@@ -162,6 +163,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         raise NotImplementedError
 
     def _checked_features(self, X: Any, *, reset: bool) -> Any:
+        check_room_for_products()
         check_readable(X)
         with naming("X", MATRIX_OF_NUMBERS):
             X = validate_data(self, X, reset=reset, **self._input_checks())

@@ -6,6 +6,9 @@ use crate::mlrl::smo::{LabelProblem, Limits, Workspace, solve_label};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
+/// Labels a thread between two questions whether to stop.
+const GROUP: usize = 2;
+
 /// One label's column of `Z` and its gradient `c K z - p`.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
@@ -83,16 +86,24 @@ pub(super) fn solve_all(
         column.steps = 0;
         column.done = false;
     }
+    // As many labels at a time as keep the threads busy, so that a question is never far.
+    let group = GROUP * threads.count();
     while columns.iter().any(|column| !column.done) {
-        if monitor.interrupted() || monitor.late() {
-            return None;
-        }
-        threads.for_each_chunk(columns, 1, |label, chunk| {
-            let mut workspace = Workspace::default();
-            for column in chunk.iter_mut().filter(|column| !column.done) {
-                part(problem, label, scale, rule, column, &mut workspace);
+        for (first, some) in columns.chunks_mut(group).enumerate() {
+            if some.iter().all(|column| column.done) {
+                continue;
             }
-        });
+            if monitor.interrupted() || monitor.late() {
+                return None;
+            }
+            threads.for_each_chunk(some, 1, |k, chunk| {
+                let label = first * group + k;
+                let mut workspace = Workspace::default();
+                for column in chunk.iter_mut().filter(|column| !column.done) {
+                    part(problem, label, scale, rule, column, &mut workspace);
+                }
+            });
+        }
     }
     Some(columns.iter().map(|column| column.steps).sum())
 }
