@@ -6,7 +6,7 @@ model. They are slow on purpose; the fast solvers are tested against them. Each 
 dictionary of its symbols; `exact` holds what all exact models share.
 
 Papers are cited by name and year: Elisseeff & Weston 2001 (Rank-SVM), Chen et al. 2009
-(Rank-HLapSVM), Xu 2012 (Rank-SVMz), Xu 2013 (Rank-CVM), Zhang & Yeung 2013 (MLRL, SSMLRL), Huang et
-al. 2015 (LLSF), Xu 2016 (Rank-LSVM), Tan et al. 2019 (mlODM). The guide's bibliography has them in
-full.
+(Rank-HLapSVM), Usunier et al. 2009 (the top of the ranking), Xu 2012 (Rank-SVMz), Xu 2013
+(Rank-CVM), Zhang & Yeung 2013 (MLRL, SSMLRL), Huang et al. 2015 (LLSF), Xu 2016 (Rank-LSVM), Tan et
+al. 2019 (mlODM). The guide's bibliography has them in full.
 """
