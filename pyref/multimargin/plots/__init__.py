@@ -6,6 +6,7 @@ draw it, and a method `plot` that draws it again, on other axes if asked. None c
 by colour-blind readers.
 """
 
+from multimargin.plots.calibration import CalibrationDisplay
 from multimargin.plots.convergence import ConvergenceDisplay
 from multimargin.plots.critical_difference import CriticalDifferenceDisplay
 from multimargin.plots.label_affinity import LabelAffinityDisplay, affinity
@@ -16,6 +17,7 @@ from multimargin.plots.margin_distribution import MarginDistributionDisplay
 from multimargin.plots.parameter_curve import ParameterCurveDisplay
 
 __all__ = [
+    "CalibrationDisplay",
     "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "LabelAffinityDisplay",
