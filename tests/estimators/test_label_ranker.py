@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from multimargin import CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.label_ranker import search as searching
-from multimargin.measures import get_scorer, ranking_average_precision
+from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
 from multimargin.thresholds import F1Threshold, PooledCalibration
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
@@ -23,7 +23,10 @@ QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "random_state": 0
 
 
 def problem(seed=0, n=150, d=6, q=5):
-    return noisy_linear_problem(seed, n, d, q, cut=0.8)
+    X, y = noisy_linear_problem(seed, n, d, q, cut=0.8)
+    # Rows without labels have a test of their own.
+    y[y.sum(axis=1) == 0, seed % q] = 1
+    return X, y
 
 
 # As for LogisticRegressionCV: folds of repeated rows are other folds.
@@ -192,6 +195,23 @@ def test_rows_of_zeros_rare_labels_and_labels_that_a_fold_lacks():
     p = model.predict_proba(S)
     assert np.isfinite(p).all()
     assert p[:, 5:].mean() < 0.1
+
+
+def test_rows_without_labels_get_a_label():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = ((X[:, :3] > 0.5) & (X[:, 3:4] > 0)).astype(int)
+    X, X_test, y, y_test = X[:150], X[150:], y[:150], y[150:]
+    model = LabelRankerCV([10.0], kernel="linear", **QUICK).fit(X, y)
+    assert model.empty_label_
+    assert model.best_estimator_.coef_.shape == (4, 5)
+    assert model.predict_proba(X_test).shape == y_test.shape
+    plain = CalibratedClassifier(RankSVM(kernel="linear", random_state=0)).fit(X, y)
+    assert micro_f1(y_test, model.predict(X_test)) > micro_f1(y_test, plain.predict(X_test)) + 0.05
+    # Unlike an unknown label.
+    y = y.astype(float)
+    y[y.sum(axis=1) == 0, 0] = np.nan
+    assert not LabelRankerCV([10.0], kernel="linear", **QUICK).fit(X, y).empty_label_
 
 
 def test_lines_and_warnings(capsys):

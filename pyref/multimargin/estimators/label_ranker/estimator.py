@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 from scipy.stats import rankdata
@@ -52,6 +53,8 @@ _MOST_FEATURES, _MOST_ROWS = 500, 20_000
 _LOWEST_C, _HIGHEST_C = 0.1, 1000.0
 # Widths of an rbf kernel, times gamma="scale".
 _WIDTHS = (1.0, 0.25, 4.0)
+# Share of rows without labels from which on they are learned from.
+_FEWEST_EMPTY = 0.01
 # What the search may take of `max_time`; the fit on all rows has the rest.
 _SHARE_OF_SEARCH = 0.7
 
@@ -134,6 +137,9 @@ class LabelRankerCV(LabelScoringClassifier):
         The kernel.
     unit_length_ : bool
         Whether rows are divided by their norm.
+    empty_label_ : bool
+        Whether `best_estimator_` and `calibration_` have a further, last label: that a row has
+        none.
     n_splits_ : int
         Number of folds.
     status_ : str
@@ -156,6 +162,10 @@ class LabelRankerCV(LabelScoringClassifier):
     while they are better, from warm starts. Then kernel width, class weights and top_k are changed
     one after the other at the best C, and C again where that is better. Settings are compared by
     their calibrated scores: the calibration changes who ranks best.
+
+    A row without labels has no pair of labels to learn from. Where they are at least one in a
+    hundred, they get a label of their own for the fit: its score tells how little a row is about,
+    and the calibration makes use of it.
 
     Data in parts, on dask, are not taken; `multimargin.dask.fit` fits a single method.
 
@@ -249,8 +259,8 @@ class LabelRankerCV(LabelScoringClassifier):
         )
         rows = self._rows(X)
         self.kernel_ = self._kernel_of(rows)
+        labels = with_nan(self._with_empty(indicator, targets.multilabel))
         grid = self._grid(rows, targets)
-        labels = with_nan(indicator)
         relevant = (indicator == 1).astype(int)
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         folds = folds_of(self.cv, X, strata, groups)
@@ -269,6 +279,7 @@ class LabelRankerCV(LabelScoringClassifier):
             make_threshold=self._new_threshold if targets.multilabel else None,
             at_least_one=self.at_least_one,
             calibration=self.calibration,
+            n_labels=indicator.shape[1],
         )
         limit = check_max_time(self.max_time)
         seed = int(random_state_of(self.random_state).randint(2**31 - 1))
@@ -352,6 +363,12 @@ class LabelRankerCV(LabelScoringClassifier):
         linear = sparse.issparse(X) or X.shape[1] > _MOST_FEATURES or X.shape[0] > _MOST_ROWS
         return "linear" if linear else "rbf"
 
+    def _with_empty(self, indicator: NDArray[np.uint8], multilabel: bool) -> NDArray[np.uint8]:
+        """Append a label of the rows without labels, where these are some, and keep whether."""
+        empty = (indicator == 0).all(axis=1)
+        self.empty_label_ = bool(multilabel and empty.mean() >= _FEWEST_EMPTY)
+        return np.column_stack([indicator, empty]) if self.empty_label_ else indicator
+
     def _grid(self, X: Any, targets: Targets) -> Grid:
         gammas: tuple[Any, ...] = ("scale",)
         if self.gamma is not None:
@@ -363,7 +380,7 @@ class LabelRankerCV(LabelScoringClassifier):
             losses_of(self.loss),
             self.kernel_,
             gammas if self.kernel_ in ("rbf", "poly", "sigmoid") else gammas[:1],
-            class_weights_of(self.class_weight, targets),
+            class_weights_of(self.class_weight, targets, further=self.empty_label_),
             top_ks_of(self.top_k),
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
@@ -420,8 +437,8 @@ class LabelRankerCV(LabelScoringClassifier):
     def _label_scores(self, X: Any) -> Matrix:
         scores: Matrix = self.best_estimator_.label_scores(self._rows(X))
         if hasattr(self, "calibration_"):
-            return np.asarray(self.calibration_.decision_function(scores))
-        return scores
+            scores = self.calibration_.decision_function(scores)
+        return np.ascontiguousarray(scores[:, : self.classes_.size])
 
     def decision_function(self, X: Any) -> Matrix:
         """Return the logarithms of the odds less the threshold: positive where it is predicted.

@@ -37,6 +37,8 @@ class Judge:
         Whether each row has its best label.
     calibration : bool
         Whether to calibrate first.
+    n_labels : int
+        Labels that are measured: the first; a further one only helps to calibrate.
 
     Attributes
     ----------
@@ -52,13 +54,15 @@ class Judge:
         make_threshold: Callable[[], Threshold] | None,
         at_least_one: bool,
         calibration: bool,
+        n_labels: int,
     ) -> None:
         self.held_out = held_out
         self._scorer, self._make_threshold = scorer, make_threshold
         self._at_least_one, self._calibration = at_least_one, calibration
+        self._labels = held_out.labels[:, :n_labels]
         self._indicator = check_indicator(held_out.labels, "y", unknown=True)
         weights = held_out.sample_weight
-        counted = complete_rows(held_out.labels)
+        counted = complete_rows(self._labels)
         if weights is not None:
             counted &= weights > 0.0
         if not counted.any():
@@ -80,7 +84,7 @@ class Judge:
                 scores, self._indicator, self.held_out.sample_weight, self._last, _TOLERANCE
             )
             odds = self._last.decision_function(scores)
-        return self._values(odds)
+        return self._values(self._measured_labels(odds))
 
     def final(self, scores: Matrix) -> tuple[PooledCalibration | None, Threshold | None, Matrix]:
         """Return calibration, threshold and values of each fold, no row calibrated by itself."""
@@ -88,15 +92,17 @@ class Judge:
         if self._calibration:
             calibrated = calibrate(replace(self.held_out, scores=scores))
             odds, calibration = calibrated.odds, calibrated.calibration
+        odds = self._measured_labels(odds)
         threshold = None if self._make_threshold is None else self._threshold(odds)
         return calibration, threshold, self._values(odds)
 
+    def _measured_labels(self, odds: Matrix) -> Matrix:
+        return odds[:, : self._labels.shape[1]]
+
     def _threshold(self, odds: Matrix) -> Threshold:
         assert self._make_threshold is not None
-        held_out = self.held_out
-        return fit_threshold(
-            self._make_threshold(), odds, held_out.labels, None, held_out.sample_weight
-        )
+        weights = self.held_out.sample_weight
+        return fit_threshold(self._make_threshold(), odds, self._labels, None, weights)
 
     def _sets(self, odds: Matrix) -> NDArray[np.intp]:
         if self._make_threshold is None:
@@ -109,7 +115,7 @@ class Judge:
     def _values(self, odds: Matrix) -> Matrix:
         # Most scorers take the ranking alone.
         sets = cache(lambda: self._sets(odds))
-        labels, weights = self.held_out.labels, self.held_out.sample_weight
+        labels, weights = self._labels, self.held_out.sample_weight
         values = np.full(len(self._measured), np.nan)
         for fold, rows in enumerate(self._measured):
             if rows.size == 0:

@@ -164,13 +164,22 @@ def Cs_of(Cs: Any, lowest: float, highest: float) -> tuple[float, ...]:
     return tuple(np.unique([check_real("Cs", C, above=0.0) for C in Cs]).tolist())
 
 
-def class_weights_of(class_weight: Any, targets: Targets) -> tuple[Any, ...]:
-    """Return the weights of labels that a parameter lists: None, a name or an array each."""
+def class_weights_of(
+    class_weight: Any, targets: Targets, *, further: bool = False
+) -> tuple[Any, ...]:
+    """Return the weights of labels that a parameter lists: None, a name or an array each.
+
+    With a further label, arrays have a last weight for it, their mean.
+    """
     found = []
-    for one in values_of("class_weight", class_weight):
+    for value in values_of("class_weight", class_weight):
+        one = value
         check_class_weight(one)
         named = one is None or isinstance(one, str)
-        found.append(one if named else weights_of_labels(one, targets))
+        if not named:
+            one = np.asarray(weights_of_labels(one, targets))
+            one = np.append(one, one.mean()) if further else one
+        found.append(one)
     return tuple(found)
 
 
