@@ -32,6 +32,7 @@ from multimargin import (
     MLRL,
     SSMLRL,
     CalibratedClassifier,
+    LabelRankerCV,
     LabelSpecificBinaryRelevance,
     RankCVM,
     RankHLapSVM,
@@ -199,6 +200,29 @@ def test_probabilities(digits, tmp_path: Path, threshold: Any, at_least_one: boo
     assert_allclose(found["probabilities"], model.predict_proba(X_test), atol=1e-9)
     assert_array_equal(found["labels"], model.predict(X_test))
     assert_allclose(found["scores"], model.label_scores(X_test), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["rbf", "sparse", "empty", "classes"])
+def test_label_ranker(digits, tmp_path: Path, kind: str) -> None:
+    X, X_test, y, _ = digits
+    if kind == "sparse":
+        X, X_test = sparse.csr_array(X), sparse.csr_array(X_test)
+    elif kind == "empty":
+        y = y.copy()
+        y[:100] = 0
+    elif kind == "classes":
+        y = y.argmax(axis=1)
+    model = LabelRankerCV([10.0], loss="hinge", gamma="scale", class_weight=None, top_k=None)
+    model.fit(X[:300], y[:300])
+    dense = X_test.toarray() if kind == "sparse" else X_test
+    found = answers(model, dense, tmp_path)
+    assert_allclose(found["scores"], model.label_scores(X_test), atol=1e-7)
+    if kind == "classes":
+        chosen = model.classes_[found["labels"].argmax(axis=1)]
+        assert_array_equal(chosen, model.predict(X_test))
+        return
+    assert_array_equal(found["labels"], model.predict(X_test))
+    assert_allclose(found["probabilities"], model.predict_proba(X_test), atol=1e-8)
 
 
 def test_probabilities_of_equal_scores(random, tmp_path: Path) -> None:

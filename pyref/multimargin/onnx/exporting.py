@@ -9,12 +9,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.estimators import LabelRankerCV
 from multimargin.files import path_to_write, replacing
 from multimargin.onnx.calibration import add_odds
 from multimargin.onnx.graph import Graph, Node, require_onnx
-from multimargin.onnx.labels import add_best_of_none, add_labels, add_largest, add_threshold
+from multimargin.onnx.labels import (
+    add_best_of_none,
+    add_labels,
+    add_largest,
+    add_threshold,
+    columns,
+)
 from multimargin.onnx.scores import add_scores
 from multimargin.onnx.transforms import add_transformer
 from multimargin.thresholds import CalibratedClassifier, ThresholdedClassifier
@@ -41,9 +49,9 @@ def export(
     Parameters
     ----------
     model : estimator
-        A fitted pairwise method, `MLRL`, `SSMLRL` or `LLSF`; a `ThresholdedClassifier` or a
-        `CalibratedClassifier` around one; a search; a pipeline from scalers,
-        imputers or a table of numbers to one of these.
+        A fitted `LabelRankerCV`, pairwise method, `MLRL`, `SSMLRL` or `LLSF`; a
+        `ThresholdedClassifier` or a `CalibratedClassifier` around one; a search; a pipeline from
+        scalers, imputers or a table of numbers to one of these.
     path : str or path-like
         The file; an existing one is replaced when the new one is complete.
     feature_names, label_names : sequence of str, default=None
@@ -66,9 +74,9 @@ def export(
     fit, also for a model that was fitted to sparse features; for ``kernel="precomputed"``, the
     kernel with the training rows. The outputs are "scores" (n, q), float64, what `label_scores`
     returns; "labels" (n, q), int64, the predicted indicator (of one-dimensional targets one 1 a
-    row); and of a `CalibratedClassifier` "probabilities" (n, q). Sums are added up in another order
-    than here, so that scores differ by rounding, and a label whose score equals its threshold up to
-    rounding may differ. Inputs are not checked: of NaN comes NaN.
+    row); and of a `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Sums are added up
+    in another order than here, so that scores differ by rounding, and a label whose score equals
+    its threshold up to rounding may differ. Inputs are not checked: of NaN comes NaN.
 
     The metadata of the file are "multimargin" (the version), "model" and, as JSON lists,
     "label_names" and "feature_names".
@@ -140,7 +148,7 @@ def _last(model: Any) -> Any:
     """Return the classifier that a pipeline or a search ends with."""
     if isinstance(model, Pipeline):
         return _last(model[-1])
-    return _last(model.best_estimator_) if hasattr(model, "best_estimator_") else model
+    return _last(model.best_estimator_) if _chosen(model) else model
 
 
 def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
@@ -150,11 +158,10 @@ def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
         scores = _response(graph, model, X)
         return _Predicted(scores, add_labels(graph, model.threshold_, scores, X))
     if isinstance(model, CalibratedClassifier):
-        odds = add_odds(graph, model.calibration_, _response(graph, model, X))
-        labels = add_labels(graph, model.threshold_, odds, X)
-        if model.at_least_one:
-            labels = add_best_of_none(graph, labels, odds)
-        return _Predicted(odds, labels, graph.add("Sigmoid", odds))
+        return _calibrated(graph, model, _response(graph, model, X), X)
+    if isinstance(model, LabelRankerCV):
+        rows = add_transformer(graph, Normalizer(), X) if model.unit_length_ else X
+        return _calibrated(graph, model, add_scores(graph, model.best_estimator_, rows), X)
     scores = add_scores(graph, model, X)
     if not model.multilabel_:
         return _Predicted(scores, add_largest(graph, scores, model.classes_.size))
@@ -162,9 +169,32 @@ def _add(graph: Graph, model: Any, X: Node) -> _Predicted:
     return _Predicted(scores, add_labels(graph, threshold, scores, X))
 
 
+def _calibrated(graph: Graph, model: Any, scores: Node, X: Node) -> _Predicted:
+    """Append calibration and threshold of a model that has them."""
+    odds, probabilities = scores, None
+    if hasattr(model, "calibration_"):
+        odds = add_odds(graph, model.calibration_, scores)
+    q = len(model.classes_)
+    if getattr(model, "empty_label_", False):
+        odds = graph.add("Slice", odds, *columns(0, q))
+    if not getattr(model, "multilabel_", True):
+        return _Predicted(odds, add_largest(graph, odds, q))
+    if hasattr(model, "calibration_"):
+        probabilities = graph.add("Sigmoid", odds)
+    labels = add_labels(graph, model.threshold_, odds, X)
+    if model.at_least_one:
+        labels = add_best_of_none(graph, labels, odds)
+    return _Predicted(odds, labels, probabilities)
+
+
+def _chosen(model: Any) -> bool:
+    """Return whether a model is a search for another."""
+    return hasattr(model, "best_estimator_") and not isinstance(model, LabelRankerCV)
+
+
 def _reached(graph: Graph, model: Any, X: Node) -> tuple[Any, Node]:
     """Append what a pipeline does before its classifier; return that, and its features."""
-    if hasattr(model, "best_estimator_"):
+    if _chosen(model):
         return _reached(graph, model.best_estimator_, X)
     if isinstance(model, Pipeline):
         return _reached(graph, model[-1], add_transformer(graph, model[:-1], X))
