@@ -74,8 +74,8 @@ def export(
     fit, also for a model that was fitted to sparse features; for ``kernel="precomputed"``, the
     kernel with the training rows. The outputs are "scores" (n, q), float64, what `label_scores`
     returns; "labels" (n, q), int64, the predicted indicator (of one-dimensional targets one 1 a
-    row); and of a `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Sums are added up
-    in another order than here, so that scores differ by rounding, and a label whose score equals
+    row); and of a `CalibratedClassifier` or `LabelRankerCV` "probabilities" (n, q). Sums are added
+    up in another order than here, so that scores differ by rounding, and a label whose score equals
     its threshold up to rounding may differ. Inputs are not checked: of NaN comes NaN.
 
     The metadata of the file are "multimargin" (the version), "model" and, as JSON lists,
