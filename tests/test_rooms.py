@@ -108,7 +108,9 @@ SUBJECTS = {
     "estimators/test_interrupted_threshold.py",
     "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
+    "estimators/shared/test_class_weight.py",
     "estimators/shared/test_late_interrupts.py",
+    "estimators/shared/test_top_k.py",
     "measures/test_measures.py",
     "thresholds/test_thresholds.py",
 }
