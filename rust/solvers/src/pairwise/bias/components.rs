@@ -312,6 +312,10 @@ impl Monitor for Shifted<'_> {
         self.inner.out_of_time()
     }
 
+    fn hurried(&self) -> bool {
+        self.inner.hurried()
+    }
+
     fn epoch(&mut self, record: &Record) {
         let record = Record {
             epoch: self.epochs + record.epoch,

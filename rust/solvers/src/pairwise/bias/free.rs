@@ -58,6 +58,8 @@ pub(super) struct Free<'a> {
     next_gap: f64,
     /// The bias of a repair that did not end the loop.
     better_bias: Option<Vec<f64>>,
+    /// The best bound of the repairs so far; at first that of `B = 0`.
+    bound: f64,
 }
 
 impl<'a> Free<'a> {
@@ -75,6 +77,7 @@ impl<'a> Free<'a> {
             next_attempt: 0,
             next_gap: FIRST_GAP,
             better_bias: None,
+            bound: 0.0,
         }
     }
 
@@ -170,6 +173,13 @@ impl<'a> Free<'a> {
         }
     }
 
+    /// Keeps the bound of a repaired point. One above the objective is rounding, or that of an indefinite kernel.
+    fn keep_bound(&mut self, point: &Point) {
+        if point.dual <= point.primal {
+            self.bound = self.bound.max(point.dual);
+        }
+    }
+
     /// The point of a repaired matrix.
     fn exactly(sums: &Certificate) -> Point {
         Point::certified(sums, sums.quadratic)
@@ -191,8 +201,7 @@ impl Rule for Free<'_> {
             dual: primal - sums.gap,
             gap: relative(AFTER_REPAIR * sums.gap, primal),
             quadratic: sums.quadratic,
-            // Without a repair the only lower bound is that of B = 0.
-            bound: 0.0,
+            bound: self.bound,
             certified: false,
         }
     }
@@ -226,6 +235,9 @@ impl Rule for Free<'_> {
         let found = self.repair(engine, &kept, last, monitor);
         self.next_attempt = epochs + 1 + epochs / 10;
         self.next_gap = point.gap / FEWER;
+        if let Some(found) = &found {
+            self.keep_bound(found);
+        }
         match found {
             Some(found) if last || found.gap <= self.tolerance => *point = found,
             Some(_) => {
@@ -234,6 +246,7 @@ impl Rule for Free<'_> {
             }
             None => engine.restore(&kept),
         }
+        point.bound = self.bound;
         if last && found.is_none() {
             *point = Point {
                 dual: point.bound,
@@ -263,5 +276,32 @@ impl Rule for Free<'_> {
 
     fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
         centred(engine.bias())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_bound_is_kept() {
+        let labels = Labels::new(&[1, 0, 0, 1], 2, 1.0).unwrap();
+        let mut rule = Free::new(&labels, &[0.0, 1.0, 1.0, 0.0], &[1.0; 2], 1e-3);
+        let mut after = |primal: f64, dual: f64| {
+            rule.keep_bound(&Point {
+                primal,
+                dual,
+                gap: relative_gap(primal, dual),
+                quadratic: 0.0,
+                bound: dual,
+                certified: true,
+            });
+            rule.bound
+        };
+        assert_eq!(after(2.0, 1.0), 1.0);
+        assert_eq!(after(4.0, 0.5), 1.0);
+        // Only rounding or an indefinite kernel has bounds above the objective.
+        assert_eq!(after(1.0, 1.5), 1.0);
+        assert_eq!(after(2.0, 1.5), 1.5);
     }
 }
