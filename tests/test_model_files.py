@@ -268,6 +268,7 @@ def test_probabilities_come_back(tmp_path: Path) -> None:
     assert_array_equal(found.predict_proba(X_test), model.predict_proba(X_test))
 
 
+@pytest.mark.filterwarnings("ignore:The best C:UserWarning")
 def test_types_of_ours_are_named_by_the_modules_that_users_import(tmp_path: Path) -> None:
     X, Y = DATA.X[:40], DATA.Y[:40]
     for name in METHODS:

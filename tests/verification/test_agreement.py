@@ -15,7 +15,8 @@ from multimargin.verification import draw_rows, verify
 
 X, _, Y, _ = load_digit_attributes().train_test()
 ROWS = draw_rows(Y, 12)
-WITH_OBJECTIVE = [name for name in METHODS if name not in ("llsf-bsvm", "llsf-cc")]
+# What label-ranker chooses is one of the others.
+WITH_OBJECTIVE = [name for name in METHODS if name not in ("label-ranker", "llsf-bsvm", "llsf-cc")]
 
 
 @pytest.mark.parametrize("name", WITH_OBJECTIVE)
