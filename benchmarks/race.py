@@ -151,8 +151,8 @@ def _one_vs_rest(classifier: Any) -> Any:
     return WithOneClassLabels(OneVsRestClassifier(classifier))
 
 
-def load(name: str) -> tuple[Any, Any, Any, Any]:
-    """Return the scaled features and labels of both parts."""
+def load(name: str, rows: int | None) -> tuple[Any, Any, Any, Any]:
+    """Return the scaled features and labels of both parts, with at most `rows` training rows."""
     if name == "debian-tags":
         X, X_test, y, y_test = load_debian_tags().train_test()
         words = TfidfTransformer(sublinear_tf=True).fit(X)
@@ -171,7 +171,6 @@ def load(name: str) -> tuple[Any, Any, Any, Any]:
         scaler = MinMaxScaler().fit(X)
         X, X_test = scaler.transform(X), scaler.transform(X_test)
     y, y_test = np.asarray(y, dtype=np.int64), np.asarray(y_test, dtype=np.int64)
-    rows = ROWS.get(name)
     if rows is not None and rows < len(y):
         chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
         X, y = X[chosen], y[chosen]
@@ -251,7 +250,7 @@ def results(file: Path, sets: list[str]) -> Iterator[dict[str, Any]]:
             result = json.loads(line)
             known[result["set"], result["method"]] = result
     for name in sets:
-        data = load(name)
+        data = load(name, ROWS.get(name))
         contestants: list[tuple[str, Callable[[], dict[str, Any]]]] = [
             ("LabelRankerCV", lambda data=data: race_of_ours(data)),
             *(

@@ -20,7 +20,7 @@ from common import print_table
 from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier
 from multimargin.measures import macro_f1, micro_f1
 from multimargin.tuning import MultilabelStratifiedKFold
-from race import KERNEL, LINEAR, load
+from race import KERNEL, LINEAR, ROWS, load
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     rows = []
     for name in sets:
-        X, _, y, _ = load(name)
+        X, _, y, _ = load(name, ROWS.get(name))
         linear = {"kernel": "linear", "bias": "penalized"}
         ranker = RankSVM(random_state=0, **(linear if name in LINEAR else {}))
         models = {
