@@ -3,7 +3,7 @@
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::memory::{self, Purpose};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,6 +221,11 @@ impl Default for Trace {
 }
 
 impl Trace {
+    /// What the loop has taken.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
     /// Appends a record and calls the monitor.
     pub fn record(
         &mut self,

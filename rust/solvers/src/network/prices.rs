@@ -240,7 +240,7 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
             if share * total <= rounding {
                 break;
             }
-            let direction = self.direction((share * share).clamp(EXACT, FORCING));
+            let direction = self.direction((share * share).clamp(EXACT, FORCING), interrupted)?;
             let length = self.search(&direction);
             self.damping *= if length < SHORT {
                 MORE_DAMPING
@@ -285,8 +285,8 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
         }
     }
 
-    /// The Newton direction, to a share of what is left, by conjugate gradients.
-    fn direction(&self, share: f64) -> Vec<f64> {
+    /// The Newton direction, to a share of what is left, by conjugate gradients; `None` when `interrupted`.
+    fn direction(&self, share: f64, interrupted: &mut dyn FnMut() -> bool) -> Option<Vec<f64>> {
         let nodes = self.network.nodes;
         let mut direction = vec![0.0; nodes];
         let mut residual = self.left.clone();
@@ -302,6 +302,9 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
         let mut square = dot(&residual, &conjugate);
         let goal = share * share * square;
         for _ in 0..GRADIENT_STEPS {
+            if interrupted() {
+                return None;
+            }
             let product = self.product(&diagonal, &conjugate);
             let curvature = dot(&conjugate, &product);
             if curvature <= 0.0 {
@@ -320,7 +323,7 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
                 *c = n + ratio * *c;
             }
         }
-        direction
+        Some(direction)
     }
 
     /// The Laplacian with another diagonal times a vector.

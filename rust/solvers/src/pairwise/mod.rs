@@ -12,6 +12,7 @@ pub mod frank_wolfe;
 pub mod loss;
 mod momentum;
 mod outer;
+mod prompt;
 mod proximal_newton;
 pub mod request;
 pub mod scores;

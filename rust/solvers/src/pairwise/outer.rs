@@ -2,8 +2,10 @@
 //! slow, and the verdict that ends them. What depends on the kind of bias is a [`Rule`].
 
 use super::bcd::{Certificate, Engine, Epoch, Step};
+use super::prompt::Prompt;
 use super::scores::Scores;
 use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
+use std::time::Duration;
 
 /// A point of the outer loop: its objectives and their gap.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +66,23 @@ pub(super) trait Rule {
         monitor: &mut dyn Monitor,
     );
 
-    /// Brings the engine to a point with a certificate after an interruption, whatever the monitor says.
+    /// Brings the engine to a point with a certificate after an interruption: after a signal, within about `epoch`.
     fn secure<S: Scores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
         epochs: usize,
+        epoch: Duration,
+        hurried: bool,
     ) {
-        if !point.certified {
+        if point.certified {
+            return;
+        }
+        if hurried {
+            let mut none = ();
+            let mut prompt = Prompt::at_once(&mut none, epoch);
+            self.certify(engine, point, epochs, true, &mut prompt);
+        } else {
             self.certify(engine, point, epochs, true, &mut ());
         }
     }
@@ -133,10 +144,12 @@ pub(super) fn run<S: Scores, T: Step>(
         let stuck = unmoved && plain && rule.settled(engine);
         let last = (epochs == settings.max_epochs).then_some(Status::MaxIterations);
         let last = stuck.then_some(Status::Stalled).or(last);
+        let epoch = trace.elapsed() / u32::try_from(epochs).unwrap_or(u32::MAX);
         if interrupted {
-            rule.secure(engine, &mut point, epochs);
+            rule.secure(engine, &mut point, epochs, epoch, monitor.hurried());
         } else if still || last.is_some() || rule.due(&point, tolerance) {
-            rule.certify(engine, &mut point, epochs, last.is_some(), monitor);
+            let prompt = &mut Prompt::when_late(monitor, epoch);
+            rule.certify(engine, &mut point, epochs, last.is_some(), prompt);
         }
         bound = point.bound;
         engine.choose_active(tolerance * point.primal.abs());
@@ -144,8 +157,16 @@ pub(super) fn run<S: Scores, T: Step>(
         if interrupted {
             break (Status::Interrupted, point.primal, point.dual);
         }
-        let status = ending(&point, last, tolerance, || engine.rounding())
-            .or_else(|| broken_off(engine, rule, &mut point, epochs, tolerance, monitor));
+        let status = ending(&point, last, tolerance, || engine.rounding()).or_else(|| {
+            broken_off(
+                engine,
+                rule,
+                &mut point,
+                (epochs, epoch),
+                tolerance,
+                monitor,
+            )
+        });
         if let Some(status) = status {
             trace.amend(point.primal, point.dual);
             break (status, point.primal, point.dual);
@@ -182,7 +203,7 @@ fn broken_off<S: Scores, T: Step>(
     engine: &mut Engine<'_, S, T>,
     rule: &mut impl Rule,
     point: &mut Point,
-    epochs: usize,
+    (epochs, epoch): (usize, Duration),
     tolerance: f64,
     monitor: &mut dyn Monitor,
 ) -> Option<Status> {
@@ -190,14 +211,15 @@ fn broken_off<S: Scores, T: Step>(
         if monitor.hurried() && engine.certifies_slowly() {
             point.dual = point.bound;
         } else {
-            rule.secure(engine, point, epochs);
+            rule.secure(engine, point, epochs, epoch, monitor.hurried());
         }
         return Some(Status::Interrupted);
     }
     if !monitor.out_of_time() {
         return None;
     }
-    rule.certify(engine, point, epochs, true, monitor);
+    let prompt = &mut Prompt::when_late(monitor, epoch);
+    rule.certify(engine, point, epochs, true, prompt);
     let late = Some(Status::TimeLimit);
     ending(point, late, tolerance, || engine.rounding()).or(late)
 }

@@ -1,0 +1,94 @@
+//! A monitor that leaves little time to what ends a loop: a certificate that takes longer is given up.
+
+use crate::report::{Monitor, Record};
+use std::time::{Duration, Instant};
+
+/// What the last certificate may take at least: most take far less.
+const LEAST: Duration = Duration::from_millis(250);
+
+/// Asks to stop some time after the inner monitor is late.
+pub(super) struct Prompt<'a> {
+    inner: &'a mut dyn Monitor,
+    grace: Duration,
+    until: Option<Instant>,
+}
+
+impl<'a> Prompt<'a> {
+    /// As long as `epoch`, an epoch, is left when the inner monitor is late.
+    pub fn when_late(inner: &'a mut dyn Monitor, epoch: Duration) -> Self {
+        Self {
+            inner,
+            grace: epoch.max(LEAST),
+            until: None,
+        }
+    }
+
+    /// As long as `epoch` is left from now on.
+    pub fn at_once(inner: &'a mut dyn Monitor, epoch: Duration) -> Self {
+        Self {
+            inner,
+            grace: Duration::ZERO,
+            until: Instant::now().checked_add(epoch.max(LEAST)),
+        }
+    }
+}
+
+impl Monitor for Prompt<'_> {
+    fn interrupted(&mut self) -> bool {
+        if self.inner.interrupted() {
+            return true;
+        }
+        if self.until.is_none() && self.inner.late() {
+            self.until = Instant::now().checked_add(self.grace);
+        }
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    fn out_of_time(&mut self) -> bool {
+        self.inner.out_of_time()
+    }
+
+    fn late(&mut self) -> bool {
+        self.inner.late()
+    }
+
+    fn hurried(&self) -> bool {
+        self.inner.hurried()
+    }
+
+    fn epoch(&mut self, record: &Record) {
+        self.inner.epoch(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Late;
+
+    impl Monitor for Late {
+        fn interrupted(&mut self) -> bool {
+            false
+        }
+        fn out_of_time(&mut self) -> bool {
+            true
+        }
+        fn epoch(&mut self, _record: &Record) {}
+    }
+
+    fn asks_to_stop(mut prompt: Prompt<'_>) -> bool {
+        let asked = prompt.interrupted();
+        std::thread::sleep(LEAST);
+        !asked && prompt.interrupted()
+    }
+
+    #[test]
+    fn little_time_is_left_to_a_late_loop_and_none_is_taken_from_others() {
+        assert!(asks_to_stop(Prompt::when_late(&mut Late, Duration::ZERO)));
+        assert!(asks_to_stop(Prompt::at_once(&mut (), Duration::ZERO)));
+        assert!(!asks_to_stop(Prompt::when_late(&mut (), Duration::ZERO)));
+        let long = Duration::from_secs(3600);
+        assert!(!asks_to_stop(Prompt::when_late(&mut Late, long)));
+    }
+}
