@@ -505,14 +505,14 @@ struct Label {
     centre: f64,
     /// The current value (of the few only), and in the end the displacement from the centre.
     score: f64,
-    /// The weight of its pairs (of the few only).
-    weight: f64,
 }
 
 /// Buffers of the Newton method.
 #[derive(Clone, Debug, Default)]
 pub struct NewtonWorkspace {
     few: Vec<Label>,
+    /// The weights of the pairs of the few.
+    weights: Vec<f64>,
     /// Sorted by centre.
     many: Vec<Label>,
     /// `order[j]` is the label at position `j` of the sorted few.
@@ -564,7 +564,6 @@ impl NewtonWorkspace {
             index,
             centre: sign * (centre[index] - base - offset),
             score: sign * (guess[index] - base - offset),
-            weight: pairs.weight(index),
         };
         let (positive, negative) = if mirrored {
             (&mut self.many, &mut self.few)
@@ -575,6 +574,9 @@ impl NewtonWorkspace {
         negative.clear();
         positive.extend((0..relevant).map(|m| label(m, 1.0)));
         negative.extend((relevant..centre.len()).map(|n| label(n, 0.0)));
+        self.weights.clear();
+        self.weights
+            .extend((0..self.few.len()).map(|m| pairs.weight(m)));
         self.many
             .sort_unstable_by(|x, y| x.centre.total_cmp(&y.centre).then(x.index.cmp(&y.index)));
         sign
@@ -659,7 +661,7 @@ impl NewtonWorkspace {
         self.pieces.weights.clear();
         self.pieces
             .weights
-            .extend(self.order.iter().map(|&j| few[j].weight));
+            .extend(self.order.iter().map(|&j| self.weights[j]));
         self.pieces.lay_out(margins, lambda);
         self.pieces.fill(&self.many);
     }
@@ -672,12 +674,7 @@ impl NewtonWorkspace {
         let partners = self.order.iter().zip(&self.pieces.partners);
         partners
             .map(|(&j, Partners { near, far })| {
-                let Label {
-                    score,
-                    centre,
-                    weight,
-                    ..
-                } = self.few[j];
+                let (Label { score, centre, .. }, weight) = (self.few[j], self.weights[j]);
                 let near = near.1 - near.0 * (score + theta);
                 let far = far.1 - far.0 * (score - theta);
                 self.direction[j] * (score - centre - lambda * weight * (near + mu * far))
@@ -751,7 +748,7 @@ impl NewtonWorkspace {
             let label = &mut self.few[j];
             let near_pull = near.1 - near.0 * (label.centre + theta);
             let far_pull = far.1 - far.0 * (label.centre - theta);
-            let lambda = lambda * label.weight;
+            let lambda = lambda * self.weights[j];
             label.score =
                 lambda * (near_pull + mu * far_pull) / (1.0 + lambda * (near.0 + mu * far.0));
         }
