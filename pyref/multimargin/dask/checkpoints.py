@@ -123,24 +123,7 @@ class Checkpoint:
 
 
 def opened(folder: Path, problem: dict[str, Any]) -> Checkpoint:
-    """Return the checkpoint of a problem in a folder, which is made if it does not exist.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    problem : dict
-        What the problem is, as JSON has it; "data" has a dict of hashes for each part.
-
-    Returns
-    -------
-    Checkpoint
-
-    Raises
-    ------
-    ValueError
-        If the folder holds another problem, or something else.
-    """
+    """Return the checkpoint of a problem in a folder, which is made if it does not exist."""
     file = folder / _PROBLEM
     text = json.dumps(problem, indent=1, sort_keys=True)
     if not file.is_file():

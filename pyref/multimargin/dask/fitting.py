@@ -237,23 +237,7 @@ def _solve_label_features(
 
 
 def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
-    """Check that an estimator is one that can be fitted to parts.
-
-    Parameters
-    ----------
-    estimator : object
-        The estimator.
-
-    Returns
-    -------
-    RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM or LLSF
-        The estimator itself.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these, or one of its parameters is malformed or not possible here.
-    """
+    """Check that an estimator is one that can be fitted to parts."""
     if isinstance(estimator, LLSF):
         return check_label_features(estimator)
     if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):

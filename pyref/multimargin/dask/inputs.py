@@ -101,28 +101,7 @@ class Inputs:
 def read_inputs(
     X: Any, y: Any, sample_weight: Any, pairs: Pairs, read_options: dict[str, Any] | None
 ) -> Inputs:
-    """Find the parts of X, y and the weights.
-
-    Parameters
-    ----------
-    X, y, sample_weight : object
-        The arguments of `multimargin.dask.fit`.
-    pairs : Pairs
-        The label pairs.
-    read_options : dict or None
-        Further arguments of `load_svmlight`.
-
-    Returns
-    -------
-    Inputs
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are of no kind that has parts, or their parts do not fit together.
-    FileNotFoundError
-        If a path leads nowhere.
-    """
+    """Find the parts of X, y and the weights."""
     if _are_paths(X):
         if sample_weight is not None:
             raise ValueError("sample_weight is given for paths of parts; expected None.")
@@ -201,23 +180,7 @@ def _files(X: Any, y: Any, pairs: Pairs, options: dict[str, Any]) -> Inputs:
 
 
 def part_paths(folder: Path) -> list[Path]:
-    """Return the parts in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-
-    Returns
-    -------
-    list of Path
-        The files of the kinds that parts have, by name.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there are none.
-    """
+    """Return the parts in a folder."""
     paths = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES and p.is_file())
     if not paths:
         raise FileNotFoundError(f"{folder} has no file that ends in {', '.join(_SUFFIXES)}.")
@@ -225,18 +188,7 @@ def part_paths(folder: Path) -> list[Path]:
 
 
 def parquet_columns(path: Path) -> list[str]:
-    """Return the columns of a parquet file without reading its rows.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    list of str
-        The columns; an index is none.
-    """
+    """Return the columns of a parquet file without reading its rows."""
     from pyarrow import parquet
 
     return list(parquet.read_schema(path).empty_table().to_pandas().columns)

@@ -38,23 +38,7 @@ _ROUNDING = 4.0 * np.finfo(float).eps
 
 
 def check_label_features(estimator: LLSF) -> LLSF:
-    """Check that an LLSF is one that can be fitted to parts.
-
-    Parameters
-    ----------
-    estimator : LLSF
-        The estimator.
-
-    Returns
-    -------
-    LLSF
-        The estimator itself.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one of its parameters is malformed or not possible here.
-    """
+    """Check that an LLSF is one that can be fitted to parts."""
     estimator._check_parameters()
     if not estimator.convexify:
         raise ValueError("convexify is False; expected True, as the published loop needs the rows.")
@@ -71,28 +55,7 @@ def fit_label_features(
     callback: EpochCallback | None = None,
     deadline: float | None = None,
 ) -> None:
-    """Solve the problem of all parts and store the coefficients with their certificate.
-
-    Parameters
-    ----------
-    estimator : LLSF
-        The estimator.
-    cluster : Cluster
-        The parts.
-    targets : Targets
-        The labels, without rows.
-    d : int
-        Number of features.
-    callback : callable or None, default=None
-        Called after each iteration.
-    deadline : float or None, default=None
-        When the loop has to end, by `time.monotonic`.
-
-    Raises
-    ------
-    ValueError
-        If there are too many features for a matrix of d x d numbers.
-    """
+    """Solve the problem of all parts and store the coefficients with their certificate."""
     if d > MOST_EIGENVALUES:
         raise ValueError(
             f"X has {d} features; expected at most {MOST_EIGENVALUES}, as LLSF over parts sums up "

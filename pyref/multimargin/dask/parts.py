@@ -149,30 +149,7 @@ def _pairs_of(indicator: NDArray[np.uint8], zero_label: bool, top: int | None = 
 
 
 def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> Part:
-    """Check the rows of one part.
-
-    Parameters
-    ----------
-    index : int
-        Number of the part.
-    X : array-like, sparse matrix or data frame of shape (n, d)
-        Features.
-    y : array-like, sparse matrix or data frame of shape (n, q)
-        Label indicator of 0 and 1, and NaN where a label is unknown.
-    sample_weight : array-like of shape (n,) or None
-        Weights of the rows, at least 0.
-    pairs : Pairs
-        The label pairs.
-
-    Returns
-    -------
-    Part
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an array is malformed; the message names the part.
-    """
+    """Check the rows of one part."""
     try:
         with naming("X", MATRIX_OF_NUMBERS):
             X = check_array(
@@ -436,16 +413,7 @@ class Common:
 
 
 def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:
-    """Certify the rows at the common point, and improve them by an epoch.
-
-    Returns
-    -------
-    state : State
-        The rows before and after the epoch.
-    sums : dict
-        "loss", "gap", "terms" at the point; "gained" by the epoch in dual terms, "active" rows,
-        "weights" and "sum": what the epoch changes in W and in the sum of the rows.
-    """
+    """Certify the rows at the common point, and improve them by an epoch."""
     state = _with_centre(settled(state, common.step), common)
     part, n = aligned_part(part), part.X.shape[0]
     common = replace(common, tolerated=common.tolerated * n / max(common.rows, 1))

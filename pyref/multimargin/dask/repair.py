@@ -45,21 +45,7 @@ class Flow:
 
 
 def mixed(part: Part, state: State, step: float, share: Matrix, eps: float) -> State:
-    """Return a hinge state mixed with a flow, so that the dual rows of all parts sum to 0.
-
-    Parameters
-    ----------
-    part : Part
-        The rows.
-    state : State
-        Their dual rows.
-    step : float
-        How far they go along their last epoch first.
-    share : ndarray of shape (q, q)
-        Flow of each pair of labels, divided by its capacity.
-    eps : float
-        Weight of the flow.
-    """
+    """Return a hinge state mixed with a flow, so that the dual rows of all parts sum to 0."""
     dual = dense(settled(state, step).dual) * (1.0 - eps)
     weights = eps * (part.pair_weights * part.shares())[:, None]
     change = _flow_with_zero_label if part.zero_label else _flow_of_pairs

@@ -15,23 +15,7 @@ from multimargin.estimators.shared.problem import Matrix, Model
 
 
 def solve(cluster: Cluster, shape: tuple[int, int], model: Model, settings: Settings) -> Solution:
-    """Solve a linear problem of the pairwise family over parts.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        The parts, at fresh states.
-    shape : (int, int)
-        Numbers of features and labels.
-    model : Model
-        Loss and bias.
-    settings : Settings
-        How to solve.
-
-    Returns
-    -------
-    Solution
-    """
+    """Solve a linear problem of the pairwise family over parts."""
     about = cluster.described()
     if model.bias == "none":
         return Rounds(cluster, shape, model, settings, about).run()

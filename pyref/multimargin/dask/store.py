@@ -34,19 +34,7 @@ class StateMissingError(Exception):
 
 
 def put(fit: str, number: int, state: State, needed: Sequence[int]) -> None:
-    """Keep dual rows, and let go of those that the fit needs no more.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Number of the dual rows, used once in a fit.
-    state : State
-        The dual rows.
-    needed : sequence of int
-        Numbers that the fit still needed, or was about to make, when the task was given out.
-    """
+    """Keep dual rows, and let go of those that the fit needs no more."""
     with _LOCK:
         if fit in _OVER:
             return
@@ -60,24 +48,7 @@ def put(fit: str, number: int, state: State, needed: Sequence[int]) -> None:
 
 
 def get(fit: str, number: int) -> State:
-    """Return dual rows.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Number of the dual rows.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    StateMissingError
-        If this process does not have them.
-    """
+    """Return dual rows."""
     with _LOCK:
         try:
             return _STATES[fit][number]
@@ -88,28 +59,7 @@ def get(fit: str, number: int) -> State:
 def weights(
     fit: str, number: int, previous: int | None, make: Callable[[Matrix | None], Matrix]
 ) -> Matrix:
-    """Return weights, which are made from the previous ones if they are not here yet.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Number of the weights, larger than those of all weights before.
-    previous : int or None
-        Number of the weights that they are made from; None if from none.
-    make : callable
-        Returns the weights from the previous ones.
-
-    Returns
-    -------
-    ndarray of shape (d, q)
-
-    Raises
-    ------
-    StateMissingError
-        If this process does not have the previous ones.
-    """
+    """Return weights, which are made from the previous ones if they are not here yet."""
     with _MAKING:
         here, kept = _WEIGHTS.get(fit, (-1, None))
         if here == number and kept is not None:
@@ -124,41 +74,14 @@ def weights(
 
 
 def keep_change(fit: str, number: int, change: Any) -> None:
-    """Keep a change of the weights in the place of the one before.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Number of the change.
-    change : ndarray of shape (d, q)
-        The change.
-    """
+    """Keep a change of the weights in the place of the one before."""
     with _LOCK:
         if fit not in _OVER and _CHANGES.get(fit, (-1,))[0] < number:
             _CHANGES[fit] = (number, change)
 
 
 def change(fit: str, number: int) -> Any:
-    """Return a change of the weights.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Number of the change.
-
-    Returns
-    -------
-    ndarray of shape (d, q)
-
-    Raises
-    ------
-    StateMissingError
-        If this process does not have it.
-    """
+    """Return a change of the weights."""
     with _LOCK:
         kept, found = _CHANGES.get(fit, (-1, None))
     if kept != number:
@@ -167,42 +90,20 @@ def change(fit: str, number: int) -> Any:
 
 
 def numbers(fit: str) -> list[int]:
-    """Return the numbers of the dual rows of a fit that this process has.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-
-    Returns
-    -------
-    list of int
-    """
+    """Return the numbers of the dual rows of a fit that this process has."""
     with _LOCK:
         return sorted(_STATES.get(fit, {}))
 
 
 def end(fit: str) -> None:
-    """Let go of all that a fit has here, and take no more of it.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    """
+    """Let go of all that a fit has here, and take no more of it."""
     with _LOCK:
         _OVER.append(fit)
     drop(fit)
 
 
 def drop(fit: str) -> None:
-    """Let go of all dual rows and weights of a fit.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    """
+    """Let go of all dual rows and weights of a fit."""
     with _LOCK:
         _STATES.pop(fit, None)
         _WEIGHTS.pop(fit, None)

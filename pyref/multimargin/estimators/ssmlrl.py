@@ -193,30 +193,7 @@ class SSMLRL(RelationshipClassifier):
 def reduced_kernel(
     K: Matrix, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], c: float | Matrix
 ) -> tuple[Matrix, Matrix]:
-    """Return the kernel (22) among labelled rows, and what they make unlabelled ones contribute.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Kernel matrix of all rows.
-    labelled, unlabelled : ndarray of int
-        Their rows, l and u of them.
-    c : float or ndarray of shape (u,)
-        lam1 / lam2, positive, over the weights of the unlabelled rows if they have some.
-
-    Returns
-    -------
-    reduced : ndarray of shape (l, l)
-        K_ll - K_lu (c I + K_uu)^-1 K_ul.
-    influence : ndarray of shape (u, l)
-        -(c I + K_uu)^-1 K_ul, which takes expansion coefficients of k' on labelled rows to those of
-        k on unlabelled rows, (20).
-
-    Raises
-    ------
-    ValueError
-        If K_uu is not positive semidefinite up to rounding.
-    """
+    """Return the kernel (22) among labelled rows, and what they make unlabelled ones contribute."""
     A = K[np.ix_(unlabelled, unlabelled)]
     A[np.diag_indices_from(A)] += c
     K_ul = K[np.ix_(unlabelled, labelled)]

@@ -130,26 +130,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
 def fit_threshold(
     threshold: Threshold, scores: Matrix, y: NDArray[Any], X: Any, sample_weight: Vector | None
 ) -> Threshold:
-    """Fit a threshold, one written before there were weights of rows, too.
-
-    Parameters
-    ----------
-    threshold : Threshold
-        An unfitted threshold.
-    scores : ndarray of shape (n, q)
-        Scores.
-    y : ndarray of shape (n, q)
-        Labels, NaN where they are unknown.
-    X : array-like or sparse matrix of shape (n, d)
-        Features.
-    sample_weight : ndarray of shape (n,) or None
-        Weights of the rows.
-
-    Returns
-    -------
-    Threshold
-        The fitted threshold.
-    """
+    """Fit a threshold, one written before there were weights of rows, too."""
     if sample_weight is None:
         return threshold.fit(scores, y, X)
     return threshold.fit(scores, y, X, sample_weight=sample_weight)
@@ -162,26 +143,7 @@ def learn_threshold(
     X: Any,
     sample_weight: Vector | None = None,
 ) -> Threshold:
-    """Learn a threshold in units of the spread of the scores.
-
-    Parameters
-    ----------
-    threshold : Threshold
-        An unfitted threshold.
-    scores : ndarray of shape (n, q)
-        Scores of the rows it is learned from.
-    y : ndarray of shape (n, q)
-        Their labels, NaN where they are unknown.
-    X : array-like or sparse matrix of shape (n, d)
-        Their features.
-    sample_weight : ndarray of shape (n,), default=None
-        Their weights.
-
-    Returns
-    -------
-    Threshold
-        The fitted threshold of the scores as they are.
-    """
+    """Learn a threshold in units of the spread of the scores."""
     unit = spread(scores, sample_weight)
     return fit_threshold(threshold, scores / unit, y, X, sample_weight).rescale(unit)
 
@@ -203,20 +165,7 @@ def over_labels(thresholds: NDArray[Any]) -> Matrix:
 
 
 def middle(lower: NDArray[Any], upper: NDArray[Any]) -> Vector:
-    """Return thresholds with one score at or below them and the next one above.
-
-    Parameters
-    ----------
-    lower : ndarray of shape (m,)
-        The highest score that is not to be predicted, minus infinity when there is none.
-    upper : ndarray of shape (m,)
-        The lowest score that is, above `lower`; infinity when there is none.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Their middle, or one unit beyond the only score.
-    """
+    """Return thresholds with one score at or below them and the next one above."""
     lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     # Halves first: the sum of two large scores could overflow.
     with np.errstate(invalid="ignore"):
@@ -228,20 +177,7 @@ def middle(lower: NDArray[Any], upper: NDArray[Any]) -> Vector:
 
 
 def spread(scores: Matrix, sample_weight: Vector | None = None) -> float:
-    """Return the unit to learn a threshold in when margins are not near 1.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, q)
-        Scores of the training rows.
-    sample_weight : ndarray of shape (n,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    float
-        Mean standard deviation of a row's scores; 1 if that is 0 or not finite.
-    """
+    """Return the unit to learn a threshold in when margins are not near 1."""
     deviations = scores.std(axis=1)
     if sample_weight is None:
         mean = float(deviations.mean())

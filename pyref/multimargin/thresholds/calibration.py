@@ -226,21 +226,7 @@ class Calibrated:
 
 
 def calibrate(held_out: HeldOut, *, C: float = 1.0) -> Calibrated:
-    """Learn a calibration from held-out scores, and calibrate these without themselves.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        Held-out scores with labels and folds.
-    C : float, default=1.0
-        As in `PooledCalibration`.
-
-    Returns
-    -------
-    Calibrated
-        The calibration, and the odds of the rows of each fold by the rows of the others. With one
-        fold only, there are no others: its rows are calibrated by themselves.
-    """
+    """Learn a calibration from held-out scores, and calibrate these without themselves."""
     scores, weights = held_out.scores, held_out.sample_weight
     indicator = check_indicator(held_out.labels, "y", unknown=True)
     calibration = PooledCalibration(C)._fit(scores, indicator, weights)
@@ -263,23 +249,7 @@ def calibrate(held_out: HeldOut, *, C: float = 1.0) -> Calibrated:
 
 
 def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:
-    """Return the threshold of logarithms of odds that a parameter means.
-
-    Parameters
-    ----------
-    threshold : {"micro", "macro", "samples"}, float or Threshold
-        As in `CalibratedClassifier`.
-
-    Returns
-    -------
-    Threshold
-        An unfitted threshold.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `threshold` is none of these.
-    """
+    """Return the threshold of logarithms of odds that a parameter means."""
     if isinstance(threshold, Threshold):
         return make_threshold(threshold)
     if isinstance(threshold, str):
@@ -293,24 +263,7 @@ def make_odds_threshold(threshold: str | float | Threshold) -> Threshold:
 
 
 def thresholds_of(threshold: Threshold, scores: Matrix, X: Any, *, at_least_one: bool) -> Matrix:
-    """Return thresholds that can be subtracted from scores.
-
-    Parameters
-    ----------
-    threshold : Threshold
-        A fitted threshold.
-    scores : ndarray of shape (n, q)
-        Scores.
-    X : array-like or sparse matrix of shape (n, d)
-        Features.
-    at_least_one : bool
-        Whether each row's largest score lies above its threshold in any case.
-
-    Returns
-    -------
-    ndarray of shape (n, 1) or (n, q)
-        The thresholds.
-    """
+    """Return thresholds that can be subtracted from scores."""
     thresholds = over_labels(threshold.predict(scores, X))
     if at_least_one:
         highest = scores.max(axis=1, keepdims=True)

@@ -93,25 +93,7 @@ class ConstantThreshold(Threshold):
 
 
 def check_value(value: Any, name: str) -> float:
-    """Return a finite number.
-
-    Parameters
-    ----------
-    value : object
-        What should be one.
-    name : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    float
-        The number.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Return a finite number."""
     try:
         return check_real(name, value)
     except TypeError as error:

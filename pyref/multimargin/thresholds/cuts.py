@@ -46,20 +46,7 @@ def hamming_thresholds(scores: Any, y: Any) -> Vector:
 
 
 def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
-    """Do the work of `hamming_thresholds` for arguments that were checked.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, q)
-        Scores f_k(x_i).
-    Y : ndarray of shape (n, q), dtype uint8
-        Indicator of the relevant labels, `checks.labels.UNKNOWN` where they are unknown.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The thresholds.
-    """
+    """Do the work of `hamming_thresholds` for arguments that were checked."""
     n, q = Y.shape
     thresholds = np.empty(n)
     for chunk in gen_batches(n, max(1, ENTRIES_PER_CHUNK // q)):

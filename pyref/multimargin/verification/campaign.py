@@ -61,21 +61,7 @@ class Verdict:
 
 
 def judge(task: Task) -> Verdict:
-    """Fit a task and compare objective, bound and the returned model with the reference.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    Verdict
-        A miss is: an exception or a warning that is not documented; a fit that takes more than a
-        minute of work; ``status_`` "converged" with an objective that is off by more than `tol`,
-        or a gap above it; a lower bound above a model's value; an objective below the reference's
-        bound; a returned model whose value, from its own scores, is not the objective. A fit that
-        says it did not converge is none.
-    """
+    """Fit a task and compare objective, bound and the returned model with the reference."""
     model = task.make()
     # A linear model keeps its dual variables only so, and its value is computed from them.
     keeping = {"warm_start", "keep_rows"} & model.get_params().keys()

@@ -47,18 +47,6 @@ def random_problems(count: int, seed: int) -> Iterator[RandomProblem]:
     sigmoid kernel, whose values are of order 1e-6). Some problems have
     instances with all labels or none, duplicate rows (with equal and with different labels), zero
     rows, a label that is relevant for all rows or for none, and one-dimensional features.
-
-    Parameters
-    ----------
-    count : int
-        How many problems.
-    seed : int
-        Seed of the generator.
-
-    Yields
-    ------
-    RandomProblem
-        A problem with at least one label pair.
     """
     random = np.random.default_rng(seed)
     drawn = 0
@@ -70,22 +58,7 @@ def random_problems(count: int, seed: int) -> Iterator[RandomProblem]:
 
 
 def draw_problem(random: np.random.Generator, kernel: str, bias: str) -> RandomProblem | None:
-    """Draw one problem, as `random_problems` does.
-
-    Parameters
-    ----------
-    random : Generator
-        Source of random numbers.
-    kernel : {"linear", "rbf", "poly", "sigmoid"}
-        The kernel.
-    bias : {"free", "penalized", "none"}
-        Treatment of the bias; "none" takes the place of "penalized" for the sigmoid kernel.
-
-    Returns
-    -------
-    RandomProblem or None
-        None when no row drawn has a label pair.
-    """
+    """Draw one problem, as `random_problems` does."""
     n, d, q = random.integers(2, 31), random.integers(1, 7), random.integers(2, 7)
     X = random.normal(size=(n, d))
     Y = (random.random((n, q)) < random.uniform(0.2, 0.8)).astype(int)

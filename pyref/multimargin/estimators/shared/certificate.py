@@ -32,24 +32,6 @@ def with_own_certificate(
 
     A loop certifies the scores that it computed; what is returned are weights or an expansion,
     whose scores may differ where the problem is ill-conditioned.
-
-    Parameters
-    ----------
-    report : Report
-        What the solver reached.
-    n : int
-        Number of training rows.
-    tol : float
-        Relative duality gap that was asked for.
-    bounds : callable
-        Takes rows, and returns primal and dual objective by the model's own scores of these rows;
-        by those that the solver certified, of others.
-
-    Returns
-    -------
-    Report
-        The report itself where the objectives agree; else one with the model's own objectives and
-        gap, and with the status "inexact" where that gap exceeds `tol`.
     """
     if report.status in ("interrupted", "indefinite_kernel"):
         return report
@@ -83,28 +65,7 @@ def pairwise_loss(
     label_weights: Matrix | None = None,
     top: int | None = None,
 ) -> float:
-    """Return the weighted sum over rows of the losses of the row's pairs.
-
-    Parameters
-    ----------
-    model : Model
-        The loss.
-    weights : ndarray of shape (n,)
-        Weight of each pair, by row.
-    indicator : ndarray of shape (n, q)
-        Label indicator, 2 where a label is unknown.
-    scores : ndarray of shape (n, q)
-        Scores with the bias.
-    label_weights : ndarray of shape (q,), default=None
-        How many times the pairs of each label count where it is relevant; None is once.
-    top : int or None, default=None
-        With how many of the highest irrelevant labels each relevant one forms a pair; None is all.
-
-    Returns
-    -------
-    float
-        The loss; infinite where scores are not finite.
-    """
+    """Return the weighted sum over rows of the losses of the row's pairs."""
     if not np.isfinite(scores).all():
         return np.inf
     total = 0.0

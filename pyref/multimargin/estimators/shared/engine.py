@@ -12,27 +12,7 @@ from multimargin.estimators.shared.time_limit import seconds_until
 
 
 def solve(problem: Problem, model: Model, solver: str) -> Fit:
-    """Solve a problem of the pairwise family.
-
-    Parameters
-    ----------
-    problem : Problem
-        The training problem.
-    model : Model
-        Loss and bias.
-    solver : {"bcd", "dcd", "frank-wolfe"}
-        The loop; "frank-wolfe" for the hinge only.
-
-    Returns
-    -------
-    Fit
-        The model and its certificate.
-
-    Raises
-    ------
-    ValueError
-        If the compiled loop rejects an argument.
-    """
+    """Solve a problem of the pairwise family."""
     mean = _offset(problem) if model.bias == "free" else None
     if mean is not None:
         centred = problem.X - mean

@@ -15,30 +15,7 @@ from multimargin.reference.exact import Bias, pair_weights, pairs, relative_gap
 
 
 def solve_exactly(problem: Problem, model: Model) -> Fit:
-    """Solve a small problem of the pairwise family with an interior-point solver.
-
-    Parameters
-    ----------
-    problem : Problem
-        The training problem. Its start, seed and callback are ignored.
-    model : Model
-        Loss and bias.
-
-    Returns
-    -------
-    Fit
-        The model, certified by both objectives at the point found; ``status`` is "converged" when
-        the gap is within the tolerance, else "stalled".
-
-    Raises
-    ------
-    ValueError
-        If the kernel is indefinite; an estimator takes the nearest one that is not.
-    ImportError
-        If CVXPY is not installed.
-    ExactSolverError
-        If the solver does not reach its tolerances.
-    """
+    """Solve a small problem of the pairwise family with an interior-point solver."""
     began = time.perf_counter()
     K, Y = kernel_matrix(problem), with_nan(problem.indicator)
     C: Any = problem.C

@@ -30,27 +30,7 @@ def check_class_weight(class_weight: Any) -> None:
 def weights_of_labels(
     class_weight: Any, targets: Targets, sample_weight: Matrix | None = None
 ) -> Matrix | None:
-    """Return how many times the pairs of each label count where it is relevant.
-
-    Parameters
-    ----------
-    class_weight : {"balanced", "sqrt"}, mapping, array-like of shape (q,) or None
-        A rule by the number of rows of each label, weights by label, or all weights.
-    targets : Targets
-        The labels.
-    sample_weight : ndarray of shape (n,), default=None
-        How often each row counts.
-
-    Returns
-    -------
-    ndarray of shape (q,) or None
-        The weights; None where all are 1 for want of `class_weight`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a label has no name of that kind, or the weights are malformed.
-    """
+    """Return how many times the pairs of each label count where it is relevant."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str):

@@ -101,21 +101,6 @@ class Convexity:
 def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -> Convexity:
     """Decide whether the published problem is convex, and shift it when asked to.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    alpha : float
-        Weight of the label correlations, at least 0.
-    convexify : bool
-        Whether to shift R when the published problem is not convex.
-
-    Returns
-    -------
-    Convexity
-
     Notes
     -----
     The shift is 0 where the published problem is convex, else -lambda_min(R), the smallest one for
@@ -134,24 +119,7 @@ def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -
 def decide(
     R: Matrix, alpha: float, anchor_of: Callable[[float], float | None], *, convexify: bool
 ) -> Convexity:
-    """Decide the same from R.
-
-    Parameters
-    ----------
-    R : ndarray of shape (q, q)
-        One minus the cosine between label columns.
-    alpha : float
-        Weight of the label correlations, at least 0.
-    anchor_of : callable
-        Returns <C, (X^T X - deficit I)^-1 C> for a deficit, None when that matrix is not positive
-        definite.
-    convexify : bool
-        Whether to shift R when the published problem is not convex.
-
-    Returns
-    -------
-    Convexity
-    """
+    """Decide the same from R."""
     eigenvalues = np.linalg.eigvalsh(R)
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     if alpha == 0.0 or not R.any():
@@ -178,22 +146,7 @@ def _anchor(X: Any, indicator: NDArray[Any], deficit: float) -> float | None:
 
 
 def anchor_of_sums(gram: Matrix, correlation: Callable[[], Matrix], deficit: float) -> float | None:
-    """Return <C, (X^T X - deficit I)^-1 C>.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (d, d)
-        X^T X, which is overwritten.
-    correlation : callable
-        Returns C = X^T Y, of shape (d, q); not called where the matrix is not positive definite.
-    deficit : float
-        What is taken off the diagonal.
-
-    Returns
-    -------
-    float or None
-        None when the matrix is not positive definite.
-    """
+    """Return <C, (X^T X - deficit I)^-1 C>."""
     gram[np.diag_indices(len(gram))] -= deficit
     try:
         factor = linalg.cho_factor(gram, lower=True, check_finite=False)
@@ -312,25 +265,7 @@ def is_affordable(X: Any, labels: int) -> bool:
 
 
 def choose_solver(X: Any, indicator: NDArray[Any], coupling: Matrix | None, beta: float) -> str:
-    """Name the loop that `solver="auto"` stands for.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    coupling : ndarray of shape (q, q) or None
-        The coupling.
-    beta : float
-        Weight of the l1 norm.
-
-    Returns
-    -------
-    {"cd", "admm"}
-        "admm" where the eigenvalues are affordable and the solution is not sparse, that is where
-        beta is a small part of the beta for which all coefficients are 0.
-    """
+    """Name the loop that `solver="auto"` stands for."""
     if not is_affordable(X, indicator.shape[1]):
         return "cd"
     C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
@@ -389,23 +324,7 @@ class Request:
 def solve(
     X: Any, indicator: NDArray[Any], convexity: Convexity, request: Request
 ) -> _rust.LabelFeaturesSolution:
-    """Call a solver.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    convexity : Convexity
-        The coupling.
-    request : Request
-        Everything else.
-
-    Returns
-    -------
-    LabelFeaturesSolution
-    """
+    """Call a solver."""
     return _rust.solve_label_features(
         indicator,
         rust_features(X),
@@ -431,26 +350,7 @@ def solve(
 def weighted(
     X: Any, indicator: NDArray[np.uint8], sample_weight: Matrix | None
 ) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix] | None, Matrix | None]:
-    """Return the problem in which each row counts once.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    sample_weight : ndarray of shape (n,) or None
-        How often each row counts.
-
-    Returns
-    -------
-    X : ndarray or CSR matrix of shape (n, d)
-        The features times the square roots of the weights, as all sums of squares are of them.
-    Y : ndarray of shape (n, q)
-        The labels likewise.
-    sums, row_scales
-        As `Request` takes them, None without weights.
-    """
+    """Return the problem in which each row counts once."""
     if sample_weight is None:
         return X, indicator, None, None
     roots = np.sqrt(sample_weight)

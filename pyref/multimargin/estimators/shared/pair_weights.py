@@ -40,26 +40,7 @@ def weights_of_pairs(
     sample_weight: Matrix | None = None,
     top: int | None = None,
 ) -> Matrix:
-    """Return the weight of each pair of a row, by row.
-
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    C : float
-        Weight of the loss.
-    kind : {"balanced", "uniform"}
-        C / (p_i r_i), so that every row counts the same, or C / n, so that every pair does.
-    sample_weight : ndarray of shape (n,), default=None
-        How often each row counts; n is their sum.
-    top : int or None, default=None
-        With how many irrelevant labels each relevant one forms a pair; None is all.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The weights; 0 for rows without pairs.
-    """
+    """Return the weight of each pair of a row, by row."""
     pairs = pairs_of(indicator, top)
     n = pairs.size if sample_weight is None else float(sample_weight.sum())
     weights = np.full(pairs.size, C / n) if kind == "uniform" else C / np.maximum(pairs, 1.0)

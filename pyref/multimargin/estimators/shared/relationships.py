@@ -439,25 +439,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
 
 
 def row_shares(indicator: NDArray[np.uint8], weights: Matrix | None) -> Matrix | None:
-    """Return the share of each row in the loss.
-
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        Label indicator, 2 where a label is unknown.
-    weights : ndarray of shape (n,) or None
-        How often each row counts.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-        The weights over their sum, of the rows with a known label; None for 1/n everywhere.
-
-    Raises
-    ------
-    ValueError
-        If no row with a known label has a positive weight.
-    """
+    """Return the share of each row in the loss."""
     blank = (indicator == UNKNOWN).all(axis=1)
     if weights is None and not blank.any():
         return None
