@@ -25,7 +25,7 @@ CASES = [
     for method in METHODS
     for kernel in ("linear", "rbf")
     if not (method == "LLSF" and kernel == "rbf")
-]
+] + [("LLSF", "published")]
 
 
 def learned(method: str, kernel: str, threads: int) -> dict[str, Any]:
@@ -37,13 +37,31 @@ def learned(method: str, kernel: str, threads: int) -> dict[str, Any]:
         targets[::3] = -1.0
     model = getattr(multimargin, method)()
     options = {"kernel": kernel, "max_iter": 20, "tol": 1e-2, "random_state": 0}
+    options["convexify"] = kernel != "published"
     model.set_params(**{k: v for k, v in options.items() if k in model.get_params()})
     with threadpool_limits(threads, user_api="blas"):
         model.fit(X, targets)
-    numbers = {k: v for k, v in vars(model).items() if isinstance(v, np.ndarray | float)}
-    with threadpool_limits(1, user_api="blas"):
         # With the threshold.
-        return numbers | {"decision_function": model.decision_function(X)}
+        decisions = model.decision_function(X)
+        # Of few rows, BLAS adds up parts of each sum.
+        few = model.label_scores(X[:3])
+    numbers = {k: v for k, v in vars(model).items() if isinstance(v, np.ndarray | float)}
+    return numbers | {"decision_function": decisions, "few rows": few}
+
+
+@pytest.mark.parametrize("shape", [(3, 700, 300), (100, 5000, 6)])
+def test_scores_are_those_of_one_thread(shape: tuple[int, int, int]) -> None:
+    n, d, q = shape
+    random = np.random.default_rng(0)
+    model = multimargin.LLSF(alpha=0.0, beta=1e6, max_iter=1)
+    Y = np.arange(2 * q).reshape(2, q) % 2
+    model.fit(random.normal(size=(2, d)), Y)
+    model.coef_ = random.normal(size=(q, d))
+    X = random.normal(size=(n, d))
+    with threadpool_limits(1, user_api="blas"):
+        expected = model.label_scores(X)
+    with threadpool_limits(2, user_api="blas"):
+        np.testing.assert_array_equal(model.label_scores(X), expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -10,6 +10,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_as_many_rows, check_readable, naming
 from multimargin.checks.memory import check_room_for_products
@@ -42,6 +43,7 @@ from multimargin.estimators.shared.llsf_problem import (
     weighted,
 )
 from multimargin.estimators.shared.problem import Report
+from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import (
     check_max_time,
@@ -204,6 +206,7 @@ default="scores"
             return _DEFAULT_ITERATIONS if self.convexify else _PUBLISHED_ITERATIONS
         return check_integer("max_iter", self.max_iter, at_least=1)
 
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
@@ -362,8 +365,7 @@ default="scores"
             )
 
     def _label_scores(self, X: Any) -> Matrix:
-        scores: Matrix = safe_sparse_dot(X, self.coef_.T)
-        return scores
+        return product(X, self.coef_.T)
 
     def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
         """Return the features of a label, or of all labels together.

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import safe_sparse_dot
-from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import thread_count
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel, KernelFunction, same_kind
@@ -68,11 +67,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             # A copy, also where every row supports: X may be the caller's.
             self.support_vectors_ = X[self.support_]
         if weights is None and kernel.function is None and kernel.name == "linear":
-            # With more threads, rounding would depend on their number.
-            with threadpool_limits(1, user_api="blas"):
-                weights = safe_sparse_dot(
-                    self.support_vectors_.T, self.dual_coef_, dense_output=True
-                )
+            weights = product(self.support_vectors_.T, self.dual_coef_)
         if weights is not None:
             self.coef_ = weights.T
         elif hasattr(self, "coef_"):
@@ -84,9 +79,9 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 
     def _label_scores(self, X: Any) -> Matrix:
         if hasattr(self, "coef_"):
-            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)
+            scores = product(X, self.coef_.T)
         elif self.kernel == "precomputed":
-            scores = X[:, self.support_] @ self.dual_coef_
+            scores = product(X[:, self.support_], self.dual_coef_)
         elif self.support_.size == 0:
             scores = np.zeros((X.shape[0], self.intercept_.size))
         else:
