@@ -22,6 +22,7 @@ from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.npz import check_size_of_array
+from multimargin.datasets.table_encoder import Places
 from multimargin.estimators import MajorityClass
 from multimargin.files import path_to_write, replacing
 from multimargin.kernels import Kernel
@@ -46,7 +47,7 @@ _REFUSED_TYPES = frozenset(
     }
 )
 _PACKAGE = "multimargin"
-_OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass)
+_OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass, Places)
 _STORAGES = ("skops", "pickle")
 # Types that are safe only as skops itself stores them: a dtype as that of an empty array, which
 # NumPy reads without a pickle. A forged file could name another way to make one.

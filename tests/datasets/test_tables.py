@@ -83,6 +83,19 @@ def test_missing_numbers_are_filled_in_by_the_median_of_the_fitted_rows_and_scal
     assert_allclose(encoder.transform(new).ravel(), [(2 - 1) / 4, 1.0])
 
 
+def test_columns_of_an_encoder_are_found_by_name_and_kept_by_number() -> None:
+    kinds = {"c": "number", "kind": "nominal", "a": "number"}
+    encoder = make_encoder(kinds, scaling="none", n_rows=2)
+    table = pd.DataFrame({"a": [1.0, 2.0], "other": 9.0, "c": [3.0, 4.0], "kind": ["x", "x"]})
+    expected = [[3.0, 1.0, 1.0], [4.0, 2.0, 1.0]]
+    assert_array_equal(encoder.fit_transform(table), expected)
+    # By numbers: scikit-learn looks through all names of the table for each that it is given.
+    assert [columns for _, _, columns in encoder.transformers_[:2]] == [[2, 0], [3]]
+    assert_array_equal(encoder.transform(table[["kind", "c", "a"]]), expected)
+    with pytest.raises(ValueError, match="the table lacks the columns 'c', 'a'"):
+        make_encoder(kinds, scaling="none", n_rows=2).fit(table[["kind"]])
+
+
 @pytest.mark.parametrize(
     ("cells", "separator", "names", "indicator"),
     [

@@ -1,7 +1,8 @@
 """The transformer that makes numbers of the columns of a table."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from multimargin.datasets.table_columns import listed
 from multimargin.scaling import make_scaler
 
 MISSING = "(missing)"
@@ -50,6 +52,45 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
         return np.array(chosen, dtype=object)
 
 
+@dataclass(frozen=True)
+class Places:
+    """Find the columns of some names in a table, as a part of a `TableEncoder`.
+
+    scikit-learn looks for each name through all columns, which takes long where both are many.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    """
+
+    names: Sequence[str]
+
+    def __call__(self, table: Any) -> list[int]:
+        """Return the numbers of the columns.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            The table.
+
+        Returns
+        -------
+        list of int
+            A number for each name.
+
+        Raises
+        ------
+        ValueError
+            If there is no column of a name.
+        """
+        place = {column: k for k, column in enumerate(table.columns)}
+        missing = [name for name in self.names if name not in place]
+        if missing:
+            raise ValueError(f"the table lacks the columns {listed(missing)}")
+        return [place[name] for name in self.names]
+
+
 def make_encoder(
     kinds: Mapping[str, str], *, scaling: str, n_rows: int, impute: bool = True
 ) -> TableEncoder:
@@ -63,14 +104,18 @@ def make_encoder(
         filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
         steps = [step for step in (filler, scaler) if step is not None]
         parts.append(
-            ("numbers", make_pipeline(*steps) if steps else "passthrough", columns["number"])
+            (
+                "numbers",
+                make_pipeline(*steps) if steps else "passthrough",
+                Places(columns["number"]),
+            )
         )
     if columns["nominal"]:
         names = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=MISSING),
             OneHotEncoder(handle_unknown="ignore"),
         )
-        parts.append(("names", names, columns["nominal"]))
+        parts.append(("names", names, Places(columns["nominal"])))
     min_df = 2 if n_rows >= _MANY_ROWS else 1
     parts += [
         # Not a list of one column: the vectorizer takes a sequence of texts.
