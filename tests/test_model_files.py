@@ -33,10 +33,13 @@ from multimargin import (
 )
 from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
+from multimargin.datasets.table_encoder import make_encoder
 from multimargin.methods import METHODS
 from multimargin.model_files import ModelInfo, _is_known_type, load_model, save_model
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
+
+pd = pytest.importorskip("pandas")
 
 DATA = load_digit_attributes()
 INFO = ModelInfo(
@@ -529,3 +532,13 @@ def test_names_of_nothing_are_no_known_types() -> None:
     assert not _is_known_type("multimargin.no_module.Thing")
     assert not _is_known_type("sklearn.base.os")
     assert _is_known_type("multimargin.RankSVM")
+
+
+def test_the_encoder_of_a_table_is_kept_with_its_model(file: Path) -> None:
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "kind": ["a", "b", "a", "b"]})
+    encoder = make_encoder({"x": "number", "kind": "nominal"}, scaling="minmax", n_rows=4)
+    model = make_pipeline(encoder, RankSVM(random_state=0))
+    model.fit(frame, np.array([[0, 1], [1, 0], [0, 1], [1, 0]]))
+    save_model(model, replace(INFO, feature_names=("x", "kind"), label_names=("a", "b")), file)
+    kept, _ = load_model(file)
+    assert_array_equal(kept.decision_function(frame), model.decision_function(frame))

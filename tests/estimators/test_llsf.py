@@ -362,3 +362,12 @@ def test_a_selector_of_another_shape():
     message = r"an array of shape \(1, 2\) and dtype float64; expected booleans of shape \(3, 8\)"
     with pytest.raises(TypeError, match=message):
         LabelSpecificBinaryRelevance(PlainVotes(), selector=WrongShape()).fit(X, Y)
+
+
+def test_the_default_classifier_ends_on_features_whose_squares_overflow():
+    X, Y = random_problem(9)
+    supports = np.ones((4, X.shape[1]), dtype=bool)
+    model = LabelSpecificBinaryRelevance(selector=FixedSupports(supports))
+    with pytest.warns(ConvergenceWarning, match="Liblinear failed to converge"):
+        model.fit(1e100 * X, Y)
+    assert np.isfinite(model.decision_function(1e100 * X)).all()

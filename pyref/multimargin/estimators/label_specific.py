@@ -50,6 +50,17 @@ class MajorityClass:
         return np.full(X.shape[0], 1.0 if self.relevant else -1.0)
 
 
+# The squares of larger features overflow in the primal loop of LIBLINEAR, which then never ends.
+_LARGE = 1e50
+
+
+def _default_classifier(X: Any) -> LinearSVC:
+    """Return the linear machine whose loop ends on these features."""
+    values = X.data if sparse.issparse(X) else X
+    large = np.abs(values).max(initial=0.0) > _LARGE
+    return LinearSVC(dual=True, random_state=0) if large else LinearSVC()
+
+
 class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # type: ignore[misc]
     """What the two strategies share: one selector, one classifier a label."""
 
@@ -89,7 +100,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         self.labels_without_features_ = np.flatnonzero(~supports.any(axis=1))
         mostly_relevant = np.average(indicator, axis=0, weights=weights) > 0.5
         predecessors = _predecessors(q, order)
-        classifier = LinearSVC() if self.estimator is None else self.estimator
+        classifier = _default_classifier(X) if self.estimator is None else self.estimator
 
         degenerate = {int(k) for k in self.labels_with_one_class_}
         degenerate |= {
@@ -150,7 +161,8 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`.
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
+        features exceed 1e50.
     selector : estimator or None, default=None
         Fitted on (X, Y), it must offer the features of each label as
         ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
@@ -208,7 +220,8 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`.
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
+        features exceed 1e50.
     selector : estimator or None, default=None
         Fitted on (X, Y), it must offer the features of each label as
         ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None

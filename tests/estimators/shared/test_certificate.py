@@ -1,13 +1,15 @@
 """Whose objective a fit reports: the solver's, or that of the model itself."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
+from multimargin.estimators.shared import problem
 from multimargin.estimators.shared.certificate import (
     pairwise_loss,
     with_own_certificate,
+    without_rounding,
 )
 from multimargin.estimators.shared.problem import Model
 
@@ -50,3 +52,21 @@ def test_scores_that_are_not_finite_lose_everything() -> None:
     assert pairwise_loss(model, np.ones(2), Y, scores) == 0.5
     scores[0, 0] = np.inf
     assert pairwise_loss(model, np.ones(2), Y, scores) == np.inf
+
+
+def test_a_bound_above_the_objective_by_rounding_is_the_objective() -> None:
+    history = {"epoch": np.arange(2), "dual": np.array([90.0, 100.0 + 1e-12])}
+    report = problem.Report(
+        status="converged",
+        n_iter=2,
+        primal=100.0,
+        dual_objective=100.0 + 1e-12,
+        gap=-1e-14,
+        history=history,
+    )
+    rounded = without_rounding(report)
+    assert (rounded.dual_objective, rounded.gap, rounded.history["dual"][-1]) == (100.0, 0.0, 100.0)
+    assert history["dual"][-1] > 100.0
+    # What is no rounding stays visible.
+    above = replace(report, dual_objective=100.1)
+    assert without_rounding(above) is above

@@ -17,6 +17,7 @@ from multimargin.checks.arrays import (
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.memory import check_room_for_products
 from multimargin.checks.targets import Targets
+from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
 from multimargin.thresholds import over_labels
@@ -178,6 +179,7 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.multilabel_ = targets.multilabel
 
     def _store_report(self, report: Report) -> None:
+        report = without_rounding(report)
         self.n_iter_ = report.n_iter
         self.objective_ = report.primal
         self.dual_objective_ = report.dual_objective
