@@ -7,7 +7,6 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from multimargin import MLRL, SSMLRL, RankHLapSVM, RankSVM, RankSVMz, _rust
-from multimargin.baselines import MLLGC
 from multimargin.kernels import (
     Kernel,
     is_indefinite,
@@ -317,8 +316,6 @@ def test_gamma_by_the_mean_distance():
     for estimator in (RankSVM(), RankSVMz(), RankHLapSVM(kernel="rbf"), MLRL()):
         model = estimator.set_params(gamma="mean_distance").fit(X, Y)
         assert model._kernel.gamma == pytest.approx(gamma, rel=1e-12)
-    by_name, by_number = (MLLGC(gamma=g).fit(X, Y) for g in ("mean_distance", gamma))
-    np.testing.assert_allclose(by_name.label_scores(X[:5]), by_number.label_scores(X[:5]))
 
 
 def test_unlabelled_rows_count_for_the_mean_distance():

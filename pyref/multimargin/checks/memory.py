@@ -1,6 +1,6 @@
 """Room for what ends the process where it finds none."""
 
-import numpy as np
+import mmap
 
 # OpenBLAS maps buffers of 32 MB for products of matrices, and exits where it cannot. SciPy has an
 # OpenBLAS of its own.
@@ -13,8 +13,8 @@ def check_room_for_products() -> None:
     Nothing is touched: the room is asked for and given back, so that OpenBLAS finds it.
     """
     try:
-        np.empty(_BUFFERS, dtype=np.uint8)
-    except MemoryError as error:
+        mmap.mmap(-1, _BUFFERS).close()
+    except OSError as error:
         raise MemoryError(
             f"less than {_BUFFERS // 10**6} MB of memory are free; expected room for products of "
             "matrices: try fewer rows, or free memory first"

@@ -55,14 +55,9 @@ class RowsFile:
         rows, labels = np.nonzero(dual)
         # Unicode would take four bytes a character.
         belongs_to = np.frombuffer(self.belongs_to.encode(), dtype=np.uint8)
+        values = dual[rows, labels]
         with replacing(self.path, "wb") as stream:
-            np.savez(
-                stream,
-                belongs_to=belongs_to,
-                rows=rows,
-                labels=labels,
-                values=dual[rows, labels],
-            )
+            np.savez(stream, belongs_to=belongs_to, rows=rows, labels=labels, values=values)
 
     def read(self, shape: tuple[int, int]) -> Matrix:
         """Return the dual rows; raise ValueError where they are not such rows of that shape."""
