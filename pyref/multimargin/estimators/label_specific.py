@@ -73,7 +73,37 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Select each label's features, then fit one classifier a label on them."""
+        """Select each label's features, then fit one classifier a label on them.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features. Sparse ones stay sparse.
+        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
+            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
+            by the largest score.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, not negative; selector and classifiers are fitted with these
+            weights. A row of weight 0 is not there. None counts each row once.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` or `selector` is none, or the latter does not say which features belong
+            to which label, or one of them takes no `sample_weight` and there is one.
+        TypeError, ValueError
+            If an array or a parameter is malformed.
+
+        Warns
+        -----
+        UserWarning
+            Names the labels that fall back to their majority class.
+        """
         for name, value in (("estimator", self.estimator), ("selector", self.selector)):
             if value is not None and not hasattr(value, "fit"):
                 raise TypeError(f"{name} is {value!r}; expected None or an estimator with `fit`.")
