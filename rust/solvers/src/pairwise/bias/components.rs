@@ -196,11 +196,8 @@ impl Whole<'_> {
             start.extend(subset.iter().map(|&k| row[k]));
         }
         let start = start.iter().any(|&beta| beta != 0.0).then_some(start);
-        let capacity: Vec<f64> = subset
-            .iter()
-            .flat_map(|&m| subset.iter().map(move |&l| (m, l)))
-            .map(|(m, l)| self.capacity[m * q + l])
-            .collect();
+        // Of the labels of this component alone: how much each pair may have at once depends on how many there are.
+        let capacity = capacities(&labels);
         let bias = subset.iter().map(|&k| self.bias[k]).collect();
         let mut shifted = Shifted {
             epochs: self.report.epochs,

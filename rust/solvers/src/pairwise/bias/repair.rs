@@ -17,6 +17,9 @@ use crate::report::Monitor;
 /// A start may leave the feasible set by this share of an instance's weights: rounding.
 const SLACK: f64 = 1e-12;
 
+/// What may be left of the sum of the rows, as a share of the sum of their sizes: rounding.
+const UNEVEN: f64 = 1e-9;
+
 /// Routings beyond this multiple repair nothing that a double can hold.
 const LARGEST_ROUTING: f64 = 1e15;
 
@@ -139,7 +142,19 @@ pub(super) fn repaired(
     let eps = 1.0 / (1.0 + routing.scale);
     repaired.iter_mut().for_each(|beta| *beta *= 1.0 - eps);
     add_flow(labels, capacity, &routing.flow, eps, &mut repaired);
-    Some(repaired)
+    comes_out_even(&repaired, labels.count()).then_some(repaired)
+}
+
+/// Whether the rows sum to 0 but for rounding: without that the dual value is no bound.
+fn comes_out_even(dual: &[f64], q: usize) -> bool {
+    let (mut sum, mut size) = (vec![0.0; q], 0.0);
+    for row in dual.chunks_exact(q) {
+        for (sum, beta) in sum.iter_mut().zip(row) {
+            *sum += beta;
+            size += beta.abs();
+        }
+    }
+    sum.iter().map(|g| g.abs()).sum::<f64>() <= UNEVEN * size
 }
 
 /// Whether some dual variables in the boxes `[0, c_i]` of the pairs sum to the block `beta_i`, given with the relevant
