@@ -57,7 +57,7 @@ _LARGE = 1e50
 def _default_classifier(X: Any) -> LinearSVC:
     """Return the linear machine whose loop ends on these features."""
     values = X.data if sparse.issparse(X) else X
-    large = np.abs(values).max(initial=0.0) > _LARGE
+    large = max(values.max(initial=0.0), -values.min(initial=0.0)) > _LARGE
     return LinearSVC(dual=True, random_state=0) if large else LinearSVC()
 
 
