@@ -1,4 +1,4 @@
-# make demo | make test | make test-all | make mutations | make coverage | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make docs | make paper: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make mutations | make coverage | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make race-main | make docs | make paper: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,6 +9,7 @@ SECONDS ?= 600
 SEED ?= 0
 GROUPS ?=
 EACH ?= 3
+BASE ?= origin/main
 
 # numpy 1.26 has no wheel for Python 3.13 and later.
 OLDEST_PYTHON ?= python3.11
@@ -16,7 +17,7 @@ OLDEST := .venv-oldest
 WHEEL := .venv-wheel
 WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench docs paper clean
+.PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench race-main docs paper clean
 
 demo: $(VENV)/.package
 	$(BIN)/python examples/tags_for_software.py demo.png
@@ -100,6 +101,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/python benchmarks/run_all.py
+
+# This tree against another one, origin/main if not named, as in: make race-main BASE=HEAD~1
+race-main: $(VENV)/.package
+	$(BIN)/python benchmarks/race_main.py --base $(BASE)
 
 docs: $(VENV)/.package $(VENV)/.dev
 	rm -rf docs/api/generated
