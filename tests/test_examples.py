@@ -33,7 +33,16 @@ WITH_CODE = [page for page in PAGES if code_of(page)]
 QUICK = [
     page
     for page in WITH_CODE
-    if page.stem in ("README", "index", "getting_started", "datasets", "llsf", "is_it_converged")
+    if page.stem
+    in (
+        "README",
+        "index",
+        "from_a_data_frame",
+        "getting_started",
+        "datasets",
+        "llsf",
+        "is_it_converged",
+    )
 ]
 
 

@@ -24,8 +24,8 @@ def write_onnx() -> None:
 
 
 def save() -> None:
-    info = ModelInfo("rank-svm", ("a",), ("b",), False, "data", None, "0")
-    save_model(RankSVM(), info, Path("no.model"))
+    info = ModelInfo("rank-svm", ("b",))
+    save_model(RankSVM(), Path("no.model"), info=info)
 
 
 def draw() -> None:

@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -35,7 +36,7 @@ from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.methods import METHODS
-from multimargin.model_files import ModelInfo, _is_known_type, load_model, save_model
+from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
 
@@ -63,8 +64,9 @@ def test_every_method_comes_back(tmp_path: Path, name: str, is_sparse: bool) -> 
     model = with_scaler(METHODS[name].make(), "minmax", sparse=is_sparse).fit(X, Y)
     info = replace(INFO, method=name, sparse=is_sparse)
     file = tmp_path / "a model"
-    save_model(model, info, file)
-    found, found_info = load_model(file)
+    save_model(model, file, info=info)
+    found = load_model(file)
+    found_info = read_info(file)
     assert found_info == info
     assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
     assert [path.name for path in tmp_path.iterdir()] == ["a model"]
@@ -129,14 +131,14 @@ def test_other_files(tmp_path: Path, content: bytes) -> None:
 @pytest.fixture(params=["skops", "pickle"])
 def file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     path = tmp_path / "model"
-    save_model({"any": np.arange(1000)}, INFO, path, storage=request.param)
+    save_model({"any": np.arange(1000)}, path, info=INFO, storage=request.param)
     return path
 
 
 @pytest.fixture
 def fitted_file(tmp_path: Path) -> Path:
     X, Y = DATA.X[:40], DATA.Y[:40]
-    save_model(RankSVM(kernel="linear").fit(X, Y), INFO, tmp_path / "model")
+    save_model(RankSVM(kernel="linear").fit(X, Y), tmp_path / "model", info=INFO)
     return tmp_path / "model"
 
 
@@ -165,8 +167,8 @@ def test_a_later_format(file: Path) -> None:
 def test_another_version_is_told(file: Path) -> None:
     change_header(file, version="0.0.1")
     with pytest.warns(UserWarning, match=r"was written by multimargin 0\.0\.1, this is"):
-        _, info = load_model(file, allow_pickle=True)
-    assert info.version == "0.0.1"
+        load_model(file, allow_pickle=True)
+    assert read_info(file).version == "0.0.1"
 
 
 def test_an_incomplete_header(file: Path) -> None:
@@ -180,9 +182,9 @@ def test_an_incomplete_header(file: Path) -> None:
 def test_a_failure_leaves_nothing_behind(file: Path) -> None:
     before = file.read_bytes()
     with pytest.raises(ValueError, match=r"cannot be stored by skops: .*<lambda>.*storage=.pickle"):
-        save_model(lambda: None, INFO, file)
+        save_model(lambda: None, file, info=INFO)
     with pytest.raises(Exception, match="pickle"):
-        save_model(lambda: None, INFO, file, storage="pickle")
+        save_model(lambda: None, file, info=INFO, storage="pickle")
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == ["model"]
 
@@ -191,14 +193,14 @@ def test_bad_paths(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_model(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        save_model({}, INFO, tmp_path / "no" / "model")
+        save_model({}, tmp_path / "no" / "model", info=INFO)
 
 
 def test_no_code_runs_unless_asked_for(tmp_path: Path) -> None:
     trap = Trap()
     trap.folder = tmp_path / "sprung"
     file = tmp_path / "forged"
-    save_model(trap, INFO, file, storage="pickle")
+    save_model(trap, file, info=INFO, storage="pickle")
     with pytest.raises(ValueError, match=r"forged is a pickle, .* allow_pickle=True"):
         load_model(file)
     assert not trap.folder.exists()
@@ -208,13 +210,13 @@ def test_no_code_runs_unless_asked_for(tmp_path: Path) -> None:
 
 def test_files_of_the_first_format_are_pickles(tmp_path: Path) -> None:
     file = tmp_path / "old"
-    save_model({"a": 1}, INFO, file, storage="pickle")
+    save_model({"a": 1}, file, info=INFO, storage="pickle")
     magic, header, rest = file.read_bytes().split(b"\n", 2)
     old = {key: value for key, value in json.loads(header).items() if key != "storage"}
     file.write_bytes(b"\n".join([magic, json.dumps(old | {"format": 1}).encode(), rest]))
     with pytest.raises(ValueError, match=r"old is a pickle, .* save it again"):
         load_model(file)
-    assert load_model(file, allow_pickle=True)[0] == {"a": 1}
+    assert load_model(file, allow_pickle=True) == {"a": 1}
 
 
 class Doubled(TransformerMixin, BaseEstimator):
@@ -232,11 +234,11 @@ def test_foreign_types_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, Doubled.__module__, sys.modules[__name__])
     X, X_test, Y, _ = DATA.train_test()
     model = make_pipeline(Doubled(), METHODS["rank-svm"].make(kernel="linear")).fit(X[:50], Y[:50])
-    save_model(model, INFO, tmp_path / "own")
+    save_model(model, tmp_path / "own", info=INFO)
     name = f"{Doubled.__module__}.Doubled"
     with pytest.raises(ValueError, match=rf"own holds types that are not trusted: {name}; if"):
         load_model(tmp_path / "own")
-    found, _ = load_model(tmp_path / "own", trusted=[name])
+    found = load_model(tmp_path / "own", trusted=[name])
     assert_array_equal(found.predict(X_test), model.predict(X_test))
     with pytest.raises(TypeError, match="trusted is the text"):
         load_model(tmp_path / "own", trusted=name)
@@ -246,10 +248,10 @@ def test_foreign_types_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_every_baseline_comes_back(tmp_path: Path, name: str) -> None:
     X, X_test, Y, _ = DATA.train_test()
     model = with_scaler(make_estimator(name), "standard").fit(X[:60], Y[:60])
-    save_model(model, INFO, tmp_path / "a")
+    save_model(model, tmp_path / "a", info=INFO)
     # skops leaves trees to the caller: a forged one can read memory that is not its own.
     trusted = ["sklearn.tree._tree.Tree"] if name == "random-forest" else []
-    found, _ = load_model(tmp_path / "a", trusted=trusted)
+    found = load_model(tmp_path / "a", trusted=trusted)
     assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
 
 
@@ -258,16 +260,16 @@ def test_every_threshold_comes_back(tmp_path: Path, threshold: Any) -> None:
     X, X_test, Y, _ = DATA.train_test()
     inner = KNeighborsClassifier(algorithm="brute")
     model = ThresholdedClassifier(inner, threshold=threshold, cv=2).fit(X[:60], Y[:60])
-    save_model(model, INFO, tmp_path / "a")
-    found, _ = load_model(tmp_path / "a")
+    save_model(model, tmp_path / "a", info=INFO)
+    found = load_model(tmp_path / "a")
     assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
 
 
 def test_probabilities_come_back(tmp_path: Path) -> None:
     X, X_test, Y, _ = DATA.train_test()
     model = CalibratedClassifier(RankSVM(random_state=0), cv=2).fit(X[:60], Y[:60])
-    save_model(model, INFO, tmp_path / "a")
-    found, _ = load_model(tmp_path / "a")
+    save_model(model, tmp_path / "a", info=INFO)
+    found = load_model(tmp_path / "a")
     assert_array_equal(found.predict_proba(X_test), model.predict_proba(X_test))
 
 
@@ -275,7 +277,7 @@ def test_probabilities_come_back(tmp_path: Path) -> None:
 def test_types_of_ours_are_named_by_the_modules_that_users_import(tmp_path: Path) -> None:
     X, Y = DATA.X[:40], DATA.Y[:40]
     for name in METHODS:
-        save_model(METHODS[name].make().fit(X, Y), INFO, tmp_path / "a")
+        save_model(METHODS[name].make().fit(X, Y), tmp_path / "a", info=INFO)
         content = (tmp_path / "a").read_bytes()
         with ZipFile(BytesIO(content)) as archive:
             schema = archive.read("schema.json").decode()
@@ -290,7 +292,7 @@ def test_types_of_ours_are_named_by_the_modules_that_users_import(tmp_path: Path
 
 def test_damaged_files_name_themselves(tmp_path: Path) -> None:
     model = METHODS["rank-svm"].make(kernel="linear").fit(DATA.X[:40], DATA.Y[:40])
-    save_model(model, INFO, tmp_path / "good")
+    save_model(model, tmp_path / "good", info=INFO)
     content = (tmp_path / "good").read_bytes()
     random = np.random.default_rng(0)
     file = tmp_path / "damaged"
@@ -334,10 +336,10 @@ def test_trees_that_are_followed_unchecked_are_trusted_by_name(
     tmp_path: Path, model: Any, name: str
 ) -> None:
     model.fit(DATA.X[:60], DATA.Y[:60])
-    save_model(model, INFO, tmp_path / "a")
+    save_model(model, tmp_path / "a", info=INFO)
     with pytest.raises(ValueError, match=rf"not trusted: {re.escape(name)}; if"):
         load_model(tmp_path / "a")
-    found, _ = load_model(tmp_path / "a", trusted=[name])
+    found = load_model(tmp_path / "a", trusted=[name])
     assert_array_equal(found.predict(DATA.X[60:70]), model.predict(DATA.X[60:70]))
 
 
@@ -346,7 +348,7 @@ def test_sparse_matrices_in_a_model_are_checked(tmp_path: Path, damaged: str) ->
     X = sparse.csr_array(DATA.X[:40])
     model = make_pipeline(METHODS["rank-svm"].make()).fit(X, DATA.Y[:40])
     getattr(model[-1].support_vectors_, damaged)[-1] = 10**6
-    save_model(model, INFO, tmp_path / "a")
+    save_model(model, tmp_path / "a", info=INFO)
     with pytest.raises(ValueError, match="a cannot be loaded; it is damaged"):
         load_model(tmp_path / "a")
 
@@ -374,7 +376,8 @@ def test_files_of_earlier_versions_are_read(tmp_path: Path, archive: Path, name:
     # Its neighbours are in a tree, whose indices scikit-learn follows unchecked: whoever trusts the
     # file says so.
     trusted = [KD_TREE] if name == "neighbours.model" else []
-    model, info = load_model(tmp_path / name, trusted=trusted)
+    model = load_model(tmp_path / name, trusted=trusted)
+    info = read_info(tmp_path / name)
     assert (info.data_name, info.split) == ("golden", "train")
     X = info.stored(np.array(expected["X"]))
     scores = expected["scores"][name.removesuffix(".model")]
@@ -393,9 +396,9 @@ def test_a_dtype_is_read_only_as_skops_stores_it(tmp_path: Path) -> None:
     X, Y = np.array([[1.0], [np.nan], [0.0]]), np.array([[1, 0], [0, 1], [0, 1]])
     model = make_pipeline(SimpleImputer(), RankSVM()).fit(X, Y)
     file = tmp_path / "a.model"
-    info = ModelInfo("rank-svm", ("x",), ("a", "b"), False, "few", "all", __version__)
-    save_model(model, info, file)
-    loaded, _ = load_model(file)
+    info = ModelInfo("rank-svm", ("a", "b"), ("x",), False, "few", "all")
+    save_model(model, file, info=info)
+    loaded = load_model(file)
     assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
     header, _, content = file.read_bytes().partition(b"PK\x03\x04")
@@ -436,7 +439,7 @@ def test_a_header_with_values_of_other_types(file: Path, changes: dict[str, Any]
 @pytest.mark.parametrize("kind", ["feature_names", "label_names"])
 def test_a_header_with_other_names_than_the_model(fitted_file: Path, kind: str) -> None:
     file = fitted_file
-    names = getattr(load_model(file)[1], kind)
+    names = getattr(read_info(file), kind)
     for other in (names[:-1], (*names, "more")):
         change_header(file, **{kind: list(other)})
         message = rf"cannot be loaded.*{kind} in the header are {len(other)}, the model has"
@@ -511,7 +514,7 @@ class Unstorable(RankSVM):
 def test_what_skops_cannot_store(tmp_path: Path) -> None:
     message = r"model cannot be stored by skops \(RuntimeError: not today\); storage=\"pickle\""
     with pytest.raises(ValueError, match=message):
-        save_model(Unstorable(), INFO, tmp_path / "a")
+        save_model(Unstorable(), tmp_path / "a", info=INFO)
     assert not list(tmp_path.iterdir())
 
 
@@ -522,7 +525,7 @@ def test_a_package_that_a_model_needs(
     def fail(*_: object) -> None:
         raise ImportError(f"No module named {missing!r}", name=missing)
 
-    save_model(RankSVM(), INFO, tmp_path / "a")
+    save_model(RankSVM(), tmp_path / "a", info=INFO)
     monkeypatch.setattr("multimargin.model_files._from_skops", fail)
     with pytest.raises(expected, match=f"No module named '{missing}'"):
         load_model(tmp_path / "a")
@@ -539,6 +542,24 @@ def test_the_encoder_of_a_table_is_kept_with_its_model(file: Path) -> None:
     encoder = make_encoder({"x": "number", "kind": "nominal"}, scaling="minmax", n_rows=4)
     model = make_pipeline(encoder, RankSVM(random_state=0))
     model.fit(frame, np.array([[0, 1], [1, 0], [0, 1], [1, 0]]))
-    save_model(model, replace(INFO, feature_names=("x", "kind"), label_names=("a", "b")), file)
-    kept, _ = load_model(file)
+    save_model(model, file, info=replace(INFO, feature_names=("x", "kind"), label_names=("a", "b")))
+    kept = load_model(file)
     assert_array_equal(kept.decision_function(frame), model.decision_function(frame))
+
+
+def test_a_model_alone_says_what_it_is(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0]})
+    model = make_pipeline(RankSVM(kernel="linear"))
+    names = [["a"], ["a", "b"], ["b"], []]
+    with pytest.raises(NotFittedError):
+        save_model(model, tmp_path / "model")
+    save_model(model.fit(frame, names), tmp_path / "model")
+    info = read_info(tmp_path / "model")
+    assert info == ModelInfo("rank-svm", ("a", "b"), ("x",))
+    found = load_model(tmp_path / "model")
+    assert_array_equal(found.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="saved in Python, without a word about the data"):
+        info.features_of(DATA)
+    save_model(RankSVM().fit(frame.to_numpy(), [0, 1, 2, 1]), tmp_path / "model")
+    assert read_info(tmp_path / "model") == ModelInfo("rank-svm", ("0", "1", "2"))
+    assert load_model(tmp_path / "model").predict([[0.0]]).shape == (1,)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
         ThresholdedClassifier,
         beta_max,
         llsf_path,
+        predict_names,
     )
+    from multimargin.model_files import load_model, save_model
 
 __version__ = version("multimargin")
 
@@ -44,13 +46,17 @@ __all__ = [
     "__version__",
     "beta_max",
     "llsf_path",
+    "load_model",
+    "predict_names",
+    "save_model",
 ]
 
 
 def __getattr__(name: str) -> Any:
     # Only when asked for, so that the command line shows its help without loading scikit-learn.
     if name in __all__:
-        return getattr(import_module("multimargin.estimators"), name)
+        module = "model_files" if name in ("load_model", "save_model") else "estimators"
+        return getattr(import_module(f"multimargin.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

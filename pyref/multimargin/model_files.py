@@ -16,16 +16,19 @@ import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from multimargin import __version__
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.npz import check_size_of_array
 from multimargin.datasets.table_encoder import Places
 from multimargin.estimators import MajorityClass
+from multimargin.estimators.names import final_estimator, label_names_of_model
 from multimargin.files import path_to_write, replacing
 from multimargin.kernels import Kernel
+from multimargin.methods import METHODS
 from multimargin.thresholds import Threshold
 
 _MAGIC = b"multimargin model\n"
@@ -70,14 +73,16 @@ class ModelInfo:
     Parameters
     ----------
     method : str
-        Name of the method, see `multimargin.methods`.
-    feature_names, label_names : tuple of str
-        Names of the d features and q labels, in the order of the model.
-    sparse : bool
+        Name of the method, see `multimargin.methods`; of other models that of their class.
+    label_names : tuple of str
+        Names of the q labels, in the order of the model.
+    feature_names : tuple of str, default=()
+        Names of the d features, in the order of the model; empty if it has none.
+    sparse : bool, default=False
         Whether the features of the training rows were stored sparse.
-    data_name, split : str
-        What it was fitted to.
-    version : str
+    data_name, split : str, default=""
+        What it was fitted to; empty if that is not known.
+    version : str, default=that of multimargin
         Version of multimargin that wrote the file.
     table : mapping of str to object or None, default=None
         Of a model that takes the columns of a table: "kinds", what each feature is ("number",
@@ -85,13 +90,35 @@ class ModelInfo:
     """
 
     method: str
-    feature_names: tuple[str, ...]
     label_names: tuple[str, ...]
-    sparse: bool
-    data_name: str
-    split: str
-    version: str
+    feature_names: tuple[str, ...] = ()
+    sparse: bool = False
+    data_name: str = ""
+    split: str = ""
+    version: str = __version__
     table: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> "ModelInfo":
+        """Return what a fitted model says about itself.
+
+        Parameters
+        ----------
+        model : estimator
+            A fitted estimator, pipeline or search.
+
+        Returns
+        -------
+        ModelInfo
+            Its method, and the names of its features and labels.
+        """
+        last = final_estimator(model)
+        found = [name for name, method in METHODS.items() if method.estimator is type(last)]
+        return cls(
+            method=found[0] if found else type(last).__name__,
+            label_names=tuple(map(str, label_names_of_model(model))),
+            feature_names=tuple(map(str, getattr(model, "feature_names_in_", ()))),
+        )
 
     def features_of(self, data: Any) -> Any:
         """Return the features of a data set in the order and storage of the model.
@@ -112,6 +139,11 @@ class ModelInfo:
         ValueError
             If a feature is missing, or the model takes a table and the data are none.
         """
+        if not self.data_name:
+            raise ValueError(
+                "the model was saved in Python, without a word about the data that it takes; "
+                "expected one that multimargin fit wrote: use this one in Python, by load_model"
+            )
         if (self.table is not None) != hasattr(data, "kinds"):
             found, expected = ("another kind of file", "a table, as the model was fitted to one")
             if self.table is None:
@@ -168,19 +200,23 @@ class ModelInfo:
 
 
 def save_model(
-    model: Any, info: ModelInfo, path: str | os.PathLike[str], *, storage: str = "skops"
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    info: ModelInfo | None = None,
+    storage: str = "skops",
 ) -> None:
     """Write a fitted model to a file.
 
     Parameters
     ----------
     model : estimator
-        The fitted estimator or pipeline.
-    info : ModelInfo
-        What it is.
+        The fitted estimator, pipeline or search.
     path : str or path-like
         The file. An existing one is replaced when the new one is complete and on disk; a symbolic
         link stays and what it points to is replaced.
+    info : ModelInfo or None, default=None
+        What it is; None takes `ModelInfo.of`. The program reads from it which data a model takes.
     storage : {"skops", "pickle"}, default="skops"
         How the model is stored. "skops" holds types and arrays and runs no code when it is loaded;
         "pickle" takes any model, a kernel that is a function among them, and whoever loads such a
@@ -192,13 +228,26 @@ def save_model(
         If skops is not installed.
     FileNotFoundError
         If the folder does not exist.
+    NotFittedError
+        If `info` is None and the model is not fitted.
     OSError
         If the file cannot be written, or is no regular file.
     ValueError
         If `storage` is none of these, or skops cannot store the model.
+
+    Examples
+    --------
+    >>> from multimargin import RankSVM, load_model, save_model
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, y, y_test = load_digit_attributes().train_test()
+    >>> save_model(RankSVM().fit(X, y), "digits.model")  # doctest: +SKIP
+    >>> load_model("digits.model").predict(X_test)  # doctest: +SKIP
     """
     check_choice("storage", storage, _STORAGES)
     file = path_to_write(path, "path")
+    if info is None:
+        check_is_fitted(model)
+        info = ModelInfo.of(model)
     content = _skops_content(model) if storage == "skops" else None
     header = {
         "format": _FORMAT,
@@ -216,7 +265,7 @@ def save_model(
 
 def load_model(
     path: str | os.PathLike[str], *, trusted: Collection[str] = (), allow_pickle: bool = False
-) -> tuple[Any, ModelInfo]:
+) -> Any:
     """Read a fitted model from a file.
 
     Parameters
@@ -234,10 +283,8 @@ def load_model(
 
     Returns
     -------
-    model : estimator
-        The fitted estimator or pipeline.
-    info : ModelInfo
-        What it is.
+    estimator
+        The fitted estimator, pipeline or search.
 
     Raises
     ------
@@ -267,10 +314,10 @@ def load_model(
             )
         try:
             if storage == "pickle":
-                return joblib.load(stream), info
+                return joblib.load(stream)
             model = _from_skops(stream.read(), trusted)
             _check_names(model, info)
-            return model, info
+            return model
         except _UntrustedError as error:
             raise ValueError(
                 f"path: the model in {file} holds types that are not trusted: {error}; if you "
@@ -282,6 +329,33 @@ def load_model(
             raise _damaged(file, info, error) from error
         except Exception as error:  # a damaged file can raise anything
             raise _damaged(file, info, error) from error
+
+
+def read_info(path: str | os.PathLike[str]) -> ModelInfo:
+    """Read what a model file says about its model, without loading it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `save_model` wrote.
+
+    Returns
+    -------
+    ModelInfo
+        What it is.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the file does not exist.
+    ValueError
+        If it is no model, its head is damaged, or of a format that this version does not know.
+    """
+    file = existing_file(path, "path")
+    with file.open("rb") as stream, warnings.catch_warnings():
+        # Of another version: `load_model` says it.
+        warnings.simplefilter("ignore")
+        return _read_header(stream, file)[0]
 
 
 class _UntrustedError(Exception):
@@ -378,9 +452,9 @@ def _check_unpacked(name: str, entries: Sequence[ZipInfo]) -> None:
 
 def _check_names(model: Any, info: ModelInfo) -> None:
     """Check that a model has the features and labels that the header names."""
-    last = model[-1] if isinstance(model, Pipeline) else model
-    features = None if info.table is not None else getattr(model, "n_features_in_", None)
-    labels = getattr(last, "classes_", None)
+    nameless = info.table is not None or not info.feature_names
+    features = None if nameless else getattr(model, "n_features_in_", None)
+    labels = getattr(final_estimator(model), "classes_", None)
     for kind, names, count in (
         ("feature_names", info.feature_names, features),
         ("label_names", info.label_names, None if labels is None else len(labels)),
@@ -513,7 +587,8 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     values["table"] = _table(header.get("table"))
     for kind in ("feature_names", "label_names"):
         names = values[kind]
-        if not (isinstance(names, list) and names and all(isinstance(n, str) for n in names)):
+        few = kind == "label_names" and not names
+        if not isinstance(names, list) or few or not all(isinstance(n, str) for n in names):
             raise TypeError(f"{kind} is no list of names")
         values[kind] = tuple(names)
     for kind in ("method", "data_name", "split", "version"):

@@ -9,25 +9,36 @@ from multimargin.checks.targets import check_targets
 
 
 @pytest.mark.parametrize(
-    "Y",
+    ("Y", "names", "indicator"),
     [
-        [["a", "b"], ["c", "d"]],
-        [["a"], ["b", "c"], []],
-        [("a", "b"), ("c",)],
-        [{"a"}, {"b", "c"}, set()],
-        [{1}, {2, 3}],
-        np.array([{"a"}, set()], dtype=object),
+        ([["a", "b"], ["c", "d"]], "abcd", [[1, 1, 0, 0], [0, 0, 1, 1]]),
+        ([["a"], ["b", "c"], []], "abc", [[1, 0, 0], [0, 1, 1], [0, 0, 0]]),
+        ([("a", "b"), ("c",)], "abc", [[1, 1, 0], [0, 0, 1]]),
+        ([{"a"}, {"b", "c"}, set()], "abc", [[1, 0, 0], [0, 1, 1], [0, 0, 0]]),
+        ([{1}, {2, 3}], [1, 2, 3], [[1, 0, 0], [0, 1, 1]]),
+        (np.array([{"a", "b"}, set()], dtype=object), "ab", [[1, 1], [0, 0]]),
     ],
 )
-def test_label_sets_get_the_line_that_helps(Y: Any) -> None:
-    with pytest.raises(TypeError, match=r"MultiLabelBinarizer\(\)\.fit_transform\(y\)$"):
-        check_targets(Y)
+def test_lists_of_names_become_an_indicator(Y: Any, names: Any, indicator: Any) -> None:
+    found = check_targets(Y)
+    assert found.label_names is not None
+    assert found.label_names.tolist() == list(names)
+    assert found.indicator.tolist() == indicator
+    assert found.multilabel
 
 
-def test_a_series_of_label_sets() -> None:
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_column_of_lists(missing: Any) -> None:
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(TypeError, match="y lists the labels of each row"):
-        check_targets(pandas.Series([["a", "b"], ["c"]]))
+    found = check_targets(pandas.Series([["b"], ["a"], missing], index=[7, 8, 9]))
+    assert found.indicator.tolist() == [[0, 1], [1, 0], [0, 0]]
+
+
+def test_lists_that_name_too_little_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"y lists 1 different label\(s\), \['a'\]"):
+        check_targets([{"a"}, set()])
+    with pytest.raises(TypeError, match="y lists labels of several types"):
+        check_targets([{"a"}, {1, 2}])
 
 
 @pytest.mark.parametrize("Y", [["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]])

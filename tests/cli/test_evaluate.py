@@ -17,7 +17,7 @@ from multimargin.model_files import load_model
 
 
 def expected(model: Path, X: np.ndarray, Y: np.ndarray) -> dict[str, float]:
-    pipeline, _ = load_model(model)
+    pipeline = load_model(model)
     scores = pipeline.decision_function(X)
     return all_measures(Y, pipeline.predict(X), scores) | {
         "precision_at_5": precision_at_k(Y, scores),

@@ -16,7 +16,7 @@ def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path:
     assert "X (n, 32), float64" in answer.out
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx", providers=["CPUExecutionProvider"])
     (labels,) = session.run(["labels"], {"X": np.asarray(small.X, dtype=float)})
-    assert_array_equal(labels, load_model(model)[0].predict(small.X))
+    assert_array_equal(labels, load_model(model).predict(small.X))
     said = session.get_modelmeta().custom_metadata_map
     assert json.loads(said["label_names"]) == list(small.label_names)
     assert json.loads(said["feature_names"]) == list(small.feature_names)

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from multimargin.datasets import MultilabelData, dump_svmlight
 from multimargin.methods import METHODS, make_method
-from multimargin.model_files import load_model
+from multimargin.model_files import load_model, read_info
 from multimargin.scaling import with_scaler
 
 
@@ -24,7 +24,8 @@ def test_the_model_is_that_of_the_library(
     assert (answer.code, answer.err) == (0, "")
     X, X_test, Y, _ = small.train_test()
     expected = with_scaler(make_method("mlodm", C=8.0, mu=0.4), "standard").fit(X, Y)
-    model, info = load_model(file)
+    model = load_model(file)
+    info = read_info(file)
     assert_array_equal(model.decision_function(X_test), expected.decision_function(X_test))
     assert (info.method, info.data_name, info.split) == ("mlodm", "small", "train")
     assert info.label_names == tuple(small.label_names)
@@ -172,7 +173,7 @@ def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_pat
     assert answer.code == 0
     assert answer.err.startswith("warning: RankSVM stopped after max_time=1e-09 s, in 1 of ")
     assert re.search(r"\nstatus +time_limit ", answer.out)
-    assert load_model(file)[0][-1].status_ == "time_limit"
+    assert load_model(file)[-1].status_ == "time_limit"
     # The selection of features has it.
     found = command("fit", folder, "-m", "llsf-bsvm", "--time-limit", "1e-9", "--tol", "1e-12",
                     "--json")  # fmt: skip

@@ -59,7 +59,7 @@ def test_a_fit_with_a_certificate_is_written(
     answer = command("fit", folder, "-m", "rank-svm", "--C", "1", "-o", file)
     assert answer.code == 130
     assert "multimargin: interrupted" in answer.err
-    model, _ = load_model(file)
+    model = load_model(file)
     assert 0.0 <= model[-1].dual_gap_ <= 1e-3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -16,7 +16,7 @@ from multimargin.cli import many_machines
 from multimargin.cli.many_machines import METHODS, with_address
 from multimargin.datasets import MultilabelData, dump_svmlight
 from multimargin.methods import make_method
-from multimargin.model_files import load_model
+from multimargin.model_files import load_model, read_info
 
 pytest.importorskip("distributed")
 
@@ -81,7 +81,7 @@ def test_processes_of_this_machine(
     assert (found["n_features"], found["n_labels"]) == (32, 7)
     assert found["certificate"]["status"] == "converged"
     assert found["certificate"]["objective"] == pytest.approx(optimum(small), rel=1.1e-3)
-    _, info = load_model(file)
+    info = read_info(file)
     assert info.label_names == tuple(f"tag:{k}" for k in range(7))
     # Part 1 has its columns in another order.
     predicted = command("predict", file, tables / "1.parquet", "--format", "labels")
@@ -233,7 +233,7 @@ def test_interrupted_from_the_keyboard(parts: Path, tmp_path: Path) -> None:
     assert "interrupted" in out
     assert err.splitlines()[-1] == "multimargin: interrupted"
     assert "Traceback" not in err
-    assert load_model(file)[0][-1].status_ == "interrupted"
+    assert load_model(file)[-1].status_ == "interrupted"
 
 
 def test_a_scheduler_in_this_process(command, parts: Path, small: MultilabelData) -> None:

@@ -13,7 +13,7 @@ from multimargin.model_files import load_model
 
 
 def scores_of(model: Path, X: np.ndarray) -> np.ndarray:
-    return load_model(model)[0].decision_function(X)
+    return load_model(model).decision_function(X)
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -83,7 +83,7 @@ def test_svmlight_rows_with_fewer_features(command, small: MultilabelData, tmp_p
         labels[:, 3] = 1
         dump_svmlight(MultilabelData(rows, labels), new, **bases)
         found = command("predict", model, new, "--json").json
-        expected = load_model(model)[0].decision_function(rows)
+        expected = load_model(model).decision_function(rows)
         assert_allclose(
             [list(row["scores"].values()) for row in found["rows"]], expected, atol=1e-9
         )

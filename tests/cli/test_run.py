@@ -189,7 +189,7 @@ class TestProcess:
         assert "Traceback" not in err
         # After the first epoch there is a model to keep.
         assert "the model reached so far" in err
-        kept, _ = load_model(model)
+        kept = load_model(model)
         assert kept[-1].status_ == "interrupted"
         assert kept[-1].n_iter_ >= 1
         X = load_digit_attributes().X

@@ -11,7 +11,7 @@ import pytest
 from multimargin import RankSVM
 from multimargin.datasets import load_debian_tags
 from multimargin.measures import ranking_loss
-from multimargin.model_files import load_model
+from multimargin.model_files import load_model, read_info
 
 pd = pytest.importorskip("pandas")
 
@@ -63,7 +63,7 @@ def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -
     assert fitted.code == 0, fitted.err
     assert "length: 12 missing values, filled in by the median of the column" in fitted.err
     # One number, the letters, and the words of the text.
-    pipeline, _ = load_model(model)
+    pipeline = load_model(model)
     n_features = len(pipeline[0].get_feature_names_out())
     assert n_features == pipeline[-1].n_features_in_ > 100
     assert f"100 rows (all), {n_features} features of 3 columns, 3 labels" in fitted.out
@@ -82,7 +82,8 @@ def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -
         assert scores == sorted(scores, reverse=True)
 
     # The file holds the whole pipeline: the raw table is enough.
-    loaded, info = load_model(model)
+    loaded = load_model(model)
+    info = read_info(model)
     raw = frame[100:].drop(columns="tags")[::-1].assign(package="ignored")
     expected = loaded.decision_function(raw[list(info.feature_names)])
     labels = rows(command("predict", model, files / "bare.csv").out)
@@ -183,7 +184,7 @@ def test_empty_cells_of_labels_are_unknown(command, partly, tmp_path: Path) -> N
     fitted = command("fit", file, *labels, "-m", "rank-svm", "-o", model)
     assert fitted.code == 0
     assert fitted.err == "18 of 270 labels are unknown, and their loss is left out: tag:b (18)\n"
-    estimator, _ = load_model(model)
+    estimator = load_model(model)
     table = pd.read_csv(file)
     expected = RankSVM(random_state=0).fit(
         estimator[:-1].transform(table), table.filter(like="tag:")

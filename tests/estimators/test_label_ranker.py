@@ -146,13 +146,6 @@ def test_names_of_labels():
     listed = LabelRankerCV([10.0], **QUICK).fit(X, sets)
     assert frame.label_names_in_.tolist() == listed.label_names_in_.tolist() == names
     np.testing.assert_array_equal(frame.predict_proba(X), listed.predict_proba(X))
-    for row, chosen, p in zip(
-        frame.predict(X), frame.predict_names(X), frame.predict_proba(X), strict=True
-    ):
-        assert set(chosen) == {names[k] for k in np.flatnonzero(row)}
-        assert np.all(np.diff([p[names.index(name)] for name in chosen]) <= 0)
-    del frame.label_names_in_
-    assert {type(k) for row in frame.predict_names(X) for k in row} == {np.int64}
 
 
 def test_classes():

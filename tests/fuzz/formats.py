@@ -30,7 +30,7 @@ from multimargin.datasets import (
     load_svmlight,
     load_table,
 )
-from multimargin.model_files import load_model
+from multimargin.model_files import load_model, read_info
 
 _N, _D, _Q = 12, 5, 4
 
@@ -246,7 +246,8 @@ def _read_arff(file: Path) -> None:
 
 
 def _read_model(file: Path) -> None:
-    model, info = load_model(file)
+    model = load_model(file)
+    info = read_info(file)
     repr(info)
     # A model whose parameters were damaged may fail in any way that is an exception.
     with suppress(Exception):

@@ -55,9 +55,9 @@ def main() -> None:
             rows, test = (sparse.csr_array(part) if is_sparse else part for part in (X, X_test))
             model = with_scaler(estimator, scaling, sparse=is_sparse).fit(rows, Y)
             names = [tuple(f"x{k}" for k in range(D)), tuple(f"y{k}" for k in range(Q))]
-            info = ModelInfo(name.split()[0], *names, is_sparse, "golden", "train", __version__)
+            info = ModelInfo(name.split()[0], names[1], names[0], is_sparse, "golden", "train")
             file = Path(folder) / f"{name}.model"
-            save_model(model, info, file)
+            save_model(model, file, info=info)
             kept.write(file, file.name)
             expected["scores"][name] = model.decision_function(test).tolist()
         kept.writestr("expected.json", json.dumps(expected))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
+from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -49,7 +50,8 @@ class Targets:
 
 def check_targets(y: Any, *, unknown: bool = False) -> Targets:
     """Read the targets of a fit."""
-    _refuse_label_sets(y)
+    if lists_labels(y):
+        return _listed(y)
     shape = _shape(y)
     if len(shape) != 2:
         check_readable(y, "y")
@@ -89,27 +91,41 @@ def check_pairs(indicator: NDArray[np.uint8]) -> None:
 
 
 def lists_labels(y: Any) -> bool:
-    """Return whether `y` lists the labels of each row by name."""
+    """Return whether `y` lists the labels of each row by name; a missing value lists none."""
     if isinstance(y, np.ndarray) and y.dtype.kind != "O":
         return False
     if not isinstance(y, list | tuple | np.ndarray) and type(y).__name__ != "Series":
         return False
-    rows = list(y)
-    lists = [row for row in rows if isinstance(row, list | tuple | set | frozenset)]
-    # Rows of one text each are a column of classes.
-    by_name = any(isinstance(row, set | frozenset) for row in lists) or any(
-        len(row) != 1 and any(isinstance(label, str) for label in row) for row in lists
+    rows = [row for row in y if not _is_missing(row)]
+    if not all(isinstance(row, list | tuple | set | frozenset) for row in rows):
+        return False
+    # Rows of one text each are a column of classes, unless they are cells of a column.
+    return (
+        (bool(rows) and not isinstance(y, list | tuple | np.ndarray))
+        or any(isinstance(row, set | frozenset) for row in rows)
+        or any(len(row) != 1 and any(isinstance(label, str) for label in row) for row in rows)
     )
-    return by_name and len(lists) == len(rows)
 
 
-def _refuse_label_sets(y: Any) -> None:
-    """Say what helps where the labels of each row are listed by name."""
-    if lists_labels(y):
+def _listed(y: Any) -> Targets:
+    """Return the targets that lists of label names stand for, the names in sorted order."""
+    binarizer = MultiLabelBinarizer()
+    try:
+        indicator = binarizer.fit_transform([() if _is_missing(row) else row for row in y])
+    except TypeError as error:
         raise TypeError(
-            "y lists the labels of each row; expected a label indicator, which this line makes: "
-            "y = sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
+            f"y lists labels of several types, which cannot be sorted ({error}); expected texts."
+        ) from error
+    names = np.asarray(binarizer.classes_, dtype=object)
+    if names.size < 2:
+        raise ValueError(
+            f"y lists {names.size} different label(s), {names.tolist()}; expected at least two."
         )
+    return Targets(indicator.astype(np.uint8), np.arange(names.size), True, names)
+
+
+def _is_missing(row: Any) -> bool:
+    return row is None or (isinstance(row, float) and row != row)
 
 
 def _shape(y: Any) -> tuple[int, ...]:
@@ -120,7 +136,7 @@ def _shape(y: Any) -> tuple[int, ...]:
     except ValueError as error:
         raise ValueError(
             "y has rows of different lengths; expected a label indicator of shape (n, q) of 0 and "
-            "1 (for label sets, use sklearn.preprocessing.MultiLabelBinarizer)."
+            "1, or lists of names of labels."
         ) from error
 
 

@@ -37,9 +37,10 @@ def command(
     from multimargin.cli.output import console, counted, plain_table, print_json
     from multimargin.cli.table_options import load_for_model, rows_of
     from multimargin.measures import MEASURES, MORE_MEASURES, all_measures, more_measures
-    from multimargin.model_files import load_model
+    from multimargin.model_files import load_model, read_info
 
-    model, info = load_model(model_file, allow_pickle=allow_pickle)
+    info = read_info(model_file)
+    model = load_model(model_file, allow_pickle=allow_pickle)
     data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
     labels_known = info.labels_of(data)

@@ -227,7 +227,7 @@ def _keep(pipeline: Any, info: Any, output: str | None) -> None:
     from multimargin.model_files import save_model
 
     if output is not None:
-        save_model(pipeline, info, output)
+        save_model(pipeline, output, info=info)
 
 
 def _end(interrupted: bool, output: str | None) -> None:

@@ -84,13 +84,14 @@ def command(
     from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
     from multimargin.files import path_to_write, replacing
-    from multimargin.model_files import load_model
+    from multimargin.model_files import load_model, read_info
 
     if form not in FORMATS:
         raise WrongUsage(f"--format is {form!r}; expected one of {', '.join(FORMATS)}")
     if output is not None:
         path_to_write(output, "--output", streams=True)
-    model, info = load_model(model_file, allow_pickle=allow_pickle)
+    info = read_info(model_file)
+    model = load_model(model_file, allow_pickle=allow_pickle)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
     found = Predictions(info.label_names, rows, scores, kept, "tags" if top else form, top)

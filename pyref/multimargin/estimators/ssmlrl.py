@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_real
-from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.targets import Targets, check_targets, lists_labels
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.relationships import (
@@ -239,6 +239,8 @@ def _reduced_by_factor(
 
 def split_targets(y: Any) -> tuple[Targets, NDArray[np.bool_]]:
     """Return the targets of the labelled rows, and which rows those are."""
+    if lists_labels(y):
+        return check_targets(y), np.ones(len(y), dtype=bool)
     if sparse.issparse(y):
         y = y.toarray()
     values = np.asarray(y)

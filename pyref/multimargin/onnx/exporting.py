@@ -13,6 +13,7 @@ from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.estimators import LabelRankerCV
+from multimargin.estimators.names import final_estimator, label_names_of_model
 from multimargin.files import path_to_write, replacing
 from multimargin.onnx.calibration import add_odds
 from multimargin.onnx.graph import Graph, Node, require_onnx
@@ -102,10 +103,10 @@ def _converted(
 ) -> Any:
     """Return the model in the form of onnx."""
     check_is_fitted(model)
-    last = _last(model)
+    last = final_estimator(model)
     q = len(last.classes_)
     if label_names is None:
-        label_names = [str(name) for name in getattr(last, "label_names_in_", last.classes_)]
+        label_names = [str(name) for name in label_names_of_model(last)]
     if feature_names is None and hasattr(model, "feature_names_in_"):
         feature_names = [str(name) for name in model.feature_names_in_]
     d = _n_features(model)
@@ -142,13 +143,6 @@ def _n_features(model: Any) -> int:
     if isinstance(model, Pipeline) and not hasattr(model[0], "n_features_in_"):
         return _n_features(model[1:])
     return int(model.n_features_in_)
-
-
-def _last(model: Any) -> Any:
-    """Return the classifier that a pipeline or a search ends with."""
-    if isinstance(model, Pipeline):
-        return _last(model[-1])
-    return _last(model.best_estimator_) if _chosen(model) else model
 
 
 def _add(graph: Graph, model: Any, X: Node) -> _Predicted:

@@ -3,7 +3,6 @@
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +11,9 @@ from scipy import sparse
 from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer as scikit_learn_scorer
-from sklearn.preprocessing import MultiLabelBinarizer, normalize
+from sklearn.preprocessing import normalize
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import with_nan
@@ -26,7 +25,7 @@ from multimargin.checks.parameters import (
     job_count,
     random_state_of,
 )
-from multimargin.checks.targets import Targets, check_pairs, check_targets, lists_labels
+from multimargin.checks.targets import Targets, check_pairs, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.search import Search
@@ -242,15 +241,9 @@ class LabelRankerCV(LabelScoringClassifier):
         self._check_parameters()
         if y is None:
             validate_data(self, X, y)
-        names = None
-        if lists_labels(y):
-            binarizer = MultiLabelBinarizer()
-            y, names = binarizer.fit_transform(y), binarizer.classes_
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
         check_as_many_rows(targets.indicator, X, "y")
-        if names is not None:
-            targets = replace(targets, label_names=np.asarray(names, dtype=object))
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = targets.indicator
         check_pairs(indicator if weights is None else indicator[weights > 0])
@@ -496,32 +489,3 @@ class LabelRankerCV(LabelScoringClassifier):
         if not self.multilabel_:
             probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
-
-    def predict_names(self, X: Any) -> list[list[Any]]:
-        """Return the names of the relevant labels of each row, the most probable first.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        list of list
-            Names, or numbers where labels have no names.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
-        """
-        check_is_fitted(self)
-        names: Any = getattr(self, "label_names_in_", self.classes_)
-        decision = self.decision_function(X)
-        order = np.argsort(-decision, axis=1, kind="stable")
-        return [
-            [names[k] for k in best if row[k] > 0]
-            for row, best in zip(decision, order, strict=True)
-        ]

@@ -178,10 +178,12 @@ class PairwiseClassifier(KernelExpansionClassifier):
         ----------
         X : array-like, CSR matrix or data frame of shape (n, d)
             Features; the kernel matrix of shape (n, n) for ``kernel="precomputed"``.
-        y : array-like, sparse matrix or data frame of shape (n, q), or array-like of shape (n,)
-            Label indicator of 0 and 1, or one class a row, which is one-hot encoded and predicted
-            by the largest score. Columns of a data frame become `label_names_in_`. NaN in an
-            indicator stands for an unknown label: pairs with it are left out.
+        y : array-like, sparse matrix or data frame of shape (n, q), lists of label names, or \
+                array-like of shape (n,)
+            Label indicator of 0 and 1; the names of the labels of each row; or one class a row,
+            which is one-hot encoded and predicted by the largest score. Names, and columns of a
+            data frame, become `label_names_in_`. NaN in an indicator stands for an unknown label:
+            pairs with it are left out.
         sample_weight : array-like of shape (n,), default=None
             How often each row counts, not negative: a row of weight 2 is a row that is there twice.
             None counts each row once.
