@@ -20,8 +20,8 @@ import numpy as np
 from sklearn.base import clone
 
 from common import load_official
-from multimargin.compare import make_estimator
 from multimargin.measures import all_measures
+from multimargin.methods import make_method
 from multimargin.scaling import with_scaler
 from published.printed import printed
 from published.rivals import CNMF, LEAD, LIFT, MLGRF, MLLGC, ADTree
@@ -84,7 +84,7 @@ def main() -> None:
 
 def estimator_of(method: str) -> Any:
     """Return a rival of the papers' tables, or a baseline of the package."""
-    return clone(RIVALS[method]) if method in RIVALS else make_estimator(method)
+    return clone(RIVALS[method]) if method in RIVALS else make_method(method)
 
 
 def semi_supervised(names: list[str], methods: list[str]) -> None:

@@ -17,8 +17,9 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from common import load_official, print_table
-from multimargin.compare import make_estimator, run_experiment
+from multimargin.compare import run_experiment
 from multimargin.datasets import load_debian_tags
+from multimargin.methods import make_method
 
 DATA = ("emotions", "yeast", "birds", "scene", "enron", "medical", "debian-tags")
 PEERS = ("ovr-svc", "ovr-linear-svc")
@@ -31,7 +32,7 @@ MEASURES = {"ranking_loss": False, "average_precision": True, "micro_f1": True, 
 def estimator_of(text: str) -> Any:
     """Return the estimator of a name such as "rank-svm:C=1"."""
     name, *assignments = text.split(":")
-    return make_estimator(name, **dict(one.split("=") for one in assignments))
+    return make_method(name, **dict(one.split("=") for one in assignments))
 
 
 def means(name: str, estimators: dict[str, Any], file: str) -> dict[str, dict[str, float]]:

@@ -43,7 +43,7 @@ from threadpoolctl import threadpool_limits
 
 from common import DATA, load_official, print_table
 from multimargin import LabelRankerCV
-from multimargin.compare import WithOneClassLabels
+from multimargin.baselines import WithOneClassLabels
 from multimargin.datasets import load_debian_tags
 from multimargin.kernels import make_kernel
 from multimargin.measures import MEASURES as REGISTRY

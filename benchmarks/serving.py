@@ -30,7 +30,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from common import in_turn, load_official, print_table
 from multimargin import MLODM, RankSVM
-from multimargin.compare import WithOneClassLabels
+from multimargin.baselines import WithOneClassLabels
 from multimargin.datasets import load_debian_tags
 from multimargin.measures import ranking_loss
 from multimargin.onnx import export

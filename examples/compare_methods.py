@@ -12,15 +12,9 @@ from matplotlib import pyplot
 from sklearn.datasets import make_multilabel_classification
 
 from multimargin import MLODM, RankSVM
-from multimargin.compare import (
-    friedman_test,
-    make_estimator,
-    nemenyi_test,
-    per_data,
-    per_split,
-    run_experiment,
-)
+from multimargin.compare import friedman_test, nemenyi_test, per_data, per_split, run_experiment
 from multimargin.datasets import MultilabelData
+from multimargin.methods import make_method
 from multimargin.plots import CriticalDifferenceDisplay
 
 # %%
@@ -36,9 +30,9 @@ methods = {
     "Rank-SVM": RankSVM(C=10.0, gamma=0.1),
     "mlODM": MLODM(C=10.0, gamma=0.1),
     # Baselines from scikit-learn, by name.
-    "one-vs-rest SVC": make_estimator("ovr-svc", C=10.0, gamma=0.1),
-    "neighbours": make_estimator("knn"),
-    "label frequencies": make_estimator("dummy"),
+    "one-vs-rest SVC": make_method("ovr-svc", C=10.0, gamma=0.1),
+    "neighbours": make_method("knn"),
+    "label frequencies": make_method("dummy"),
 }
 results = run_experiment(data, methods, cv=2)
 

@@ -32,10 +32,9 @@ from multimargin import (
     __version__,
     model_files,
 )
-from multimargin.compare import BASELINES, make_estimator
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
-from multimargin.methods import METHODS
+from multimargin.methods import BASELINES, METHODS, make_method
 from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
@@ -247,7 +246,7 @@ def test_foreign_types_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("name", [*BASELINES])
 def test_every_baseline_comes_back(tmp_path: Path, name: str) -> None:
     X, X_test, Y, _ = DATA.train_test()
-    model = with_scaler(make_estimator(name), "standard").fit(X[:60], Y[:60])
+    model = with_scaler(make_method(name), "standard").fit(X[:60], Y[:60])
     save_model(model, tmp_path / "a", info=INFO)
     # skops leaves trees to the caller: a forged one can read memory that is not its own.
     trusted = ["sklearn.tree._tree.Tree"] if name == "random-forest" else []

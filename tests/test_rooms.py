@@ -11,7 +11,6 @@ PACKAGE = Path(multimargin.__file__).parent
 ROOMS = [
     "_rust",
     "versions",
-    "titles",
     "checks",
     "files",
     "interrupts",
@@ -25,8 +24,8 @@ ROOMS = [
     "plots",
     "reference",
     "estimators",
-    "methods",
     "baselines",
+    "methods",
     "dask",
     "model_files",
     "onnx",

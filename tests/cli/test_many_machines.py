@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from multimargin.cli import many_machines
-from multimargin.cli.many_machines import METHODS, with_address
+from multimargin.cli.many_machines import OVER_PARTS, with_address
 from multimargin.datasets import MultilabelData, dump_svmlight
 from multimargin.methods import make_method
 from multimargin.model_files import load_model, read_info
@@ -157,10 +157,10 @@ def test_options_of_parts_need_dask(command, folder: Path) -> None:
 
 def test_the_methods_are_those_of_the_library() -> None:
     from multimargin.dask.fitting import check_estimator
-    from multimargin.methods import METHODS as ALL
+    from multimargin.methods import METHODS
 
     taken = []
-    for name in ALL:
+    for name in METHODS:
         try:
             method = make_method(name)
             linear = {"kernel": "linear"} if "kernel" in method.get_params() else {}
@@ -168,7 +168,7 @@ def test_the_methods_are_those_of_the_library() -> None:
         except (TypeError, ValueError):
             continue
         taken.append(name)
-    assert sorted(taken) == sorted(METHODS)
+    assert sorted(taken) == sorted(OVER_PARTS)
 
 
 def test_a_scheduler_that_is_not_there(

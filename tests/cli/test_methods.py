@@ -1,8 +1,7 @@
 import pytest
 
 from multimargin.cli.methods import parameter_meanings
-from multimargin.compare import BASELINES
-from multimargin.methods import METHODS
+from multimargin.methods import BASELINES, METHODS
 
 ALL = {**METHODS, **BASELINES}
 

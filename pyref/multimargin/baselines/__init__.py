@@ -8,6 +8,15 @@ from multimargin.baselines.brknn import BRkNN
 from multimargin.baselines.calibrated_label_ranking import CalibratedLabelRanking
 from multimargin.baselines.label_powerset import LabelPowerset
 from multimargin.baselines.mlknn import MLkNN
+from multimargin.baselines.one_class_labels import WithOneClassLabels
 from multimargin.baselines.rakel import RAkEL
 
-__all__ = ["BPMLL", "BRkNN", "CalibratedLabelRanking", "LabelPowerset", "MLkNN", "RAkEL"]
+__all__ = [
+    "BPMLL",
+    "BRkNN",
+    "CalibratedLabelRanking",
+    "LabelPowerset",
+    "MLkNN",
+    "RAkEL",
+    "WithOneClassLabels",
+]

@@ -210,7 +210,7 @@ def _estimators(
 ) -> tuple[dict[str, Any], dict[str, dict[str, list[Any]]]]:
     """Return the estimators by what was typed, and the values to try for their parameters."""
     from multimargin.cli.options import limit_time
-    from multimargin.compare.experiment.baselines import find_estimator
+    from multimargin.methods import find_method
 
     estimators: dict[str, Any] = {}
     grids: dict[str, dict[str, list[Any]]] = {}
@@ -222,7 +222,7 @@ def _estimators(
             raise WrongUsage(f"--methods has {text!r} twice; expected different methods")
         fixed, tried = _assigned(text, assignments, tune=tune)
         try:
-            method = find_estimator(name)
+            method = find_method(name)
             estimators[text] = method.make(**fixed)
             grids[text] = _grid(method, fixed, tried)
         except ValueError as error:

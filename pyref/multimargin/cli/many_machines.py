@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.options import WrongUsage
+from multimargin.methods import METHODS
 
 if TYPE_CHECKING:
     from multimargin.datasets.tables import TableColumns
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """Value of ``--dask`` that starts workers on this machine."""
 
-METHODS = ("rank-svm", "rank-svmz", "rank-cvm", "rank-lsvm", "mlodm", "llsf")
+OVER_PARTS = [name for name, method in METHODS.items() if method.over_parts]
 """The methods that `multimargin.dask.fit` takes."""
 
 Dask = Annotated[
@@ -27,7 +28,7 @@ Dask = Annotated[
         metavar="[ADDRESS]",
         help="DATA is a folder of parts (.npz, .svm, .parquet), which a dask cluster fits: that of "
         "the scheduler at ADDRESS (tcp://host:8786), else one single-threaded process a core of "
-        "this machine. Methods: rank-svm, rank-svmz, rank-cvm, rank-lsvm, mlodm, llsf. Implies "
+        f"this machine. Methods: {', '.join(OVER_PARTS)}. Implies "
         "--kernel linear and --scale none, and takes no others; parquet parts need --labels.",
         show_default=False,
     ),
@@ -155,9 +156,9 @@ def linear_parameters(
         raise WrongUsage(
             f"--dask is {address!r}; expected no value, or a scheduler such as tcp://host:8786"
         )
-    if method not in METHODS:
+    if method not in OVER_PARTS:
         raise WrongUsage(
-            f"--method is {method!r}; expected one of {', '.join(METHODS)} with --dask"
+            f"--method is {method!r}; expected one of {', '.join(OVER_PARTS)} with --dask"
         )
     if scale not in (None, "none"):
         raise WrongUsage(

@@ -32,10 +32,10 @@ def command(
     if name is None:
         _list(as_json)
         return
-    from multimargin.compare.experiment.baselines import find_estimator
+    from multimargin.methods import find_method
 
     try:
-        method = find_estimator(name)
+        method = find_method(name)
     except ValueError as error:
         raise WrongUsage(str(error)) from error
     if as_json:
@@ -63,19 +63,23 @@ def command(
 def _list(as_json: bool) -> None:
     """List all names, without importing what they stand for."""
     from multimargin.cli.output import console, pairs_table, print_json
-    from multimargin.titles import BASELINE_TITLES, METHOD_TITLES
+    from multimargin.methods import BASELINES, METHODS
 
-    if not as_json:
-        rows = [(name, *texts) for name, texts in METHOD_TITLES.items()]
-        rows += [(n, title, f"baseline: {what}") for n, (title, what) in BASELINE_TITLES.items()]
-        console().print(pairs_table(rows))
+    every = [(method, False) for method in METHODS.values()]
+    every += [(method, True) for method in BASELINES.values()]
+    if as_json:
+        keys = ("name", "title", "summary", "baseline")
+        listed = [
+            dict(zip(keys, (one.name, one.title, one.summary, is_baseline), strict=True))
+            for one, is_baseline in every
+        ]
+        print_json({"methods": listed})
         return
-    listed = [
-        {"name": name, "title": title, "summary": summary, "baseline": table is BASELINE_TITLES}
-        for table in (METHOD_TITLES, BASELINE_TITLES)
-        for name, (title, summary) in table.items()
+    rows = [
+        (one.name, one.title, f"baseline: {one.summary}" if is_baseline else one.summary)
+        for one, is_baseline in every
     ]
-    print_json({"methods": listed})
+    console().print(pairs_table(rows))
 
 
 def parameter_meanings(estimator: Any, aliases: Mapping[str, str]) -> dict[str, tuple[str, str]]:

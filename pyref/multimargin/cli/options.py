@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli import USAGE
+from multimargin.methods import METHODS, find_method
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
@@ -44,9 +45,8 @@ MethodName = Annotated[
         "--method",
         "-m",
         metavar="METHOD",
-        help="One of label-ranker, rank-svm, rank-svmz, rank-cvm, rank-lsvm, mlodm, rank-hlapsvm, "
-        "mlrl, ssmlrl, llsf, llsf-bsvm, llsf-cc; or a baseline. multimargin methods lists and "
-        "explains all.",
+        help=f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains "
+        "all.",
     ),
 ]
 Scale = Annotated[
@@ -112,11 +112,9 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
     `arguments` is what typer did not take. Raises WrongUsage if there is no such method or
     parameter.
     """
-    from multimargin.compare.experiment.baselines import find_estimator
-
     values = method_parameters(arguments)
     try:
-        method = find_estimator(name)
+        method = find_method(name)
         return method, method.make(**values)
     except ValueError as error:
         raise WrongUsage(str(error)) from error

@@ -15,8 +15,6 @@ except ImportError as error:
         "pip install 'multimargin[stats]'"
     ) from error
 
-from multimargin.compare.experiment.baselines import BASELINES, make_estimator
-from multimargin.compare.experiment.one_class_labels import WithOneClassLabels
 from multimargin.compare.experiment.run import run_experiment
 from multimargin.compare.report.collect import per_data, per_split
 from multimargin.compare.report.html import make_report, write_report
@@ -38,17 +36,14 @@ from multimargin.compare.statistics.ranks import (
 from multimargin.compare.statistics.win_tie_loss import WinTieLoss, paired_t_test, win_tie_loss
 
 __all__ = [
-    "BASELINES",
     "FriedmanTest",
     "NemenyiTest",
     "Ranks",
     "Result",
     "Table",
     "WinTieLoss",
-    "WithOneClassLabels",
     "average_ranks",
     "friedman_test",
-    "make_estimator",
     "make_report",
     "nemenyi_test",
     "paired_t_test",

@@ -38,6 +38,15 @@ def scores_by(
     return checked.astype(np.float64, copy=False)
 
 
+def scores_of(estimator: Any, X: Any, n_labels: int) -> tuple[NDArray[np.float64], str]:
+    """Return the scores (n, q) of a fitted multi-label classifier, and the method they come from.
+
+    As scikit-learn's scorers rank: without scores the predictions, whose labels tie.
+    """
+    source = response_of(estimator, ("decision_function", "predict_proba", "predict"))
+    return scores_by(estimator, source, X, n_labels=n_labels), source
+
+
 def _method(estimator: Any, response: str) -> Callable[[Any], Any] | None:
     method: Callable[[Any], Any] | None = getattr(estimator, response, None)
     if method is not None or response != "label_scores":

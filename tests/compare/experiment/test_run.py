@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import ThreadingBackend
+from multimargin.compare.experiment.scores import scores_of
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -26,12 +27,11 @@ from sklearn.tree import DecisionTreeClassifier
 from multimargin import RankSVM
 from multimargin.compare import read_results, run_experiment
 from multimargin.compare.experiment import parallel
-from multimargin.compare.experiment.baselines import make_estimator
-from multimargin.compare.experiment.scores import scores_of
 from multimargin.compare.measured import MEASURED
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
 from multimargin.measures import all_measures, auc_macro, auc_micro, ndcg_at_k, precision_at_k
+from multimargin.methods import make_method
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
 
@@ -403,7 +403,8 @@ CRASHING_SCRIPT = """
 import os, sys
 import numpy as np
 from sklearn.base import BaseEstimator
-from multimargin.compare import make_estimator, run_experiment
+from multimargin.methods import make_method
+from multimargin.compare import run_experiment
 from multimargin.datasets import load_digit_attributes
 
 class Crashing(BaseEstimator):
@@ -411,7 +412,7 @@ class Crashing(BaseEstimator):
         os._exit(3)
 
 if __name__ == "__main__":
-    methods = {"crashing": Crashing(), "dummy": make_estimator("dummy")}
+    methods = {"crashing": Crashing(), "dummy": make_method("dummy")}
     data = load_digit_attributes()
     results = run_experiment(data, methods, cv=2, n_jobs=2, results_file=sys.argv[1])
     print([result.error and result.error["type"] for result in results])
@@ -488,7 +489,7 @@ def test_progress_names_failures(
 def test_measures_of_the_highest_labels_and_of_single_labels(data: MultilabelData) -> None:
     (result,) = run_experiment(data, ["knn"], cv="official")
     X, X_test, Y, Y_test = data.train_test()
-    model = with_scaler(make_estimator("knn"), "minmax").fit(X, Y)
+    model = with_scaler(make_method("knn"), "minmax").fit(X, Y)
     scores = scores_of(model, X_test, Y.shape[1])[0]
     for name, function in (
         ("precision_at_5", precision_at_k),

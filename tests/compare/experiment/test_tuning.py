@@ -9,11 +9,12 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin import RankSVM
-from multimargin.compare import make_estimator, read_results, run_experiment
+from multimargin.compare import read_results, run_experiment
 from multimargin.compare.experiment.evaluate import evaluate
 from multimargin.compare.experiment.tuning import scorer_of
 from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import TableColumns, table_of
+from multimargin.methods import make_method
 from multimargin.scaling import with_scaler
 from multimargin.tuning.last_step import LastStepSearch
 
@@ -157,13 +158,13 @@ def test_tables_are_encoded_by_the_training_rows() -> None:
     table = table_of(frame, TableColumns(labels="tag:*", text="text"), name="table")
     halves = {"train": np.arange(n // 2), "test": np.arange(n // 2, n)}
     table = type(table)(table.X, table.Y, table.label_names, table.kinds, table.name, halves)
-    (result,) = run_experiment(table, {"knn": make_estimator("knn")}, cv="official")
+    (result,) = run_experiment(table, {"knn": make_method("knn")}, cv="official")
     assert result.error is None
     assert result.shape["n_features"] == 3
     # By hand: the encoder sees the training rows alone.
     from multimargin.datasets.table_encoder import with_encoder
 
-    pipeline = with_encoder(make_estimator("knn"), table.kinds, "minmax", n_rows=n // 2)
+    pipeline = with_encoder(make_method("knn"), table.kinds, "minmax", n_rows=n // 2)
     pipeline.fit(table.X.iloc[: n // 2], table.Y[: n // 2])
     wrong = (pipeline.predict(table.X.iloc[n // 2 :]) != table.Y[n // 2 :]).mean()
     assert result.measures["hamming_loss"] == pytest.approx(wrong)
@@ -174,5 +175,5 @@ def test_tables_are_encoded_by_the_training_rows() -> None:
     changed = type(table)(
         changed.X, changed.Y, changed.label_names, changed.kinds, changed.name, halves
     )
-    (other,) = run_experiment(changed, {"knn": make_estimator("knn")}, cv="official")
+    (other,) = run_experiment(changed, {"knn": make_method("knn")}, cv="official")
     assert other.job != result.job

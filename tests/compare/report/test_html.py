@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from multimargin.compare import Result, make_report, run_experiment, write_report
-from multimargin.compare.experiment.baselines import make_estimator
 from multimargin.datasets import MultilabelData
+from multimargin.methods import make_method
 
 NASTY = "<script>alert('x')</script> & \"y\""
 VOID = {"meta", "img", "link", "br"}
@@ -57,11 +57,11 @@ def results(make_data: Callable[..., MultilabelData]) -> list[Result]:
         X=nasty.X, Y=nasty.Y, label_names=[f"{NASTY} {k}" for k in range(4)], name=NASTY
     )
     methods = {
-        NASTY: make_estimator("rank-svm"),
-        "mlrl": make_estimator("mlrl"),
-        "llsf": make_estimator("llsf"),
-        "dummy": make_estimator("dummy"),
-        "bad": make_estimator("knn", n_neighbors=1000),
+        NASTY: make_method("rank-svm"),
+        "mlrl": make_method("mlrl"),
+        "llsf": make_method("llsf"),
+        "dummy": make_method("dummy"),
+        "bad": make_method("knn", n_neighbors=1000),
     }
     return run_experiment([plain, nasty], methods, cv=2)
 

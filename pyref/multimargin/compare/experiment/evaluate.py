@@ -21,7 +21,6 @@ from multimargin.checks.labels import complete_rows
 from multimargin.compare.experiment.environment import environment
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.margins import margin_quantiles
-from multimargin.compare.experiment.scores import scores_of
 from multimargin.compare.experiment.splits import Split
 from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
@@ -29,6 +28,7 @@ from multimargin.compare.results import Result
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from multimargin.measures import all_measures, more_measures
+from multimargin.measures.label_scores import scores_of
 from multimargin.scaling import with_scaler
 
 _MAX_EPOCHS = 100

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from multimargin.checks.labels import complete_rows, known_both
 from multimargin.checks.parameters import check_choice, check_integer
-from multimargin.compare.experiment.baselines import find_estimator, make_estimator
 from multimargin.compare.experiment.evaluate import Job
 from multimargin.compare.experiment.identity import describe, fingerprint, identity
 from multimargin.compare.experiment.parallel import evaluate_all
@@ -22,6 +21,7 @@ from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
 from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import Table
+from multimargin.methods import find_method, make_method
 from multimargin.scaling import SCALINGS
 
 Data = MultilabelData | Table
@@ -52,7 +52,7 @@ def run_experiment(
         The data sets, with different names and at least two labels each. The columns of a table are
         made numbers as the training rows of each split ask for.
     methods : sequence of str, or mapping of str to estimator
-        Names that `make_estimator` accepts, or estimators by a name of your own: any scikit-learn
+        Names that `make_method` accepts, or estimators by a name of your own: any scikit-learn
         classifier that takes an indicator matrix.
     tune : bool or mapping of str to grid, default=False
         Whether the parameters of each method are chosen anew in each split, on its training rows
@@ -251,7 +251,7 @@ def _estimators(methods: Any) -> dict[str, Any]:
                     f"methods holds a {type(name).__name__}; expected names, or a mapping of names "
                     "to estimators."
                 )
-            estimators[name] = make_estimator(name)
+            estimators[name] = make_method(name)
     if not estimators:
         raise ValueError("methods is empty; expected at least one method.")
     for name, estimator in estimators.items():
@@ -268,7 +268,7 @@ def _grids(methods: Methods) -> Grids:
     """Return what the papers tune over, for methods that are given by name."""
     if isinstance(methods, Mapping):
         return {}
-    return {name: find_estimator(name).grid for name in methods}
+    return {name: find_method(name).grid for name in methods}
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -1,5 +1,7 @@
 """The table of methods, and parameters that come as text."""
 
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -8,7 +10,7 @@ from sklearn.model_selection import ParameterGrid
 
 from multimargin import MLODM, LabelSpecificClassifierChain, RankSVM
 from multimargin.datasets import load_digit_attributes
-from multimargin.methods import METHODS, find_method, make_method, parse
+from multimargin.methods import BASELINES, METHODS, find_method, make_method, parse
 
 NAMES = [
     "label-ranker",
@@ -152,3 +154,17 @@ def test_parse(text: str, default: object, value: object) -> None:
 def test_unknown_names(name: str, parameters: dict[str, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_method(name, **parameters)
+
+
+def test_the_list_of_methods_needs_no_array() -> None:
+    program = (
+        "import sys\n"
+        "from multimargin.cli.run import run\n"
+        "assert run(['methods']) == 0\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in (*METHODS, *BASELINES):
+        assert f"\n{name} " in f"\n{done.stdout}"

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import check_indicator
-from multimargin.compare.experiment.scores import scores_of
+from multimargin.measures.label_scores import scores_of
 
 
 class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

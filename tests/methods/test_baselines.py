@@ -8,10 +8,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from multimargin import RankSVM
-from multimargin.compare import BASELINES, make_estimator, run_experiment
+from multimargin.compare import run_experiment
 from multimargin.datasets import MultilabelData
 from multimargin.measures import average_precision
-from multimargin.methods import METHODS
+from multimargin.methods import BASELINES, METHODS, make_method
 from tests.support.subsets import first_fast
 
 
@@ -29,16 +29,16 @@ def test_grids_are_grids_of_the_estimator(name: str) -> None:
 
 
 def test_parameters_are_those_of_the_inner_estimator() -> None:
-    assert make_estimator("ovr-svc", C="2^3").estimator.estimator.C == 8.0
+    assert make_method("ovr-svc", C="2^3").estimator.estimator.C == 8.0
     # The chain's parameter is "base_estimator" before scikit-learn 1.7.
-    chain = make_estimator("classifier_chain", gamma=0.5).estimator.get_params(deep=False)
+    chain = make_method("classifier_chain", gamma=0.5).estimator.get_params(deep=False)
     assert [inner.gamma for inner in chain.values() if isinstance(inner, SVC)] == [0.5]
-    assert make_estimator("KNN", n_neighbors=3).estimator.n_neighbors == 3
+    assert make_method("KNN", n_neighbors=3).estimator.n_neighbors == 3
 
 
 def test_methods_of_the_package() -> None:
-    assert isinstance(make_estimator("rank-svm", C=3), RankSVM)
-    assert isinstance(make_estimator("RankSVM"), RankSVM)
+    assert isinstance(make_method("rank-svm", C=3), RankSVM)
+    assert isinstance(make_method("RankSVM"), RankSVM)
 
 
 @pytest.mark.parametrize(
@@ -51,25 +51,25 @@ def test_methods_of_the_package() -> None:
     ],
 )
 def test_rivals(name: str, parameters: dict[str, Any]) -> None:
-    model = make_estimator(name, **parameters)
+    model = make_method(name, **parameters)
     assert type(model).__module__.startswith("multimargin.baselines.")
     # The pattern of the table is not shared.
-    assert make_estimator("rakel").estimator.C == 1.0
+    assert make_method("rakel").estimator.C == 1.0
 
 
 def test_the_papers_defaults() -> None:
-    assert make_estimator("ml-knn").get_params() == {"n_neighbors": 10, "smoothing": 1.0}
-    bpmll = make_estimator("bp-mll")
+    assert make_method("ml-knn").get_params() == {"n_neighbors": 10, "smoothing": 1.0}
+    bpmll = make_method("bp-mll")
     assert (bpmll.hidden, bpmll.learning_rate, bpmll.n_epochs, bpmll.decay) == (0.2, 0.05, 100, 0.1)
-    assert (make_estimator("br-knn").n_neighbors, make_estimator("br-knn").alpha) == (5, 0.5)
-    assert (make_estimator("rakel").k, make_estimator("rakel").n_models) == (3, None)
+    assert (make_method("br-knn").n_neighbors, make_method("br-knn").alpha) == (5, 0.5)
+    assert (make_method("rakel").k, make_method("rakel").n_models) == (3, None)
 
 
 def test_unknown_names() -> None:
     with pytest.raises(ValueError, match=r"no method 'ovr_svm' \(did you mean 'ovr-svc'\?\).*knn"):
-        make_estimator("ovr_svm")
+        make_method("ovr_svm")
     with pytest.raises(ValueError, match=r"ovr-svc has no parameter 'Gamma' \(did you mean 'gam"):
-        make_estimator("ovr-svc", Gamma=1)
+        make_method("ovr-svc", Gamma=1)
 
 
 def many_labels(dtype: Any) -> tuple[Any, Any]:
@@ -104,7 +104,7 @@ def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
         **{key: {"C": 100.0} for key in ("bsvm", "cc", "rakel", "label-powerset")},
         "random-forest": {"n_estimators": 10},
     }
-    model = make_estimator(name, **small.get(name, {}))
+    model = make_method(name, **small.get(name, {}))
     model.fit(X[::2], Y[::2])
     scores = model.decision_function(X[1::2])
     chance = average_precision(Y[1::2], np.random.default_rng(1).random(scores.shape))
@@ -116,7 +116,7 @@ def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
 def test_frequencies_of_more_labels_than_a_byte_counts() -> None:
     X, _ = many_labels(np.uint8)
     Y = (np.arange(len(X))[:, None] <= np.arange(300)).astype(np.uint8)
-    model = make_estimator("dummy").fit(X, Y)
+    model = make_method("dummy").fit(X, Y)
     assert_allclose(model.decision_function(X[:1])[0], Y.mean(axis=0))
 
 

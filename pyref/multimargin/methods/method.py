@@ -1,0 +1,217 @@
+"""A method by its name: what the command line, tuning and comparisons are made of."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+Grid = Mapping[str, tuple[Any, ...]]
+Pattern = Callable[[], Any]
+"""What returns a new unfitted estimator."""
+
+_TRUE, _FALSE, _NONE = ("true", "yes", "on"), ("false", "no", "off"), ("none", "null", "")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method that can be asked for by name.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the table.
+    title : str
+        Its name in print.
+    summary : str
+        What it is, in one line.
+    pattern : callable
+        Returns a new unfitted estimator, see `new`.
+    search : mapping of str to tuple
+        Values to tune over, as in the method's paper, by parameter or short name.
+    short : mapping of str to str, default={}
+        Short names of parameters of inner estimators.
+    depth : int, default=0
+        Parameters of the estimator that lies so many levels inside have short names, too.
+    over_parts : bool, default=False
+        Whether `multimargin.dask` fits it.
+    """
+
+    name: str
+    title: str
+    summary: str
+    pattern: Pattern
+    search: Grid
+    short: Mapping[str, str] = field(default_factory=dict)
+    depth: int = 0
+    over_parts: bool = False
+
+    @property
+    def estimator(self) -> type:
+        """The class."""
+        return type(self.pattern())
+
+    @cached_property
+    def aliases(self) -> Mapping[str, str]:
+        """Short names of parameters of inner estimators, and what `set_params` takes."""
+        return {**self.short, **_parameters_inside(self.pattern(), self.depth)}
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Values to tune over; the keys are parameters of the estimator, as for `GridSearchCV`.
+
+        It is a full grid: most searches start from a part of it.
+        """
+        return {self.aliases.get(name, name): values for name, values in self.search.items()}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Names of the parameters that can be set, aliases among them, and their defaults."""
+        inner = self.pattern().get_params(deep=True)
+        own = {
+            name: value
+            for name, value in inner.items()
+            if "__" not in name and not hasattr(value, "get_params")
+        }
+        return {alias: inner[name] for alias, name in self.aliases.items()} | own
+
+    def make(self, **parameters: Any) -> Any:
+        """Return an unfitted estimator.
+
+        Parameters
+        ----------
+        **parameters
+            Parameters by name or alias. A text, as it comes from the command line, is read as the
+            number, truth value or None that the parameter takes: "8", "1e-3", "2^-3", "true",
+            "none". Values are checked by `fit`.
+
+        Returns
+        -------
+        estimator
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        model = self.pattern()
+        known = model.get_params(deep=True)
+        values = {}
+        for name, value in parameters.items():
+            target = self.parameter(name)
+            values[target] = parse(value, known[target]) if isinstance(value, str) else value
+        return model.set_params(**values)
+
+    def parameter(self, name: str) -> str:
+        """Return the estimator's name of a parameter.
+
+        Parameters
+        ----------
+        name : str
+            A parameter or an alias.
+
+        Returns
+        -------
+        str
+            What `set_params` takes.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        target = self.aliases.get(name, name)
+        if target not in self.pattern().get_params(deep=True):
+            hint = did_you_mean(name, self.parameters)
+            raise ValueError(
+                f"{self.name} has no parameter {name!r}{hint}; expected "
+                f"one of {', '.join(sorted(self.parameters, key=str.lower))}."
+            )
+        return target
+
+
+def parse(text: str, default: Any) -> Any:
+    """Read a parameter's value from text.
+
+    Parameters
+    ----------
+    text : str
+        The text. ``2^-3`` is the power.
+    default : object
+        The parameter's default, whose type tells what is meant: "none" is None only where None is
+        the default, and "true" is True only where a truth value is.
+
+    Returns
+    -------
+    bool, int, float, str or None
+        The value; the text itself where it is none of the others.
+    """
+    word = text.strip().lower()
+    if default is None and word in _NONE:
+        return None
+    if isinstance(default, bool) and word in _TRUE + _FALSE + ("0", "1"):
+        return word in (*_TRUE, "1")
+    number = _number(word)
+    if number is None:
+        return text.strip()
+    is_whole = number.is_integer() and abs(number) < 2.0**53
+    whole_wanted = not isinstance(default, float | str)
+    return int(number) if is_whole and whole_wanted else number
+
+
+def _number(word: str) -> float | None:
+    base, power, exponent = word.replace("**", "^").partition("^")
+    try:
+        number = float(base) ** float(exponent) if power else float(base)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None
+    return number if isinstance(number, float) else None  # (-1)^0.5 is complex
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the nearest known name, or an empty text."""
+    by_lower = {key.lower(): key for key in known}
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
+
+
+def new(path: str, *inner: Pattern, **parameters: Any) -> Pattern:
+    """Return what makes an estimator, whose module is imported only then.
+
+    Parameters
+    ----------
+    path : str
+        Module and class, with a colon between.
+    *inner : callable
+        Patterns of the estimators that are its first parameters.
+    **parameters
+        Further parameters; patterns among them are made, too.
+
+    Returns
+    -------
+    callable
+        The pattern.
+    """
+
+    def make() -> Any:
+        module, _, name = path.partition(":")
+        values = {key: value() if callable(value) else value for key, value in parameters.items()}
+        return getattr(import_module(module), name)(*(one() for one in inner), **values)
+
+    return make
+
+
+def _parameters_inside(estimator: Any, depth: int) -> dict[str, str]:
+    """Return the parameters of what lies `depth` levels inside, and their full names."""
+    if depth == 0:
+        return {}
+    prefix = ""
+    for _ in range(depth):
+        parameters = estimator.get_params(deep=False)
+        # ClassifierChain has "base_estimator" before scikit-learn 1.7.
+        name = "estimator" if "estimator" in parameters else "base_estimator"
+        prefix += f"{name}__"
+        estimator = parameters[name]
+    return {name: prefix + name for name in estimator.get_params(deep=False)}
