@@ -107,6 +107,7 @@ SUBJECTS = {
     "estimators/test_interrupted_threshold.py",
     "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
+    "estimators/test_scikit_learn.py",
     "estimators/shared/test_class_weight.py",
     "estimators/shared/test_late_interrupts.py",
     "estimators/shared/test_top_k.py",

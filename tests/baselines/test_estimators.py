@@ -5,23 +5,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from multimargin import baselines
-from tests.support.scikit_learn_checks import all_checks_of
-
-MODELS = [
-    baselines.MLkNN(),
-    baselines.BRkNN(),
-    baselines.BRkNN(n_neighbors=10, balanced=False),
-    baselines.BPMLL(n_epochs=20, random_state=0),
-    baselines.CalibratedLabelRanking(),
-    baselines.RAkEL(random_state=0),
-    baselines.LabelPowerset(),
-]
-
-
-@all_checks_of(MODELS)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(

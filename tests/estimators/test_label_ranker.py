@@ -17,7 +17,6 @@ from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
 from multimargin.thresholds import F1Threshold, PooledCalibration
 from multimargin.tuning import MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
-from tests.support.scikit_learn_checks import all_checks_of
 
 QUICK = {"loss": "hinge", "class_weight": None, "top_k": None, "random_state": 0}
 
@@ -27,22 +26,6 @@ def problem(seed=0, n=150, d=6, q=5):
     # Rows without labels have a test of their own.
     y[y.sum(axis=1) == 0, seed % q] = 1
     return X, y
-
-
-# As for LogisticRegressionCV: folds of repeated rows are other folds.
-REASON = "a repeated row lies in several folds, a weighted one in one"
-EXEMPT = {
-    "check_sample_weight_equivalence_on_dense_data": REASON,
-    "check_sample_weight_equivalence_on_sparse_data": REASON,
-    "check_class_weight_classifiers": "the calibration undoes what weights do to frequencies",
-}
-
-
-@all_checks_of(
-    [LabelRankerCV([10.0], threshold=0.5, **QUICK)], expected_failed_checks=lambda _: EXEMPT
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_one_setting_is_a_calibrated_classifier():

@@ -23,17 +23,7 @@ from multimargin import (
 )
 from multimargin.datasets import load_digit_attributes
 from tests.support.problems import unrelated_problem
-from tests.support.scikit_learn_checks import checks_of
 from tests.support.subsets import first_fast
-
-
-@checks_of(
-    [LLSF(), LabelSpecificBinaryRelevance(), LabelSpecificClassifierChain(random_state=0)],
-    [LLSF(solver="apg", alpha=0.0)],
-)
-@pytest.mark.filterwarnings(r"ignore:LLSF ended \(slow\)")
-def test_scikit_learn_accepts_it(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

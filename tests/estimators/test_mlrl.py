@@ -14,15 +14,6 @@ from multimargin import MLRL
 from multimargin.reference import mlrl
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
-from tests.support.scikit_learn_checks import checks_of
-
-
-@checks_of([MLRL()], [MLRL(kernel="linear", solver="alternating")])
-@pytest.mark.filterwarnings("ignore:y has labels of one class only")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(name="data")

@@ -23,24 +23,9 @@ from multimargin.measures import SCORERS
 from multimargin.reference import rank_svm
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
-from tests.support.scikit_learn_checks import checks_of
 from tests.support.subsets import first_fast
 
 SOLVERS = ("bcd", "dcd", "frank-wolfe", "exact")
-
-
-@checks_of(
-    [RankSVM()],
-    [
-        RankSVM(kernel="linear", bias="penalized", max_iter=100_000),
-        RankSVM(solver="dcd"),
-        RankSVM(solver="frank-wolfe", tol=1e-2, max_iter=100_000),
-        RankSVM(threshold="features"),
-        RankSVM(threshold=0.5, bias="none"),
-    ],
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def multilabel_data(seed=0, n=60, d=4):

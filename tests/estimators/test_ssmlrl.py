@@ -12,20 +12,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 from multimargin import MLRL, SSMLRL
 from multimargin.estimators.ssmlrl import _reduced_by_factor, reduced_kernel
 from multimargin.reference import mlrl
-from tests.support.scikit_learn_checks import checks_of
-
-
-def exempt(estimator):
-    """Name the check that takes -1 for a class, as scikit-learn does for its own estimators."""
-    return {"check_classifiers_classes": "-1 in y marks an unlabelled row"}
-
-
-@checks_of([SSMLRL()], [], expected_failed_checks=exempt)
-@pytest.mark.filterwarnings("ignore:y has labels of one class only")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(name="data")

@@ -4,5 +4,4 @@
 - `models`: what fitted models say, in the form that references take;
 - `data`: the folder of real data sets, where there is one;
 - `subsets`: which cases of a parameter run in `make test`, and which in `make test-all` alone;
-- `scikit_learn_checks`: those of an estimator and of its variants.
 """

@@ -7,7 +7,6 @@ import pytest
 from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -16,7 +15,6 @@ from multimargin import RankSVM
 from multimargin.measures import SCORERS, get_scorer
 from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 from tests.support.problems import noisy_linear_problem
-from tests.support.scikit_learn_checks import all_checks_of
 from tests.support.subsets import first_fast
 
 
@@ -180,15 +178,6 @@ def test_refusals():
         )
         with pytest.raises((TypeError, ValueError), match=message):
             search.fit(X, Y)
-
-
-# What `GridSearchCV` itself warns of when a check feeds it nonsense.
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
-@pytest.mark.filterwarnings("ignore:(Scoring failed|One or more of the test scores):UserWarning")
-@all_checks_of([LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_a_rule_of_ones_own_chooses_among_several_scores():

@@ -15,7 +15,6 @@ from sklearn.model_selection import GridSearchCV
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVMz
 from multimargin.measures import SCORERS
 from tests.support.problems import noisy_linear_problem
-from tests.support.scikit_learn_checks import checks_of
 from tests.support.subsets import first_fast
 
 CLASSES = [RankLSVM(), MLODM(), RankCVM(), RankHLapSVM()]
@@ -33,11 +32,6 @@ def name(estimator):
 
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=name)
-
-
-@checks_of(CLASSES, VARIANTS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture
