@@ -7,19 +7,10 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import multimargin
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
-METHODS = (
-    "LLSF",
-    "MLODM",
-    "MLRL",
-    "RankCVM",
-    "RankHLapSVM",
-    "RankLSVM",
-    "RankSVM",
-    "RankSVMz",
-    "SSMLRL",
-)
+METHODS = [*(method.__name__ for method in PAIRWISE), "LLSF", "MLRL", "SSMLRL"]
 CASES = [
     (method, kernel)
     for method in METHODS

@@ -30,8 +30,9 @@ from multimargin import (
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.measures import get_scorer, ranking_loss
 from multimargin.reference import llsf
+from tests.support.models import PAIRWISE
 
-PAIRWISE = [
+CASES = [
     (RankSVM, {}),
     (RankSVM, {"bias": "penalized", "kernel": "linear"}),
     (RankSVM, {"kernel": "linear", "pair_weights": "uniform", "bias": "none"}),
@@ -80,7 +81,7 @@ def made(method, parameters):
 
 
 @pytest.mark.parametrize("unknown", [False, True])
-@pytest.mark.parametrize(("method", "parameters"), PAIRWISE)
+@pytest.mark.parametrize(("method", "parameters"), CASES)
 def test_weights_are_numbers_of_rows(method, parameters, unknown):
     X, Y, weights, rows = problem(unknown)
     if method is SSMLRL:
@@ -143,7 +144,7 @@ def test_llsf_names_the_methods_that_take_unknown_labels():
         LLSF().fit(X, Y)
 
 
-@pytest.mark.parametrize("method", [RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM, RankHLapSVM])
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_the_threshold_counts_rows_by_their_weights(method):
     X, Y, weights, rows = problem(unknown=True)
     # A unique model, so that its threshold is.
@@ -159,7 +160,7 @@ def test_the_threshold_counts_rows_by_their_weights(method):
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 def test_weights_of_one_change_nothing_but_rounding(storage):
     X, Y, _, _ = problem(unknown=False)
-    for method, parameters in PAIRWISE[:3]:
+    for method, parameters in CASES[:3]:
         plain = made(method, parameters).fit(storage(X), Y)
         weighted = made(method, parameters).fit(storage(X), Y, sample_weight=np.ones(36))
         assert weighted.objective_ == pytest.approx(plain.objective_, rel=1e-8)

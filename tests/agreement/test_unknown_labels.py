@@ -20,6 +20,7 @@ from multimargin import (
 )
 from multimargin.reference import exact, mlodm, rank_cvm, rank_hlapsvm, rank_lsvm, rank_svm
 from multimargin.reference import rank_svmz as zero_label
+from tests.support.models import PAIRWISE
 
 C, THETA, MU, GAMMA = 2.5, 0.3, 0.6, 0.4
 TOL = 1e-9
@@ -206,10 +207,7 @@ def test_the_exact_models_agree_with_the_programme():
     )
 
 
-METHODS = [RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM, RankHLapSVM]
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_labels_without_nan_give_the_same_bits_in_every_type(method):
     X, Y = problem(9)
     Y = np.nan_to_num(Y)
@@ -219,7 +217,7 @@ def test_labels_without_nan_give_the_same_bits_in_every_type(method):
     assert first.objective_ == other.objective_
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_label_that_is_nowhere_known_changes_nothing_for_the_others(method):
     X, Y = problem(10)
     more = np.column_stack([Y, np.full(len(Y), np.nan)])
@@ -238,7 +236,7 @@ def test_a_label_that_is_nowhere_known_changes_nothing_for_the_others(method):
     assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_row_without_known_labels_is_one_without_pairs(method):
     X, Y = problem(11)
     assert np.isnan(Y[0]).all()
@@ -253,7 +251,7 @@ def test_a_row_without_known_labels_is_one_without_pairs(method):
     np.testing.assert_allclose(whole.label_scores(X), part.label_scores(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_warm_start_survives_labels_that_became_unknown(method):
     X, Y = problem(12)
     settings = {"tol": 1e-8, "gamma": 0.3, "max_iter": 100_000}

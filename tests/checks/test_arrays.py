@@ -4,25 +4,23 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.datasets import MultilabelData
 from multimargin.kernels import Kernel, kernel_matrix, rust_features
 from multimargin.thresholds import FeaturesThreshold
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
 X, Y = noisy_linear_problem(0, 30, 4, 3, noise=0.0, cut=0.0)
 
 ESTIMATORS = [
-    RankSVM(),
+    *(method() for method in PAIRWISE),
     RankSVM(kernel="linear"),
     RankSVM(threshold="features"),
-    RankLSVM(),
     RankCVM(solver="frank-wolfe"),
-    MLODM(),
     RankHLapSVM(kernel="linear"),
-    RankSVMz(),
     MLRL(),
     LLSF(),
 ]

@@ -10,17 +10,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from tests.support.models import PAIRWISE
 from tests.support.subsets import fast_only
 
 ESTIMATORS = [
-    RankSVM(),
-    RankLSVM(),
-    RankCVM(),
+    *(method() for method in PAIRWISE),
     RankCVM(solver="pairwise-frank-wolfe"),
-    MLODM(),
     RankHLapSVM(kernel="linear"),
-    RankHLapSVM(kernel="rbf"),
-    RankSVMz(),
 ]
 
 every_estimator = pytest.mark.parametrize(

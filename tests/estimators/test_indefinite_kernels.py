@@ -8,31 +8,23 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.kernels import kernel_matrix, nearest_positive_semidefinite
-from tests.support.models import expansion_matrix
+from tests.support.models import PAIRWISE, expansion_matrix
 from tests.support.problems import noisy_linear_problem
 
-PAIRWISE = [
-    *(RankSVM(bias=bias) for bias in ("free", "penalized", "none")),
-    RankCVM(),
-    RankLSVM(),
-    MLODM(),
-    RankHLapSVM(),
+ESTIMATORS = [
+    *(method() for method in PAIRWISE),
+    *(RankSVM(bias=bias) for bias in ("penalized", "none")),
     RankHLapSVM(lam=0.0),
-    RankSVMz(),
+    MLRL(),
+    MLRL(fixed_covariance=np.eye(4) / 4),
+    SSMLRL(),
 ]
-RELATIONSHIPS = [MLRL(), MLRL(fixed_covariance=np.eye(4) / 4), SSMLRL()]
-SOLVERS = {
-    RankSVM: ("bcd", "dcd", "frank-wolfe", "exact"),
-    RankCVM: ("bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"),
-    MLRL: ("splitting", "alternating", "exact"),
-    SSMLRL: ("splitting", "alternating", "exact"),
-}
 CASES = [
     clone(estimator).set_params(kernel="precomputed", solver=solver)
-    for estimator in [*PAIRWISE, *RELATIONSHIPS]
-    for solver in SOLVERS.get(type(estimator), ("bcd", "dcd", "exact"))
+    for estimator in ESTIMATORS
+    for solver in getattr(estimator, "_solvers", ("splitting", "alternating", "exact"))
 ]
 EXACT = [model for model in CASES if model.solver == "exact"]
 
@@ -178,7 +170,7 @@ def test_a_warm_start_after_a_clipped_kernel_starts_anew(problem):
     np.testing.assert_array_equal(model.label_scores(definite), fresh.label_scores(definite))
 
 
-@pytest.mark.parametrize("solver", SOLVERS[SSMLRL])
+@pytest.mark.parametrize("solver", ["splitting", "alternating", "exact"])
 @pytest.mark.parametrize("lam2", [0.0, 0.01, 1.0])
 def test_unlabelled_rows(problem, solver, lam2):
     K, Y = problem

@@ -34,22 +34,19 @@ from multimargin import (
     CalibratedClassifier,
     LabelRankerCV,
     LabelSpecificBinaryRelevance,
-    RankCVM,
-    RankHLapSVM,
-    RankLSVM,
     RankSVM,
-    RankSVMz,
     ThresholdedClassifier,
 )
 from multimargin.datasets import load_debian_tags, load_digit_attributes
 from multimargin.datasets.table_encoder import with_encoder
 from multimargin.onnx import export
 from multimargin.thresholds import CountThreshold, LabelsThreshold, Threshold
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
-METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM, MLRL, SSMLRL]
+METHODS = [*PAIRWISE, MLRL, SSMLRL]
 # Rounding of sums in another order, relative to the scores.
 TOLERANCE = 1e-9
 

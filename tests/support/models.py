@@ -1,6 +1,12 @@
-"""What fitted models say, in the form that references take."""
+"""What fitted models say, in the form that references take, and which methods are of the family."""
 
 import numpy as np
+
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.methods import METHODS
+
+_ESTIMATORS = [method.estimator for method in METHODS.values()]
+PAIRWISE = [estimator for estimator in _ESTIMATORS if issubclass(estimator, PairwiseClassifier)]
 
 
 def expansion_matrix(model, n):

@@ -8,9 +8,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import RankSVM
 from multimargin.measures import get_scorer, ranking_loss
 from multimargin.tuning import MultilabelStratifiedKFold, PathCV
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
@@ -19,7 +20,7 @@ def problem(n=60):
     return noisy_linear_problem(0, n, 4, 3, noise=0.5, cut=0.2)
 
 
-@pytest.mark.parametrize("method", [RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, RankSVMz])
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_it_chooses_what_single_cold_fits_choose(method):
     X, Y = problem()
     estimator = method(tol=1e-8, max_iter=100_000, random_state=0)

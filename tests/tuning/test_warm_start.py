@@ -13,10 +13,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multimargin import LLSF, MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import LLSF, RankSVM
 from multimargin.kernels import kernel_matrix
 from multimargin.measures import get_scorer
 from multimargin.tuning import WarmStartGridSearchCV
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
@@ -27,7 +28,7 @@ def problem(n=60):
     return noisy_linear_problem(0, n, 4, 3, noise=0.5, cut=0.2)
 
 
-@pytest.mark.parametrize("method", [RankSVM, RankLSVM, RankCVM, MLODM, RankHLapSVM, RankSVMz])
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_same_scores_as_a_cold_search(method):
     X, Y = problem()
     model = method(tol=1e-8, max_iter=100_000, kernel="rbf", random_state=0)

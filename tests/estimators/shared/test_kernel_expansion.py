@@ -10,11 +10,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLRL, SSMLRL, RankSVM
 from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
+from tests.support.models import PAIRWISE
 
 ROWS = ("support_", "dual_coef_", "support_vectors_")
-METHODS = [RankSVM, RankSVMz, RankCVM, RankLSVM, MLODM, RankHLapSVM]
 RELATIONSHIPS = [MLRL, SSMLRL]
 
 
@@ -25,7 +25,7 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
     return X, (X @ rng.standard_normal((4, 3)) > 0.3).astype(int)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_linear_model_is_its_weights(method: type, problem) -> None:
     X, Y = problem
     lean = method(C=1.0, kernel="linear", random_state=0).fit(X, Y)
@@ -39,7 +39,7 @@ def test_a_linear_model_is_its_weights(method: type, problem) -> None:
     assert len(pickle.dumps(lean)) < len(X.tobytes())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_model_with_a_kernel_needs_its_rows(method: type, problem) -> None:
     X, Y = problem
     model = method(kernel="rbf", random_state=0).fit(X, Y)
@@ -49,7 +49,7 @@ def test_a_model_with_a_kernel_needs_its_rows(method: type, problem) -> None:
     assert not hasattr(model.set_params(kernel="rbf").fit(X, Y), "coef_")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_warm_start_after_a_lean_fit_starts_anew(method: type, problem) -> None:
     X, Y = problem
     model = method(kernel="linear", random_state=0).fit(X, Y)

@@ -10,20 +10,18 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
+from multimargin import LLSF, MLRL, SSMLRL, RankCVM, RankSVM
 from multimargin.interrupts import Interrupts
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
 X, Y = noisy_linear_problem(3, 24, 4, 3, noise=0.5)
 LOOPS = ("solve_pairwise", "solve_mlrl", "solve_label_features", "solve_simplex")
 
 MODELS = [
-    RankSVM(threshold=0.0),
-    RankSVM(kernel="linear", bias="penalized"),
-    RankSVMz(),
+    *(method() for method in PAIRWISE),
+    RankSVM(kernel="linear", bias="penalized", threshold=0.0),
     RankCVM(solver="pairwise-frank-wolfe"),
-    MLODM(),
-    RankHLapSVM(),
     MLRL(lam=0.05),
     SSMLRL(),
     LLSF(alpha=0.5),

@@ -5,9 +5,10 @@ import pytest
 
 from multimargin import RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.estimators.shared.pair_weights import number_at_the_top
+from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
-METHODS = [RankSVM, RankLSVM, RankCVM, RankHLapSVM]
+METHODS = [method for method in PAIRWISE if "top_k" in method().get_params()]
 SETTINGS = {"C": 2.0, "tol": 1e-8, "max_iter": 100_000, "random_state": 0}
 
 
