@@ -1,6 +1,9 @@
 """The certificate of every estimator is that of the model it returns, at every scale."""
 
+import io
+import signal
 import warnings
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -149,6 +152,58 @@ def test_objective_is_that_of_the_model_returned(estimator, kernel, scale, d):
     assert (model.status_ == "converged") == (model.dual_gap_ <= tol) or model.dual_gap_ < 0.0
     if model.status_ == "converged":
         assert model.dual_gap_ >= -1e-9
+
+
+class PressesCtrlC(io.StringIO):
+    """Takes what a fit prints after its second epoch."""
+
+    def write(self, text):
+        if "epoch    2" in text:
+            signal.raise_signal(signal.SIGINT)
+        return len(text)
+
+
+def interrupted(estimator, X, Y, **parameters):
+    model = clone(estimator).set_params(C=100.0, tol=1e-9, verbose=1, **parameters)
+    model.set_params(random_state=0, warm_start=True)
+    with redirect_stdout(PressesCtrlC()), pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.status_ == "interrupted"
+    return model
+
+
+@every_pairwise
+@pytest.mark.parametrize("kernel", fast_only(KERNELS, ["linear", "rbf"]))
+@pytest.mark.parametrize("rows", first_fast([60, 600], 1))
+def test_the_objective_after_an_interruption_is_that_of_the_model(estimator, kernel, rows):
+    # All rows of few are scored again, and some of many.
+    X, Y = noisy_linear_problem(3, rows, 5, 4, noise=2.0, cut=0.5)
+    if kernel == "precomputed":
+        X = X @ X.T
+    model = interrupted(estimator, X, Y, **KERNELS[kernel])
+    scores = model.label_scores(X)
+    norm = squared_norm(model, scores)
+    assert 0.5 * norm <= model.objective_ < np.inf
+    if isinstance(model, RankCVM):
+        # Of which the campaign of random problems tells the value.
+        return
+    objective = 0.5 * norm + pair_losses(model, scores, Y)
+    if isinstance(model, RankHLapSVM) and model.lam > 0.0:
+        laplacian = Laplacian(Y.astype(float), model.hyperedge_weights_)
+        objective += 0.5 * model.lam * np.sum(scores * laplacian.product(scores))
+    assert model.objective_ == pytest.approx(objective, rel=1e-9)
+    assert model.dual_gap_ == pytest.approx(1.0 - model.dual_objective_ / objective, abs=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [RankLSVM(), RankHLapSVM(), RankHLapSVM(lam=0.0)], ids=repr)
+def test_a_linear_model_is_its_expansion_after_an_interruption(estimator):
+    # So many scores are not computed for one who waits.
+    X, Y = noisy_linear_problem(3, 600, 5, 1000, noise=2.0, cut=0.5)
+    Y[:, 4:] = 0
+    model = interrupted(estimator, X, Y, kernel="linear")
+    assert 0.5 * squared_norm(model, np.zeros((1, 1000))) <= model.objective_ < np.inf
+    weights = model.dual_coef_.T @ X[model.support_]
+    np.testing.assert_allclose(weights, model.coef_, atol=1e-9 * np.abs(weights).max())
 
 
 @pytest.mark.parametrize("estimator", [MLRL(keep_rows=True)], ids=repr)

@@ -15,7 +15,7 @@ from multimargin.verification import __main__ as verification
 from multimargin.verification import campaign
 from multimargin.verification.bounds import optimum
 from multimargin.verification.campaign import judge, run, write_reproducer
-from multimargin.verification.tasks import SOLVERS, draw_task
+from multimargin.verification.tasks import ENDS, SOLVERS, draw_task, strained
 from tests.support.subsets import fast_only, first_fast
 
 CASES = [(method, solver) for method, solvers in SOLVERS.items() for solver in sorted({*solvers})]
@@ -39,6 +39,27 @@ def test_no_miss(method, solver):
     # The published loops crawl; everything else is to solve nearly all of them.
     crawls = solver in ("dcd", "frank-wolfe", "alternating")
     assert statuses.count("converged") >= (0.2 if crawls else 0.7) * EACH, statuses
+
+
+@pytest.mark.parametrize(
+    ("method", "solver"), fast_only(CASES, FAST), ids=[f"{m.__name__}-{s}" for m, s in CASES]
+)
+@pytest.mark.parametrize("ends", ENDS)
+def test_no_miss_where_a_fit_is_ended_early(method, solver, ends):
+    first = 1000 * CASES.index((method, solver))
+    drawn = [strained(draw_task(9, first + index, method, solver)) for index in range(30)]
+    # The weights of a linear model and the expansion of a kernel are two models to be right.
+    linear = [task for task in drawn if task.parameters.get("kernel", "linear") == "linear"]
+    others = [task for task in drawn if task not in linear]
+    statuses = set()
+    for task in linear[:4] + others[:2]:
+        verdict = judge(replace(task, ends=ends))
+        assert not verdict.misses, f"{verdict.task}: {verdict.misses}"
+        statuses.add(verdict.status)
+    if solver != "exact":
+        assert {"time": "time_limit", "interrupt": "interrupted", "epochs": "max_iterations"}[
+            ends
+        ] in statuses
 
 
 def test_a_task_is_drawn_by_its_numbers():
@@ -156,18 +177,31 @@ def test_the_program_fits_the_same_model(tmp_path, index):
     assert done.stdout.split()[:2] == [model.status_, str(model.objective_)]
 
 
-@pytest.mark.parametrize("status", sorted(campaign.NOT_JUDGED))
-def test_a_fit_that_did_not_come_to_an_end_is_not_judged(monkeypatch, status):
-    task = draw_task(6, 0, RankSVM, "bcd")
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [("indefinite_kernel", "is said to be indefinite"), ("interrupted", "nobody interrupted")],
+)
+def test_a_status_that_is_not_true_is_a_miss(monkeypatch, status, message):
     fit = RankSVM.fit
 
     def stopped(model, X, Y):
         fit(model, X, Y).status_ = status
 
     monkeypatch.setattr(RankSVM, "fit", stopped)
-    monkeypatch.setattr(campaign, "optimum", None)
-    verdict = judge(task)
-    assert (verdict.status, verdict.misses) == (status, [])
+    (miss,) = judge(draw_task(6, 0, RankSVM, "bcd")).misses
+    assert message in miss
+
+
+@pytest.mark.parametrize("ends", ["", *ENDS])
+@pytest.mark.parametrize(("method", "solver"), [(RankSVM, "dcd"), (MLODM, "bcd")])
+def test_there_is_no_optimum_of_an_indefinite_kernel(method, solver, ends):
+    task = draw_task(6, 0, method, solver)
+    X = np.random.default_rng(0).normal(size=(len(task.Y), 4))
+    K = X * [1.0, 1.0, -1.0, -0.5] @ X.T
+    parameters = task.parameters | {"kernel": "precomputed"}
+    verdict = judge(replace(task, X=K, K=K, parameters=parameters, ends=ends))
+    assert verdict.status == ("interrupted" if ends == "interrupt" else "indefinite_kernel")
+    assert verdict.misses == []
 
 
 def test_what_the_reference_cannot_solve_is_told_apart(monkeypatch):

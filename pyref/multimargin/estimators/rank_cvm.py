@@ -205,6 +205,7 @@ class RankCVM(PairwiseClassifier):
         norm = self._squared_norm(own)
         loss = self._margin_loss(indicator, weights, own)
         at_margin_1 = self._at_margin_1(0.5 * norm, power=2) + loss
+        assert fit.scores is not None
         said = fit.scores + fit.bias
         change = float(np.sum(self.dual_coef_ * (own - said)[self.support_]))
         _, bound = _simplex_bounds(at_margin_1, 0.0)

@@ -16,6 +16,7 @@ from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.exact import kernel_matrix
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.shared.products import product
 from multimargin.kernels import Kernel, KernelFunction, less_offset, offset_of
 from multimargin.thresholds import Threshold
 from multimargin.thresholds.base import spread
@@ -164,7 +165,7 @@ class RankHLapSVM(PairwiseClassifier):
     def _solve_whitened(self, problem: Problem, laplacian: "Laplacian") -> Fit:
         """Solve Rank-SVM on features that end with a 1."""
         fit, W = self._whitened(problem, _with_ones(problem.X), laplacian)
-        return self._linear_fit(fit, W, laplacian)
+        return self._linear_fit(fit, W, problem.X, laplacian)
 
     def _whitened(self, problem: Problem, X: Matrix, laplacian: "Laplacian") -> tuple[Fit, Matrix]:
         """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X; return the weights of X too.
@@ -192,7 +193,7 @@ class RankHLapSVM(PairwiseClassifier):
         # Column-major and symmetric is row-major and symmetric.
         fit = super()._solve(replace(problem, X=X, metric=_with_lower_triangle(M).T))
         assert fit.weights is not None
-        return self._linear_fit(fit, fit.weights, laplacian)
+        return self._linear_fit(fit, fit.weights, problem.X, laplacian)
 
     def _factor(self, laplacian: "Laplacian", X: Any) -> Matrix:
         """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
@@ -210,14 +211,16 @@ class RankHLapSVM(PairwiseClassifier):
             R = np.asfortranarray(R)
         return R
 
-    def _linear_fit(self, fit: Fit, W: Matrix, laplacian: "Laplacian") -> Fit:
-        """Return a fit on features that end with a 1 as one with the weights W."""
+    def _linear_fit(self, fit: Fit, W: Matrix, X: Any, laplacian: "Laplacian") -> Fit:
+        """Return a fit on features X that end with a 1 as one with the weights W."""
+        weights, bias = np.ascontiguousarray(W[:-1]), W[-1].copy()
+        with_bias = product(X, weights) + bias if fit.scores is None else fit.scores
         return replace(
             fit,
-            weights=np.ascontiguousarray(W[:-1]),
-            bias=W[-1].copy(),
-            scores=np.ascontiguousarray(fit.scores - W[-1]),
-            expansion=fit.dual - self.lam * laplacian.product(fit.scores),
+            weights=weights,
+            bias=bias,
+            scores=np.ascontiguousarray(with_bias - bias),
+            expansion=fit.dual - self.lam * laplacian.product(with_bias),
         )
 
     def _solve_kernel_form(self, problem: Problem, laplacian: "Laplacian") -> Fit:
@@ -249,7 +252,7 @@ class RankHLapSVM(PairwiseClassifier):
             fit,
             weights=safe_sparse_dot(problem.X.T, expansion) if is_linear else None,
             bias=V[-1].copy(),
-            scores=np.ascontiguousarray(fit.scores - V[-1]),
+            scores=None if fit.scores is None else np.ascontiguousarray(fit.scores - V[-1]),
             expansion=expansion,
         )
 
@@ -271,6 +274,7 @@ class RankHLapSVM(PairwiseClassifier):
 
     def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
         # A strong regulariser makes the margins small; their spread takes the place of the 1.
+        assert fit.scores is not None
         return 1.0 if self.lam == 0.0 else spread(fit.scores, sample_weight)
 
     def _forget_rows(self) -> None:

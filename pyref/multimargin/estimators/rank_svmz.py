@@ -136,7 +136,7 @@ class RankSVMz(PairwiseClassifier):
             dual=np.ascontiguousarray(fit.dual[:, :-1]),
             expansion=_relative(fit.dual),
             bias=_relative(fit.bias),
-            scores=_relative(fit.scores),
+            scores=None if fit.scores is None else _relative(fit.scores),
             weights=None if fit.weights is None else _relative(fit.weights),
         )
 
@@ -180,7 +180,8 @@ class RankSVMz(PairwiseClassifier):
     def _fit_threshold(
         self, problem: Problem, targets: Targets, fit: Fit, interrupted: bool
     ) -> None:
-        self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, with_nan(targets.indicator))
+        Y = with_nan(targets.indicator)
+        self.threshold_ = ConstantThreshold(0.0).fit(np.zeros(Y.shape), Y)
 
 
 def _relative(columns: Matrix) -> Matrix:

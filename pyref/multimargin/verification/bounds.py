@@ -17,6 +17,7 @@ from multimargin.reference import (
     rank_lsvm,
     rank_svm,
     rank_svmz,
+    top_k,
 )
 from multimargin.reference.exact import Array
 from multimargin.verification.tasks import Task
@@ -74,6 +75,8 @@ def optimum(task: Task) -> Interval:
         upper = rank_svmz.primal_objective(K, Y, C, zero.B, zero.b, bias)  # type: ignore[arg-type]
         return Interval(zero.objective, upper, float(np.sum(rank_svmz.label_weights(Y, C))))
     weight = float(exact.pair_weights(exact.pairs(Y), C).sum())
+    if task.top is not None:
+        return _optimum_at_the_top(task, K, C, bias, weight)
     if task.estimator is MLODM:
         theta, mu = task.parameters["theta"], task.parameters["mu"]
         odm = mlodm.dual(K, Y, C, theta, mu)
@@ -84,12 +87,27 @@ def optimum(task: Task) -> Interval:
         upper = rank_svm.primal_objective(K, Y, C, hinge.B, hinge.b, bias)  # type: ignore[arg-type]
         return Interval(hinge.objective, upper, weight)
     squared = rank_lsvm.dual(K, Y, C)
-    lower, upper = squared.objective, rank_lsvm.primal_objective(K, Y, C, squared.B)
+    upper = rank_lsvm.primal_objective(K, Y, C, squared.B)
+    return _of_squares(task, squared.objective, upper, weight)
+
+
+def _of_squares(task: Task, lower: float, upper: float, weight: float) -> Interval:
+    """Return the bounds of the squared hinge as those of the method that is made of it."""
     if task.estimator is RankCVM:
         # (37) has the optimum 1/(2 S) where the squared hinge has S/2.
         largest = 1.0 / (4.0 * lower) if lower > 0.0 else np.inf
         return Interval(1.0 / (4.0 * upper), largest, largest)
     return Interval(lower, upper, 0.5 * weight)
+
+
+def _optimum_at_the_top(task: Task, K: Array, C: Any, bias: str, weight: float) -> Interval:
+    assert task.top is not None
+    hinge = task.estimator in (RankSVM, RankHLapSVM)
+    loss: top_k.Loss = "hinge" if hinge else "squared_hinge"
+    solution = top_k.dual(K, task.Y, C, task.top, loss, bias)  # type: ignore[arg-type]
+    lower, model = solution.objective, (solution.B, solution.b)
+    upper = top_k.primal_objective(K, task.Y, C, task.top, loss, bias, *model)  # type: ignore[arg-type]
+    return Interval(lower, upper, weight) if hinge else _of_squares(task, lower, upper, weight)
 
 
 def returned(task: Task, model: Any) -> Value:
@@ -125,7 +143,11 @@ def returned(task: Task, model: Any) -> Value:
 def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     """Return the loss of scores, and how much it moves where they move by their rounding."""
     pairs = _pairs(task)
-    c = exact.pair_weights(pairs, _weight_of_the_loss(task))
+    C = _weight_of_the_loss(task)
+    if np.ndim(C) == 2 and task.estimator is RankSVMz:
+        # Beside an irrelevant label the zero label is the relevant one.
+        C = np.column_stack([C, np.broadcast_to(_weight_of_rows(task), len(C))])
+    c = exact.pair_weights(pairs, C)
     z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
     moved = 2.0 * EPS * (len(A) * (np.abs(task.K) + 1.0) @ np.abs(A) + np.abs(F)).max(axis=1)
 
@@ -140,7 +162,17 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
 
     here, delta = values(z), 2.0 * moved[pairs.i]
     apart = np.maximum(np.abs(values(z - delta) - here), np.abs(values(z + delta) - here))
-    return float(c @ here), float(c @ apart)
+    if task.top is None:
+        return float(c @ here), float(c @ apart)
+    # Those of the highest irrelevant labels are the largest of a relevant one.
+    total = rounding = 0.0
+    for label in np.unique(np.stack([pairs.i, pairs.m]), axis=1).T:
+        own = np.flatnonzero((pairs.i == label[0]) & (pairs.m == label[1]))
+        number = min(task.top, own.size)
+        weight = float(c[own[0]]) * own.size / number
+        total += weight * float(np.sort(here[own])[own.size - number :].sum())
+        rounding += weight * number * float(apart[own].max())
+    return total, rounding
 
 
 def _pairs(task: Task) -> exact.Pairs:
@@ -159,7 +191,15 @@ def _with_zero_label(differences: Array) -> Array:
 
 
 def _weight_of_the_loss(task: Task) -> Any:
-    """Return C, of each row where these have weights."""
+    """Return C, of each row where these have weights, and of each label where these have some."""
+    weights = task.parameters.get("class_weight")
+    of_rows = _weight_of_rows(task)
+    if weights is None:
+        return of_rows
+    return np.reshape(of_rows, (-1, 1)) * np.where(task.Y == 1, weights, 1.0)
+
+
+def _weight_of_rows(task: Task) -> Any:
     C = task.parameters["C"]
     return C if task.weights is None else C * task.weights
 

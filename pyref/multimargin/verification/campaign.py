@@ -33,7 +33,10 @@ PATIENCE = 60
 # No epoch is as short; one more is made for each component of the labels, at most three of two
 # labels or more, and for a start.
 AT_ONCE, MOST_EPOCHS = 1e-9, 6
-NOT_JUDGED = ("indefinite_kernel", "interrupted")
+# Between two looks at the clock.
+MOST_STEPS = 16
+# Statuses of fits with a kernel of which there is no optimum; one that is interrupted may have any.
+WITHOUT_OPTIMUM = ("indefinite_kernel", "interrupted")
 
 
 @dataclass
@@ -84,28 +87,40 @@ def judge(task: Task) -> Verdict:
         found = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
         return Verdict(task, "exception", [found])
     verdict = Verdict(task, str(model.status_))
-    if verdict.status in NOT_JUDGED and not (task.ends and np.isfinite(model.objective_)):
-        return verdict
-    if task.ends == "time" and len(model.history_["epoch"]) > MOST_EPOCHS:
-        epochs = len(model.history_["epoch"])
-        verdict.misses.append(f"max_time={AT_ONCE} took {epochs} epochs")
+    if verdict.status == "interrupted" and task.ends != "interrupt":
+        verdict.misses.append("nobody interrupted the fit")
+    if task.ends == "time":
+        # Steps of one row each.
+        steps = task.estimator is RankCVM and _is_published(model)
+        made = model.n_iter_ if steps else len(model.history_["epoch"])
+        if made > (MOST_STEPS if steps else MOST_EPOCHS):
+            unit = "steps" if steps else "epochs"
+            verdict.misses.append(f"max_time={AT_ONCE} took {made} {unit}")
+    interval = None
     try:
         interval = optimum(task)
+        if verdict.status == "indefinite_kernel":
+            verdict.misses.append("the kernel is said to be indefinite, which it is not")
     except ExactSolverError:
-        interval = None
         verdict.resolved = False
     except ValueError as error:
-        verdict.misses.append(f"the status is {verdict.status}, but {error}")
-        return verdict
+        if verdict.status not in WITHOUT_OPTIMUM:
+            verdict.misses.append(f"the status is {verdict.status}, but {error}")
     _compare(verdict, model, value.objective, value.rounding, interval)
     return verdict
 
 
 class _PressesCtrlC(io.StringIO):
-    """Takes the line that a fit prints after an epoch."""
+    """Takes the lines that a fit prints after its epochs, and presses Ctrl-C at one of them."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self._left = after
 
     def write(self, text: str) -> int:
-        signal.raise_signal(signal.SIGINT)
+        self._left -= text.count("\n")
+        if self._left <= 0:
+            signal.raise_signal(signal.SIGINT)
         return len(text)
 
 
@@ -114,12 +129,19 @@ def _fit(task: Task, model: Any) -> None:
     weights = {} if task.weights is None else {"sample_weight": task.weights}
     if task.ends == "time":
         model.set_params(max_time=AT_ONCE)
+    if task.ends == "epochs":
+        name = "max_iter" if "max_iter" in model.get_params() else "max_outer"
+        model.set_params(**{name: task.after})
     if task.ends != "interrupt":
         model.fit(task.X, task.Y, **weights)
         return
     model.set_params(verbose=1)
-    with redirect_stdout(_PressesCtrlC()), suppress(KeyboardInterrupt):
+    with redirect_stdout(_PressesCtrlC(task.after)), suppress(KeyboardInterrupt):
         model.fit(task.X, task.Y, **weights)
+
+
+def _is_published(model: Any) -> bool:
+    return str(model.solver).endswith("frank-wolfe")
 
 
 def _compare(
@@ -135,11 +157,16 @@ def _compare(
     if not np.isfinite([objective, bound]).all():
         misses.append(f"objective {objective}, bound {bound}")
         return
-    published = isinstance(model, RankCVM) and model.solver.endswith("frank-wolfe")
+    published = isinstance(model, RankCVM) and _is_published(model)
     if abs(value - own) > slack and not published:
         misses.append(f"the returned model has the value {value:.10g}, said is {own:.10g}")
     if bound > objective + 1e-9 * abs(objective) + floor:
         misses.append(f"the bound {bound:.12g} is above the objective {objective:.12g}")
+    gap = objective - bound
+    if abs(model.dual_gap_ * abs(objective) - gap) > 1e-9 * abs(objective) + floor:
+        misses.append(
+            f"the gap {model.dual_gap_:.6g} is not that of {objective:.12g}, {bound:.12g}"
+        )
     converged = verdict.status == "converged"
     if converged and not model.dual_gap_ <= tol and model.get_params().get("stop") != "covariance":
         misses.append(f"converged with a gap of {model.dual_gap_:.6g}, tol is {tol:.6g}")
@@ -255,16 +282,16 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
     name = f"{task.estimator.__name__}-{task.seed}-{task.index}"
     sparse = not isinstance(task.X, np.ndarray)
     X = task.X.toarray() if sparse else task.X
-    fixed = task.parameters.get("fixed_covariance")
-    arrays = {"X": X, "Y": task.Y} | ({} if fixed is None else {"fixed_covariance": fixed})
+    given = {name: v for name, v in task.parameters.items() if isinstance(v, np.ndarray)}
+    arrays = {"X": X, "Y": task.Y} | given
     arrays |= {} if task.weights is None else {"weights": task.weights}
     with replacing(folder / f"{name}.npz", "wb") as stream:
         np.savez(stream, **arrays)
     parameters = ", ".join(
-        f"{key}=data['fixed_covariance']" if key == "fixed_covariance" else f"{key}={value!r}"
+        f"{key}=data[{key!r}]" if key in given else f"{key}={value!r}"
         for key, value in _plain(task.parameters).items()
     )
-    given = "X, data['Y']" + ("" if task.weights is None else ", sample_weight=data['weights']")
+    of_fit = "X, data['Y']" + ("" if task.weights is None else ", sample_weight=data['weights']")
     lines = [
         *(f"# {miss}" for miss in verdict.misses),
         f"# python -m multimargin.verification --seed {task.seed} --only {task.index}",
@@ -277,7 +304,7 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
         "",
         f"data = np.load(Path(__file__).with_name({name + '.npz'!r}))",
         "X = sparse.csr_array(data['X'])" if sparse else "X = data['X']",
-        f"model = {task.estimator.__name__}({parameters}).fit({given})",
+        f"model = {task.estimator.__name__}({parameters}).fit({of_fit})",
         "print(model.status_, model.objective_, model.dual_objective_, model.dual_gap_)",
     ]
     path = folder / f"{name}.py"

@@ -44,6 +44,12 @@ METHODS = (
 MOST_ROWS_OF_MANY_LABELS = 10
 # Whose reference takes a C for each row.
 WEIGHTED = (RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM)
+# Whose labels have weights, and which rank against the highest irrelevant labels alone.
+WITH_CLASS_WEIGHT = (*WEIGHTED, RankHLapSVM)
+WITH_TOP_K = (RankSVM, RankLSVM, RankCVM, RankHLapSVM)
+SOLVERS_OF_TOP_K = ("bcd", "exact")
+# How a fit is ended before its time: by `max_time`, by Ctrl-C, or by the largest number of epochs.
+ENDS = ("time", "interrupt", "epochs")
 
 # The largest lam that RankHLapSVM takes.
 MOST_LAM = 1e12
@@ -77,8 +83,10 @@ class Task:
         Kernel matrix of the scaled features, by scikit-learn or SciPy.
     weights : ndarray of shape (n,) or None, default=None
         Weights of the rows.
-    ends : {"", "time", "interrupt"}, default=""
-        How the fit is ended before its time: by `max_time`, or by Ctrl-C after its first epoch.
+    ends : str, default=""
+        How the fit is ended before its time, one of `ENDS`; empty where it is not.
+    after : int, default=1
+        After how many epochs, for Ctrl-C and the largest number.
     """
 
     seed: int
@@ -92,15 +100,23 @@ class Task:
     K: Array = field(repr=False)
     weights: Array | None = field(default=None, repr=False)
     ends: str = ""
+    after: int = 1
 
     def make(self) -> Any:
         """Return the unfitted estimator."""
         return self.estimator(**self.parameters)
 
+    @property
+    def top(self) -> int | None:
+        """With how many irrelevant labels of its row each relevant one is compared; None is all."""
+        top_k, q = self.parameters.get("top_k"), self.Y.shape[1]
+        top = max(1, int(top_k * q)) if isinstance(top_k, float) else top_k
+        return None if top is None or top >= q else top
+
     def __str__(self) -> str:
         kind = f"{type(self.X).__name__} {self.X.dtype}"
         strain = f", weights to {self.weights.max():.1e}" if self.weights is not None else ""
-        strain += f", ended by {self.ends}" if self.ends else ""
+        strain += f", ended by {self.ends} after {self.after}" if self.ends else ""
         size = f"{self.X.shape[0]} x {self.X.shape[1]} ({kind})"
         return f"{self.make()!r} on {size}{strain}".replace("\n", " ")
 
@@ -171,18 +187,36 @@ def strained(task: Task) -> Task:
 
     The pairs of many labels are affordable for the reference where all are with a zero label.
     """
+    task = _with_weighted_labels(task)
     random = np.random.default_rng([task.seed, task.index, 2])
     weights, ends, Y = None, "", task.Y
-    if random.random() < 0.3 and task.estimator is RankSVMz and len(Y) <= MOST_ROWS_OF_MANY_LABELS:
+    few = len(Y) <= MOST_ROWS_OF_MANY_LABELS and "class_weight" not in task.parameters
+    if random.random() < 0.3 and task.estimator is RankSVMz and few:
         Y = (random.random((len(Y), random.integers(200, 301))) < random.uniform(0.05, 0.5)).astype(
             int
         )
     if random.random() < 0.2:
-        ends = str(random.choice(["time", "interrupt"]))
+        ends = str(random.choice(ENDS))
     if random.random() < 0.2 and task.estimator in WEIGHTED:
         low, high = np.sort(random.uniform(-5, 8, size=2))
         weights = 10.0 ** random.uniform(low, high, size=len(task.Y))
-    return replace(task, Y=Y, weights=weights, ends=ends)
+    after = int(random.geometric(0.3))
+    return replace(task, Y=Y, weights=weights, ends=ends, after=after)
+
+
+def _with_weighted_labels(task: Task) -> Task:
+    """Return a task in which labels have weights, or the top of the ranking counts, in a part."""
+    random = np.random.default_rng([task.seed, task.index, 3])
+    q = task.Y.shape[1]
+    weights = 10.0 ** random.uniform(-1.0, 1.0, size=q)
+    top_k = random.choice([float(random.uniform(0.1, 0.9)), int(random.integers(1, q))])
+    parameters = dict(task.parameters)
+    if random.random() < 0.2 and task.estimator in WITH_CLASS_WEIGHT:
+        parameters["class_weight"] = weights
+    takes_top_k = task.estimator in WITH_TOP_K and parameters["solver"] in SOLVERS_OF_TOP_K
+    if random.random() < 0.3 and takes_top_k:
+        parameters["top_k"] = float(top_k) if top_k < 1.0 else int(top_k)
+    return replace(task, parameters=parameters)
 
 
 def _draw_llsf(random: np.random.Generator, tol: float, scale: float) -> dict[str, Any]:

@@ -28,8 +28,8 @@ pub struct PairwiseSolution {
     bias: Py<PyArray1<f64>>,
     /// Weights W, shape (d, q), for a linear kernel on features.
     weights: Option<Py<PyArray2<f64>>>,
-    /// Scores of the training rows without the bias, shape (n, q).
-    scores: Py<PyArray2<f64>>,
+    /// Scores of the training rows without the bias, shape (n, q); None where Ctrl-C would have to wait for them.
+    scores: Option<Py<PyArray2<f64>>>,
     /// Why the loop ended.
     status: &'static str,
     /// Epochs made.
@@ -238,7 +238,7 @@ pub fn solve_pairwise<'py>(
             weights: weights
                 .map(|weights| matrix(py, weights, arrays.columns(), q))
                 .transpose()?,
-            scores: matrix(py, scores, n, q)?,
+            scores: scores.map(|scores| matrix(py, scores, n, q)).transpose()?,
             status: report.status.name(),
             epochs: report.epochs,
             primal: report.primal,

@@ -22,15 +22,17 @@ class Report:
     status: str = "converged"
 
 
-def judged(n: int, values: dict[bool, tuple[float, float]]) -> tuple[Report, list[int]]:
+def judged(
+    n: int, values: dict[bool, tuple[float, float]], status: str = "converged"
+) -> tuple[Report, list[int]]:
     """Values by whether they are those of all rows."""
-    sizes = []
+    report, sizes = Report(status=status), []
 
     def bounds(rows: np.ndarray) -> tuple[float, float]:
         sizes.append(len(rows))
         return values[len(rows) == n]
 
-    return with_own_certificate(Report(), n, 1e-3, bounds), sizes
+    return with_own_certificate(report, n, 1e-3, bounds), sizes
 
 
 def test_a_sample_that_disagrees_has_all_rows_looked_at() -> None:
@@ -43,6 +45,26 @@ def test_a_sample_that_disagrees_has_all_rows_looked_at() -> None:
     assert report.gap == pytest.approx(3.01 / 103.0)
     report, sizes = judged(n, {False: right, True: wrong})
     assert (report, len(sizes)) == (Report(), 1)
+
+
+@pytest.mark.parametrize("status", ["time_limit", "indefinite_kernel", "interrupted"])
+def test_what_a_fit_was_ended_by_stays(status: str) -> None:
+    right, wrong = (100.0, 99.99), (103.0, 99.99)
+    report, _ = judged(10, {True: wrong}, status)
+    assert (report.primal, report.status) == (103.0, status)
+    assert report.gap == pytest.approx(3.01 / 103.0)
+    assert judged(10, {True: right}, status)[0] == Report(status=status)
+
+
+def test_who_interrupts_waits_for_few_rows() -> None:
+    n, right, wrong = 10**6, (100.0, 99.99), (103.0, 99.99)
+    report, sizes = judged(n, {False: right}, "interrupted")
+    assert report == Report(status="interrupted")
+    assert sizes[0] < 100
+    report, sizes = judged(n, {False: wrong}, "interrupted")
+    assert (report.primal, report.gap, len(sizes)) == (np.inf, np.inf, 1)
+    unknown = Report(primal=np.inf, gap=np.inf, status="interrupted")
+    assert with_own_certificate(unknown, n, 1e-3, lambda rows: right) is unknown
 
 
 def test_scores_that_are_not_finite_lose_everything() -> None:

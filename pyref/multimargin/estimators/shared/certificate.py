@@ -14,13 +14,15 @@ Rows = NDArray[np.intp]
 Bounds = tuple[float, float]
 AnyReport = TypeVar("AnyReport", bound=Report)
 
-# Up to so many rows are all scored again; of more rows, a sample.
+# Up to so many rows are all scored again; of more rows, a sample, small where Ctrl-C waits for it.
 _ALL_ROWS = 512
-_SAMPLE = 256
+_SAMPLE, _SAMPLE_IN_HASTE = 256, 16
 
 # Share of the tolerance, and of the objective, within which two objectives are the same.
 _SHARE_OF_TOLERANCE = 1e-2
 _ROUNDING = 1e-9
+# What a gap above the tolerance does not change.
+_BEFORE_ITS_END = ("interrupted", "time_limit", "indefinite_kernel")
 # A relative gap of which nothing is more than rounding of sums over many rows.
 _ROUNDING_OF_SUMS = 1e-14
 
@@ -31,13 +33,16 @@ def with_own_certificate(
     """Return a report whose certificate is that of the model as it is returned.
 
     A loop certifies the scores that it computed; what is returned are weights or an expansion,
-    whose scores may differ where the problem is ill-conditioned.
+    whose scores may differ where the problem is ill-conditioned. After Ctrl-C the objective is
+    infinite where it is not known at once.
     """
-    if report.status in ("interrupted", "indefinite_kernel"):
+    hasty = report.status == "interrupted"
+    if hasty and not np.isfinite(report.primal):
         return report
     sampled = n > _ALL_ROWS
     every = np.arange(n)
-    rows = np.linspace(0, n - 1, _SAMPLE).astype(np.intp) if sampled else every
+    size = _SAMPLE_IN_HASTE if hasty else _SAMPLE
+    rows = np.linspace(0, n - 1, size).astype(np.intp) if sampled else every
     allowed = max(_SHARE_OF_TOLERANCE * tol, _ROUNDING) * abs(report.primal)
 
     def agree(primal: float, dual: float) -> bool:
@@ -47,13 +52,16 @@ def with_own_certificate(
     primal, dual = bounds(rows)
     if agree(primal, dual):
         return report
-    if sampled:
+    if sampled and hasty:
+        primal = np.inf
+    elif sampled:
         primal, dual = bounds(every)
         if agree(primal, dual):
             return report
     gap = (primal - dual) / abs(primal) if np.isfinite(primal) and primal != 0.0 else np.inf
     # A primal objective below the dual one is no better a certificate than one far above it.
-    status = report.status if -_ROUNDING <= gap <= tol else "inexact"
+    trusted = -_ROUNDING <= gap <= tol or report.status in _BEFORE_ITS_END
+    status = report.status if trusted else "inexact"
     return replace(report, primal=primal, dual_objective=dual, gap=gap, status=status)
 
 

@@ -23,7 +23,8 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         assert fit.weights is not None
         # With columns of B that sum to zero, moving the features moves nothing but the bias.
         moved = mean @ fit.weights
-        return replace(fit, bias=fit.bias - moved, scores=fit.scores + moved)
+        scores = None if fit.scores is None else fit.scores + moved
+        return replace(fit, bias=fit.bias - moved, scores=scores)
     kernel = problem.kernel
     solution = _rust.solve_pairwise(
         problem.indicator,

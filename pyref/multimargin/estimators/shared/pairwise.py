@@ -340,7 +340,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
 
     def _certified(self, problem: Problem, fit: Fit) -> Fit:
         """Return the fit with the certificate of the model that is stored."""
-        X, indicator = problem.features, problem.indicator
+        X, indicator, said = problem.features, problem.indicator, fit.scores
+        if said is None:
+            return fit
         weights = self._pair_weights(indicator, problem.sample_weight)
 
         def bounds(rows: Rows) -> Bounds:
@@ -349,7 +351,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
                 return self._own_bounds(indicator, weights, own, fit)
             of_rows = indicator[rows], weights[rows]
             change = self._margin_loss(*of_rows, own)
-            change -= self._margin_loss(*of_rows, fit.scores[rows] + fit.bias)
+            change -= self._margin_loss(*of_rows, said[rows] + fit.bias)
             change *= X.shape[0] / rows.size
             return fit.primal + self._change_of_objective(change, fit), fit.dual_objective
 
@@ -421,9 +423,11 @@ class PairwiseClassifier(KernelExpansionClassifier):
     ) -> None:
         if not targets.multilabel or interrupted:
             # After an interruption the model is returned at once, without learning a threshold.
-            self.threshold_ = ConstantThreshold(0.0).fit(fit.scores, with_nan(targets.indicator))
+            Y = with_nan(targets.indicator)
+            self.threshold_ = ConstantThreshold(0.0).fit(np.zeros(Y.shape), Y)
             return
         threshold = make_threshold(self.threshold, random_state=self.random_state)
+        assert fit.scores is not None
         scores = fit.scores
         scores += fit.bias
         unit = self._threshold_unit(fit, problem.sample_weight)

@@ -47,8 +47,8 @@ class Fit(Report):
         Dual matrix B.
     bias : ndarray of shape (q,)
         Bias b.
-    scores : ndarray of shape (n, q)
-        Scores of the training rows without the bias.
+    scores : ndarray of shape (n, q) or None
+        Scores of the training rows without the bias; None where Ctrl-C would have to wait for them.
     weights : ndarray of shape (d, q) or None
         Weights W of a linear kernel on features.
     expansion : ndarray of shape (n, q), default=None
@@ -57,7 +57,7 @@ class Fit(Report):
 
     dual: Matrix
     bias: Matrix
-    scores: Matrix
+    scores: Matrix | None
     weights: Matrix | None
     expansion: Matrix | None = None
 

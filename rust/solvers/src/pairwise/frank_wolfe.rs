@@ -211,6 +211,18 @@ impl Point {
         }
     }
 
+    /// The scores `K B`.
+    fn scores(&mut self, q: usize, bias: Bias) -> Vec<f64> {
+        let mut scores = std::mem::take(&mut self.image);
+        if bias == Bias::Penalized {
+            let sum = row_sum(&self.dual, q);
+            scores
+                .chunks_exact_mut(q)
+                .for_each(|row| axpy(-1.0, &sum, row));
+        }
+        scores
+    }
+
     /// Computes `F` anew from `B`; `false` when interrupted.
     fn recompute<S: Scores>(
         &mut self,
@@ -317,9 +329,11 @@ pub fn solve<S: Scores>(
         }
         iterations += 1;
     };
-    // The weights of a linear model are those of B, not those of the last direction.
+    // Weights and scores are those of B, not those of the last direction.
     let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
-    scores.recompute(&point.dual, &threads, watcher);
+    if !scores.recompute(&point.dual, &threads, watcher) {
+        *scores.state() = point.scores(labels.count(), bias);
+    }
     Ok(Solution {
         dual: point.dual,
         bias: intercept,

@@ -1,7 +1,7 @@
 //! The outer loop of the pairwise family: epochs of the engine, a certificate after each, acceleration where they are
 //! slow, and the verdict that ends them. What depends on the kind of bias is a [`Rule`].
 
-use super::bcd::{Certificate, Engine, Epoch, Step};
+use super::bcd::{Certificate, Engine, Epoch, Step, certifies_slowly};
 use super::prompt::Prompt;
 use super::scores::Scores;
 use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
@@ -127,7 +127,7 @@ pub(super) fn run<S: Scores, T: Step>(
         let outcome = engine.epoch(monitor);
         epochs += 1;
         let interrupted = outcome == Epoch::Interrupted;
-        if interrupted && engine.certifies_slowly() {
+        if interrupted && certifies_slowly(engine.labels) {
             // The bound of the epoch before holds; what this point costs stays unknown.
             break (Status::Interrupted, f64::INFINITY, bound);
         }
@@ -208,7 +208,7 @@ fn broken_off<S: Scores, T: Step>(
     monitor: &mut dyn Monitor,
 ) -> Option<Status> {
     if monitor.interrupted() {
-        if monitor.hurried() && engine.certifies_slowly() {
+        if monitor.hurried() && certifies_slowly(engine.labels) {
             point.dual = point.bound;
         } else {
             rule.secure(engine, point, epochs, epoch, monitor.hurried());

@@ -1,7 +1,7 @@
 //! A pairwise problem as a caller states it, and its answer. Which scores represent the geometry, how much memory they
 //! take and which loop runs is decided here.
 
-use super::bcd::Proximal;
+use super::bcd::{Proximal, certifies_slowly};
 use super::dcd::{OnePair, PairLoss};
 use super::scores::{KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel};
 use super::{Setup, frank_wolfe, solve};
@@ -9,7 +9,6 @@ use crate::error::SolverError;
 use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
-use crate::memory::{self, Purpose};
 use crate::report::{Monitor, Solution};
 use std::sync::Arc;
 
@@ -55,8 +54,9 @@ pub struct Request<'a> {
 pub struct Answer {
     /// Dual matrix, bias and certificate.
     pub solution: Solution,
-    /// Scores of the training rows without the bias, `n x q`; zeros when the answer was needed at once.
-    pub scores: Vec<f64>,
+    /// Scores of the training rows without the bias, `n x q`; `None` where the answer is needed at once and they are not
+    /// at hand.
+    pub scores: Option<Vec<f64>>,
     /// `W`, `d x q`, of linear features.
     pub weights: Option<Vec<f64>>,
 }
@@ -139,13 +139,11 @@ impl Request<'_> {
                 expected: "'bcd', 'dcd' or (hinge only) 'frank-wolfe'",
             }),
         }?;
+        let slow = S::WEIGHTS && certifies_slowly(labels);
+        let at_hand = !(slow && monitor.hurried());
         Ok(Answer {
             solution,
-            scores: if monitor.hurried() {
-                memory::matrix(scores.instances(), scores.labels(), Purpose::RowsByLabels)
-            } else {
-                scores.all(&threads)
-            },
+            scores: at_hand.then(|| scores.all(&threads)),
             weights: None,
         })
     }
@@ -155,7 +153,7 @@ impl Answer {
     fn interrupted(labels: &Labels) -> Self {
         Self {
             solution: Solution::interrupted(labels),
-            scores: memory::matrix(labels.instances(), labels.count(), Purpose::RowsByLabels),
+            scores: None,
             weights: None,
         }
     }

@@ -18,6 +18,11 @@ const CHUNK: usize = 64;
 /// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
 const PROMPT_ENTRIES: usize = 500_000;
 
+/// Whether a certificate takes so long that an interrupted fit goes without one.
+pub(crate) fn certifies_slowly(labels: &Labels) -> bool {
+    labels.instances() * labels.count() > PROMPT_ENTRIES
+}
+
 /// Share of the tolerated gap that skipped instances may leave behind.
 const SKIPPED_SHARE: f64 = 0.05;
 
@@ -36,7 +41,7 @@ pub(crate) struct Certificate {
 
 /// The state of block coordinate ascent.
 pub(crate) struct Engine<'a, S: Scores, T: Step> {
-    labels: &'a Labels,
+    pub labels: &'a Labels,
     pub scores: &'a mut S,
     pub threads: &'a Threads,
     settings: &'a Settings,
@@ -369,11 +374,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         } else {
             1.0
         }
-    }
-
-    /// Whether a certificate takes so long that an interrupted fit goes without one.
-    pub fn certifies_slowly(&self) -> bool {
-        self.labels.instances() * self.labels.count() > PROMPT_ENTRIES
     }
 
     /// Computes every instance's gap term at the current scores.

@@ -26,6 +26,6 @@ mod local_scores;
 mod part;
 mod step;
 
-pub(crate) use engine::{Certificate, Engine, Epoch, Snapshot, hinge_dual_terms};
+pub(crate) use engine::{Certificate, Engine, Epoch, Snapshot, certifies_slowly, hinge_dual_terms};
 pub use part::{Answer, Common, PartPoint, PartState, improve_part};
 pub use step::{Block, Proximal, Step};

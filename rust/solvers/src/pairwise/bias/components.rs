@@ -258,6 +258,7 @@ impl Whole<'_> {
         let watcher: &mut dyn Monitor = if S::WEIGHTS { &mut () } else { monitor };
         if !scores.recompute(&self.dual, threads, watcher) {
             self.report.status = Status::Interrupted;
+            scores.state().clone_from(&self.image);
         }
         lift_components(
             &self.component_of,
