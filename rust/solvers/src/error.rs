@@ -16,9 +16,6 @@ pub enum SolverError {
     /// A parameter of the optimal margin loss is out of range.
     #[error(transparent)]
     OptimalMargin(#[from] crate::pairwise::loss::OptimalMarginError),
-    /// The graph of a circulation is out of range.
-    #[error("the linear programme of Frank-Wolfe cannot be set up: {0}")]
-    Circulation(String),
     /// Two options that do not go together.
     #[error("{0}")]
     Unsupported(&'static str),

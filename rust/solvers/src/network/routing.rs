@@ -12,17 +12,23 @@
 //!
 //! A set `S` of nodes lets `t d(S) <= u(S)` pass, where `d(S)` is its demand and `u(S)` the capacity of the arcs that
 //! leave it, and the largest `t` is the least `u(S) / d(S)`. Newton's method on that minimum (Dinkelbach 1967): try a
-//! `t` that is too large, find a minimum cut by a maximum flow, go on with the ratio of that cut. The maximum flow is a
-//! circulation of least cost through one more node, which feeds the sources and is fed by the sinks.
+//! `t` that is too large, find a minimum cut by a maximum flow, go on with the ratio of that cut. Maximum flows are found by
+//! blocking flows (Dinic 1970), in whole multiples of a unit, so that their sums are exact.
 
 use crate::memory::{self, Purpose};
-use crate::network::circulation::{Circulation, CirculationError, CirculationStatus};
+use std::collections::VecDeque;
 
 /// A demand is balanced when its sum is below this fraction of its absolute sum: what remains is taken for rounding.
 const BALANCE_TOLERANCE: f64 = 1e-6;
 
 /// More cuts than Newton's method ever needs.
 const MOST_CUTS: usize = 1000;
+
+/// Less that is sent has a unit as if it were this much: units are no denormal numbers.
+const LEAST_SENT: f64 = 1e-280;
+
+/// A node that no search has reached.
+const UNSEEN: usize = usize::MAX;
 
 /// What can be wrong with a network or its demand.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -73,9 +79,6 @@ pub enum RoutingError {
         /// The capacity that was found.
         found: f64,
     },
-    /// The network has too many nodes.
-    #[error(transparent)]
-    Circulation(#[from] CirculationError),
 }
 
 /// A flow that carries a multiple of the demand.
@@ -122,7 +125,6 @@ pub fn largest_routing(
     }
 
     let mut scale = limit.min(single_node_bound(&demand, capacity));
-    let network = Network::new(&demand, capacity);
     let saturated = 2.0 * nodes as f64 * f64::EPSILON;
     let mut reduction = 4.0 * f64::EPSILON;
     for _ in 0..MOST_CUTS {
@@ -130,17 +132,16 @@ pub fn largest_routing(
         if sent <= 0.0 {
             break;
         }
-        let Some(maximum) = network.maximum_flow(&demand, scale, sent, interrupted)? else {
+        let mut network = Network::new(&demand, capacity, scale, sent);
+        let Some(source_side) = network.saturate(interrupted) else {
             break;
         };
-        let shortfall = 1.0 - maximum.value / sent;
+        let shortfall = 1.0 - network.value() / sent;
         if shortfall <= saturated {
-            return Ok(Routing {
-                scale,
-                flow: network.matrix(&maximum.circulation),
-            });
+            let flow = network.flow(capacity);
+            return Ok(Routing { scale, flow });
         }
-        let cut = cut_ratio(&demand, capacity, &maximum.source_side);
+        let cut = cut_ratio(&demand, capacity, &source_side);
         if cut < scale * (1.0 - reduction) {
             scale = cut;
         } else {
@@ -258,107 +259,135 @@ fn cut_ratio(demand: &[f64], capacity: &[f64], inside: &[bool]) -> f64 {
     }
 }
 
-/// The arcs with capacity, and for every node with a demand one arc from or to the hub, which comes last.
+/// What the arcs can still carry, in units: between the nodes, from a source that comes after them, and to a sink that
+/// comes last.
 struct Network {
     nodes: usize,
-    tails: Vec<u32>,
-    heads: Vec<u32>,
-    capacities: Vec<f64>,
-    /// -1 on the arcs from the hub.
-    costs: Vec<f64>,
-    /// How many arcs there are between the nodes.
-    inner: usize,
-}
-
-struct MaximumFlow {
-    value: f64,
-    circulation: Circulation,
-    /// The nodes on the source side of a minimum cut.
-    source_side: Vec<bool>,
+    /// By tail and head, with what can be taken back.
+    room: Vec<f64>,
+    unit: f64,
+    /// In units.
+    sent: f64,
 }
 
 impl Network {
-    fn new(demand: &[f64], capacity: &[f64]) -> Self {
-        let nodes = demand.len();
-        let (mut tails, mut heads, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
-        for (from, row) in capacity.chunks_exact(nodes).enumerate() {
-            for (to, &amount) in row.iter().enumerate() {
-                if to != from && amount > 0.0 {
-                    tails.push(from as u32);
-                    heads.push(to as u32);
-                    capacities.push(amount);
+    /// The network in which every node may send or take `scale` times its demand, `sent` in all.
+    fn new(demand: &[f64], capacity: &[f64], scale: f64, sent: f64) -> Self {
+        let nodes = demand.len() + 2;
+        // No arc needs more than is sent, and what is then in both directions of one is below 2^53 units.
+        let unit = 2_f64.powi(sent.max(LEAST_SENT).log2().ceil() as i32 - 51);
+        let mut network = Self {
+            nodes,
+            room: Vec::new(),
+            unit,
+            sent: sent / unit,
+        };
+        let in_units = |amount| network.in_units(amount);
+        let mut room = memory::matrix(nodes, nodes, Purpose::LabelsByLabels);
+        for (node, row) in capacity.chunks_exact(demand.len()).enumerate() {
+            let own = &mut room[node * nodes..(node + 1) * nodes];
+            for (room, &amount) in own.iter_mut().zip(row) {
+                *room = in_units(amount);
+            }
+            own[node] = 0.0;
+            own[nodes - 1] = in_units(scale * -demand[node].min(0.0));
+        }
+        for (room, &amount) in room[(nodes - 2) * nodes..].iter_mut().zip(demand) {
+            *room = in_units(scale * amount.max(0.0));
+        }
+        network.room = room;
+        network
+    }
+
+    /// The capacity of an arc.
+    fn in_units(&self, amount: f64) -> f64 {
+        (amount / self.unit).min(self.sent).floor()
+    }
+
+    /// Sends as much as possible; returns which nodes are on the source's side of a minimum cut, or none when interrupted.
+    fn saturate(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Option<Vec<bool>> {
+        loop {
+            if interrupted() {
+                return None;
+            }
+            let levels = self.levels();
+            if levels[self.nodes - 1] == UNSEEN {
+                let inside = levels[..self.nodes - 2].iter().map(|&at| at != UNSEEN);
+                return Some(inside.collect());
+            }
+            self.block(&levels);
+        }
+    }
+
+    /// The number of arcs with room from the source to each node.
+    fn levels(&self) -> Vec<usize> {
+        let mut levels = vec![UNSEEN; self.nodes];
+        levels[self.nodes - 2] = 0;
+        let mut queue = VecDeque::from([self.nodes - 2]);
+        while let Some(node) = queue.pop_front() {
+            let row = &self.room[node * self.nodes..(node + 1) * self.nodes];
+            for (to, &room) in row.iter().enumerate() {
+                if room > 0.0 && levels[to] == UNSEEN {
+                    levels[to] = levels[node] + 1;
+                    queue.push_back(to);
                 }
             }
         }
-        let inner = tails.len();
-        let mut costs = vec![0.0; inner];
-        for (node, &amount) in (0..).zip(demand) {
-            if amount != 0.0 {
-                let (tail, head, cost) = if amount > 0.0 {
-                    (nodes as u32, node, -1.0)
-                } else {
-                    (node, nodes as u32, 0.0)
-                };
-                tails.push(tail);
-                heads.push(head);
-                costs.push(cost);
+        levels
+    }
+
+    /// Sends along paths on which the level rises until each has an arc without room.
+    fn block(&mut self, levels: &[usize]) {
+        let (nodes, source, sink) = (self.nodes, self.nodes - 2, self.nodes - 1);
+        let mut next = vec![0; nodes];
+        let mut path = vec![source];
+        while let Some(&node) = path.last() {
+            if node == sink {
+                let arc = |ends: &[usize]| ends[0] * nodes + ends[1];
+                let arcs: Vec<usize> = path.windows(2).map(arc).collect();
+                let sent = arcs
+                    .iter()
+                    .fold(f64::INFINITY, |m, &arc| self.room[arc].min(m));
+                for &arc in &arcs {
+                    self.room[arc] -= sent;
+                    self.room[arc % nodes * nodes + arc / nodes] += sent;
+                }
+                let full = arcs.iter().position(|&arc| self.room[arc] == 0.0);
+                path.truncate(full.unwrap_or(0) + 1);
+                continue;
+            }
+            let onwards =
+                |&to: &usize| self.room[node * nodes + to] > 0.0 && levels[to] == levels[node] + 1;
+            next[node] = (next[node]..nodes).find(onwards).unwrap_or(nodes);
+            if next[node] < nodes {
+                path.push(next[node]);
+            } else {
+                path.pop();
+                if let Some(&before) = path.last() {
+                    next[before] += 1;
+                }
             }
         }
-        Network {
-            nodes,
-            tails,
-            heads,
-            capacities,
-            costs,
-            inner,
-        }
     }
 
-    /// A maximum flow when every node may send or take `scale` times its demand, `sent` in all; none when interrupted.
-    fn maximum_flow(
-        &self,
-        demand: &[f64],
-        scale: f64,
-        sent: f64,
-        interrupted: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<MaximumFlow>, CirculationError> {
-        // No arc needs more than is sent. The flow is exact to a fraction of the largest capacity, so cutting the
-        // capacities off makes it as exact as the demand asks for.
-        let capacities: Vec<f64> = (self.capacities.iter().map(|&amount| amount.min(sent)))
-            .chain(
-                demand
-                    .iter()
-                    .filter(|&&amount| amount != 0.0)
-                    .map(|&amount| scale * amount.abs()),
-            )
-            .collect();
-        let mut circulation =
-            Circulation::new(self.nodes + 1, &self.tails, &self.heads, &capacities)?;
-        let outcome = circulation.solve(&self.costs, interrupted)?;
-        if outcome.status == CirculationStatus::Interrupted {
-            return Ok(None);
-        }
-        // Potentials differ by whole numbers. An arc with room left does not lead to a lower potential, and an arc from
-        // the hub with room left leads to a potential that is higher by 1.
-        let potentials = circulation.potentials();
-        let source_side = potentials[..self.nodes]
-            .iter()
-            .map(|&at| at - potentials[self.nodes] > 0.5)
-            .collect();
-        Ok(Some(MaximumFlow {
-            value: -outcome.objective,
-            circulation,
-            source_side,
-        }))
+    /// How much is sent.
+    fn value(&self) -> f64 {
+        let arrived = &self.room[(self.nodes - 1) * self.nodes..];
+        self.unit * arrived.iter().sum::<f64>()
     }
 
-    fn matrix(&self, circulation: &Circulation) -> Vec<f64> {
-        let mut matrix = memory::matrix(self.nodes, self.nodes, Purpose::LabelsByLabels);
-        let ends = self.tails.iter().zip(&self.heads).take(self.inner);
-        for ((&tail, &head), &flow) in ends.zip(circulation.flow()) {
-            matrix[tail as usize * self.nodes + head as usize] = flow;
+    /// The flow between the nodes: of an arc in both directions, what one carries more than the other.
+    fn flow(&self, capacity: &[f64]) -> Vec<f64> {
+        let nodes = self.nodes - 2;
+        let mut flow = memory::matrix(nodes, nodes, Purpose::LabelsByLabels);
+        for (place, flow) in flow.iter_mut().enumerate() {
+            let (from, to) = (place / nodes, place % nodes);
+            if from != to {
+                let room = self.room[from * self.nodes + to];
+                *flow = self.unit * (self.in_units(capacity[place]) - room).max(0.0);
+            }
         }
-        matrix
+        flow
     }
 }
 
@@ -368,7 +397,6 @@ impl Network {
 /// Components are numbered from 0 in reverse topological order: an arc between two components leads to the one with
 /// the smaller number. (Tarjan 1972, without recursion.) Entries that a matrix of the wrong size lacks count as 0.
 pub fn strongly_connected_components(nodes: usize, capacity: &[f64]) -> Vec<usize> {
-    const UNSEEN: usize = usize::MAX;
     let has_arc = |from: usize, to: usize| {
         capacity
             .get(from * nodes + to)
@@ -624,14 +652,11 @@ mod tests {
         let routing = route(&demand, &capacity, f64::INFINITY);
         assert_routes(&routing, &demand, &capacity);
         // Larger by 1 in 1e9, the demand would cross some cut that it fills: no flow can carry it.
-        let network = Network::new(&demand, &capacity);
         let total: f64 = demand.iter().filter(|&&amount| amount > 0.0).sum();
         let scale = routing.scale * (1.0 + 1e-9);
-        let maximum = network
-            .maximum_flow(&demand, scale, scale * total, &mut || false)
-            .unwrap()
-            .unwrap();
-        let cut = cut_ratio(&demand, &capacity, &maximum.source_side);
+        let mut network = Network::new(&demand, &capacity, scale, scale * total);
+        let source_side = network.saturate(&mut || false).unwrap();
+        let cut = cut_ratio(&demand, &capacity, &source_side);
         assert!(
             routing.scale <= cut && cut <= scale,
             "{} {cut}",

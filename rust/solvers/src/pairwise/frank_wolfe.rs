@@ -62,31 +62,23 @@ fn for_each_pair(labels: &Labels, mut visit: impl FnMut(usize, usize, usize, f64
 }
 
 impl<'a> Oracle<'a> {
-    fn new(labels: &'a Labels, bias: Bias) -> Result<Self, SolverError> {
+    fn new(labels: &'a Labels, bias: Bias) -> Self {
         if bias != Bias::Free {
-            return Ok(Self::Separable { labels });
+            return Self::Separable { labels };
         }
-        let (mut tails, mut heads, mut capacities) = (Vec::new(), Vec::new(), Vec::new());
+        let mut arcs = Vec::new();
         for_each_pair(labels, |_, m, n, weight| {
-            memory::push(&mut tails, m as u32, Purpose::Network);
-            memory::push(&mut heads, n as u32, Purpose::Network);
-            memory::push(&mut capacities, weight, Purpose::Network);
+            memory::push(&mut arcs, (m as u32, n as u32, weight), Purpose::Network);
         });
-        let network = Circulation::new(labels.count(), &tails, &heads, &capacities)
-            .map_err(|error| SolverError::Circulation(error.to_string()))?;
-        Ok(Self::Circulation {
+        Self::Circulation {
             labels,
-            network: Box::new(network),
-            costs: memory::zeros(tails.len(), Purpose::Network),
-        })
+            network: Box::new(Circulation::new(labels.count(), &arcs)),
+            costs: memory::zeros(arcs.len(), Purpose::Network),
+        }
     }
 
     /// The best vertex for the scores (`g_imn = s_im - s_in - 1`).
-    fn minimise(
-        &mut self,
-        scores: &[f64],
-        monitor: &mut dyn Monitor,
-    ) -> Result<Vertex, SolverError> {
+    fn minimise(&mut self, scores: &[f64], monitor: &mut dyn Monitor) -> Vertex {
         match self {
             Self::Circulation {
                 labels,
@@ -99,9 +91,8 @@ impl<'a> Oracle<'a> {
                     costs[arc] = scores[i * q + m] - scores[i * q + n] - 1.0;
                     arc += 1;
                 });
-                network
-                    .solve(costs, &mut || monitor.interrupted())
-                    .map_err(|error| SolverError::Circulation(error.to_string()))?;
+                // Where it is interrupted, so is the loop, before it steps.
+                network.solve(costs, &mut || monitor.interrupted());
                 let mut vertex = Vertex {
                     dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
                     total: 0.0,
@@ -115,7 +106,7 @@ impl<'a> Oracle<'a> {
                     vertex.total += flow[arc];
                     arc += 1;
                 });
-                Ok(vertex)
+                vertex
             }
             Self::Separable { labels } => {
                 let q = labels.count();
@@ -131,7 +122,7 @@ impl<'a> Oracle<'a> {
                         vertex.total += weight;
                     }
                 });
-                Ok(vertex)
+                vertex
             }
         }
     }
@@ -298,12 +289,12 @@ pub fn solve<S: Scores>(
         return Ok(Solution::interrupted(labels));
     };
     let mut trace = Trace::default();
-    let mut oracle = Oracle::new(labels, bias)?;
+    let mut oracle = Oracle::new(labels, bias);
     let first = image(scores, &dual, bias, &threads);
     let mut point = Point::new(labels, dual, first);
     let mut iterations = 0;
     let (status, intercept, at) = loop {
-        let vertex = oracle.minimise(&point.image, monitor)?;
+        let vertex = oracle.minimise(&point.image, monitor);
         let at = point.objectives(labels, &vertex.bias);
         let intercept = point.bias(bias, vertex.bias);
         let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
