@@ -42,11 +42,10 @@ def emotions() -> tuple[str, ...]:
     X = MinMaxScaler().fit_transform(X)
     K = rbf_kernel(X, gamma=0.5)
     start = time.perf_counter()
-    reached, history = mlodm.block_coordinate_descent(
-        K, Y, 8.0, 0.2, 0.4, max_epochs=10, tol=1e-6, max_updates=300
-    )
+    alpha, beta, history = mlodm.algorithm_1(K, Y, 8.0, 0.2, 0.4, epochs=10, tol=1e-6, updates=300)
     published = time.perf_counter() - start
-    objective = mlodm.primal_objective(K, Y, 8.0, 0.2, 0.4, reached.B)
+    B = mlodm.expansion(alpha, beta, Y)
+    objective = mlodm.objective_15(K, Y, 8.0, 0.2, 0.4, B)
     for tol in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-8):
         ours = MLODM(
             C=8, kernel="precomputed", theta=0.2, mu=0.4, tol=tol, threshold=0.0, random_state=0

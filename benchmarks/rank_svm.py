@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from common import in_turn, load_official, print_table
 from multimargin import RankSVM
-from multimargin.reference import rank_svm
+from multimargin.estimators.shared import exact_models
 
 HEADER = ("problem", "RankSVM s", "peer s", "ratio", "epochs", "gap", "peer", "floor of an epoch")
 
@@ -80,7 +80,7 @@ def emotions() -> list[tuple[str, ...]]:
     ours = RankSVM(C=2, gamma=0.5, tol=1e-6, random_state=0)
     (fit,) = in_turn(partial(ours.fit, X, Y))
     K = rbf_kernel(X, gamma=0.5)
-    (exact,) = in_turn(partial(rank_svm.dual, K, Y, 2.0, "free"), repeats=1)
+    (exact,) = in_turn(partial(exact_models.hinge, K, Y, 2.0, "free"), repeats=1)
     line = row("emotions rbf, free bias, tol 1e-6", fit, exact, "CVXPY/Clarabel dual", "1 MB")
     print(
         f"emotions: objective {fit[1].objective_:.7f}, interior point {exact[1].objective:.7f}, "

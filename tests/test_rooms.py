@@ -100,6 +100,9 @@ SUBJECTS = {
     "dask/test_lost_workers.py",
     "datasets/test_damaged_files.py",
     "datasets/test_shared_data.py",
+    "estimators/shared/test_class_weight.py",
+    "estimators/shared/test_late_interrupts.py",
+    "estimators/shared/test_top_k.py",
     "estimators/test_bad_input.py",
     "estimators/test_certificates.py",
     "estimators/test_frames.py",
@@ -108,10 +111,8 @@ SUBJECTS = {
     "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
     "estimators/test_scikit_learn.py",
-    "estimators/shared/test_class_weight.py",
-    "estimators/shared/test_late_interrupts.py",
-    "estimators/shared/test_top_k.py",
     "measures/test_measures.py",
+    "reference/test_plain_and_robust.py",
     "thresholds/test_thresholds.py",
 }
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import pyplot
@@ -15,10 +16,10 @@ COURSE = Path(__file__).parents[1] / "docs" / "course.md"
 BLUE, ORANGE, GREY = "#0b6bb0", "#c85200", "0.55"
 
 
-def names_of_the_course() -> dict[str, object]:
+def names_of_the_course() -> dict[str, Any]:
     """Run the course up to the step without pairs, and return its names."""
     blocks = re.findall(r"^```python\n(.*?)^```", COURSE.read_text(encoding="utf-8"), re.S | re.M)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for block in blocks:
         exec(block, names)
         if "def meet" in block:
@@ -37,12 +38,13 @@ def draw_hinge(margins: NDArray[np.float64]) -> Figure:
     return figure
 
 
-def draw_certificate(K: NDArray, Y: NDArray, C: float, B: NDArray, optimum: float) -> Figure:
+def draw_certificate(names: dict[str, Any]) -> Figure:
+    K, Y, C, B, optimum = (names[name] for name in ("K", "Y", "C", "solution", "optimum"))
     figure, axes = pyplot.subplots(figsize=(6, 2.8), layout="constrained")
     shares = np.linspace(0.0, 1.0, 101)
     zero = np.zeros(Y.shape[1])
-    above = [rank_svm.primal_objective(K, Y, C, share * B, zero, "none") for share in shares]
-    below = [rank_svm.dual_objective(K, Y, share * B, "none") for share in shares]
+    above = [rank_svm.objective_18(K, Y, C, share * B, zero) for share in shares]
+    below = [names["dual_value"](share * B) for share in shares]
     axes.fill_between(shares, below, above, color="0.92")
     axes.plot(shares, above, color=BLUE, label="primal objective: too large")
     axes.plot(shares, below, color=ORANGE, label="dual objective: too small")
@@ -68,11 +70,9 @@ def draw_proximal_step(meet, centres: NDArray, relevant: NDArray) -> Figure:
 
 def main(folder: Path) -> None:
     names = names_of_the_course()
-    dual = names["dual"]
-    problem = (names["K"], names["Y"], names["C"], dual.B, dual.objective)
     pictures = {
         "hinge": draw_hinge(names["margins"]),
-        "certificate": draw_certificate(*problem),
+        "certificate": draw_certificate(names),
         "proximal_step": draw_proximal_step(names["meet"], names["centres"], names["relevant"]),
     }
     for name, figure in pictures.items():

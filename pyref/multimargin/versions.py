@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-# "scs>=3.2 ; extra == 'exact'": the name, and the extra where there is one.
+# "cvxpy>=1.6 ; extra == 'exact'": the name, and the extra where there is one.
 _REQUIREMENT = re.compile(r"^([A-Za-z0-9._-]+)(?:.*extra == ['\"]([^'\"]+)['\"])?")
 _NOT_INSTALLED = "not installed"
 

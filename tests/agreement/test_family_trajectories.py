@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
 
 from multimargin import _rust
-from multimargin.reference import mlodm, rank_hlapsvm, rank_lsvm
+from multimargin.reference import mlodm, rank_hlapsvm, rank_lsvm, rank_svm
 from tests.support.problems import noisy_linear_problem
 
 EPOCHS = 6
@@ -37,11 +37,11 @@ def run(K, Y, **options):
 def test_rank_lsvm_one_pair_at_a_time(kernel, block_size):
     X, Y = problem(0)
     K = pairwise_kernels(X, metric=kernel)
-    _, plain = rank_lsvm.dual_coordinate_descent(K, Y, 2.0, max_epochs=EPOCHS, tol=0.0)
+    plain = rank_lsvm.coordinate_descent(K, Y, 2.0, EPOCHS)
     model = {"c": 2.0, "loss": "squared_hinge", "bias": "penalized", "solver": "dcd"}
-    for epoch, B in enumerate(plain, start=1):
+    for epoch, alpha in enumerate(plain, start=1):
         found = run(K, Y, **model, block_size=block_size, max_epochs=epoch)
-        np.testing.assert_allclose(found.dual, B, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.dual, rank_svm.proxy(alpha, Y), rtol=0, atol=1e-10)
         dual = found.history[3]
     assert len(plain) == len(dual) == EPOCHS
 
@@ -49,11 +49,14 @@ def test_rank_lsvm_one_pair_at_a_time(kernel, block_size):
 @pytest.mark.parametrize("lam", [0.0, 0.5])
 def test_rank_hlapsvm_one_pair_at_a_time(lam):
     X, Y = problem(1)
-    _, plain = rank_hlapsvm.dual_coordinate_descent(X, Y, 2.0, lam, 0.1, tol=0.0, max_epochs=EPOCHS)
-    A = rank_hlapsvm.kernel(X @ X.T, Y, lam, 0.1)
+    L = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, 0.1))
+    X1 = rank_hlapsvm.append_1(X)
+    _, plain = rank_hlapsvm.algorithm_1(X1, Y, 2.0, lam, L, epsilon=0.0, passes=EPOCHS)
+    A = rank_hlapsvm.kernel_27(X1 @ X1.T, lam, L)
     model = {"c": 2.0, "loss": "hinge", "bias": "none", "solver": "dcd"}
-    for epoch, F in enumerate(plain, start=1):
-        found = run(A, Y, **model, max_epochs=epoch)
+    for epoch, alpha in enumerate(plain, start=1):
+        found = run((A + A.T) / 2, Y, **model, max_epochs=epoch)
+        F = X1 @ rank_hlapsvm.weights(X1, rank_hlapsvm.proxy(alpha, Y), lam, L)
         np.testing.assert_allclose(found.scores, F, rtol=0, atol=1e-9)
     assert len(plain) == EPOCHS
 
@@ -64,13 +67,11 @@ def test_mlodm_one_instance_at_a_time(kernel):
     X, Y = problem(2)
     K = pairwise_kernels(X, metric=kernel)
     theta, mu = 0.2, 0.4
-    _, plain = mlodm.block_coordinate_descent(
-        K, Y, 2.0, theta, mu, max_epochs=EPOCHS, tol=1e-12, max_updates=20_000
-    )
+    *_, plain = mlodm.algorithm_1(K, Y, 2.0, theta, mu, epochs=EPOCHS, tol=1e-12, updates=20_000)
     model = {"c": 2.0, "loss": "optimal_margin", "theta": theta, "mu": mu, "bias": "none"}
     found = run(K, Y, **model, solver="bcd", max_epochs=EPOCHS)
     assert len(plain) == EPOCHS
-    np.testing.assert_allclose(found.history[3], plain, rtol=1e-7)
+    np.testing.assert_allclose(found.history[3], np.negative(plain), rtol=1e-7)
 
 
 @pytest.mark.parametrize("c", [1.0, 100.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
-from multimargin.reference import mlodm, rank_lsvm, rank_svm, rank_svmz, top_k
+from multimargin.estimators.shared import exact_models
 from multimargin.verification.random_problems import random_problems
 from tests.support.subsets import first_fast
 
@@ -67,7 +67,7 @@ def test_the_hinge(number):
     problem = PROBLEMS[number]
 
     def optimum(K, Y, C):
-        return rank_svm.dual(K, Y, C, problem.bias).objective
+        return exact_models.hinge(K, Y, C, problem.bias).objective
 
     check(problem, number // 4, RankSVM, optimum, bias=problem.bias)
 
@@ -75,7 +75,7 @@ def test_the_hinge(number):
 @pytest.mark.parametrize("number", first_fast(range(1, 2000, 4), 40))
 def test_the_squared_hinge(number):
     def optimum(K, Y, C):
-        return rank_lsvm.dual(K, Y, C).objective
+        return exact_models.squared_hinge(K, Y, C).objective
 
     check(PROBLEMS[number], number // 4, RankLSVM, optimum)
 
@@ -83,7 +83,7 @@ def test_the_squared_hinge(number):
 @pytest.mark.parametrize("number", first_fast(range(2, 2000, 4), 40))
 def test_the_optimal_margin(number):
     def optimum(K, Y, C):
-        return mlodm.dual(K, Y, C, 0.2, 0.5).objective
+        return exact_models.optimal_margin(K, Y, C, 0.2, 0.5).objective
 
     check(PROBLEMS[number], number // 4, MLODM, optimum)
 
@@ -93,7 +93,7 @@ def test_the_zero_label(number):
     problem = PROBLEMS[number]
 
     def optimum(K, Y, C):
-        return rank_svmz.dual(K, Y, C, problem.bias).objective
+        return exact_models.zero_label(K, Y, C, problem.bias).objective
 
     check(problem, number // 4, RankSVMz, optimum, bias=problem.bias)
 
@@ -105,7 +105,7 @@ def test_the_margin_of_rank_cvm(number, solver):
     problem = PROBLEMS[number]
     label_weights, sample_weight, Y = drawn(problem, number)
     C = reference_weights(problem.C, label_weights, sample_weight, Y)
-    optimum = 0.25 / rank_lsvm.dual(kernel_matrix(problem), Y, C).objective
+    optimum = 0.25 / exact_models.squared_hinge(kernel_matrix(problem), Y, C).objective
     tol = TOL if solver == "bcd" else 1e-2
     given = {"kernel": problem.kernel, "gamma": problem.gamma, "coef0": problem.coef0}
     model = RankCVM(
@@ -122,7 +122,7 @@ def test_the_hinge_at_the_top(number):
     top = 1 + number // 4 % 4
 
     def optimum(K, Y, C):
-        return top_k.dual(K, Y, C, top, "hinge", problem.bias).objective
+        return exact_models.hinge(K, Y, C, problem.bias, top).objective
 
     check(problem, number // 4, RankSVM, optimum, bias=problem.bias, top_k=top)
 
@@ -132,24 +132,9 @@ def test_the_squared_hinge_at_the_top(number):
     top = 1 + number // 8 % 4
 
     def optimum(K, Y, C):
-        return top_k.dual(K, Y, C, top, "squared_hinge", "penalized").objective
+        return exact_models.squared_hinge(K, Y, C, "penalized", top).objective
 
     check(PROBLEMS[number], number // 8, RankLSVM, optimum, top_k=top)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("number", range(0, 30, 5))
-def test_the_primal_problem_at_the_top_is_a_sum_of_the_largest(number, loss):
-    problem = PROBLEMS[number]
-    C = (
-        np.minimum(problem.C, 10.0)
-        * 2.0 ** np.arange(problem.Y.shape[1])
-        * np.ones(problem.Y.shape)
-    )
-    bias = problem.bias if loss == "hinge" else "penalized"
-    arguments = (kernel_matrix(problem), problem.Y, C, 2, loss, bias)
-    primal, dual = top_k.primal(*arguments), top_k.dual(*arguments)
-    assert dual.objective == pytest.approx(primal.objective, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("method", [RankSVM, RankLSVM, RankHLapSVM, RankCVM])

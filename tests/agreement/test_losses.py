@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 
 from multimargin import _rust
-from multimargin.reference.exact import solve_qp
+from multimargin.estimators.shared.exact_solver import solve
 from tests.support.subsets import first_fast
 
 
@@ -108,7 +108,7 @@ def exact_displacements(blocks, name, theta, mu):
             below, above = cp.pos(gap - theta), cp.pos(-gap - theta)
             loss = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(lam), below))
             loss += 0.5 * cp.sum_squares(cp.multiply(np.sqrt(mu * lam), above))
-        solve_qp(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(d) + loss)))
+        solve(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(d) + loss)))
         return d.value
     labels = np.repeat([block.lam for block in blocks], [len(block.centre) for block in blocks])
     if name == "hinge":
@@ -117,7 +117,7 @@ def exact_displacements(blocks, name, theta, mu):
         u = cp.Variable(H.shape[1])
         q = np.repeat([len(block.centre) + 1.0 for block in blocks], pairs)
         gap = np.clip((1.0 - z) / lam, -q, q) - H @ u
-        solve_qp(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + cp.sum(cp.pos(gap)))))
+        solve(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + cp.sum(cp.pos(gap)))))
         return u.value
     t = cp.Variable(len(z), nonneg=True)
     total, conjugate = t, 0.5 * cp.sum_squares(t)
@@ -126,7 +126,7 @@ def exact_displacements(blocks, name, theta, mu):
         total = t - down
         conjugate += 0.5 / mu * cp.sum_squares(down) + theta * cp.sum(t + down)
     quadratic = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(labels), H.T @ total))
-    solve_qp(cp.Problem(cp.Minimize(quadratic + conjugate - (1.0 - z) @ total)))
+    solve(cp.Problem(cp.Minimize(quadratic + conjugate - (1.0 - z) @ total)))
     return H.T @ total.value
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multimargin import _rust
-from multimargin.reference import rank_cvm
+from multimargin.reference import rank_cvm, rank_svm
 from tests.support.problems import unrelated_problem
 
 
@@ -34,25 +34,26 @@ def test_first_200_iterations_have_the_same_pairs_and_steps(seed, kind):
     X, Y = unrelated_problem(seed, 25, 4, 5)
     squares = ((X[:, None] - X) ** 2).sum(axis=2)
     K = X @ X.T if kind == "linear" else np.exp(-squares / 4)
-    plain = rank_cvm.frank_wolfe(K, Y, 2.0, eps=1e-300, max_epochs=50, max_iter=201)
+    _, plain = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.0, M=4)
+    chosen, lam, _, _ = (np.array(column[:200]) for column in zip(*plain, strict=True))
     pairs, steps = run(K, Y, 2.0, 200).steps
-    chosen = plain.pair[:200]
-    of = plain.solution.pairs
-    expected = np.column_stack([of.i[chosen], of.m[chosen], of.n[chosen]])
+    expected = np.transpose(rank_svm.pairs(Y))[chosen]
     np.testing.assert_array_equal(pairs, expected)
-    np.testing.assert_allclose(steps, plain.step[:200], rtol=1e-9)
+    np.testing.assert_allclose(steps, lam, rtol=1e-9)
 
 
 def test_both_stop_at_the_same_iteration_and_point():
     X, Y = unrelated_problem(7, 20, 3, 4, share=0.5)
     K = X @ X.T
-    plain = rank_cvm.frank_wolfe(K, Y, 2.0, eps=0.02)
+    beta, plain = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.02)
     compiled = run(K, Y, 2.0, 0, tolerance=0.02)
     assert compiled.status == "converged"
-    assert compiled.epochs == len(plain.step)
-    assert compiled.primal == pytest.approx(plain.solution.objective, rel=1e-10)
-    np.testing.assert_allclose(compiled.dual, plain.solution.B, atol=1e-12)
-    np.testing.assert_allclose(compiled.scores + compiled.bias, plain.solution.F, atol=1e-12)
+    assert compiled.epochs == len(plain)
+    assert compiled.primal == pytest.approx(plain[-1][2], rel=1e-10)
+    np.testing.assert_allclose(compiled.dual, beta, atol=1e-12)
+    np.testing.assert_allclose(
+        compiled.scores + compiled.bias, rank_cvm.scores(K, beta), atol=1e-12
+    )
 
 
 def test_the_maximum_number_of_epochs_is_as_published():

@@ -6,9 +6,12 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import RankSVM, _rust
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.kernels import rust_features
-from multimargin.reference import exact, rank_svm
+from multimargin.reference import rank_hlapsvm, rank_svm
 from multimargin.verification.random_problems import random_problems
+from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only, first_fast
@@ -61,23 +64,22 @@ def check_certificate(model, K, problem):
     B, b = expansion_matrix(model, len(K)), model.intercept_
     arguments = (K, problem.Y, problem.C, B, b, problem.bias)
     # Where a huge C or kernel meets a small optimum, sums of larger terms lose digits.
-    scale = rank_svm.primal_objective(*arguments) + np.abs(B).sum()
+    scale = exact_models.hinge_objective(*arguments) + np.abs(B).sum()
     primal, dual, gap = model.objective_, model.dual_objective_, model.dual_gap_
-    assert primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-9)
-    expected = rank_svm.dual_objective(K, problem.Y, B, problem.bias)
+    assert primal == pytest.approx(exact_models.hinge_objective(*arguments), rel=1e-9)
+    expected = certificates.dual_objective(K, problem.Y, B, problem.bias)
     assert dual == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
-    assert gap * primal == pytest.approx(rank_svm.duality_gap(*arguments), abs=1e-12 * scale)
+    assert gap * primal == pytest.approx(certificates.duality_gap(*arguments), abs=1e-12 * scale)
     assert gap == pytest.approx((primal - dual) / primal if primal else 0.0, abs=1e-15)
-    assert rank_svm.dual_infeasibility(problem.Y, problem.C, B, problem.bias) <= 1e-9 * problem.C
+    assert (
+        certificates.dual_infeasibility(problem.Y, problem.C, B, problem.bias) <= 1e-9 * problem.C
+    )
 
 
 def accuracy(optimum, problem):
     """1e-6 of the optimum; where biases alone separate all pairs it is 0 up to rounding."""
-    pairs = exact.pairs(problem.Y)
-    ones = np.ones(len(pairs.i))
-    H = exact.pair_matrix(pairs, problem.Y.shape[1])
-    circulation, _ = rank_svm.linear_programme(-ones, H, ones, problem.bias)
-    return 1e-6 * optimum if circulation.any() else 1e-9 * (1.0 + problem.C)
+    costs = certificates.costs_something(problem.Y, problem.bias)
+    return 1e-6 * optimum if costs else 1e-9 * (1.0 + problem.C)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -87,7 +89,7 @@ def accuracy(optimum, problem):
 def test_bcd_finds_the_optimum(index):
     problem = PROBLEMS[index]
     K = kernel_of(problem)
-    optimum = rank_svm.dual(K, problem.Y, problem.C, problem.bias).objective
+    optimum = exact_models.hinge(K, problem.Y, problem.C, problem.bias).objective
     model = fitted(problem, tol=1e-7, max_iter=100_000)
     tolerance = accuracy(optimum, problem)
     assert model.objective_ == pytest.approx(optimum, rel=0, abs=tolerance)
@@ -101,7 +103,7 @@ def test_bcd_finds_the_optimum(index):
 def test_dcd_finds_the_optimum(index):
     problem = MODERATE[index]
     K = kernel_of(problem)
-    optimum = rank_svm.dual(K, problem.Y, problem.C, problem.bias).objective
+    optimum = exact_models.hinge(K, problem.Y, problem.C, problem.bias).objective
     model = fitted(problem, solver="dcd", tol=1e-7, max_iter=100_000)
     tolerance = accuracy(optimum, problem)
     assert model.objective_ == pytest.approx(optimum, rel=0, abs=tolerance)
@@ -113,7 +115,7 @@ def test_dcd_finds_the_optimum(index):
 def test_frank_wolfe_comes_within_its_tolerance(index):
     problem = MODERATE[index]
     K = kernel_of(problem)
-    optimum = rank_svm.dual(K, problem.Y, problem.C, problem.bias).objective
+    optimum = exact_models.hinge(K, problem.Y, problem.C, problem.bias).objective
     model = fitted(problem, solver="frank-wolfe", tol=1e-2, max_iter=100_000)
     assert model.status_ == "converged"
     assert model.dual_gap_ <= 1e-2
@@ -132,11 +134,11 @@ def test_certificate_of_an_early_stop_is_honest(solver, bias, seed):
     arguments = (K, Y, 3.0, run.dual, run.bias, bias)
     assert run.status == "max_iterations"
     assert run.epochs == 3
-    assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-10)
-    expected = rank_svm.dual_objective(K, Y, run.dual, bias)
+    assert run.primal == pytest.approx(exact_models.hinge_objective(*arguments), rel=1e-10)
+    expected = certificates.dual_objective(K, Y, run.dual, bias)
     assert run.dual_objective == pytest.approx(expected, rel=1e-10)
-    assert rank_svm.dual_infeasibility(Y, 3.0, run.dual, bias) <= 1e-10
-    optimum = rank_svm.dual(K, Y, 3.0, bias).objective
+    assert certificates.dual_infeasibility(Y, 3.0, run.dual, bias) <= 1e-10
+    optimum = exact_models.hinge(K, Y, 3.0, bias).objective
     assert run.dual_objective <= optimum * (1 + 1e-9) <= run.primal * (1 + 1e-8)
     np.testing.assert_allclose(run.scores, K @ run.dual, atol=1e-10)
 
@@ -152,7 +154,7 @@ def test_bounds_of_many_rows_hold_for_a_free_bias(C):
         assert run.status == "converged"
         assert run.gap <= tolerance
         assert np.abs(run.dual.sum(axis=0)).max() <= 1e-12 * np.abs(run.dual).sum()
-        expected = rank_svm.primal_objective(X @ X.T, Y, C, run.dual, run.bias, "free")
+        expected = exact_models.hinge_objective(X @ X.T, Y, C, run.dual, run.bias, "free")
         assert run.primal == pytest.approx(expected, rel=1e-9)
         assert run.dual_objective <= best * (1 + 1e-9)
         assert best <= run.primal * (1 + 1e-6)
@@ -308,14 +310,14 @@ def test_start_outside_the_constraints_does_not_spoil_the_certificate(solver):
     X, Y = random_problem(36)
     K = pairwise_kernels(X, metric="rbf")
     tolerance = 1e-2 if solver == "frank-wolfe" else 1e-7
-    optimum = rank_svm.dual(K, Y, 1.0, "free").objective
+    optimum = exact_models.hinge(K, Y, 1.0, "free").objective
     penalized = solve(K, Y, bias="penalized").dual
     assert np.abs(penalized.sum(axis=0)).max() > 0.1
     outside = np.random.default_rng(0).normal(size=Y.shape)
     for start in (penalized, 10.0 * penalized, outside):
         run = solve(K, Y, solver=solver, start=start, tolerance=tolerance)
         assert run.status == "converged"
-        assert rank_svm.dual_infeasibility(Y, 1.0, run.dual, "free") <= 1e-9
+        assert certificates.dual_infeasibility(Y, 1.0, run.dual, "free") <= 1e-9
         assert run.dual_objective <= optimum * (1 + 1e-9)
         assert optimum <= run.primal * (1 + 1e-9)
         assert run.gap <= tolerance
@@ -350,7 +352,7 @@ def test_interrupted_loop_goes_on_where_it_was(solver, bias):
     part = solve(K, Y, callback=stop_at_the_third, **options)
     assert part.status == "interrupted"
     assert part.primal == pytest.approx(
-        rank_svm.primal_objective(K, Y, 5.0, part.dual, part.bias, bias), rel=1e-10
+        exact_models.hinge_objective(K, Y, 5.0, part.dual, part.bias, bias), rel=1e-10
     )
     assert len(seen) == 3
     assert part.epochs == seen[-1][0]
@@ -411,17 +413,17 @@ def test_labels_in_several_components(groups, solver, seed):
     Y = np.ascontiguousarray(Y[:, order])
     K = pairwise_kernels(X, metric="rbf")
     run = solve(K, Y, c=2.0, solver=solver, tolerance=tolerance)
-    optimum = rank_svm.dual(K, Y, 2.0, "free").objective
+    optimum = exact_models.hinge(K, Y, 2.0, "free").objective
     assert run.status == "converged"
     assert run.primal == pytest.approx(optimum, rel=1.1 * tolerance)
     assert run.dual_objective <= optimum * (1 + 1e-9)
     assert run.bias.sum() == pytest.approx(0.0, abs=1e-10 * np.abs(run.bias).max())
     arguments = (K, Y, 2.0, run.dual, run.bias, "free")
-    assert run.primal == pytest.approx(rank_svm.primal_objective(*arguments), rel=1e-9)
-    assert rank_svm.dual_infeasibility(Y, 2.0, run.dual, "free") <= 1e-9
+    assert run.primal == pytest.approx(exact_models.hinge_objective(*arguments), rel=1e-9)
+    assert certificates.dual_infeasibility(Y, 2.0, run.dual, "free") <= 1e-9
     # No pair across components suffers a loss.
     group_of = np.repeat(np.arange(len(groups)), groups)[order]
-    pairs = exact.pairs(Y)
+    pairs = ep.pairs(Y)
     across = group_of[pairs.m] != group_of[pairs.n]
     F = K @ run.dual + run.bias
     margins = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
@@ -436,7 +438,7 @@ def test_label_relevant_for_all_or_none_costs_nothing(relevant):
     K = pairwise_kernels(X, metric="rbf")
     Y[:, 2] = relevant
     run = solve(K, Y, c=2.0)
-    assert run.primal == pytest.approx(rank_svm.dual(K, Y, 2.0, "free").objective, rel=1e-6)
+    assert run.primal == pytest.approx(exact_models.hinge(K, Y, 2.0, "free").objective, rel=1e-6)
     np.testing.assert_array_equal(run.dual[:, 2], 0.0)
     assert run.bias.argmax() == 2 if relevant else run.bias.argmin() == 2
 
@@ -447,7 +449,7 @@ def test_labels_that_biases_alone_separate(solver):
     run = solve(np.eye(5), Y, solver=solver)
     assert (run.status, run.primal, run.dual_objective, run.gap) == ("converged", 0.0, 0.0, 0.0)
     np.testing.assert_array_equal(run.dual, 0.0)
-    assert rank_svm.primal_objective(np.eye(5), Y, 1.0, run.dual, run.bias, "free") == 0.0
+    assert exact_models.hinge_objective(np.eye(5), Y, 1.0, run.dual, run.bias, "free") == 0.0
 
 
 def test_history_of_several_components_is_one_history():
@@ -469,7 +471,7 @@ def test_several_components_share_the_epochs():
     assert run.status == "max_iterations"
     assert run.epochs <= 5
     K = pairwise_kernels(X, metric="rbf", gamma=1.0)
-    expected = rank_svm.primal_objective(K, Y, 100.0, run.dual, run.bias, "free")
+    expected = exact_models.hinge_objective(K, Y, 100.0, run.dual, run.bias, "free")
     assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
@@ -500,7 +502,7 @@ def test_interruption_in_the_first_of_several_components_is_honest():
     whole = solve(K, Y, c=5.0)
     run = solve(K, Y, c=5.0, start=whole.dual / 2, callback=lambda epoch, *_: epoch == 2)
     assert run.status == "interrupted"
-    expected = rank_svm.primal_objective(K, Y, 5.0, run.dual, run.bias, "free")
+    expected = exact_models.hinge_objective(K, Y, 5.0, run.dual, run.bias, "free")
     assert run.primal == pytest.approx(expected, rel=1e-9)
     assert run.dual_objective <= whole.primal
     # The start of the component that was not reached is kept.
@@ -515,17 +517,17 @@ def test_an_interrupted_fit_with_a_free_bias_has_a_bound(solver, kernel, groups)
     random = np.random.default_rng(9)
     X, Y = random.normal(size=(40, 4)), chained_labels(random, 40, groups)
     K = pairwise_kernels(X, metric=kernel)
-    optimum = rank_svm.dual(K, Y, 5.0, "free").objective
+    optimum = exact_models.hinge(K, Y, 5.0, "free").objective
     options = {"c": 5.0, "solver": solver, "tolerance": 1e-4}
     # Of several components, all but the last are solved by then.
     stop = solve(K, Y, **options).epochs - 1
     run = solve(K, Y, callback=lambda epoch, *_: epoch >= stop, **options)
     assert run.status == "interrupted"
     # It is that of the dual matrix that is returned, which is feasible.
-    assert run.dual_objective == pytest.approx(rank_svm.dual_objective(K, Y, run.dual, "free"))
-    assert rank_svm.dual_infeasibility(Y, 5.0, run.dual, "free") <= 1e-9
+    assert run.dual_objective == pytest.approx(certificates.dual_objective(K, Y, run.dual, "free"))
+    assert certificates.dual_infeasibility(Y, 5.0, run.dual, "free") <= 1e-9
     assert 0.3 * optimum <= run.dual_objective <= optimum * (1 + 1e-9)
-    expected = rank_svm.primal_objective(K, Y, 5.0, run.dual, run.bias, "free")
+    expected = exact_models.hinge_objective(K, Y, 5.0, run.dual, run.bias, "free")
     assert run.primal == pytest.approx(expected, rel=1e-9)
 
 
@@ -551,9 +553,12 @@ def test_dcd_follows_the_published_loop(kernel, block_size, bias):
     X, Y = random_problem(40, n=15)
     Y[3], Y[4] = 0, 1
     K = pairwise_kernels(X, metric=kernel)
-    reference = rank_svm.dual_coordinate_descent(K, Y, 2.0, bias, tol=0.0, max_epochs=6)
+    Kt = K + 1 if bias == "penalized" else K
+    # Without a Laplacian the loop is Rank-SVM's, on features with these inner products.
+    features, no_edge = ep.factor(Kt), np.zeros(K.shape)
+    _, alphas = rank_hlapsvm.algorithm_1(features, Y, 2.0, 0.0, no_edge, passes=6)
     plain = {"shuffle": False, "shrinking": False, "acceleration": False, "tolerance": 1e-15}
-    for epoch, B in enumerate(reference.B, start=1):
+    for epoch, alpha in enumerate(alphas, start=1):
         run = solve(
             K,
             Y,
@@ -564,8 +569,10 @@ def test_dcd_follows_the_published_loop(kernel, block_size, bias):
             max_epochs=epoch,
             **plain,
         )
+        B = rank_hlapsvm.proxy(alpha, Y)
         np.testing.assert_allclose(run.dual, B, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(run.history[3], reference.objective, rtol=1e-9)
+    values = [-rank_hlapsvm.objective_17(Kt, Y, alpha) for alpha in alphas]
+    np.testing.assert_allclose(run.history[3], values, rtol=1e-9)
 
 
 @pytest.mark.parametrize("bias", ["penalized", "none"])
@@ -573,41 +580,40 @@ def test_dcd_follows_the_published_loop(kernel, block_size, bias):
 def test_frank_wolfe_follows_the_published_loop(kernel, bias):
     X, Y = random_problem(41, n=15)
     K = pairwise_kernels(X, metric=kernel)
-    reference = rank_svm.frank_wolfe(K, Y, 2.0, bias, tol=0.0, max_iter=31)
+    Kt = K + 1 if bias == "penalized" else K
+    alpha, _, plain = rank_svm.frank_wolfe(Kt, Y, 2.0, epsilon=0.0, M=31, free=False)
+    W, z, _ = np.transpose(plain)
     run = solve(K, Y, c=2.0, bias=bias, solver="frank-wolfe", tolerance=1e-15, max_epochs=30)
     epoch, _, primal, dual = run.history
     np.testing.assert_array_equal(epoch, np.arange(31))
-    np.testing.assert_allclose(dual, reference.objective, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(dual - primal, reference.z, rtol=1e-7, atol=1e-10)
-    np.testing.assert_allclose(run.dual, reference.solution.B, atol=1e-9)
+    np.testing.assert_allclose(dual, -W, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(dual - primal, z, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(run.dual, rank_svm.proxy(alpha, Y), atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_frank_wolfe_with_free_bias_follows_the_published_loop(seed):
     X, Y = random_problem(42 + seed, n=15, q=4)
     K = pairwise_kernels(X, metric="rbf")
-    pairs = exact.pairs(Y)
-    c = exact.pair_weights(pairs, 2.0)
-    H = exact.pair_matrix(pairs, 4)
+    L = len(rank_svm.pairs(Y)[0])
     random = np.random.default_rng(seed)
     # At 0 the linear programme has many solutions: both start inside the feasible set.
-    corners = [
-        rank_svm.linear_programme(random.normal(size=len(c)), H, c, "free") for _ in range(5)
-    ]
+    corners = [rank_svm.linear_programme(random.normal(size=L), Y, 2.0) for _ in range(5)]
     start = 0.9 * np.mean([corner for corner, _ in corners], axis=0)
-    reference = rank_svm.frank_wolfe(K, Y, 2.0, "free", tol=0.0, max_iter=31, start=start)
+    _, _, plain = rank_svm.frank_wolfe(K, Y, 2.0, epsilon=0.0, M=31, alpha=start)
+    W, z, _ = np.transpose(plain)
     run = solve(
         K,
         Y,
         c=2.0,
         solver="frank-wolfe",
-        start=rank_svm.expansion(start, pairs, 15, 4),
+        start=rank_svm.proxy(start, Y),
         tolerance=1e-15,
         max_epochs=30,
     )
     _, _, primal, dual = run.history
-    np.testing.assert_allclose(dual, reference.objective, rtol=1e-8)
-    np.testing.assert_allclose(dual - primal, reference.z, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(dual, -W, rtol=1e-8)
+    np.testing.assert_allclose(dual - primal, z, rtol=1e-6, atol=1e-9)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -28,8 +28,8 @@ from multimargin import (
     RankSVMz,
 )
 from multimargin.baselines import BPMLL, MLkNN
+from multimargin.estimators.shared import exact_features
 from multimargin.measures import get_scorer, ranking_loss
-from multimargin.reference import llsf
 from tests.support.models import PAIRWISE
 
 CASES = [
@@ -109,9 +109,9 @@ def test_weights_of_llsf_are_numbers_of_rows(solver, alpha, storage):
     settings = {"alpha": alpha, "beta": 0.4, "solver": solver, "tol": 1e-8, "max_iter": 100_000}
     weighted = LLSF(**settings).fit(storage(X), Y, sample_weight=weights)
     repeated = LLSF(**settings).fit(storage(X[rows]), Y[rows])
-    exact = llsf.primal(X[rows], Y[rows], alpha, 0.4)
-    assert weighted.objective_ == pytest.approx(exact.objective, rel=1e-6)
-    assert weighted.dual_objective_ == pytest.approx(exact.objective, rel=1e-6)
+    exact, _ = exact_features.solve_exactly(X[rows], Y[rows], alpha, 0.4)
+    assert weighted.objective_ == pytest.approx(exact, rel=1e-6)
+    assert weighted.dual_objective_ == pytest.approx(exact, rel=1e-6)
     assert weighted.dual_gap_ <= 1e-8
     assert weighted.shift_ == pytest.approx(repeated.shift_, abs=1e-10)
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)

@@ -7,9 +7,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from multimargin import RankHLapSVM, RankSVM
-from multimargin.reference import rank_hlapsvm, rank_svm
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.verification.random_problems import random_problems
 from multimargin.verification.tasks import kernel_matrix
+from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import unrelated_problem
 
@@ -40,7 +42,8 @@ def test_a_kernel_that_is_nearly_constant(solver):
         random_state=0,
     ).fit(K, problem.Y)
     assert model.status_ == "converged"
-    optimum = rank_hlapsvm.dual(K, problem.Y, problem.C, LAM, NU).objective
+    features = ep.factor(K)
+    optimum, *_ = certificates.hypergraph_solution(features, K, problem.Y, problem.C, LAM, NU)
     assert model.objective_ == pytest.approx(optimum, rel=1e-6)
     assert model.dual_objective_ == pytest.approx(optimum, rel=1e-6)
 
@@ -53,9 +56,9 @@ def test_a_very_wide_kernel(bias):
     ).fit(X, Y)
     K = rbf_kernel(X, gamma=1e-7)
     B = expansion_matrix(model, len(X))
-    assert rank_svm.dual_infeasibility(Y, 5.0, B, bias) <= 1e-10
-    bound = rank_svm.dual_objective(K, Y, B, bias)
-    objective = rank_svm.primal_objective(K, Y, 5.0, B, model.intercept_, bias)
+    assert certificates.dual_infeasibility(Y, 5.0, B, bias) <= 1e-10
+    bound = certificates.dual_objective(K, Y, B, bias)
+    objective = exact_models.hinge_objective(K, Y, 5.0, B, model.intercept_, bias)
     assert bound * (1 - 1e-12) <= objective <= bound * (1 + 1.1e-7)
 
 

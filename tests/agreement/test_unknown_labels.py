@@ -18,8 +18,9 @@ from multimargin import (
     RankSVM,
     RankSVMz,
 )
-from multimargin.reference import exact, mlodm, rank_cvm, rank_hlapsvm, rank_lsvm, rank_svm
-from multimargin.reference import rank_svmz as zero_label
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared import exact_pairs as ep
+from tests.support import certificates
 from tests.support.models import PAIRWISE
 
 C, THETA, MU, GAMMA = 2.5, 0.3, 0.6, 0.4
@@ -182,29 +183,26 @@ def test_unknown_labels_lie_in_no_hyperedge(kernel):
         model = RankHLapSVM(**settings(kernel, solver), lam=lam, nu=nu, threshold=0.0)
         model.fit(X if kernel == "linear" else K, Y)
         assert model.objective_ == pytest.approx(expected, rel=2e-6)
-    found = rank_hlapsvm.primal(K, Y, C, lam, nu)
-    assert found.objective == pytest.approx(expected, rel=2e-6)
 
 
 def test_the_exact_models_agree_with_the_programme():
     X, Y = problem(8)
     K = rbf_kernel(X, gamma=GAMMA)
     hinge = optimum(K, Y, "hinge", "free")
-    solution = rank_svm.dual(K, Y, C, "free")
+    solution = exact_models.hinge(K, Y, C, "free")
     assert solution.objective == pytest.approx(hinge, rel=1e-6)
-    assert rank_svm.dual_infeasibility(Y, C, solution.B, "free") < 1e-7
+    assert certificates.dual_infeasibility(Y, C, solution.B, "free") < 1e-7
     assert not solution.B[np.isnan(Y)].any()
     square = optimum(K, Y, "squared_hinge", "penalized")
-    assert rank_lsvm.dual(K, Y, C).objective == pytest.approx(square, rel=1e-6)
-    assert rank_cvm.dual(K, Y, C).objective == pytest.approx(1 / (4 * square), rel=1e-6)
+    assert exact_models.squared_hinge(K, Y, C).objective == pytest.approx(square, rel=1e-6)
     margin = optimum(K, Y, "optimal_margin", "none")
-    assert mlodm.dual(K, Y, C, THETA, MU).objective == pytest.approx(margin, rel=1e-6)
-    zero = zero_label.dual(K, Y, C, "free")
-    assert zero_label.dual_infeasibility(Y, C, zero.B, "free") < 1e-7
-    assert zero_label.primal(K, Y, C, "free").objective == pytest.approx(zero.objective, rel=1e-6)
-    np.testing.assert_array_equal(
-        np.transpose(exact.pairs(Y)), [pair[:3] for pair in known_pairs(Y)]
+    assert exact_models.optimal_margin(K, Y, C, THETA, MU).objective == pytest.approx(
+        margin, rel=1e-6
     )
+    zero = exact_models.zero_label(K, Y, C, "free")
+    assert certificates.zero_label_infeasibility(Y, C, zero.B, "free") < 1e-7
+    assert zero.primal == pytest.approx(zero.objective, rel=1e-6)
+    np.testing.assert_array_equal(np.transpose(ep.pairs(Y)), [pair[:3] for pair in known_pairs(Y)])
 
 
 @pytest.mark.parametrize("method", PAIRWISE)

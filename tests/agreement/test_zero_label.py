@@ -6,10 +6,10 @@ import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import _rust
+from multimargin.estimators.shared import exact_models, exact_solver
 from multimargin.kernels import rust_features
-from multimargin.reference import rank_svmz
-from multimargin.reference.exact import solve_qp
 from multimargin.verification.random_problems import random_problems
+from tests.support import certificates
 from tests.support.subsets import first_fast
 
 PROBLEMS = list(random_problems(40, seed=30))
@@ -83,7 +83,7 @@ def test_proximal_map_of_random_blocks(decades):
         lack = np.clip(lack, -q - 2.0, q + 2.0) if lam < 1 else lack
         u = cp.Variable(q + 1)
         loss = cp.sum(cp.pos(lack - cp.multiply(y, u[:q] - u[q])))
-        solve_qp(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + max(lam, 1.0) * loss)))
+        exact_solver.solve(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + max(lam, 1.0) * loss)))
         found = _rust.loss_prox(centre, relevant, lam, loss=LOSS)
         # At a tie the interior point is as accurate as the root of its objective.
         np.testing.assert_allclose(found / unit, u.value, atol=2e-5 * (1.0 + np.abs(centre).max()))
@@ -124,13 +124,13 @@ def check(solution, K, Y, C, bias, optimum):
     assert solution.primal == pytest.approx(optimum, rel=0, abs=tolerance)
     assert solution.dual_objective == pytest.approx(optimum, rel=0, abs=tolerance)
     B, b = solution.dual, solution.bias
-    primal = rank_svmz.primal_objective(K, Y, C, B, b, bias)
+    primal = exact_models.zero_label_objective(K, Y, C, B, b, bias)
     # Where a huge C or kernel meets a small optimum, sums of larger terms lose digits.
     slack = 1e-9 * primal + 1e-12 * np.abs(B).sum()
     assert solution.primal == pytest.approx(primal, abs=slack)
-    dual = rank_svmz.dual_objective(K, B, bias)
+    dual = certificates.zero_label_objective(K, B, bias)
     assert solution.dual_objective == pytest.approx(dual, abs=slack)
-    assert rank_svmz.dual_infeasibility(Y, C, B, bias) <= 1e-9 * C
+    assert certificates.zero_label_infeasibility(Y, C, B, bias) <= 1e-9 * C
 
 
 @pytest.mark.parametrize("index", first_fast(range(len(PROBLEMS)), 12))
@@ -138,7 +138,7 @@ def test_block_steps_find_the_optimum(index):
     problem = PROBLEMS[index]
     K, C, bias = kernel_of(problem), problem.C, problem.bias
     Y = labels(np.random.default_rng(index), *problem.Y.shape)
-    optimum = rank_svmz.dual(K, Y, C, bias).objective
+    optimum = exact_models.zero_label(K, Y, C, bias).objective
     check(solve(K, Y, c=C, bias=bias), K, Y, C, bias, optimum)
     plain = {"shrinking": False, "acceleration": False, "tolerance": 5e-7}
     check(solve(K, Y, c=C, bias=bias, **plain), K, Y, C, bias, optimum)
@@ -151,7 +151,7 @@ def test_single_pairs_find_the_optimum(seed, bias):
     X = random.normal(size=(20, 3))
     Y = labels(random, 20, 4)
     K, C = X @ X.T, 10.0 ** random.uniform(-1, 1)
-    optimum = rank_svmz.dual(K, Y, C, bias).objective
+    optimum = exact_models.zero_label(K, Y, C, bias).objective
     check(solve(K, Y, c=C, bias=bias, solver="dcd"), K, Y, C, bias, optimum)
 
 
@@ -162,7 +162,7 @@ def test_slow_problems_take_proximal_newton_steps(bias):
     X = random.normal(size=(60, 3))
     Y = (X @ random.normal(size=(3, 5)) + random.normal(size=(60, 5)) > 0).astype(np.uint8)
     K = np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2))
-    optimum = rank_svmz.dual(K, Y, 1000.0, bias).objective
+    optimum = exact_models.zero_label(K, Y, 1000.0, bias).objective
     with_steps = solve(K, Y, c=1000.0, bias=bias, tolerance=1e-7)
     check(with_steps, K, Y, 1000.0, bias, optimum)
     plain = {"acceleration": False, "max_epochs": 4 * with_steps.epochs}
@@ -178,7 +178,7 @@ def test_labels_of_one_class_have_no_support_with_a_free_bias(bias):
     Y[:, 1], Y[:, 3] = 1, 0
     K = X @ X.T
     solution = solve(K, Y, bias=bias)
-    check(solution, K, Y, 1.0, bias, rank_svmz.dual(K, Y, 1.0, bias).objective)
+    check(solution, K, Y, 1.0, bias, exact_models.zero_label(K, Y, 1.0, bias).objective)
     assert solution.dual[:, [1, 3]].any() == (bias == "penalized")
     scores = solution.scores + solution.bias
     if bias == "free":

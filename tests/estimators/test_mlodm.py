@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from multimargin import MLODM
-from multimargin.reference import exact, mlodm, rank_lsvm
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared import exact_pairs as ep
 from tests.support.problems import unrelated_problem
 
 
@@ -22,7 +23,7 @@ def fitted(X, Y, **parameters):
 
 def test_scores_are_those_of_the_exact_solution(problem):
     X, Y = problem
-    exactly = mlodm.dual(X @ X.T, Y, 2.0, 0.3, 0.6)
+    exactly = exact_models.optimal_margin(X @ X.T, Y, 2.0, 0.3, 0.6)
     model = fitted(X, Y, C=2.0, theta=0.3, mu=0.6)
     assert_allclose(model.label_scores(X), exactly.F, atol=1e-4)
     assert not model.intercept_.any()
@@ -30,9 +31,9 @@ def test_scores_are_those_of_the_exact_solution(problem):
 
 def test_theta_zero_and_mu_one_is_least_squares(problem):
     X, Y = problem
-    pairs = exact.pairs(Y)
-    c = exact.pair_weights(pairs, 3.0)
-    H = exact.block_pair_matrix(pairs, *Y.shape).toarray()
+    pairs = ep.pairs(Y)
+    c = ep.pair_weights(pairs, 3.0)
+    H = ep.block_pair_matrix(pairs, *Y.shape).toarray()
     Z = H.T @ np.kron(X, np.eye(4))  # margins = Z vec(W)
     w = np.linalg.solve(np.eye(Z.shape[1]) + Z.T @ (c[:, None] * Z), Z.T @ c)
     model = fitted(X, Y, C=3.0, theta=0.0, mu=1.0)
@@ -43,7 +44,7 @@ def test_as_theta_goes_to_one_the_model_shrinks_in_proportion(problem):
     X, Y = problem
     # Where no margin exceeds 1 + theta, the loss is the squared hinge at the margin
     # 1 - theta: the model is proportional to 1 - theta.
-    reference = mlodm.dual(X @ X.T, Y, 0.5, 0.9)
+    reference = exact_models.optimal_margin(X @ X.T, Y, 0.5, 0.9)
     for theta in (0.9, 0.99, 1 - 1e-6):
         model = fitted(X, Y, C=0.5, theta=theta)
         assert model.margins(X, Y).max() <= 1 + theta
@@ -55,7 +56,7 @@ def test_as_theta_goes_to_one_the_model_shrinks_in_proportion(problem):
 def test_as_mu_goes_to_zero_it_is_the_squared_hinge(problem):
     X, Y = problem
     # Of Rank-LSVM with its penalised bias, that is the kernel K + 1, at the margin 1 - theta.
-    reference = rank_lsvm.dual(X @ X.T, Y, 3.0)
+    reference = exact_models.squared_hinge(X @ X.T, Y, 3.0)
     errors = []
     for mu in (1e-3, 1e-5, 1e-7):
         model = MLODM(C=3.0, theta=0.2, mu=mu, kernel="precomputed", tol=1e-10, max_iter=10**5)
@@ -70,7 +71,7 @@ def test_as_mu_goes_to_zero_it_is_the_squared_hinge(problem):
 def test_margins_are_those_of_all_pairs_in_order(problem):
     X, Y = problem
     model = MLODM().fit(X, Y)
-    F, pairs = model.label_scores(X), exact.pairs(Y)
+    F, pairs = model.label_scores(X), ep.pairs(Y)
     expected = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
     assert_allclose(model.margins(X, Y), expected, rtol=1e-14)
 

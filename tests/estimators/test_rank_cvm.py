@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multimargin import RankCVM, RankLSVM
-from multimargin.reference import rank_cvm
+from multimargin.estimators.shared import exact_models
 from tests.support.problems import unrelated_problem
 
 SOLVERS = ["bcd", "dcd", "pairwise-frank-wolfe", "exact"]
@@ -19,14 +19,18 @@ def problem():
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_everything_is_that_of_problem_37(problem, solver):
     X, Y = problem
-    exactly = rank_cvm.dual(X @ X.T, Y, 2.0)
+    # The squared hinge with a margin of 1, over the sum S of its dual variables: rho is 1 / S.
+    exactly = exact_models.squared_hinge(X @ X.T, Y, 2.0)
+    S = exactly.alpha.sum()
+    optimum, F = 1.0 / (2.0 * S), exactly.F / S
+    size = np.abs(F).max()
     model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=1e-9).fit(X, Y)
-    assert model.objective_ == pytest.approx(exactly.objective, rel=1e-8)
-    assert model.dual_objective_ == pytest.approx(exactly.objective, rel=1e-8)
-    assert model.rho_ == pytest.approx(exactly.rho, rel=1e-4)
-    assert_allclose(model.label_scores(X), exactly.F, atol=1e-4 * np.abs(exactly.F).max())
-    assert_allclose(model.intercept_, exactly.b, atol=1e-4 * np.abs(exactly.F).max())
-    assert_allclose(model.coef_.T, X.T @ exactly.B, atol=1e-4 * np.abs(exactly.F).max())
+    assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+    assert model.dual_objective_ == pytest.approx(optimum, rel=1e-8)
+    assert model.rho_ == pytest.approx(1.0 / S, rel=1e-4)
+    assert_allclose(model.label_scores(X), F, atol=1e-4 * size)
+    assert_allclose(model.intercept_, exactly.b / S, atol=1e-4 * size)
+    assert_allclose(model.coef_.T, X.T @ exactly.B / S, atol=1e-4 * size)
 
 
 def test_objective_is_w_at_the_returned_point(problem):
@@ -74,7 +78,7 @@ def test_published_stop_rule_is_an_absolute_bound(problem):
 @pytest.mark.parametrize("solver", SOLVERS[:3])
 def test_history_brackets_the_optimum(problem, solver):
     X, Y = problem
-    optimum = rank_cvm.dual(X @ X.T, Y, 2.0).objective
+    optimum = 0.25 / exact_models.squared_hinge(X @ X.T, Y, 2.0).objective
     model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=1e-6).fit(X, Y)
     assert (model.history_["primal"] >= optimum * (1 - 1e-8)).all()
     assert (model.history_["dual"] <= optimum * (1 + 1e-8)).all()

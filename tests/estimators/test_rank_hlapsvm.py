@@ -8,10 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.estimators.rank_hlapsvm import Laplacian
+from multimargin.estimators.shared.exact_pairs import factor
 from multimargin.reference import rank_hlapsvm
+from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import unrelated_problem
 
@@ -55,14 +58,38 @@ def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem, kernel, form, solv
 
 def test_scores_and_expansion_are_those_of_the_exact_solution(problem):
     X, Y = problem
-    exactly = rank_hlapsvm.dual(X @ X.T, Y, 2.0, 0.5, 0.3)
+    optimum, F, b = certificates.hypergraph_solution(X, X @ X.T, Y, 2.0, 0.5, 0.3)
     parameters = {"C": 2.0, "lam": 0.5, "nu": 0.3, "kernel": "linear", "tol": 1e-9}
     parameters["max_iter"] = 10**5
     for solver in ("bcd", "dcd", "exact"):
         model = RankHLapSVM(solver=solver, **parameters).fit(X, Y)
-        assert model.objective_ == pytest.approx(exactly.objective, rel=1e-8)
-        assert_allclose(model.label_scores(X), exactly.F, atol=1e-4)
-        assert_allclose(model.intercept_, exactly.b, atol=1e-4)
+        assert model.objective_ == pytest.approx(optimum, rel=1e-8)
+        assert_allclose(model.label_scores(X), F, atol=1e-4)
+        assert_allclose(model.intercept_, b, atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_a_kernel_replaces_inner_products_but_not_the_distances_of_the_hypergraph(problem, kernel):
+    """Equation (30) is about the instances x_u; only (27) has inner products to replace."""
+    X, Y = problem
+    C, lam, nu = 2.0, 0.5, 0.3
+    K = pairwise_kernels(X, metric=kernel, gamma=0.5, filter_params=True, degree=3, coef0=1.0)
+    L = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, nu))
+    A = rank_hlapsvm.kernel_27(K + 1, lam, L)
+    minus, alpha = rank_hlapsvm.problem_17((A + A.T) / 2, Y, C)
+    expansion = rank_hlapsvm.expansion(K + 1, rank_hlapsvm.proxy(alpha, Y), lam, L)
+    parameters = {"C": C, "lam": lam, "nu": nu, "gamma": 0.5, "degree": 3, "coef0": 1.0}
+    for solver in ("bcd", "dcd", "exact"):
+        model = RankHLapSVM(
+            kernel=kernel, solver=solver, tol=1e-8, max_iter=10**5, **parameters
+        ).fit(X, Y)
+        assert model.objective_ == pytest.approx(-minus, rel=1e-6)
+        assert_allclose(model.label_scores(X), (K + 1) @ expansion, atol=1e-3)
+    # Distances of the images of a kernel are other weights, and another problem.
+    of_images, *_ = certificates.hypergraph_solution(factor(K), K, Y, C, lam, nu)
+    assert of_images != pytest.approx(-minus, rel=1e-2)
+    given = RankHLapSVM(kernel="precomputed", tol=1e-8, max_iter=10**5, **parameters, threshold=0.0)
+    assert given.fit(K, Y).objective_ == pytest.approx(of_images, rel=1e-6)
 
 
 def test_whitening_and_kernel_form_are_one_model(problem):
@@ -80,7 +107,7 @@ def test_whitening_and_kernel_form_are_one_model(problem):
 
 def test_hyperedge_weights(problem):
     X, Y = problem
-    expected = rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.3)
+    expected = rank_hlapsvm.hyperedge_weights(X, Y, 0.3)
     model = RankHLapSVM(nu=0.3, kernel="linear").fit(X, Y)
     assert_allclose(model.hyperedge_weights_, expected, rtol=1e-12)
     assert model.hyperedge_weights_[3] == 1.0
@@ -102,7 +129,7 @@ def test_on_unscaled_features_weights_underflow_unless_nu_is_scaled(problem):
 
 def test_laplacian_draws_instances_of_a_label_together(problem):
     X, Y = problem
-    Lap = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.1))
+    Lap = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, 0.1))
     roughness = []
     for lam in (0.0, 0.1, 1.0):
         F = RankHLapSVM(lam=lam, nu=0.1, kernel="linear", tol=1e-6).fit(X, Y).label_scores(X)
@@ -162,10 +189,13 @@ def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
         warm_start=True,
     )
     of_sparse, of_dense = clone(model).fit(X, Y), clone(model).fit(X.toarray(), Y)
-    exactly = rank_hlapsvm.dual((X @ X.T).toarray(), Y, 1.0, 0.25, _scaled_nu(X))
+    features = X.toarray()
+    K = features @ features.T
+    nu = _scaled_nu(X)
+    optimum, *_ = certificates.hypergraph_solution(features, K, Y, 1.0, 0.25, nu)
     for fitted in (of_sparse, of_dense):
         assert fitted.status_ == "converged"
-        assert fitted.objective_ == pytest.approx(exactly.objective, rel=2 * tol)
+        assert fitted.objective_ == pytest.approx(optimum, rel=2 * tol)
     assert_allclose(of_sparse.label_scores(X), of_dense.label_scores(X), atol=3 * tol**0.5)
     # The expansion, from which kernels predict, gives the same scores as the weights.
     expanded = X @ (X.T @ expansion_matrix(of_sparse, X.shape[0])) + of_sparse.intercept_
@@ -181,8 +211,11 @@ def test_many_sparse_features_need_no_square_matrix_of_them():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 30e6  # 20000 x 20000 would be 3.2 GB
-    exactly = rank_hlapsvm.dual((X @ X.T).toarray(), Y, 1.0, 0.25, _scaled_nu(X))
-    assert model.objective_ == pytest.approx(exactly.objective, rel=2e-3)
+    features = X.toarray()
+    K = features @ features.T
+    nu = _scaled_nu(X)
+    optimum, *_ = certificates.hypergraph_solution(features, K, Y, 1.0, 0.25, nu)
+    assert model.objective_ == pytest.approx(optimum, rel=2e-3)
     assert model.coef_.shape == (4, 20_000)
 
 

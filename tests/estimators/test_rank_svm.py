@@ -19,8 +19,9 @@ from sklearn.preprocessing import MinMaxScaler
 
 from multimargin import RankSVM
 from multimargin.datasets import load_debian_tags
+from multimargin.estimators.shared import exact_models
 from multimargin.measures import SCORERS
-from multimargin.reference import rank_svm
+from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
@@ -196,7 +197,7 @@ def test_classes_are_weston_watkins(bias):
     model = RankSVM(C=2.0, gamma=0.3, bias=bias, tol=1e-8, max_iter=100_000).fit(X, y)
     one_hot = (y[:, None] == np.array(["a", "b", "c"])).astype(int)
     K = pairwise_kernels(X, metric="rbf", gamma=0.3)
-    exact = rank_svm.dual(K, one_hot, 2.0, bias)
+    exact = exact_models.hinge(K, one_hot, 2.0, bias)
     assert model.objective_ == pytest.approx(exact.objective, rel=1e-6)
     np.testing.assert_allclose(model.label_scores(X), exact.F, atol=1e-3)
 
@@ -356,7 +357,7 @@ def test_warm_start_with_other_labels_is_honest(solver):
     model.fit(X, Y).set_params(C=0.5).fit(X, 1 - Y)
     fresh = clone(model).fit(X, 1 - Y)
     assert model.objective_ == pytest.approx(fresh.objective_, rel=2 * tol)
-    assert rank_svm.dual_infeasibility(1 - Y, 0.5, expansion_matrix(model, 60), "free") <= 1e-9
+    assert certificates.dual_infeasibility(1 - Y, 0.5, expansion_matrix(model, 60), "free") <= 1e-9
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
@@ -483,7 +484,7 @@ def test_features_far_from_zero_are_no_harder(solver, offset):
     model.set_params(warm_start=True).fit(far, Y)
     assert model.status_ == "converged"
     # The mean makes no difference to the optimum, and the exact solver is given centred features.
-    exactly = rank_svm.dual((X - X.mean(0)) @ (X - X.mean(0)).T, Y, 1.0, "free")
+    exactly = exact_models.hinge((X - X.mean(0)) @ (X - X.mean(0)).T, Y, 1.0, "free")
     assert model.objective_ == pytest.approx(exactly.objective, rel=1e-6)
     expanded = (far @ model.support_vectors_.T) @ model.dual_coef_ + model.intercept_
     np.testing.assert_allclose(model.label_scores(far), expanded, atol=1e-6)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
 from multimargin import MLRL, RankSVM, RankSVMz
-from multimargin.reference import rank_svmz
+from multimargin.estimators.shared import exact_models
 
 BIASES = ["free", "penalized", "none"]
 
@@ -29,7 +29,7 @@ def fitted(X, Y, **parameters):
 @pytest.mark.parametrize("solver", ["bcd", "dcd", "exact"])
 def test_scores_are_those_of_the_exact_solution(problem, solver, bias):
     X, Y = problem
-    exactly = rank_svmz.dual(X @ X.T, Y, 2.0, bias)
+    exactly = exact_models.zero_label(X @ X.T, Y, 2.0, bias)
     expected = exactly.F[:, :-1] - exactly.F[:, -1:]
     for kernel, features in (("linear", X), ("precomputed", X @ X.T)):
         model = fitted(features, Y, C=2.0, bias=bias, solver=solver, kernel=kernel)
@@ -49,7 +49,7 @@ def test_the_zero_label_is_the_threshold(problem):
 def test_weights_of_all_labels_and_the_zero_label_sum_to_zero(problem):
     X, Y = problem
     model = fitted(X, Y, C=2.0)
-    exactly = rank_svmz.dual(X @ X.T, Y, 2.0)
+    exactly = exact_models.zero_label(X @ X.T, Y, 2.0)
     zero = -model.label_scores(X).sum(axis=1) / 5
     assert_allclose(zero, exactly.F[:, -1], atol=1e-3)
 

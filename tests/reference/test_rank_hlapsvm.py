@@ -1,102 +1,107 @@
-"""The Rank-HLapSVM reference: hypergraph, primal against dual, the published loop."""
+"""Plain Rank-HLapSVM: the hypergraph, primal against dual, the published loop."""
 
 import numpy as np
 import pytest
+from sklearn.svm import LinearSVC
 
-from multimargin.reference import exact, rank_hlapsvm, rank_svm
-from multimargin.verification.random_problems import random_problems
+from multimargin.reference import rank_hlapsvm
 from tests.support.problems import unrelated_problem
 
 
-def small_problem(seed, n=12, d=3, q=4):
-    return unrelated_problem(seed, n, d, q, share=0.45)
+def small_problem(seed, n=12, d=3, q=4, nu=0.2):
+    X, H = unrelated_problem(seed, n, d, q, share=0.45)
+    L = rank_hlapsvm.laplacian(H, rank_hlapsvm.hyperedge_weights(X, H, nu))
+    return rank_hlapsvm.append_1(X), H, L
 
 
 def test_hyperedge_weights_of_a_case_done_by_hand():
     X = np.array([[0.0], [1.0], [3.0]])
-    Y = np.array([[1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 0, 1]])
+    H = np.array([[1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 0, 1]])
     # Label 0: distances 1, 4, 9 between unordered pairs, each counted twice over 3 * 2.
     expected = np.exp(-0.1 * np.array([28 / 6, 0.0, np.inf, 4.0]))
-    weights = rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.1)
+    weights = rank_hlapsvm.hyperedge_weights(X, H, 0.1)
     np.testing.assert_allclose(weights, expected, rtol=1e-13)
 
 
 def test_laplacian_is_the_weighted_sum_over_edges():
-    _, Y = small_problem(0)
+    _, H, _ = small_problem(0)
     w = np.array([0.5, 1.0, 0.25, 2.0])
-    Lap = rank_hlapsvm.laplacian(Y, w)
-    F = np.random.default_rng(1).normal(size=(len(Y), 3))
+    L = rank_hlapsvm.laplacian(H, w)
+    F = np.random.default_rng(1).normal(size=(len(H), 3))
     total = 0.0
-    for k in range(4):
-        e = np.flatnonzero(Y[:, k])
-        for u in e:
-            for v in e:
-                total += 0.5 * w[k] * ((F[u] - F[v]) ** 2).sum()
-    assert np.trace(F.T @ Lap @ F) == pytest.approx(total, rel=1e-12)
-    np.testing.assert_allclose(Lap.sum(axis=1), 0.0, atol=1e-12)
+    for e in range(4):
+        rows = np.flatnonzero(H[:, e])
+        for u in rows:
+            for v in rows:
+                total += 0.5 * w[e] * ((F[u] - F[v]) ** 2).sum()
+    assert np.trace(F.T @ L @ F) == pytest.approx(total, rel=1e-12)
+    np.testing.assert_allclose(L.sum(axis=1), 0.0, atol=1e-12)
 
 
-def test_kernel_has_both_forms_of_equation_27():
-    X, Y = small_problem(2)
-    X1 = np.column_stack([X, np.ones(len(X))])
-    K1 = X1 @ X1.T
-    Lap = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X @ X.T, Y, 0.3))
-    A = rank_hlapsvm.kernel(X @ X.T, Y, 0.7, 0.3)
-    inner = np.eye(X1.shape[1]) + 0.7 * X1.T @ Lap @ X1
-    np.testing.assert_allclose(A, X1 @ np.linalg.inv(inner) @ X1.T, atol=1e-12)
-    np.testing.assert_allclose(A, K1 @ np.linalg.inv(np.eye(len(X)) + 0.7 * Lap @ K1), atol=1e-10)
+def test_both_forms_of_equation_27_agree():
+    X, _, L = small_problem(2)
+    A = rank_hlapsvm.kernel_27(X @ X.T, 0.7, L)
+    inner = np.eye(X.shape[1]) + 0.7 * X.T @ L @ X
+    np.testing.assert_allclose(A, X @ np.linalg.inv(inner) @ X.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("problem", list(random_problems(25, seed=21)))
-def test_primal_and_dual_certify_each_other(problem):
-    K, Y, C = problem.X @ problem.X.T, problem.Y, problem.C
-    primal, dual = (
-        rank_hlapsvm.primal(K, Y, C, 0.5, 0.2),
-        rank_hlapsvm.dual(K, Y, C, 0.5, 0.2),
-    )
-    assert primal.objective == pytest.approx(dual.objective, rel=1e-7, abs=1e-12)
-    # Weights that reproduce the scores by the expansion on the ordinary kernel.
-    np.testing.assert_allclose(dual.F, K @ dual.expansion + dual.b, atol=1e-8)
+@pytest.mark.parametrize("seed", range(5))
+def test_primal_and_dual_agree(seed):
+    X, H, L = small_problem(seed)
+    K, C, lam = X @ X.T, 2.0, 0.5
+    value, W = rank_hlapsvm.problem_10(X, H, C, lam, L)
+    A = rank_hlapsvm.kernel_27(K, lam, L)
+    minus, alpha = rank_hlapsvm.problem_17(A, H, C)
+    assert value == pytest.approx(-minus, rel=1e-7)
+    assert rank_hlapsvm.objective_17(A, H, alpha) == pytest.approx(minus, rel=1e-7)
+    beta = rank_hlapsvm.proxy(alpha, H)
+    np.testing.assert_allclose(rank_hlapsvm.weights(X, beta, lam, L), W, atol=1e-4)
+    by_kernel = K @ rank_hlapsvm.expansion(K, beta, lam, L)
+    np.testing.assert_allclose(by_kernel, X @ W, atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_second_solver_agrees(seed):
-    X, Y = small_problem(seed)
-    first = rank_hlapsvm.dual(X @ X.T, Y, 2.0, 0.5, 0.2)
-    for solve in (rank_hlapsvm.primal, rank_hlapsvm.dual):
-        second = solve(X @ X.T, Y, 2.0, 0.5, 0.2, solver="scs")
-        assert second.objective == pytest.approx(first.objective, rel=1e-7)
-        np.testing.assert_allclose(second.F, first.F, atol=1e-5)
+@pytest.mark.parametrize("lam", [0.0, 0.5])
+def test_published_loop_reaches_the_optimum_one_exact_step_after_another(lam):
+    X, H, L = small_problem(5)
+    A = rank_hlapsvm.kernel_27(X @ X.T, lam, L)
+    value, W = rank_hlapsvm.problem_10(X, H, 2.0, lam, L)
+    found, iterates = rank_hlapsvm.algorithm_1(X, H, 2.0, lam, L, epsilon=1e-9, passes=5000)
+    values = [rank_hlapsvm.objective_17(A, H, alpha) for alpha in iterates]
+    assert (np.diff(values) <= 1e-12).all()
+    assert values[-1] == pytest.approx(-value, rel=1e-7)
+    np.testing.assert_allclose(found, W, atol=1e-4)
+    assert np.linalg.norm(iterates[-1] - iterates[-2]) < 1e-9
+    # Each step minimises over its variable.
+    i, p, q = rank_hlapsvm.pairs(H)
+    t = np.zeros((H.shape[1], len(i)))
+    t[p, np.arange(len(i))], t[q, np.arange(len(i))] = 1, -1
+    Q, alpha = (t.T @ t) * A[np.ix_(i, i)], np.zeros(len(i))
+    for iterate in iterates[:3]:
+        for s in range(len(i)):
+            best = alpha[s] - (Q[s] @ alpha - 1) / Q[s, s]
+            alpha[s] = np.clip(best, 0, rank_hlapsvm.upper_bounds(H, 2.0)[s])
+        np.testing.assert_allclose(iterate, alpha, atol=1e-12)
 
 
-def test_without_laplacian_it_is_rank_svm():
-    X, Y = small_problem(4)
-    K = X @ X.T
-    assert rank_hlapsvm.dual(K, Y, 2.0, lam=0.0).objective == pytest.approx(
-        rank_svm.dual(K, Y, 2.0, "penalized").objective, rel=1e-9
-    )
+def test_without_laplacian_it_is_liblinear_on_one_row_a_pair():
+    X, H, L = small_problem(6, n=15)
+    i, p, q = rank_hlapsvm.pairs(H)
+    rows = [np.kron(np.eye(4)[m] - np.eye(4)[n], X[row]) for row, m, n in zip(i, p, q, strict=True)]
+    sign = np.where(np.arange(len(rows)) % 2, 1, -1)
+    svm = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-9, max_iter=1_000_000)
+    svm.fit(np.array(rows) * sign[:, None], sign, rank_hlapsvm.upper_bounds(H, 0.8))
+    _, W = rank_hlapsvm.problem_10(X, H, 0.8, 0.0, L)
+    np.testing.assert_allclose(W, svm.coef_.reshape(4, -1).T, atol=1e-4)
 
 
-def test_published_loop_reaches_the_optimum():
-    X, Y = small_problem(5)
-    dual = rank_hlapsvm.dual(X @ X.T, Y, 2.0, 0.5, 0.2)
-    W, history = rank_hlapsvm.dual_coordinate_descent(X, Y, 2.0, 0.5, 0.2, max_epochs=5000)
-    np.testing.assert_allclose(X @ W[:-1] + W[-1], dual.F, atol=1e-4)
-    np.testing.assert_allclose(history[-1], X @ W[:-1] + W[-1], atol=1e-12)
-
-
-def test_parameters_outside_their_range_are_errors():
-    X, Y = small_problem(6)
-    K = exact.kernel_matrix(X @ X.T, "none")
-    with pytest.raises(ValueError, match="nu is -1"):
-        rank_hlapsvm.hyperedge_weights(K, Y, -1)
-    with pytest.raises(ValueError, match="lam is nan"):
-        rank_hlapsvm.dual(K, Y, 1.0, np.nan)
-
-
-def test_without_pairs_everything_is_zero():
-    Y = np.array([[1, 1], [0, 0]])
-    for solve in (rank_hlapsvm.primal, rank_hlapsvm.dual):
-        found = solve(np.eye(2), Y, 1.0, lam=0.5)
-        assert found.objective == 0.0
-        assert not found.F.any()
+def test_sizes_of_label_sets_are_learned():
+    F = np.array([[3.0, 1.0, 2.0], [0.0, 1.0, 4.0]])
+    H = np.array([[1, 0, 0], [1, 0, 1]])
+    np.testing.assert_allclose(rank_hlapsvm.sizes(F, H), [(3 + 2) / 2, (0 + 1) / 2])
+    X, H, _ = small_problem(7, n=40)
+    F = np.column_stack([X[:, 0], X[:, 1], X[:, 2], X[:, 0] + X[:, 1]])
+    H[0], H[1] = 0, 1  # rows of one kind have no such middle
+    h = rank_hlapsvm.threshold(X, F, H).predict(X)
+    both = H.any(axis=1) & (1 - H).any(axis=1)
+    target = rank_hlapsvm.sizes(F, H)[both]
+    assert np.abs(h[both] - target).sum() < np.abs(np.median(target) - target).sum()

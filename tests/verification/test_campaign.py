@@ -10,7 +10,7 @@ import pytest
 
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
 from multimargin.estimators.shared import pairwise as base
-from multimargin.reference.exact import ExactSolverError, relative_gap
+from multimargin.estimators.shared.exact_solver import ExactSolverError, relative_gap
 from multimargin.verification import __main__ as verification
 from multimargin.verification import campaign
 from multimargin.verification.bounds import optimum

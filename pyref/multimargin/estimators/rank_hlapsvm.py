@@ -50,7 +50,8 @@ class RankHLapSVM(PairwiseClassifier):
         least 0 (the paper's nu). "scale" takes 1 / (mean squared distance between all training
         rows), so that the weights lie around exp(-1) whatever the scale of the features; with a
         number, every weight underflows to 0 on features of large scale, and the regulariser is
-        gone.
+        gone. Distances are those of the features whatever the kernel (eq. (30) is about the
+        instances); a precomputed kernel has those that it implies.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`; the paper's is "linear".
     <kernel_parameters>

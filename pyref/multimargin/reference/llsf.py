@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from multimargin.reference.exact import Array, Solver, import_cvxpy, label_matrix, solve_qp
+Array = npt.NDArray[np.float64]
 
 
 class Solution(NamedTuple):
@@ -51,7 +51,7 @@ class Solution(NamedTuple):
 # -------------------------------------------------------------------------------------------------
 def label_dissimilarity(Y: ArrayLike) -> Array:
     """Compute R; a label without instances has dissimilarity 1 to all others, 0 to itself."""
-    Y = label_matrix(Y)
+    Y = np.asarray(Y)
     q = Y.shape[1]
     R = np.zeros((q, q))
     for i in range(q):
@@ -93,39 +93,17 @@ def gradient(X: Array, Y: Array, W: Array, R: Array, alpha: float) -> Array:
 # -------------------------------------------------------------------------------------------------
 # The convex form, exactly
 # -------------------------------------------------------------------------------------------------
-def primal(
-    X: ArrayLike,
-    Y: ArrayLike,
-    alpha: float = 0.1,
-    beta: float = 0.1,
-    solver: Solver = "clarabel",
-) -> Solution:
-    """Solve the convex form as a sum of squares."""
-    # X^T X (x) I + alpha I (x) (R + delta I) belongs to ||P W||^2 + ||W F^T||^2 with P^T P = X^T X
-    # and F^T F = alpha (R + delta I). Where delta = 0 but R has negative eigenvalues,
-    # lambda_min(X^T X) I is moved from the first term to the second, which then has none.
-    cp = import_cvxpy()
-    X = np.asarray(X, dtype=np.float64)
-    Y = label_matrix(Y).astype(np.float64)
-    d, q = X.shape[1], Y.shape[1]
-    delta = shift(X, Y, alpha)
-    R = label_dissimilarity(Y) + delta * np.eye(q)
+def problem_3(X: Array, Y: Array, alpha: float, beta: float) -> tuple[float, Array]:
+    """Solve (3) with R + delta I in place of R; return its value and W."""
+    import cvxpy as cp
 
-    W = cp.Variable((d, q))
-    feature_values, V = np.linalg.eigh(X.T @ X)
-    label_values, U = np.linalg.eigh(R)
-    moved = max(feature_values[0], 0.0) if delta == 0.0 and alpha > 0 else 0.0
-    P = np.sqrt(np.maximum(feature_values - moved, 0.0))[:, None] * V.T
-    F = np.sqrt(np.maximum(alpha * label_values + moved, 0.0))[:, None] * U.T
-    smooth = (
-        0.5 * cp.sum_squares(P @ W)
-        + 0.5 * cp.sum_squares(W @ F.T)
-        - cp.sum(cp.multiply(X.T @ Y, W))
-        + 0.5 * np.sum(Y**2)
-    )
-    solve_qp(cp.Problem(cp.Minimize(smooth + beta * cp.sum(cp.abs(W)))), solver)
-    point = np.asarray(W.value, dtype=np.float64).reshape(d, q)
-    return Solution(objective(X, Y, point, R, alpha, beta), point, np.empty(0))
+    d, q = X.shape[1], Y.shape[1]
+    R = label_dissimilarity(Y) + shift(X, Y, alpha) * np.eye(q)
+    w = cp.Variable(d * q)  # W, column after column
+    Q = np.kron(np.eye(q), X.T @ X) + alpha * np.kron(R, np.eye(d))  # twice the quadratic part
+    smooth = cp.quad_form(w, cp.psd_wrap(Q)) / 2 - (X.T @ Y).T.ravel() @ w + np.sum(Y**2) / 2  # (7)
+    problem = cp.Problem(cp.Minimize(smooth + beta * cp.norm1(w)))
+    return problem.solve(solver="CLARABEL"), w.value.reshape(q, d).T
 
 
 # -------------------------------------------------------------------------------------------------
@@ -162,7 +140,7 @@ def algorithm_1(
     """Run algorithm 1 on R + delta I."""
     # The paper says "while not converged" and no more.
     X = np.asarray(X, dtype=np.float64)
-    Y = label_matrix(Y).astype(np.float64)
+    Y = np.asarray(Y, dtype=np.float64)
     R = label_dissimilarity(Y) + delta * np.eye(Y.shape[1])
     L_f = lipschitz(X, R, alpha)
     XtX, XtY = X.T @ X, X.T @ Y
@@ -205,7 +183,7 @@ def algorithm_3(
     """Return labels and scores by one classifier per label on its own features: LLSF-BSVM."""
     # Step 6 prints Y where its i-th column is meant.
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
-    Y = label_matrix(Y)
+    Y = np.asarray(Y)
     S_test = np.zeros((X_test.shape[0], Y.shape[1]))
     for i in range(Y.shape[1]):  # step 3
         id_i = np.flatnonzero(W[:, i] != 0)  # step 4
@@ -224,7 +202,7 @@ def classifier_chain(
 ) -> tuple[npt.NDArray[np.int_], Array]:
     """Return labels and scores by LLSF-CC: each label learns from those before it in pi, too."""
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
-    Y, pi = label_matrix(Y), np.asarray(pi)
+    Y, pi = np.asarray(Y), np.asarray(pi)
     Y_test = np.zeros((X_test.shape[0], Y.shape[1]), dtype=np.int_)
     S_test = np.zeros(Y_test.shape)
     for place, i in enumerate(pi):

@@ -1,252 +1,207 @@
-"""mlODM: the optimal margin distribution loss on label pairs (Tan et al. 2019).
+"""Tan et al. 2019: mlODM, the multi-label optimal margin distribution machine.
 
-The problem is Tan et al. 2019, eq. (15); eq. (14), where it appears first, lacks C and the halves::
-
-    min  1/2 sum_k ||w_k||^2 + sum_i C_i/2 sum_(k,l) (xi_ikl^2 + mu eps_ikl^2)
-    s.t. 1 - theta - xi_ikl <= f_k(x_i) - f_l(x_i) <= 1 + theta + eps_ikl
-
-with f_k(x) = w_k^T phi(x), no bias. Its dual, eq. (18), has two variables a pair::
-
-    min  1/2 sum_k ||w_k||^2 + sum [(theta - 1) alpha + (theta + 1) beta]
-         + sum 1/(2 C_i) (alpha^2 + beta^2 / mu),    alpha, beta >= 0
-
-Objectives have the sign of the primal problem: minus (18) bounds it from below. Equation numbers
-are those of Tan et al. 2019.
+The margin of each pair shall be near 1: within theta of it nothing is lost, below it the square of
+what is missing, above it mu times the square of what is too much. Equation numbers, letters and
+order are those of Tan et al. 2019; code reads from top to bottom.
 
 Dictionary::
 
-    n, q                   instances (Tan: m), labels
-    theta, mu              0 <= theta < 1, 0 < mu <= 1                               (13), (14)
-    Y            n x q     1 on Y_i, the relevant labels of row i; 0 on the others
-    pairs        3 x L     (i, m, n): Tan's (k, l) = (m, n) of instance i                  (1)
-    c            L         C_i = C / (|Y_i| |complement of Y_i|) of each pair              (15)
-    K            n x n     kernel matrix kappa(x_i, x_j)
-    alpha, beta  L         dual variables; at the optimum alpha beta = 0                   (18)
-    t            L         alpha - beta, kept as `alpha` of a solution
-    blkdiag_H    nq x L    blkdiag(H_1, ..., H_n), row k of H_i is c_i^k                   (19)
-    B            n x q     B[i, k] = (alpha_i - beta_i)^T c_i^k; w_k = sum_i B[i, k] phi(x_i)  (20)
-    F            n x q     scores K B
-    z            L         margins f_k(x_i) - f_l(x_i)                                     (1)
-    xi, eps      L         slacks max(0, 1 - theta - z), max(0, z - 1 - theta)             (15)
-    l_i, M_i               pairs of instance i, M_i = l_i / (2 C) = 1 / (2 C_i)            (23)
-    A, b         l_i x l_i, l_i    quadratic and linear term of an instance                (23)
-    eta, H, v    2 l_i, ...        [alpha_i; beta_i] and its quadratic programme           (24)
-    G, V         n x r, r x q   K = G G^T and F = G V, ||V||^2 = sum_k ||w_k||^2
-    orders                 permutations of 0..n-1: instances in each epoch, then from the start
+    m, q               instances, labels                                             section 2
+    Phi    m x d       features phi(x_i) of the kernel kappa; no bias                section 2
+    Y      m x q       1 on Y_i, the relevant labels of instance i, else 0           section 2
+    i, k, l  L each    instance, relevant and irrelevant label of each of L pairs          (1)
+    gamma  L           margins w_k^T phi(x_i) - w_l^T phi(x_i)                             (1)
+    theta, mu          0 <= theta < 1, 0 < mu <= 1                                  (13), (14)
+    xi, eps  L         slack variables xi_ikl and epsilon_ikl                             (15)
+    W      d x q       weights w_k as columns                                             (15)
+    C_i    L           C / (|Y_i| |complement of Y_i|) for each pair of instance i        (15)
+    alpha, beta  L     dual variables; at the optimum one of each pair's two is 0         (18)
+    c      q x L       c_ijl^k: 1 if j = k, -1 if l = k, else 0; c_i its columns of instance i  (19)
+    K      m x m       kernel matrix kappa(x_i, x_j)                                      (21)
+    B      m x q       (alpha_i - beta_i)^T c_i^k as B[i, k]; W = Phi^T B                 (20)
+    A, b, M  l_i x l_i, l_i, 1   A_i, b_i and M_i = 1/(2 C_i) of an instance's programme  (23)
+    eta    2 l_i       [alpha_i; beta_i]                                                  (24)
+    H, v   2 l_i x 2 l_i, 2 l_i  matrix and vector of its programme                       (24)
+    lam    2 l_i       factors lambda_j                                           algorithm 2
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
-from multimargin.reference import exact
-from multimargin.reference.exact import Array, Labels, Pairs, Solver, Weight
-from multimargin.reference.rank_svm import Solution, expansion, no_pairs, problem_data
+Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.intp]
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem (15) and dual problem (18)
+# Sections 2 to 5: pairs, and the problem
 # -------------------------------------------------------------------------------------------------
-def primal(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: Weight = 1.0,
-    theta: float = 0.2,
-    mu: float = 0.5,
-    solver: Solver = "clarabel",
-) -> Solution:
-    """Solve (15); the value is recomputed with the minimal slacks."""
-    Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
-    n, q = Y.shape
-    if len(c) == 0:
-        return no_pairs(n, q, pairs)
-    cp = exact.import_cvxpy()
-    G = exact.factor(Kt)
-    blkdiag_H = exact.block_pair_matrix(pairs, n, q)
-
-    V = cp.Variable((G.shape[1], q))
-    xi, eps = cp.Variable(len(c)), cp.Variable(len(c))
-    margins = blkdiag_H.T @ cp.vec(G @ V, order="C")
-    constraints = [margins >= 1 - theta - xi, margins <= 1 + theta + eps, xi >= 0, eps >= 0]
-    loss = cp.sum_squares(cp.multiply(np.sqrt(c), xi))
-    loss += mu * cp.sum_squares(cp.multiply(np.sqrt(c), eps))
-    objective = cp.Minimize(0.5 * cp.sum_squares(V) + 0.5 * loss)
-    exact.solve_qp(cp.Problem(objective, constraints), solver)
-
-    F = G @ V.value
-    z = exact.differences(F, pairs)
-    t = c * np.maximum(0, 1 - theta - z) - mu * c * np.maximum(0, z - 1 - theta)  # (17)
-    B = expansion(t, pairs, n, q)
-    value = 0.5 * float(np.sum(V.value**2)) + optimal_margin_loss(F, pairs, c, theta, mu)
-    return Solution(value, t, B, np.zeros(q), F, pairs)
+def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
+    """List i, k and l of all pairs, (k, l) in Y_i x its complement, by instance, (1)."""
+    listed = [
+        (i, k, l) for i in range(len(Y)) for k in np.flatnonzero(Y[i] == 1)
+        for l in np.flatnonzero(Y[i] == 0)  # noqa: E741
+    ]  # fmt: skip
+    i, k, l = np.array(listed, dtype=np.intp).reshape(-1, 3).T  # noqa: E741
+    return i, k, l
 
 
-def dual(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: Weight = 1.0,
-    theta: float = 0.2,
-    mu: float = 0.5,
-    solver: Solver = "clarabel",
-) -> Solution:
-    """Solve (18) and recover the model."""
-    Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
-    n, q = Y.shape
-    if len(c) == 0:
-        return no_pairs(n, q, pairs)
-    cp = exact.import_cvxpy()
-    scale = exact.scale_of(Kt)
-    G = exact.factor(Kt) / np.sqrt(scale)
-    blkdiag_H = exact.block_pair_matrix(pairs, n, q)
+def pair_weights(Y: Labels, C: float) -> Array:
+    """C_i of each pair: C shared by the pairs of its instance, (15)."""
+    i, _, _ = pairs(Y)
+    return np.asarray(C / np.bincount(i)[i])
 
-    def solve(unit: Array) -> Solution:
-        """Solve for kappa alpha / unit and kappa beta / unit, where kappa is the kernel's scale."""
-        a, b = cp.Variable(len(c)), cp.Variable(len(c))
-        share = unit / unit.min()
-        slope, slope_mu = unit / np.sqrt(c * scale), unit / np.sqrt(mu * c * scale)
-        w = cp.reshape(blkdiag_H @ cp.multiply(share, a - b), (n, q), order="C")  # (16)
-        quadratic = unit.min() ** 2 * cp.sum_squares(G.T @ w)
-        quadratic += cp.sum_squares(cp.multiply(slope, a))
-        quadratic += cp.sum_squares(cp.multiply(slope_mu, b))
-        linear = (theta - 1) * cp.sum(cp.multiply(share, a))
-        linear += (theta + 1) * cp.sum(cp.multiply(share, b))
-        problem = cp.Problem(cp.Minimize(0.5 * quadratic / unit.min() + linear), [a >= 0, b >= 0])
-        exact.solve_qp(problem, solver)
-        t = unit * (np.maximum(a.value, 0.0) - np.maximum(b.value, 0.0)) / scale
-        return recover(K, Y, C, theta, mu, t)
 
-    # In the first unit the curvature of the last term of (18) is 1, whatever C; in the second,
-    # those of the kernel.
-    units = [np.sqrt(c * scale), np.ones(len(c))]
-    best: Solution = exact.best_of(
-        [partial(solve, unit) for unit in units],
-        lambda found: primal_objective(K, Y, C, theta, mu, found.B),
+def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
+    """Solve (15), the primal problem; return its value and W."""
+    import cvxpy as cp
+
+    i, k, l = pairs(Y)  # noqa: E741
+    W = cp.Variable((Phi.shape[1], Y.shape[1]))
+    xi, eps = cp.Variable(len(i)), cp.Variable(len(i))
+    f = Phi @ W
+    gamma = f[i, k] - f[i, l]  # (1)
+    constraints = [gamma >= 1 - theta - xi, gamma <= 1 + theta + eps]
+    loss = cp.multiply(pair_weights(Y, C), cp.square(xi) + mu * cp.square(eps))
+    objective = cp.sum_squares(W) / 2 + cp.sum(loss) / 2
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value
+
+
+# -------------------------------------------------------------------------------------------------
+# Section 5.1: the dual problem
+# -------------------------------------------------------------------------------------------------
+def coefficients(Y: Labels) -> Array:
+    """c_ijl^k after (16) in row k, one column a pair."""
+    _, k, l = pairs(Y)  # noqa: E741
+    c = np.zeros((Y.shape[1], len(k)))
+    c[k, np.arange(len(k))] = 1
+    c[l, np.arange(len(l))] = -1
+    return c
+
+
+def problem_18(
+    K: Array, Y: Labels, C: float, theta: float, mu: float
+) -> tuple[float, Array, Array]:
+    """Solve (18), the dual problem; return its value, minus (15), alpha and beta."""
+    import cvxpy as cp
+
+    i, _, _ = pairs(Y)
+    c, C_i = coefficients(Y), pair_weights(Y, C)
+    alpha, beta = cp.Variable(len(i)), cp.Variable(len(i))
+    Q = (c.T @ c) * K[np.ix_(i, i)]  # 1/2 sum_k ||w_k||^2 as in (21)
+    objective = (
+        cp.quad_form(alpha - beta, cp.psd_wrap(Q)) / 2
+        + (theta - 1) * cp.sum(alpha)
+        + (theta + 1) * cp.sum(beta)
+        + (1 / (2 * C_i)) @ (cp.square(beta) / mu + cp.square(alpha))
     )
-    return best
+    constraints = [alpha >= 0, beta >= 0]
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, alpha.value, beta.value
 
 
-def recover(K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float, t: Array) -> Solution:
-    """Build the model that belongs to dual variables: (16), (20)."""
-    Kt, Y, pairs, _ = checked_data(K, Y, C, theta, mu)
-    n, q = Y.shape
-    B = expansion(t, pairs, n, q)
-    value = dual_objective(K, Y, C, theta, mu, t)
-    return Solution(value, t, B, np.zeros(q), Kt @ B, pairs)
+def expansion(alpha: Array, beta: Array, Y: Labels) -> Array:
+    """B, whose row i has the coefficients of phi(x_i) in all w_k, (20)."""
+    i, _, _ = pairs(Y)
+    B = np.zeros(Y.shape)
+    np.add.at(B, i, (coefficients(Y) * (alpha - beta)).T)
+    return B
 
 
-# -------------------------------------------------------------------------------------------------
-# Algorithm 1: one instance at a time, by algorithm 2
-# -------------------------------------------------------------------------------------------------
-def block_coordinate_descent(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: Weight = 1.0,
-    theta: float = 0.2,
-    mu: float = 0.5,
-    max_epochs: int = 100,
-    target: float = -np.inf,
+def objective_15(K: Array, Y: Labels, C: float, theta: float, mu: float, B: Array) -> float:
+    """Value of (15) at W = Phi^T B: no optimum is above it."""
+    i, k, l = pairs(Y)  # noqa: E741
+    f = K @ B
+    gamma = f[i, k] - f[i, l]
+    xi, eps = np.maximum(0, 1 - theta - gamma), np.maximum(0, gamma - 1 - theta)
+    return float(np.sum(B * f) / 2 + pair_weights(Y, C) @ (xi**2 + mu * eps**2) / 2)
+
+
+def objective_18(
+    K: Array, Y: Labels, C: float, theta: float, mu: float, alpha: Array, beta: Array
+) -> float:
+    """Value of (18): minus a bound of (15) from below if alpha, beta >= 0."""
+    B = expansion(alpha, beta, Y)
+    linear = (theta - 1) * alpha.sum() + (theta + 1) * beta.sum()
+    squares = np.sum((beta**2 / mu + alpha**2) / (2 * pair_weights(Y, C)))
+    return float(np.sum(B * (K @ B)) / 2 + linear + squares)
+
+
+def algorithm_1(
+    K: Array,
+    Y: Labels,
+    C: float,
+    theta: float,
+    mu: float,
+    epochs: int = 100,
     tol: float = 1e-8,
-    max_updates: int = 1000,
-    orders: Sequence[ArrayLike] | None = None,
-) -> tuple[Solution, Array]:
-    """Run algorithm 1; also the dual value, minus (18), after every epoch."""
-    # It ends when the primal value is at most `target`, or an epoch moves the dual value by at most
-    # tol, relatively. The paper shuffles the instances.
-    Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
-    n, q = Y.shape
-    permutations = exact.epoch_orders(orders, n)
-    first = np.searchsorted(pairs.i, np.arange(n + 1))  # alpha_i = alpha[first[i] : first[i + 1]]
-    t = np.zeros(len(c))
-    B, F = np.zeros((n, q)), np.zeros((n, q))
-    history: list[float] = []
-    while len(history) < max_epochs:
-        for i in permutations[len(history) % len(permutations)]:
-            block = slice(first[i], first[i + 1])
-            l_i = first[i + 1] - first[i]
-            if l_i == 0:
+    updates: int = 1000,
+    shuffle: np.random.Generator | None = None,
+) -> tuple[Array, Array, list[float]]:
+    """Run algorithm 1; return alpha, beta and the value of (18) after every epoch.
+
+    "Not converge" is: an epoch lowered (18) by more than `tol`, relatively. Without `shuffle`
+    the instances keep their order. `tol` and `updates` are those of algorithm 2.
+    """
+    of, _, _ = pairs(Y)
+    alpha, beta = np.zeros(len(of)), np.zeros(len(of))  # step 2
+    c, C_i = coefficients(Y), pair_weights(Y, C)
+    B = np.zeros(Y.shape)
+    values = [0.0]
+    while len(values) <= epochs:  # step 3
+        pi = np.arange(len(K)) if shuffle is None else shuffle.permutation(len(K))  # step 4
+        for i in pi:  # step 5
+            own = np.flatnonzero(of == i)
+            if len(own) == 0:
                 continue
-            H_pairs = np.zeros((q, l_i))  # c_i^k of (19) in row k
-            H_pairs[pairs.m[block], np.arange(l_i)] = 1.0
-            H_pairs[pairs.n[block], np.arange(l_i)] = -1.0
-            others = F[i] - Kt[i, i] * B[i]
-            b = others @ H_pairs
-            A = Kt[i, i] * (H_pairs.T @ H_pairs)  # (23)
-            M = 0.5 / c[block]
-            H = np.block([[A, -A], [-A, A]]) + 2.0 * np.diag(np.concatenate([M, M / mu]))  # (24)
-            v = np.concatenate([b + theta - 1.0, -b + theta + 1.0])
-            eta = multiplicative_updates(H, v, np.ones(2 * l_i), tol, max_updates)
-            t[block] = eta[:l_i] - eta[l_i:]  # eta_i = [alpha_i; beta_i]
-            beta = H_pairs @ t[block]
-            F += np.outer(Kt[:, i], beta - B[i])
-            B[i] = beta
-        history.append(dual_objective(K, Y, C, theta, mu, t))
-        value = 0.5 * float(np.sum(B * F)) + optimal_margin_loss(F, pairs, c, theta, mu)
-        still = len(history) > 1 and history[-1] - history[-2] <= tol * abs(history[-1])
-        if value <= target or still:
+            c_i = c[:, own]
+            A = c_i.T @ c_i * K[i, i]  # (23)
+            b = (K[i] @ B - K[i, i] * B[i]) @ c_i
+            M = 1 / (2 * C_i[own])
+            H = np.block([[A, -A], [-A, A]]) + 2 * np.diag(np.r_[M, M / mu])  # (24)
+            v = np.r_[b + theta - 1, -b + theta + 1]
+            eta = algorithm_2(H, v, tol, updates)  # step 6
+            alpha[own], beta[own] = np.split(eta, 2)  # step 7
+            B[i] = c_i @ (alpha[own] - beta[own])
+        values.append(objective_18(K, Y, C, theta, mu, alpha, beta))
+        if values[-2] - values[-1] <= tol * abs(values[-1]):
             break
-    return recover(K, Y, C, theta, mu, t), np.array(history)
+    return alpha, beta, values[1:]
 
 
-def multiplicative_updates(
-    H: Array, v: Array, eta: Array, tol: float = 1e-8, max_updates: int = 1000
-) -> Array:
-    """Algorithm 2 for (24), from eta > 0, until no entry moves by more than tol max(eta)."""
-    H_plus, H_minus = np.maximum(H, 0.0), np.maximum(-H, 0.0)
-    for _ in range(max_updates):
+# -------------------------------------------------------------------------------------------------
+# Section 5.2: solving the sub-problem
+# -------------------------------------------------------------------------------------------------
+def algorithm_2(H: Array, v: Array, tol: float = 1e-8, updates: int = 1000) -> Array:
+    """Solve (24) by multiplicative updates, until no entry moves by more than tol max(eta)."""
+    eta = np.ones(len(v))  # step 2
+    H_plus, H_minus = np.maximum(H, 0), np.maximum(-H, 0)  # step 3
+    for _ in range(updates):  # step 4
         a, b = H_plus @ eta, H_minus @ eta
-        root = np.sqrt(v**2 + 4.0 * a * b)
-        # The two forms of the positive root, each where it does not cancel.
-        factor = np.where(v > 0, 2.0 * b / np.where(v > 0, v + root, 1.0), (root - v) / (2.0 * a))
-        # Entries shrink towards 0 without end; this floor keeps them from becoming denormal.
-        new = np.maximum(eta * factor, 1e-150)
+        lam = (-v + np.sqrt(v**2 + 4 * a * b)) / (2 * a)  # step 5
+        new = np.maximum(eta * lam, 1e-150)  # 0 is reached in the limit alone
         moved = np.abs(new - eta).max()
         eta = new
-        if moved <= tol * eta.max():
+        if moved <= tol * eta.max():  # "the criterion of fixed points can be relaxed"
             break
     return eta
 
 
 # -------------------------------------------------------------------------------------------------
-# Certificates of a given model
+# Section 6.1.3: the threshold is that of Rank-SVM, a linear regression of the thresholds with the
+# fewest errors on the scores: `rank_svm.threshold`
 # -------------------------------------------------------------------------------------------------
-def primal_objective(
-    K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float, B: Array
-) -> float:
-    """Primal value of the model with expansion coefficients B: (15)."""
-    Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
-    F = Kt @ B
-    return 0.5 * float(np.sum(B * F)) + optimal_margin_loss(F, pairs, c, theta, mu)
 
-
-def dual_objective(
-    K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float, t: Array
-) -> float:
-    """Minus (18) at alpha = max(t, 0), beta = max(-t, 0): a lower bound of the optimum."""
-    Kt, Y, pairs, c = checked_data(K, Y, C, theta, mu)
-    B = expansion(t, pairs, *Y.shape)
-    alpha, beta = np.maximum(t, 0.0), np.maximum(-t, 0.0)
-    linear = (1 - theta) * alpha.sum() - (1 + theta) * beta.sum()
-    squares = np.sum((alpha**2 + beta**2 / mu) / (2.0 * c))
-    return float(linear - squares - 0.5 * np.sum(B * (Kt @ B)))
-
-
-def optimal_margin_loss(F: Array, pairs: Pairs, c: Array, theta: float, mu: float) -> float:
-    """Half the sum of C_i (xi^2 + mu eps^2), the loss of (15)."""
-    z = exact.differences(F, pairs)
-    xi, eps = np.maximum(0.0, 1.0 - theta - z), np.maximum(0.0, z - 1.0 - theta)
-    return 0.5 * float(c @ (xi**2 + mu * eps**2))
-
-
-def checked_data(
-    K: ArrayLike, Y: ArrayLike, C: Weight, theta: float, mu: float
-) -> tuple[Array, Labels, Pairs, Array]:
-    """Check the arguments and build K, Y, the pairs and their weights c."""
-    if not 0.0 <= theta < 1.0:
-        raise ValueError(f"theta is {theta}, expected 0 <= theta < 1")
-    if not 0.0 < mu <= 1.0:
-        raise ValueError(f"mu is {mu}, expected 0 < mu <= 1")
-    return problem_data(K, Y, C, "none")
+# -------------------------------------------------------------------------------------------------
+# Slips in print
+# -------------------------------------------------------------------------------------------------
+# * (8), (12), (13), (14): without the 1/2 of (15); (14) without C, too.
+# * (13), (14): with theta = 1 all weights 0 lose nothing; theta < 1.
+# * (19): c_i is printed for c_i^k; there is one for each label k.
+# * (22): Q lacks the factor 1/2 and the kernel of (21).
+# * (24): e_i^T [I, I] has a half for alpha_i and one for beta_i; eta has 2 l_i entries, not 2 m.
+# * Algorithm 2: [1, ..., 1] is the start in each epoch, and the updates reach 0 in the limit alone.
+# * Section 5.2: a block needs no update where eta = max(0, eta - grad F), not only grad F = 0.
+# * Section 6.1.3: the regression gives the threshold, not "the set size".

@@ -1,195 +1,132 @@
-"""Rank-CVM: the squared hinge on label pairs with a rewarded margin (Xu 2013, sections 6 and 7).
+"""Xu 2013, sections 6 and 7: Rank-CVM, the multi-label core vector machine.
 
-The problem is Xu 2013, eq. (30), with nu = 1::
-
-    min  1/2 sum_k (||w_k||^2 + b_k^2) - nu rho + 1/2 sum_i C_i sum_(m,n) xi_imn^2
-    s.t. f_m(x_i) - f_n(x_i) >= rho - xi_imn,  rho > 0
-
-and its dual, eq. (37), where alpha_i^T alpha_j is printed for the kernel factor x_i^T x_j::
-
-    min  W(alpha) = 1/2 alpha^T Theta alpha,  u^T alpha = 1,  alpha >= 0
-
-The primal value is minus the dual value: both are reported in the sign of (37). At least one pair
-is needed, or the simplex is empty. Equation numbers are those of Xu 2013.
-
-The primal is homogeneous. Putting w = rho w', b = rho b', xi = rho xi' in (30) leaves a
-one-dimensional problem in rho and the model of Rank-LSVM (rho = 1, no reward): a solution alpha' of
-its dual, with S = u^T alpha', gives alpha = alpha'/S and rho = 1/S, and the value 1/(2 S).
+A relevant label shall be rho above an irrelevant one, rho is rewarded, and a pair that fails pays
+the square of what it lacks. The bias is penalised, too. Equation numbers, letters and order are
+those of Xu 2013; section 5, with pairs, H and the threshold, is `rank_svm`.
 
 Dictionary::
 
-    n, d, q                instances (Xu: l), features, labels
-    Y            n x q     1 on L_i, the p_i relevant labels of row i; 0 on the r_i others
-    pairs        3 x L     (i, m, n): m relevant, n irrelevant for i (L is Xu's l_t)       (28)
-    c            L         C_i = C / (p_i r_i) of each pair                            (19), (31)
-    K, Kt        n x n     kernel matrix (linear: X X^T), and K + 1                        (53)
-    alpha        L         dual variables, alpha_imn = C_i xi_imn at the optimum           (35)
-    rho                    margin                                                          (28)
-    H            q x L     [H_1, ..., H_n], entries c_imn^k                    (20), (22), (25)
-    blkdiag_H    nq x L    blkdiag(H_1, ..., H_n)
-    Theta        L x L     (H^T H) o K + H^T H + D with D = diag(1 / C_i), never formed    (38)
-    B            n x q     B[i, k] = beta_ki; W = X^T B                                    (32)
-    b            q         bias, the column sums of B                                      (33)
-    F            n x q     scores Kt B                                                     (27)
-    g            L         gradient Theta alpha                                            (59)
-    z, lambda              slope and step length of Frank-Wolfe                       (62), (64)
-    G, V         n x r, r x q   Kt = G G^T and F = G V, ||V||^2 = sum_k ||w_k||^2 + b_k^2
+    l, d, q            instances, features, labels                                   section 2
+    X        l x d     instances x_i
+    Y        l x q     1 on L_i, the relevant labels of instance i, else 0                 (1)
+    i, m, n  l_t each  instance, relevant and irrelevant label of each pair               (28)
+    rho, nu            margin > 0, and its reward; nu = 1 from (37) on              (28), (30)
+    xi       l_t       slack variables xi_imn                                             (28)
+    w, b     d x q, q  weights w_k as columns, and biases                                 (30)
+    C_i      l_t       C / (|L_i| |complement of L_i|) for each pair of instance i        (31)
+    alpha    l_t       dual variables alpha_imn                                           (31)
+    beta     l x q     beta_ki as beta[i, k]                                              (32)
+    K        l x l     kernel matrix K(x_i, x_j), x_i^T x_j if linear
+    H        q x l_t   c_imn^k: 1 in row m, -1 in row n of each pair's column       (20), (25)
+    D        l_t x l_t diagonal matrix of 1 / C_i                                         (38)
+    Theta    l_t x l_t (H^T H) o K + H^T H + D; its column s is Theta_s             (38), (53)
+    u        l_t       ones                                                               (37)
+    g        l_t       gradient Theta alpha                                               (59)
+    s                  the pair i'j' with the smallest entry of g                         (61)
+    z, lam             slope of the objective, and step length lambda               (62), (64)
+    epsilon, M         stop at |z| < epsilon or after M epochs of l_t iterations   section 7.4
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
-from numpy.typing import ArrayLike
 
-from multimargin.reference import exact, rank_lsvm
-from multimargin.reference.exact import Array, Labels, Pairs, Solver
-from multimargin.reference.rank_svm import expansion, problem_data
-
-
-class Solution(NamedTuple):
-    """A point of (37) and its model; `objective` is W, or minus the value of (30)."""
-
-    objective: float
-    rho: float
-    alpha: Array
-    B: Array
-    b: Array
-    F: Array
-    pairs: Pairs
+from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, upper_bounds
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem (30) and dual problem (37)
+# Section 6: primal and dual problem
 # -------------------------------------------------------------------------------------------------
-def primal(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
-    """Solve (30); the value is recomputed with the minimal slacks."""
-    Kt, Y, pairs, c = data_with_pairs(K, Y, C)
-    n, q = Y.shape
-    cp = exact.import_cvxpy()
-    G = exact.factor(Kt)
-    blkdiag_H = exact.block_pair_matrix(pairs, n, q)
+def problem_30(X: Array, Y: Labels, C: float, nu: float = 1.0) -> tuple[float, Array, Array, float]:
+    """Solve (30), the primal problem; return its value, w, b and rho."""
+    import cvxpy as cp
 
-    V = cp.Variable((G.shape[1], q))
-    xi = cp.Variable(len(c))
-    rho = cp.Variable(nonneg=True)
-    margin = blkdiag_H.T @ cp.vec(G @ V, order="C") >= rho - xi  # (28)
-    loss = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(c), xi))
-    objective = cp.Minimize(0.5 * cp.sum_squares(V) - rho + loss)  # (30)
-    exact.solve_qp(cp.Problem(objective, [margin]), solver)
-
-    F = G @ V.value
-    xi_minimal = np.maximum(0.0, rho.value - exact.differences(F, pairs))
-    alpha = c * xi_minimal  # (35)
-    B = expansion(alpha, pairs, n, q)
-    squares = float(np.sum(V.value**2)) + float(c @ xi_minimal**2)
-    value = float(rho.value) - 0.5 * squares
-    return Solution(value, float(rho.value), alpha, B, B.sum(axis=0), F, pairs)
+    i, m, n = pairs(Y)
+    w, b = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable((1, Y.shape[1]))
+    xi, rho = cp.Variable(len(i)), cp.Variable(nonneg=True)
+    f = X @ w + np.ones((len(X), 1)) @ b
+    constraints = [f[i, m] - f[i, n] >= rho - xi]  # (28)
+    loss = cp.sum(cp.multiply(upper_bounds(Y, C), cp.square(xi)))
+    objective = (cp.sum_squares(w) + cp.sum_squares(b)) / 2 - nu * rho + loss / 2
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, w.value, b.value.ravel(), rho.value
 
 
-def dual(K: ArrayLike, Y: ArrayLike, C: float = 1.0, solver: Solver = "clarabel") -> Solution:
-    """Solve (37) and recover the model."""
-    Kt, Y, pairs, c = data_with_pairs(K, Y, C)
-    n, q = Y.shape
-    cp = exact.import_cvxpy()
-    G = exact.factor(Kt)
-    blkdiag_H = exact.block_pair_matrix(pairs, n, q)
+def problem_37(K: Array, Y: Labels, C: float) -> tuple[float, Array]:
+    """Solve (37), the dual problem for nu = 1; return its value, minus (30), and alpha."""
+    import cvxpy as cp
 
-    # W is near 1/(sum of C_i): in units of C_i and with W scaled up, all numbers are of order 1.
-    root, total = np.sqrt(c), float(c.sum())
-    scaled = cp.Variable(len(c))
-    alpha = cp.multiply(root / np.sqrt(total), scaled)
-    beta = cp.reshape(blkdiag_H @ alpha, (n, q), order="C")
-    W = 0.5 * (total * cp.sum_squares(G.T @ beta) + cp.sum_squares(scaled))
-    exact.solve_qp(cp.Problem(cp.Minimize(W), [scaled >= 0, cp.sum(alpha) == 1]), solver)
-    clipped = np.maximum(root * scaled.value, 0.0)
-    return recover(K, Y, C, clipped / clipped.sum())
+    alpha = cp.Variable(len(upper_bounds(Y, C)))
+    objective = cp.quad_form(alpha, cp.psd_wrap(quadratic_form(K, Y, C))) / 2
+    constraints = [cp.sum(alpha) == 1, alpha >= 0]
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, alpha.value
 
 
-def recover(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
-    """Build the model that belongs to a point of the simplex: (32), (33)."""
-    # At the optimum f_m - f_n + xi = rho for all pairs with alpha > 0: alpha^T Theta alpha = rho.
-    Kt, Y, pairs, _ = data_with_pairs(K, Y, C)
-    B = expansion(alpha, pairs, *Y.shape)
-    W = 0.5 * rank_lsvm.theta_quadratic(K, Y, C, alpha)
-    return Solution(W, 2.0 * W, alpha, B, B.sum(axis=0), Kt @ B, pairs)
+def quadratic_form(K: Array, Y: Labels, C: float) -> Array:
+    """Theta, (38)."""
+    i, _, _ = pairs(Y)
+    H = coefficients(Y)
+    return (H.T @ H) * K[np.ix_(i, i)] + H.T @ H + np.diag(1 / upper_bounds(Y, C))
 
 
-def from_rank_lsvm(K: ArrayLike, Y: ArrayLike, C: float, alpha: Array) -> Solution:
-    """Scale a solution alpha of `rank_lsvm.dual` to one of (37)."""
-    S = float(alpha.sum())
-    return recover(K, Y, C, alpha / S)._replace(rho=1.0 / S)
+def scores(K: Array, beta: Array) -> Array:
+    """f_k(x) by (27) with the bias (33): b_k = sum_i beta_ki."""
+    return K @ beta + beta.sum(axis=0)
 
 
 # -------------------------------------------------------------------------------------------------
-# Frank-Wolfe: section 7.4
+# Sections 7.2 to 7.4: Frank-Wolfe on the simplex
 # -------------------------------------------------------------------------------------------------
-class FrankWolfe(NamedTuple):
-    """The last iterate, and the pair, step length (last: 0), W by (68) and z of every iteration."""
-
-    solution: Solution
-    pair: npt.NDArray[np.intp]
-    step: Array
-    objective: Array
-    z: Array
-
-
 def frank_wolfe(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: float = 1.0,
-    eps: float = 1e-3,
-    max_epochs: int = 50,
-    max_iter: int | None = None,
-) -> FrankWolfe:
-    """Run section 7.4 until abs(z) < eps, or for M L iterations with M = max_epochs."""
-    Kt, Y, pairs, c = data_with_pairs(K, Y, C)
-    L = len(c)
+    K: Array, Y: Labels, C: float, epsilon: float = 1e-3, M: float = 50
+) -> tuple[Array, list[tuple[int, float, float, float]]]:
+    """Run section 7.4; return beta, and s, lambda, W(alpha) and z of every iteration."""
+    i, m, n = pairs(Y)
+    C_i = upper_bounds(Y, C)
+    diagonal = 2 * (K[i, i] + 1) + 1 / C_i  # (54)
+
+    def column(s: int) -> Array:
+        """Theta_s, (53)."""
+        h = (m == m[s]) * 1.0 - (m == n[s]) - (n == m[s]) + (n == n[s])  # sum_k h_k h_ks
+        Theta_s = h * (K[i, i[s]] + 1)
+        Theta_s[s] += 1 / C_i[s]
+        return np.asarray(Theta_s)
+
     # Step 1
-    diagonal = 2.0 * Kt[pairs.i, pairs.i] + 1.0 / c  # (54)
-    start = int(np.argmin(diagonal))  # (55), and the first pair of that instance
-    alpha = np.zeros(L)
-    alpha[start] = 1.0  # (56)
-    W = 0.5 * diagonal[start]  # (57)
-    g = theta_column(Kt, pairs, c, start)  # (60)
-    last = max_epochs * L if max_iter is None else min(max_iter, max_epochs * L)
-    history: list[tuple[int, float, float, float]] = []
-    while True:
-        s = int(np.argmin(g))  # step 2; the first of equal ones
-        z = g[s] - 2.0 * W  # step 3, (62)
-        if abs(z) < eps or len(history) == last - 1:
+    s = int(np.argmin(diagonal))  # (55), and the first pair of that instance
+    W = diagonal[s] / 2  # (57)
+    beta = np.zeros(Y.shape)
+    beta[i[s], m[s]], beta[i[s], n[s]] = 1, -1  # (58)
+    g = column(s)  # (60)
+    history = []
+    last = round(M * len(i))
+    for p in range(1, last + 1):
+        s = int(np.argmin(g))  # step 2
+        z = g[s] - 2 * W  # step 3, (62)
+        if abs(z) < epsilon or p == last:  # or step 6
             history.append((s, 0.0, W, z))
             break
-        step = min(-z / (diagonal[s] - 2.0 * g[s] + 2.0 * W), 1.0)  # step 4, (64)
-        history.append((s, step, W, z))
+        lam = min(-z / (diagonal[s] - 2 * g[s] + 2 * W), 1.0)  # step 4, (64)
+        history.append((s, lam, W, z))
         # Step 5
-        W = (1 - step) ** 2 * W + step * (1 - step) * g[s] + 0.5 * step**2 * diagonal[s]  # (68)
-        g = (1 - step) * g + step * theta_column(Kt, pairs, c, s)  # (69)
-        alpha = (1 - step) * alpha  # (65)
-        alpha[s] += step
-        # Step 6: to step 2
-    pair, steps, objectives, slopes = (np.array(column) for column in zip(*history, strict=True))
-    return FrankWolfe(recover(K, Y, C, alpha), pair, steps, objectives, slopes)
-
-
-def theta_column(Kt: Array, pairs: Pairs, c: Array, s: int) -> Array:
-    """Column s of Theta: (53)."""
-    i, m, n = pairs.i[s], pairs.m[s], pairs.n[s]
-    # (H^T H)[:, s]: +1 for a common m or n, -1 where one pair's m is the other's n
-    h = (pairs.m == m).astype(np.float64) - (pairs.m == n) - (pairs.n == m) + (pairs.n == n)
-    column = h * Kt[pairs.i, i]
-    column[s] += 1.0 / c[s]
-    return np.asarray(column)
+        W = (1 - lam) ** 2 * W + lam * (1 - lam) * g[s] + lam**2 * diagonal[s] / 2  # (68)
+        beta *= 1 - lam  # (67)
+        beta[i[s], m[s]] += lam
+        beta[i[s], n[s]] -= lam
+        g = (1 - lam) * g + lam * column(s)  # (70)
+    return beta, history
 
 
 # -------------------------------------------------------------------------------------------------
-# Shared pieces
+# Slips in print, and what is not in print
 # -------------------------------------------------------------------------------------------------
-def data_with_pairs(K: ArrayLike, Y: ArrayLike, C: float) -> tuple[Array, Labels, Pairs, Array]:
-    """Check the arguments and build K + 1, Y, the pairs and their weights c."""
-    Kt, Y, pairs, c = problem_data(K, Y, C, "penalized")
-    if len(c) == 0:
-        raise ValueError("Y has no pair, expected a row with a relevant and an irrelevant label")
-    return Kt, Y, pairs, c
+# * (36), (37): u^T alpha >= nu = 1 holds with equality at the optimum, since W grows with alpha.
+# * (37): alpha_i^T alpha_j is printed for the kernel factor x_i^T x_j.
+# * Section 7.5: (q - 1) <= |L_i| <= ... bounds l_i = |L_i| |complement of L_i|, and the upper end
+#   is floor(q/2) (q - floor(q/2)).
+# * Section 8.3: epsilon = 1e-3 is "quickly satisfied" because the optimum itself is often smaller:
+#   it is an absolute accuracy of W, which is below 1 / (2 sum_i C_i).
+# * (30) is homogeneous: w = rho w', b = rho b', xi = rho xi' leave rho^2 P - rho, where P is the
+#   value of Rank-LSVM, the same problem with the margin 1. Its dual variables, over their sum S,
+#   solve (37); rho is 1/S, and the value of (37) is 1/(2 S).

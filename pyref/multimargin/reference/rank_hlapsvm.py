@@ -1,229 +1,215 @@
-"""Rank-HLapSVM: Rank-SVM that is smooth over the hypergraph of the labels (Chen et al. 2009).
+"""Chen et al. 2009: Rank-HLapSVM, Rank-SVM with a hypergraph Laplacian of the labels.
 
-The problem is Chen et al. 2009, eq. (10)::
-
-    min  1/2 sum_k ||w_k||^2 + lam/2 trace(F^T Lap F) + sum_i C_i sum_(p,q) xi_ipq
-    s.t. <w_p - w_q, x_i> >= 1 - xi_ipq,  xi_ipq >= 0
-
-Every x_i ends with a 1, whose weight is the bias, eq. (8). The dual, eq. (17), is that of Rank-SVM
-without bias on the kernel A, eq. (27)::
-
-    min  g(alpha) = 1/2 sum_p beta_p^T A beta_p - sum alpha_ipq,  0 <= alpha_ipq <= C_i
-    A = X (I + lam X^T Lap X)^-1 X^T = K1 (I + lam Lap K1)^-1
-
-Objectives have the sign of the primal problem: -g(alpha) bounds it from below. Equation numbers are
-those of Chen et al. 2009.
+Instances that share labels are drawn to similar scores. Equation numbers, letters and order are
+those of Chen et al. 2009; code reads from top to bottom.
 
 Dictionary::
 
-    n, d, q                instances, features (Chen: m), labels (Chen: k)
-    lam, nu                weights of the Laplacian and of distances, >= 0           (10), (29)
-    Y            n x q     1 on y_i, the p_i relevant labels of row i; 0 on the r_i others: the
-                           incidence matrix H of instances x hyperedges                     (4)
-    pairs        3 x L     (i, m, n), Chen's (p, q): m relevant, n irrelevant for i
-    c            L         C_i = C / (p_i r_i) of each pair                                (17)
-    w            q         hyperedge weights w(e) = exp(-nu dbar_e); e: rows with label k  (29)
-    W_c, D_c     n x n     similarity of the clique expansion, and its row sums             (4)
-    Lap          n x n     combinatorial Laplacian L_c = D_c - W_c                          (5)
-    K, K1        n x n     kernel matrix (linear: X X^T), and K + 1 for the appended 1      (8)
-    A            n x n     the kernel that the method uses, A_ii its diagonal        (19), (27)
-    alpha        L         dual variables alpha_ipq                                        (17)
-    B            n x q     B[i, p] = beta_pi                                               (15)
-    expansion    n x q     (I + lam Lap K1)^-1 B: f_k(x) = sum_i expansion[i, k] (k(x, x_i) + 1)
-    W            d+1 x q   weights, the last row is the bias                               (16)
-    b            q         bias, the column sums of `expansion`
-    F            n x q     scores of the training instances                                (10)
-    blkdiag_H    nq x L    sends alpha to B; its transpose sends F to the differences f_p - f_q
-    G, V         n x r, r x q   K1 = G G^T and F = G V: instances and weights in coordinates of
-                           the space that the instances span, ||V|| = ||W||
-    orders                 permutations of 0..n-1: instances in each epoch, then from the start
+    n, m, k          instances, features, labels                                    section 3
+    X      n x m+1   instances x_i, each with an appended 1                               (8)
+    H      n x k     1 where a label is relevant, y_i in row i, else 0; also h(v, e)      (2)
+    i, p, q  n_alpha each   instance, relevant and irrelevant label of each pair          (9)
+    w      k         hyperedge weights w(e) = exp(-nu d_e); label e is a hyperedge       (29)
+    d_e    k         mean squared distance of the instances of a hyperedge               (30)
+    W_c, D_c  n x n  similarity of the clique expansion, and its row sums                 (4)
+    L      n x n     combinatorial Laplacian L_c                                          (5)
+    lam, nu          weights of the Laplacian and of distances, >= 0               (10), (29)
+    W      m+1 x k   weights w_p as columns, the bias in the last row                (8), (9)
+    F_hat  n x k     scores of the training instances                                    (10)
+    xi     n_alpha   slack variables xi_ipq                                              (10)
+    C_i    n_alpha   C / (|y_i| |complement of y_i|) for each pair of instance i         (17)
+    alpha  n_alpha   dual variables alpha_ipq                                            (17)
+    t      k x n_alpha   t_ijq^p: 1 if j = p, -1 if q = p, else 0                        (13)
+    beta   n x k     beta_pi as beta[i, p]                                               (15)
+    A      n x n     <x_i, (I + lam X^T L X)^-1 x_j>                               (19), (27)
+    G, PG            gradient of a pair, and projected gradient                    (20), (22)
+    h      n         sizes of the scores between which labels end               section 3.4
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
-from multimargin.reference import exact, rank_svm
-from multimargin.reference.exact import Array, Pairs, Solver
-
-
-class Solution(NamedTuple):
-    """A dual point and its model; `objective` is the value of the problem that was solved."""
-
-    objective: float
-    B: Array
-    expansion: Array
-    b: Array
-    F: Array
-    pairs: Pairs
+Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.intp]
 
 
 # -------------------------------------------------------------------------------------------------
-# Hypergraph: sections 2 and 4.1
+# Section 2: the Laplacian of a hypergraph; its weights are those of section 4.1
 # -------------------------------------------------------------------------------------------------
-def hyperedge_weights(K: ArrayLike, Y: ArrayLike, nu: float = 1.0) -> Array:
-    """Weights w(e) = exp(-nu dbar_e), (29) and (30)."""
-    # A hyperedge of one instance is 0/0 in (30): its distance is 0 and its weight 1. A label
-    # without instances has weight 0. The appended 1 cancels in ||x_u - x_v||^2.
-    if not (np.isfinite(nu) and nu >= 0):
-        raise ValueError(f"nu is {nu}, expected a finite number of at least 0")
-    K = exact.kernel_matrix(K, "none")
-    Y = exact.label_matrix(Y)
-    w = np.zeros(Y.shape[1])
-    for k in range(Y.shape[1]):
-        e = np.flatnonzero(Y[:, k] == 1)
-        if len(e) == 0:
-            continue
-        distances = 0.0
-        for u in e:
-            for v in e:
-                distances += K[u, u] + K[v, v] - 2.0 * K[u, v]
-        dbar = distances / (len(e) * (len(e) - 1)) if len(e) > 1 else 0.0  # (30)
-        w[k] = np.exp(-nu * dbar)  # (29)
+def hyperedge_weights(X: Array, H: Labels, nu: float) -> Array:
+    """w(e), (29) and (30), for instances X as they are given: a kernel changes nothing here."""
+    w = np.zeros(H.shape[1])
+    for e in range(H.shape[1]):
+        rows = X[H[:, e] == 1]
+        if len(rows) == 0:
+            continue  # no hyperedge
+        distances = ((rows[:, None] - rows[None, :]) ** 2).sum()
+        d_e = distances / (len(rows) * (len(rows) - 1)) if len(rows) > 1 else 0.0  # (30)
+        w[e] = np.exp(-nu * d_e)  # (29)
     return w
 
 
-def laplacian(Y: ArrayLike, w: Array) -> Array:
-    """Combinatorial Laplacian L_c = D_c - W_c of the clique expansion, (3) to (5)."""
-    relevant = (exact.label_matrix(Y) == 1).astype(np.float64)
-    W_c = (relevant * w) @ relevant.T  # (4)
+def laplacian(H: Labels, w: Array) -> Array:
+    """L_c = D_c - W_c, (5)."""
+    h = (H == 1) * 1.0
+    W_c = (h * w) @ h.T  # (4)
     D_c = np.diag(W_c.sum(axis=1))
-    return np.asarray(D_c - W_c, dtype=np.float64)  # (5)
-
-
-def kernel(K: ArrayLike, Y: ArrayLike, lam: float, nu: float) -> Array:
-    """A = K1 (I + lam Lap K1)^-1, (27)."""
-    if not (np.isfinite(lam) and lam >= 0):
-        raise ValueError(f"lam is {lam}, expected a finite number of at least 0")
-    Lap = laplacian(Y, hyperedge_weights(K, Y, nu))
-    # With K1 = G G^T: A = G (I + lam G^T Lap G)^-1 G^T, symmetric in every step.
-    G = exact.factor(exact.kernel_matrix(K, "penalized"))
-    inner = np.eye(G.shape[1]) + lam * G.T @ Lap @ G
-    A = G @ np.linalg.solve(inner, G.T)
-    return np.asarray((A + A.T) / 2.0)
+    return D_c - W_c
 
 
 # -------------------------------------------------------------------------------------------------
-# Primal problem (10)
+# Section 3.1: the problem
 # -------------------------------------------------------------------------------------------------
-def primal(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: float = 1.0,
-    lam: float = 1.0,
-    nu: float = 1.0,
-    solver: Solver = "clarabel",
-) -> Solution:
-    """Solve (10); the value is recomputed with the minimal slacks."""
-    K1, Y, pairs, c = rank_svm.problem_data(K, Y, C, "penalized")
-    n, q = Y.shape
-    if len(c) == 0:
-        return no_pairs(n, q, pairs)
-    cp = exact.import_cvxpy()
-    G = exact.factor(K1)
-    Lap = laplacian(Y, hyperedge_weights(K, Y, nu))
-    root = exact.factor(Lap).T  # Lap = root^T root
-    blkdiag_H = exact.block_pair_matrix(pairs, n, q)
-
-    V = cp.Variable((G.shape[1], q))
-    xi = cp.Variable(len(c))
-    F = G @ V
-    margin = blkdiag_H.T @ cp.vec(F, order="C") >= 1 - xi
-    regulariser = cp.sum_squares(V) + lam * cp.sum_squares(root @ F)
-    objective = cp.Minimize(0.5 * regulariser + c @ xi)
-    exact.solve_qp(cp.Problem(objective, [margin, xi >= 0]), solver)
-
-    scores = G @ V.value
-    smoothness = float(np.sum(scores * (Lap @ scores)))
-    value = 0.5 * float(np.sum(V.value**2)) + 0.5 * lam * smoothness
-    value += rank_svm.hinge_loss(scores, pairs, c)
-    B = rank_svm.expansion(np.clip(margin.dual_value, 0.0, c), pairs, n, q)
-    expansion = B - lam * Lap @ scores  # (12)
-    return Solution(value, B, expansion, expansion.sum(axis=0), scores, pairs)
+def append_1(X: Array) -> Array:
+    """Append a feature 1 to all instances, (8)."""
+    return np.hstack([X, np.ones((len(X), 1))])
 
 
-# -------------------------------------------------------------------------------------------------
-# Dual problem (17), in kernel form (27)
-# -------------------------------------------------------------------------------------------------
-def dual(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: float = 1.0,
-    lam: float = 1.0,
-    nu: float = 1.0,
-    solver: Solver = "clarabel",
-) -> Solution:
-    """Solve (17) and recover the model."""
-    solution = rank_svm.dual(kernel(K, Y, lam, nu), Y, C, "none", solver)
-    return recover(K, Y, lam, nu, solution)
+def pairs(H: Labels) -> tuple[Labels, Labels, Labels]:
+    """List i, p and q of all pairs, (p, q) in y_i x its complement, by instance, (9)."""
+    listed = [
+        (i, p, q) for i in range(len(H)) for p in np.flatnonzero(H[i] == 1)
+        for q in np.flatnonzero(H[i] == 0)
+    ]  # fmt: skip
+    i, p, q = np.array(listed, dtype=np.intp).reshape(-1, 3).T
+    return i, p, q
 
 
-def recover(
-    K: ArrayLike, Y: ArrayLike, lam: float, nu: float, solution: rank_svm.Solution
-) -> Solution:
-    """Build the model that belongs to a solution of Rank-SVM on the kernel A: (16)."""
-    K1 = exact.kernel_matrix(K, "penalized")
-    Lap = laplacian(Y, hyperedge_weights(K, Y, nu))
-    expansion = np.asarray(np.linalg.solve(np.eye(len(K1)) + lam * Lap @ K1, solution.B), float)
-    b, F = expansion.sum(axis=0), K1 @ expansion
-    return Solution(solution.objective, solution.B, expansion, b, F, solution.pairs)
+def upper_bounds(H: Labels, C: float) -> Array:
+    """C_i of each pair: C shared by the pairs of its instance, (17)."""
+    i, _, _ = pairs(H)
+    return np.asarray(C / np.bincount(i)[i])
+
+
+def problem_10(X: Array, H: Labels, C: float, lam: float, L: Array) -> tuple[float, Array]:
+    """Solve (10), (9) if lam = 0, for instances X that end with a 1; return the value and W."""
+    import cvxpy as cp
+
+    i, p, q = pairs(H)
+    W, xi = cp.Variable((X.shape[1], H.shape[1])), cp.Variable(len(i))
+    F_hat = X @ W
+    trace = sum(cp.quad_form(f_p, cp.psd_wrap(L)) for f_p in F_hat.T)
+    objective = cp.sum_squares(W) / 2 + lam * trace / 2 + upper_bounds(H, C) @ xi
+    constraints = [F_hat[i, p] - F_hat[i, q] >= 1 - xi, xi >= 0]
+    value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
+    return value, W.value
 
 
 # -------------------------------------------------------------------------------------------------
-# Dual coordinate descent: algorithm 1
+# Section 3.2: the dual problem
 # -------------------------------------------------------------------------------------------------
-def dual_coordinate_descent(
-    X: ArrayLike,
-    Y: ArrayLike,
-    C: float = 1.0,
-    lam: float = 1.0,
-    nu: float = 1.0,
-    tol: float = 1e-6,
-    max_epochs: int = 1000,
-    orders: Sequence[ArrayLike] | None = None,
+def proxy(alpha: Array, H: Labels) -> Array:
+    """beta_pi, (15): t_ijq^p of (13) is 1 for the relevant label of a pair, -1 for the other."""
+    i, p, q = pairs(H)
+    beta = np.zeros(H.shape)
+    np.add.at(beta, (i, p), alpha)
+    np.add.at(beta, (i, q), -alpha)
+    return beta
+
+
+def weights(X: Array, beta: Array, lam: float, L: Array) -> Array:
+    """w_p as columns, (16)."""
+    return np.linalg.solve(np.eye(X.shape[1]) + lam * X.T @ L @ X, X.T @ beta)
+
+
+def problem_17(A: Array, H: Labels, C: float) -> tuple[float, Array]:
+    """Solve (17) with A of (27); return its value, minus (10), and alpha."""
+    import cvxpy as cp
+
+    i, p, q = pairs(H)
+    t = np.zeros((H.shape[1], len(i)))  # (13)
+    t[p, np.arange(len(i))], t[q, np.arange(len(i))] = 1, -1
+    alpha = cp.Variable(len(i))
+    form = cp.quad_form(alpha, cp.psd_wrap((t.T @ t) * A[np.ix_(i, i)]))
+    constraints = [alpha >= 0, alpha <= upper_bounds(H, C)]
+    objective = cp.Minimize(form / 2 - cp.sum(alpha))
+    value = cp.Problem(objective, constraints).solve(solver="CLARABEL")
+    return value, alpha.value
+
+
+def objective_17(A: Array, H: Labels, alpha: Array) -> float:
+    """g(alpha), minus a bound of (10) from below if 0 <= alpha <= C_i."""
+    beta = proxy(alpha, H)
+    return float(np.sum(beta * (A @ beta)) / 2 - alpha.sum())
+
+
+# -------------------------------------------------------------------------------------------------
+# Section 3.3: dual coordinate descent, and kernels
+# -------------------------------------------------------------------------------------------------
+def algorithm_1(
+    X: Array, H: Labels, C: float, lam: float, L: Array, epsilon: float = 1e-6, passes: int = 1000
 ) -> tuple[Array, list[Array]]:
-    """Run algorithm 1 until ||alpha* - alpha|| < tol; return W and the scores after every epoch."""
-    # Printed are a loop over pairs (j, q) with an update of (p, q), and a stop rule that compares
-    # one step; here an epoch is one pass over all pairs, and the stop rule compares epochs.
-    X = np.asarray(X, dtype=np.float64)
-    Y = exact.label_matrix(Y)
-    pairs = exact.pairs(Y)
-    c = exact.pair_weights(pairs, C)
-    Lap = laplacian(Y, hyperedge_weights(X @ X.T, Y, nu))
-    X = np.column_stack([X, np.ones(len(X))])  # (8)
-    n, q = Y.shape
-    # column i is (I + lam X^T Lap X)^-1 x_i
-    directions = np.linalg.solve(np.eye(X.shape[1]) + lam * X.T @ Lap @ X, X.T)
-    A_ii = np.einsum("id,di->i", X, directions)  # (19)
-    permutations = exact.epoch_orders(orders, n)
-    first = np.searchsorted(pairs.i, np.arange(n + 1))
-    alpha = np.zeros(len(c))
-    W = np.zeros((X.shape[1], q))
-    history: list[Array] = []
-    while len(history) < max_epochs:
+    """Run algorithm 1; return W and alpha after every pass. With lam = 0 it is Rank-SVM's, (9)."""
+    of_instance = [np.flatnonzero(pairs(H)[0] == i) for i in range(len(X))]
+    _, p, q = pairs(H)
+    C_i = upper_bounds(H, C)
+    directions = np.linalg.inv(np.eye(X.shape[1]) + lam * X.T @ L @ X) @ X.T  # of x_i: column i
+    A_ii = np.sum(X * directions.T, axis=1)  # (19)
+    alpha, W = np.zeros(len(p)), np.zeros((X.shape[1], H.shape[1]))
+    iterates = []
+    for _ in range(passes):
         alpha_star = alpha.copy()
-        for i in permutations[len(history) % len(permutations)]:
-            for pair in range(first[i], first[i + 1]):
-                p, q_label = pairs.m[pair], pairs.n[pair]
-                gradient = (W[:, p] - W[:, q_label]) @ X[i] - 1.0  # (20)
-                target = alpha_star[pair] - gradient / (2.0 * A_ii[i])
-                new = min(max(target, 0.0), c[pair])  # (23); with (22) it stays where it is optimal
-                W[:, p] += (new - alpha_star[pair]) * directions[:, i]  # (24)
-                W[:, q_label] -= (new - alpha_star[pair]) * directions[:, i]  # (25)
-                alpha_star[pair] = new
-        change = float(np.linalg.norm(alpha_star - alpha))
+        for i in range(len(X)):
+            for s in of_instance[i]:
+                G = (W[:, p[s]] - W[:, q[s]]) @ X[i] - 1  # step 1, (20)
+                PG = G  # step 2, (22)
+                if alpha_star[s] == 0:
+                    PG = min(0, G)
+                if alpha_star[s] == C_i[s]:
+                    PG = max(0, G)
+                if PG != 0:  # step 3, (23) to (25)
+                    new = min(max(alpha_star[s] - G / (2 * A_ii[i]), 0), C_i[s])
+                    W[:, p[s]] += (new - alpha_star[s]) * directions[:, i]
+                    W[:, q[s]] -= (new - alpha_star[s]) * directions[:, i]
+                    alpha_star[s] = new
+        change = np.linalg.norm(alpha_star - alpha)
         alpha = alpha_star
-        history.append(X @ W)
-        if change < tol:
+        iterates.append(alpha)
+        if change < epsilon:
             break
-    return W, history
+    return W, iterates
 
 
-def no_pairs(n: int, q: int, pairs: Pairs) -> Solution:
-    """Give the solution of a problem without pairs: all zero."""
-    zeros = np.zeros((n, q))
-    return Solution(0.0, zeros, zeros, np.zeros(q), zeros, pairs)
+def kernel_27(K: Array, lam: float, L: Array) -> Array:
+    """A from K = X X^T, or from another kernel, plus 1 for the appended feature: (27)."""
+    return K @ np.linalg.inv(np.eye(len(K)) + lam * L @ K)
+
+
+def expansion(K: Array, beta: Array, lam: float, L: Array) -> Array:
+    """Coefficients of f_p(x) = sum_i k(x, x_i) a_ip: (16) by the second form of (27)."""
+    return np.linalg.solve(np.eye(len(K)) + lam * L @ K, beta)
+
+
+# -------------------------------------------------------------------------------------------------
+# Section 3.4: the size of the label set
+# -------------------------------------------------------------------------------------------------
+def sizes(F_hat: Array, H: Labels) -> Array:
+    """h(x_i), the middle of the lowest relevant and the highest irrelevant score."""
+    lowest = np.where(H == 1, F_hat, np.inf).min(axis=1)
+    highest = np.where(H == 0, F_hat, -np.inf).max(axis=1)
+    return (lowest + highest) / 2
+
+
+def threshold(X: Array, F_hat: Array, H: Labels) -> Any:
+    """Learn h(x) by linear support vector regression; its `predict` gives it for other rows."""
+    from sklearn.svm import LinearSVR
+
+    both = (H == 1).any(axis=1) & (H == 0).any(axis=1)
+    return LinearSVR(max_iter=100_000, random_state=0).fit(X[both], sizes(F_hat, H)[both])
+
+
+# -------------------------------------------------------------------------------------------------
+# Slips in print
+# -------------------------------------------------------------------------------------------------
+# * (6): D_c^-1/2 H W^T D_c^-1/2 is printed for D_c^-1/2 H W H^T D_c^-1/2.
+# * (11): x_p is printed for w_p.
+# * After (11): tr(F_hat^T L F_hat) is the trace of W_k X^T L X W_k^T; the matrices differ in size.
+# * Algorithm 1: the loop runs over (j, q) and updates (p, q); alpha* and alpha are compared after a
+#   pass over all pairs, in which every step starts from the step before.
+# * (30): 0/0 for a hyperedge of one instance; its distance is 0 and its weight 1. The appended 1 of
+#   (8) cancels. x_u are the instances, and the paper's experiments are linear: with another kernel
+#   the distances remain those of the instances; only (27) replaces inner products.

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from multimargin.estimators import LLSF
-from multimargin.reference import llsf
-from multimargin.reference.exact import import_cvxpy
+from multimargin.estimators.shared import exact_features
+from multimargin.estimators.shared.exact_solver import import_cvxpy
 
 _METHODS_ON_LLSF = "selector"
 _FIT_TOLERANCE = 1e-7
@@ -184,8 +184,8 @@ def _solve_llsf(model: LLSF, X: Any, Y: Any) -> tuple[float, NDArray[np.float64]
             "no minimum where it is not convex"
         )
     dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    solution = llsf.primal(dense, Y, model.alpha, model.beta)
-    return solution.objective, dense @ solution.W
+    objective, W = exact_features.solve_exactly(dense, Y, model.alpha, model.beta)
+    return objective, dense @ W
 
 
 def _score_difference(scores: NDArray[np.float64], exact: NDArray[np.float64]) -> float:

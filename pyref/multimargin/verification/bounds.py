@@ -8,18 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
+from multimargin.estimators.shared import exact_features, exact_models
 from multimargin.estimators.shared import exact_relationships as mlrl
-from multimargin.reference import (
-    exact,
-    llsf,
-    mlodm,
-    rank_hlapsvm,
-    rank_lsvm,
-    rank_svm,
-    rank_svmz,
-    top_k,
-)
-from multimargin.reference.exact import Array
+from multimargin.estimators.shared.exact_pairs import Array, Pairs, factor, pair_weights, pairs
+from multimargin.reference import llsf, rank_hlapsvm
 from multimargin.verification.tasks import Task
 
 EPS = float(np.finfo(np.float64).eps)
@@ -65,49 +57,30 @@ def optimum(task: Task) -> Interval:
         # In the units of the features; the objective is the same.
         alpha = task.parameters["alpha"] / task.scale**2
         beta = task.parameters["beta"] / task.scale
-        value = llsf.primal(task.features, task.Y, alpha, beta).objective
+        value, _ = exact_features.solve_exactly(task.features, task.Y, alpha, beta)
         return Interval(value - TRUST * abs(value), value, 0.5 * float(np.sum(task.Y)))
     if task.estimator in (MLRL, SSMLRL):
         return _relationship_optimum(task)
     K, Y, C, bias = _kernel_of(task), task.Y, _weight_of_the_loss(task), _bias(task)
     if task.estimator is RankSVMz:
-        zero = rank_svmz.dual(K, Y, C, bias)  # type: ignore[arg-type]
-        upper = rank_svmz.primal_objective(K, Y, C, zero.B, zero.b, bias)  # type: ignore[arg-type]
-        return Interval(zero.objective, upper, float(np.sum(rank_svmz.label_weights(Y, C))))
-    weight = float(exact.pair_weights(exact.pairs(Y), C).sum())
-    if task.top is not None:
-        return _optimum_at_the_top(task, K, C, bias, weight)
+        zero = exact_models.zero_label(K, Y, C, bias)  # type: ignore[arg-type]
+        loss_at_zero = float(np.sum(exact_models.label_weights(Y, C)))
+        return Interval(zero.objective, zero.primal, loss_at_zero)
+    weight = float(pair_weights(pairs(Y), C).sum())
     if task.estimator is MLODM:
         theta, mu = task.parameters["theta"], task.parameters["mu"]
-        odm = mlodm.dual(K, Y, C, theta, mu)
-        upper = mlodm.primal_objective(K, Y, C, theta, mu, odm.B)
-        return Interval(odm.objective, upper, 0.5 * (1 - theta) ** 2 * weight)
+        odm = exact_models.optimal_margin(K, Y, C, theta, mu)
+        return Interval(odm.objective, odm.primal, 0.5 * (1 - theta) ** 2 * weight)
     if task.estimator in (RankSVM, RankHLapSVM):
-        hinge = rank_svm.dual(K, Y, C, bias)  # type: ignore[arg-type]
-        upper = rank_svm.primal_objective(K, Y, C, hinge.B, hinge.b, bias)  # type: ignore[arg-type]
-        return Interval(hinge.objective, upper, weight)
-    squared = rank_lsvm.dual(K, Y, C)
-    upper = rank_lsvm.primal_objective(K, Y, C, squared.B)
-    return _of_squares(task, squared.objective, upper, weight)
-
-
-def _of_squares(task: Task, lower: float, upper: float, weight: float) -> Interval:
-    """Return the bounds of the squared hinge as those of the method that is made of it."""
+        hinge = exact_models.hinge(K, Y, C, bias, task.top)  # type: ignore[arg-type]
+        return Interval(hinge.objective, hinge.primal, weight)
+    squared = exact_models.squared_hinge(K, Y, C, top=task.top)
+    lower, upper = squared.objective, squared.primal
     if task.estimator is RankCVM:
         # (37) has the optimum 1/(2 S) where the squared hinge has S/2.
         largest = 1.0 / (4.0 * lower) if lower > 0.0 else np.inf
         return Interval(1.0 / (4.0 * upper), largest, largest)
     return Interval(lower, upper, 0.5 * weight)
-
-
-def _optimum_at_the_top(task: Task, K: Array, C: Any, bias: str, weight: float) -> Interval:
-    assert task.top is not None
-    hinge = task.estimator in (RankSVM, RankHLapSVM)
-    loss: top_k.Loss = "hinge" if hinge else "squared_hinge"
-    solution = top_k.dual(K, task.Y, C, task.top, loss, bias)  # type: ignore[arg-type]
-    lower, model = solution.objective, (solution.B, solution.b)
-    upper = top_k.primal_objective(K, task.Y, C, task.top, loss, bias, *model)  # type: ignore[arg-type]
-    return Interval(lower, upper, weight) if hinge else _of_squares(task, lower, upper, weight)
 
 
 def returned(task: Task, model: Any) -> Value:
@@ -142,13 +115,13 @@ def returned(task: Task, model: Any) -> Value:
 
 def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     """Return the loss of scores, and how much it moves where they move by their rounding."""
-    pairs = _pairs(task)
+    of = _pairs(task)
     C = _weight_of_the_loss(task)
     if np.ndim(C) == 2 and task.estimator is RankSVMz:
         # Beside an irrelevant label the zero label is the relevant one.
         C = np.column_stack([C, np.broadcast_to(_weight_of_rows(task), len(C))])
-    c = exact.pair_weights(pairs, C)
-    z = F[pairs.i, pairs.m] - F[pairs.i, pairs.n]
+    c = pair_weights(of, C)
+    z = F[of.i, of.m] - F[of.i, of.n]
     moved = 2.0 * EPS * (len(A) * (np.abs(task.K) + 1.0) @ np.abs(A) + np.abs(F)).max(axis=1)
 
     def values(z: Array) -> Array:
@@ -160,14 +133,14 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
             return np.asarray(0.5 * (xi**2 + mu * eps**2))
         return np.asarray(0.5 * np.maximum(0.0, 1.0 - z) ** 2)
 
-    here, delta = values(z), 2.0 * moved[pairs.i]
+    here, delta = values(z), 2.0 * moved[of.i]
     apart = np.maximum(np.abs(values(z - delta) - here), np.abs(values(z + delta) - here))
     if task.top is None:
         return float(c @ here), float(c @ apart)
     # Those of the highest irrelevant labels are the largest of a relevant one.
     total = rounding = 0.0
-    for label in np.unique(np.stack([pairs.i, pairs.m]), axis=1).T:
-        own = np.flatnonzero((pairs.i == label[0]) & (pairs.m == label[1]))
+    for label in np.unique(np.stack([of.i, of.m]), axis=1).T:
+        own = np.flatnonzero((of.i == label[0]) & (of.m == label[1]))
         number = min(task.top, own.size)
         weight = float(c[own[0]]) * own.size / number
         total += weight * float(np.sort(here[own])[own.size - number :].sum())
@@ -175,13 +148,13 @@ def _loss(task: Task, A: Array, F: Array) -> tuple[float, float]:
     return total, rounding
 
 
-def _pairs(task: Task) -> exact.Pairs:
+def _pairs(task: Task) -> Pairs:
     if task.estimator is not RankSVMz:
-        return exact.pairs(task.Y)
+        return pairs(task.Y)
     q = task.Y.shape[1]
     i, k = np.nonzero(np.isin(task.Y, (0, 1)))
     relevant = task.Y[i, k] == 1
-    return exact.Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
+    return Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
 
 
 def _with_zero_label(differences: Array) -> Array:
@@ -213,10 +186,8 @@ def _bias(task: Task) -> str:
 def _hyperedge_weights(task: Task) -> Array:
     # Hyperedges are weighted by distances of features, or those of a kernel that is given.
     given = task.parameters["kernel"] == "precomputed"
-    X = task.scale * task.features
-    return rank_hlapsvm.hyperedge_weights(
-        task.K if given else X @ X.T, task.Y, task.parameters["nu"]
-    )
+    X = factor(task.K) if given else task.scale * task.features
+    return rank_hlapsvm.hyperedge_weights(X, task.Y, task.parameters["nu"])
 
 
 def _roughness(task: Task, F: Array) -> float:
@@ -231,7 +202,7 @@ def _kernel_of(task: Task) -> Array:
     if task.estimator is not RankHLapSVM:
         return task.K
     # Factors of the terms, not of their sums: beside K at 1e13 nothing would be left of the 1.
-    G = np.c_[exact.factor(task.K), np.ones(len(task.K))]
+    G = np.c_[factor(task.K), np.ones(len(task.K))]
     relevant = (task.Y == 1).astype(float)
     W_c = (relevant * _hyperedge_weights(task)) @ relevant.T
     i, j = np.triu_indices(len(W_c), k=1)
@@ -295,7 +266,7 @@ def _relationship_optimum(task: Task) -> Interval:
     if not labelled.all():
         order = np.r_[np.flatnonzero(labelled), np.flatnonzero(~labelled)]
         # (22) without its difference: K = G G^T.
-        G = exact.factor(K[order][:, order])
+        G = factor(K[order][:, order])
         K = _damped(G[: len(Y)], np.sqrt(lam2 / lam1) * G[len(Y) :])
     if Omega is None:
         joint = mlrl.joint(K, Y, lam1, h=h)
@@ -311,7 +282,7 @@ def _relationship_value(task: Task, A: Array, F: Array) -> Value:
     A, F = A[:, learned], F[:, learned]
     f = (K @ A)[~labelled]
     M = lam1 * A.T @ K @ A + lam2 * f.T @ f
-    loss = mlrl.hinge(F[labelled], mlrl.signs(Y), h)
+    loss = mlrl.hinge(F[labelled], exact_models.signs(Y), h)
     # Rounding of the unlabelled rows' scores, of which lam2 makes something.
     rounding = float(np.linalg.norm(EPS * len(A) * (np.abs(K) @ np.abs(A))[~labelled]))
     if Omega is None:

@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import RankCVM
+from multimargin.estimators.shared.exact_solver import ExactSolverError
 from multimargin.files import replacing, write_text
-from multimargin.reference.exact import ExactSolverError
 from multimargin.verification.bounds import Interval, optimum, returned
 from multimargin.verification.tasks import Task, draw_task, strained
 

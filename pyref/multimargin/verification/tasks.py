@@ -21,7 +21,7 @@ from multimargin import (
     RankSVM,
     RankSVMz,
 )
-from multimargin.reference.exact import Array
+from multimargin.estimators.shared.exact_pairs import Array
 from multimargin.verification.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
 
 SOLVERS: dict[type, tuple[str, ...]] = {

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM, RankSVMz
-from multimargin.reference import exact, rank_svm
+from multimargin.estimators.shared import exact_flows, exact_models, exact_solver
+from multimargin.estimators.shared import exact_pairs as ep
+from tests.support import certificates
 from tests.support.problems import unrelated_problem
 
 
@@ -42,10 +44,10 @@ def test_the_gap_is_that_of_the_objectives(model):
 
 
 def test_a_bound_above_the_objective_certifies_nothing():
-    assert exact.relative_gap(1.0, 1.1) == np.inf
-    assert exact.relative_gap(1.0, 1.1, loss_at_zero=2.0) == np.inf
-    assert exact.relative_gap(1.0, np.nan) == np.inf
-    assert exact.relative_gap(1e-20, 0.0, loss_at_zero=1.0) == 0.0
+    assert exact_solver.relative_gap(1.0, 1.1) == np.inf
+    assert exact_solver.relative_gap(1.0, 1.1, loss_at_zero=2.0) == np.inf
+    assert exact_solver.relative_gap(1.0, np.nan) == np.inf
+    assert exact_solver.relative_gap(1e-20, 0.0, loss_at_zero=1.0) == 0.0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -54,8 +56,8 @@ def test_a_bound_above_the_objective_certifies_nothing():
 def test_the_dual_of_rank_svm_is_feasible(seed, C, bias):
     X, Y = problem(seed)
     Y[:, 0] = seed % 2  # no circulation passes a label that is relevant for all or none
-    solution = rank_svm.dual(X @ X.T, Y, C, bias)
-    assert rank_svm.dual_infeasibility(Y, C, solution.B, bias) <= 1e-13 * C * len(X)
+    solution = exact_models.hinge(X @ X.T, Y, C, bias)
+    assert certificates.dual_infeasibility(Y, C, solution.B, bias) <= 1e-13 * C * len(X)
     model = RankSVM(C, kernel="linear", bias=bias, solver="exact", tol=1e-7).fit(X, Y)
     assert model.status_ == "converged"
     assert 0.0 <= model.dual_gap_ <= 1e-7
@@ -92,10 +94,10 @@ def test_a_large_C(method):
 
 def test_a_point_outside_is_moved_inside():
     Y = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1]])
-    pairs = exact.pairs(Y)
-    c = exact.pair_weights(pairs, 2.0)
-    interior = exact.interior_circulation(pairs, c, 4)
-    H = exact.pair_matrix(pairs, 4).toarray()
+    pairs = ep.pairs(Y)
+    c = ep.pair_weights(pairs, 2.0)
+    interior = exact_flows.interior_circulation(pairs, c, 4)
+    H = ep.pair_matrix(pairs, 4).toarray()
     fixed = (pairs.m == 3) | (pairs.n == 3)
     assert fixed.any()
     assert (interior[fixed] == 0.0).all()
@@ -104,17 +106,19 @@ def test_a_point_outside_is_moved_inside():
     np.testing.assert_allclose(H @ interior, 0.0, atol=1e-15)
     random = np.random.default_rng(0)
     for _ in range(20):
-        moved = exact.feasible(random.normal(size=len(c)) + 0.5, pairs, c, 4)
+        moved = exact_flows.feasible(random.normal(size=len(c)) + 0.5, pairs, c, 4)
         assert ((moved >= 0.0) & (moved <= c)).all()
         np.testing.assert_allclose(H @ moved, 0.0, atol=1e-14)
-        np.testing.assert_allclose(exact.feasible(moved, pairs, c, 4), moved, atol=1e-14)
+        np.testing.assert_allclose(exact_flows.feasible(moved, pairs, c, 4), moved, atol=1e-14)
 
 
 def test_a_failure_names_solver_status_and_remedy(monkeypatch):
-    tight = {"max_iter": 1}
-    monkeypatch.setitem(exact.ATTEMPTS, "clarabel", [(tight, ("optimal",))] * 2)
+    for settings, _ in exact_solver.QUADRATIC:
+        monkeypatch.setitem(settings, "max_iter", 1)
     X, Y = problem(8)
-    with pytest.raises(exact.ExactSolverError, match=r"clarabel stopped with status .*; expected"):
+    with pytest.raises(
+        exact_solver.ExactSolverError, match=r"clarabel stopped with status .*; expected"
+    ):
         RankSVM(solver="exact").fit(X, Y)
     with pytest.raises(RuntimeError, match=r"Scale the features, lower C .* solver='bcd'"):
         MLODM(solver="exact").fit(X, Y)

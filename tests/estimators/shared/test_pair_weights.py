@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from multimargin import MLODM, RankLSVM, RankSVM
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.estimators.shared.pair_weights import weights_of_pairs
-from multimargin.reference import exact, mlodm, rank_lsvm, rank_svm
 
 
 @pytest.fixture
@@ -81,13 +82,14 @@ def test_every_loop_reaches_the_optimum_of_the_reference(problem, method, solver
         max_iter=10**5, random_state=0,
     ).fit(X, Y)  # fmt: skip
     K = X @ X.T if kernel == "linear" else np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
-    C = exact.uniform(Y, 5.0)
+    # Every pair weighs C / n; an instance without pairs has no use for its number.
+    C = 5.0 / len(Y) * np.maximum(Y.sum(axis=1) * (1 - Y).sum(axis=1), 1)
     if method is RankSVM:
-        optimum = rank_svm.primal(K, Y, C).objective
+        optimum = exact_models.hinge(K, Y, C).objective
     elif method is RankLSVM:
-        optimum = rank_lsvm.primal(K, Y, C).objective
+        optimum = exact_models.squared_hinge(K, Y, C).objective
     else:
-        optimum = mlodm.primal(K, Y, C, model.theta, model.mu).objective
+        optimum = exact_models.optimal_margin(K, Y, C, model.theta, model.mu).objective
     assert model.status_ == "converged"
     assert model.objective_ == pytest.approx(optimum, rel=max(1e-6, tol))
     assert model.dual_objective_ <= optimum * (1 + 1e-7)
@@ -108,8 +110,8 @@ def test_certificate_of_many_rows_is_that_of_a_sample_of_them():
     Y = (X @ random.normal(size=(3, 4)) + random.normal(size=(700, 4)) > 0.2).astype(int)
     model = RankSVM(10.0, kernel="linear", pair_weights="uniform", random_state=0).fit(X, Y)
     assert model.status_ == "converged"
-    pairs = exact.pairs(Y)
-    z = exact.differences(model.label_scores(X), pairs)
+    pairs = ep.pairs(Y)
+    z = ep.differences(model.label_scores(X), pairs)
     loss = 10.0 / 700 * np.maximum(0.0, 1.0 - z).sum()
     assert model.objective_ == pytest.approx(0.5 * np.sum(model.coef_**2) + loss, rel=1e-9)
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
-from multimargin.reference import rank_svm
+from multimargin.estimators.shared import exact_models
 from multimargin.reference.mlrl import bound_6
 from tests.support.problems import noisy_linear_problem
 
@@ -93,7 +93,7 @@ def test_the_objective_is_that_of_the_returned_model(bias: str, solver: str) -> 
         model.fit(K, Y)
     B = np.zeros(Y.shape)
     B[model.support_] = model.dual_coef_
-    value = rank_svm.primal_objective(K, Y, 50.0, B, model.intercept_, bias)
+    value = exact_models.hinge_objective(K, Y, 50.0, B, model.intercept_, bias)
     assert model.objective_ == pytest.approx(value, rel=1e-9)
 
 

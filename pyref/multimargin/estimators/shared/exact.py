@@ -1,4 +1,4 @@
-"""``solver="exact"``: the same problem, taken to the reference's interior-point models."""
+"""``solver="exact"``: the same problem, taken to an interior-point solver."""
 
 import time
 from typing import Any, cast
@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin.checks.labels import with_nan
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared.exact_pairs import Bias, pair_weights, pairs
+from multimargin.estimators.shared.exact_solver import relative_gap
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.kernels import Kernel
-from multimargin.reference import mlodm, rank_lsvm, rank_svm, rank_svmz, top_k
-from multimargin.reference.exact import Bias, pair_weights, pairs, relative_gap
 
 
 def solve_exactly(problem: Problem, model: Model) -> Fit:
@@ -28,31 +29,20 @@ def solve_exactly(problem: Problem, model: Model) -> Fit:
     if problem.label_weights is not None:
         # By row and label, of which those of relevant labels count.
         C = np.asarray(C).reshape(-1, 1) * np.where(Y == 1, problem.label_weights, 1.0)
-    # Each dual model returns its value at a feasible point, which bounds the optimum from below.
-    solution: rank_svm.Solution | rank_svmz.Solution
+    # Each solution has the value of a feasible dual point, which bounds the optimum from below.
+    bias, top = cast(Bias, model.bias), problem.top
     weight = float(pair_weights(pairs(Y), C).sum())
-    if problem.top is not None:
-        top, loss, bias = problem.top, cast(top_k.Loss, model.loss), cast(Bias, model.bias)
-        solution = top_k.dual(K, Y, C, top, loss, bias)
-        primal = top_k.primal_objective(K, Y, C, top, loss, bias, solution.B, solution.b)
-        loss_at_zero = weight if model.loss == "hinge" else 0.5 * weight
-    elif model.loss == "hinge":
-        solution = rank_svm.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
-        primal = rank_svm.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
-        loss_at_zero = weight
+    if model.loss == "hinge":
+        solution, loss_at_zero = exact_models.hinge(K, Y, C, bias, top), weight
     elif model.loss == "zero_label_hinge":
-        solution = rank_svmz.dual(K, Y, C, model.bias)  # type: ignore[arg-type]
-        primal = rank_svmz.primal_objective(K, Y, C, solution.B, solution.b, model.bias)  # type: ignore[arg-type]
-        loss_at_zero = float(np.sum(rank_svmz.label_weights(Y, C)))
+        solution = exact_models.zero_label(K, Y, C, bias)
+        loss_at_zero = float(np.sum(exact_models.label_weights(Y, C)))
     elif model.loss == "squared_hinge":
-        solution = rank_lsvm.dual(K, Y, C)
-        primal = rank_lsvm.primal_objective(K, Y, C, solution.B)
-        loss_at_zero = 0.5 * weight
+        solution, loss_at_zero = exact_models.squared_hinge(K, Y, C, bias, top), 0.5 * weight
     else:
-        solution = mlodm.dual(K, Y, C, model.theta, model.mu)
-        primal = mlodm.primal_objective(K, Y, C, model.theta, model.mu, solution.B)
+        solution = exact_models.optimal_margin(K, Y, C, model.theta, model.mu)
         loss_at_zero = 0.5 * (1.0 - model.theta) ** 2 * weight
-    dual = solution.objective
+    primal, dual = solution.primal, solution.objective
     # Within the rounding of the objective at 0 there is nothing left to solve.
     solved = relative_gap(primal, dual, loss_at_zero) <= problem.tol
     if solved:

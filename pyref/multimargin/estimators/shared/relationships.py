@@ -477,7 +477,7 @@ def _solve_exactly(
     tol: float,
 ) -> RelationshipFit:
     from multimargin.estimators.shared import exact_relationships as mlrl
-    from multimargin.reference.exact import relative_gap
+    from multimargin.estimators.shared.exact_solver import relative_gap
 
     if sparse.issparse(K):
         raise TypeError("X is a sparse precomputed kernel; expected a dense one.")

@@ -1,12 +1,9 @@
-"""The matrices of the pairwise family, the factor of a kernel matrix and the call of the solver."""
+"""The label pairs of the exact models, their matrices, and the factor of a kernel matrix."""
 
-import sys
-
-import cvxpy as cp
 import numpy as np
 import pytest
 
-from multimargin.reference import exact
+from multimargin.estimators.shared import exact_pairs as exact
 
 Y = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
 
@@ -125,42 +122,3 @@ def test_factor_clips_a_negative_eigenvalue_of_rounding_size():
 def test_factor_rejects_an_indefinite_matrix():
     with pytest.raises(ValueError, match=r"K is indefinite: its eigenvalues lie between -0\.5"):
         exact.factor(np.diag([2.0, -0.5]))
-
-
-@pytest.mark.parametrize(("solver", "accuracy"), [("clarabel", 1e-10), ("scs", 1e-8)])
-def test_solve_qp_reaches_a_known_optimum(solver, accuracy):
-    x = cp.Variable(3)
-    point = np.array([2.0, -1.0, 0.5])
-    constraints = [x >= 0, x <= 1]
-    exact.solve_qp(cp.Problem(cp.Minimize(cp.sum_squares(x - point)), constraints), solver)
-    np.testing.assert_allclose(x.value, [1.0, 0.0, 0.5], atol=accuracy)
-    # at x_1 = 1 the gradient -2 of the objective is held by the multiplier of x <= 1
-    np.testing.assert_allclose(constraints[1].dual_value, [2.0, 0.0, 0.0], atol=10 * accuracy)
-
-
-def test_solve_qp_raises_when_there_is_no_solution():
-    x = cp.Variable()
-    with pytest.raises(RuntimeError, match="status infeasible; expected 'optimal'"):
-        exact.solve_qp(cp.Problem(cp.Minimize(x**2), [x >= 1, x <= 0]))
-
-
-def test_solve_qp_raises_when_the_solver_runs_out_of_iterations(monkeypatch):
-    for settings, _ in exact.ATTEMPTS["clarabel"]:
-        monkeypatch.setitem(settings, "max_iter", 1)
-    monkeypatch.setitem(exact.SETTINGS["scs"], "max_iters", 1)
-    x = cp.Variable(3)
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - [3.0, 1.0, 2.0])), [cp.norm1(x) <= 1])
-    for solver in ("clarabel", "scs"):
-        with pytest.raises(RuntimeError, match=solver):
-            exact.solve_qp(problem, solver)
-
-
-def test_solve_qp_rejects_an_unknown_solver():
-    with pytest.raises(ValueError, match="solver is 'simplex', expected one of"):
-        exact.solve_qp(None, "simplex")
-
-
-def test_missing_cvxpy_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cvxpy", None)
-    with pytest.raises(ImportError, match=r"pip install 'multimargin\[exact\]'"):
-        exact.import_cvxpy()

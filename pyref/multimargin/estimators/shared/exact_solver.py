@@ -1,0 +1,119 @@
+"""The interior-point solver of the exact models: its settings, its failures, and its accuracy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+# Settings of Clarabel, one attempt after the other, and the statuses that each accepts:
+# "inaccurate" means the reduced tolerances.
+Attempt = tuple[dict[str, float], tuple[str, ...]]
+
+# With a free bias the dual often has no interior, and with a large C its box is far wider than its
+# solution. Clarabel's own step length and regularisation then stall before 1e-12; the shorter step,
+# the stronger regularisation and its removal by iterative refinement do not.
+QUADRATIC: list[Attempt] = [
+    (
+        {
+            "tol_gap_abs": 1e-12,
+            "tol_gap_rel": 1e-12,
+            "tol_feas": 1e-12,
+            "tol_infeas_abs": 1e-12,
+            "tol_infeas_rel": 1e-12,
+            "reduced_tol_gap_abs": 1e-9,
+            "reduced_tol_gap_rel": 1e-9,
+            "reduced_tol_feas": 1e-9,
+            "max_step_fraction": 0.9,
+            "static_regularization_constant": 1e-7,
+            "iterative_refinement_max_iter": 50,
+            "iterative_refinement_reltol": 1e-16,
+            "iterative_refinement_abstol": 1e-16,
+            "iterative_refinement_stop_ratio": 1.1,
+            "max_iter": 500,
+        },
+        ("optimal", "optimal_inaccurate"),
+    ),
+    ({"max_iter": 500}, ("optimal",)),
+]
+
+# On a semidefinite cone Clarabel gets to 1e-11 most of the time, and to 1e-8, its own tolerance,
+# nearly always.
+SEMIDEFINITE: list[Attempt] = [
+    (dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance), ("optimal",))
+    for tolerance in (1e-11, 1e-10, 1e-9, 1e-8)
+]
+
+# A relative gap at which no further attempt is made.
+CERTIFIED = 1e-9
+
+
+class ExactSolverError(RuntimeError):
+    """An interior-point solver stopped without a solution; the message says what helps."""
+
+
+def import_cvxpy() -> Any:
+    """Import CVXPY, which is an optional dependency."""
+    try:
+        import cvxpy
+    except ImportError as error:
+        raise ImportError(
+            "the exact solver needs CVXPY, which is not installed: pip install 'multimargin[exact]'"
+        ) from error
+    return cvxpy
+
+
+def solve(problem: Any, attempts: Sequence[Attempt] = QUADRATIC) -> None:
+    """Solve a CVXPY problem in place by the first attempt that goes well, or raise."""
+    cp = import_cvxpy()
+    statuses = []
+    for settings, accepted in attempts:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+            try:
+                problem.solve(solver="CLARABEL", **settings)
+            except cp.SolverError:
+                statuses.append("solver_error")
+                continue
+        if problem.status in accepted:
+            return
+        statuses.append(str(problem.status))
+    raise ExactSolverError(
+        f"the exact solver clarabel stopped with status {', '.join(dict.fromkeys(statuses))}; "
+        "expected 'optimal'. Scale the features, lower C (for MLRL, raise lam) or use an iterative "
+        "solver, such as solver='bcd' (for MLRL, 'splitting'), which certifies its result, too"
+    )
+
+
+def best_of(attempts: Sequence[Callable[[], Any]]) -> Any:
+    """Return the first dual solution that its own primal value certifies, else the best one."""
+    best, smallest, failed = None, np.inf, None
+    for attempt in attempts:
+        try:
+            found = attempt()
+        except ExactSolverError as error:
+            failed = error
+            continue
+        gap = relative_gap(found.primal, found.objective)
+        if best is None or gap < smallest:
+            best, smallest = found, gap
+        if smallest <= CERTIFIED:
+            break
+    if best is None:
+        assert failed is not None
+        raise failed
+    return best
+
+
+def relative_gap(primal: float, dual: float, loss_at_zero: float = 0.0) -> float:
+    """(primal - dual) / primal; 0 if the difference is rounding of the objective of the model 0.
+
+    It is infinite where the bound is above the objective by more than the solvers' rounding.
+    """
+    if abs(primal - dual) <= 1e-14 * loss_at_zero or primal == dual:
+        return 0.0
+    if not dual - primal <= 1e-6 * abs(primal):
+        return float("inf")
+    return (primal - dual) / max(abs(primal), np.finfo(np.float64).tiny)

@@ -1,0 +1,190 @@
+"""The exact duals of the pairwise losses: certified, feasible, over decades of C and rare data."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from multimargin.datasets import load_arff
+from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared import exact_pairs as ep
+from multimargin.verification.random_problems import random_problems
+from tests.support import certificates
+from tests.support.data import DATA
+from tests.support.problems import unrelated_problem
+from tests.support.subsets import first_fast
+
+BIASES = ["free", "penalized", "none"]
+
+
+def random_problem(seed, decades=4):
+    """K, Y, C: linear or rbf, C over some decades around 1, degenerate rows and labels in turn."""
+    rng = np.random.default_rng(seed)
+    n, d, q = rng.integers(4, 16), rng.integers(1, 6), rng.integers(2, 6)
+    X = rng.normal(size=(n, d))
+    Y = (rng.random((n, q)) < 0.4).astype(int)
+    kind = seed % 5
+    if kind == 1:
+        Y[:, 0] = 1  # a label relevant for all rows
+    if kind == 2:
+        Y[:, -1] = 0  # a label relevant for none
+    if kind == 3:
+        Y[0], Y[1] = 0, 1  # rows without pairs
+    if kind == 4:
+        X[1], X[2], Y[2] = X[0], X[0], Y[0]  # duplicates, with different and with equal labels
+    K = pairwise_kernels(X, metric="linear" if seed % 2 else "rbf")
+    return K, Y, 10.0 ** rng.integers(-decades, decades + 1)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("seed", first_fast(range(40), 12))
+def test_the_hinge_is_certified_by_a_feasible_point(seed, bias):
+    K, Y, C = random_problem(seed)
+    found = exact_models.hinge(K, Y, C, bias)
+    # Where the bias alone separates all pairs, the optimum is exactly 0.
+    bound = 1e-8 * found.primal if certificates.costs_something(Y, bias) else 1e-9
+    assert abs(found.primal - found.objective) <= bound
+    assert found.objective == pytest.approx(certificates.dual_objective(K, Y, found.B, bias))
+    assert certificates.dual_infeasibility(Y, C, found.B, bias) <= 1e-9 * max(1, C)
+    assert abs(found.b.sum()) <= 1e-9 * (1 + np.abs(found.b).max()) or bias != "free"
+    np.testing.assert_allclose(found.F, K @ found.B + found.b, atol=1e-12)
+
+
+@pytest.mark.parametrize("problem", first_fast(random_problems(25, seed=5), 8))
+def test_the_squares_are_certified(problem):
+    K, Y, C = problem.X @ problem.X.T, problem.Y, problem.C
+    found = [exact_models.optimal_margin(K, Y, C, *of) for of in ((0.2, 0.5), (0.7, 1.0))]
+    found.append(exact_models.squared_hinge(K, Y, C))
+    for solution in found:
+        assert solution.primal == pytest.approx(solution.objective, rel=1e-7, abs=1e-11)
+
+
+@pytest.mark.parametrize("problem", list(random_problems(12, seed=1)))
+def test_the_zero_label_is_certified(problem):
+    K, Y, C, bias = problem.X @ problem.X.T, problem.Y, problem.C, problem.bias
+    found = exact_models.zero_label(K, Y, C, bias)
+    assert found.primal == pytest.approx(found.objective, rel=1e-7, abs=1e-9 * (1 + C))
+    assert certificates.zero_label_infeasibility(Y, C, found.B, bias) <= 1e-12 * C
+    value = certificates.zero_label_objective(K, found.B, bias)
+    assert found.objective == pytest.approx(value)
+
+
+def test_the_best_free_bias_of_labels_of_one_class():
+    y = np.array([[1.0, -1.0], [1.0, -1.0]])
+    b = exact_models.free_bias(np.zeros((2, 3)), y, np.full((2, 2), 0.5))
+    np.testing.assert_allclose(b[:2] - b[2], [1.0, -1.0])
+    assert b.sum() == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("bias", BIASES)
+def test_rows_without_pairs_contribute_nothing(bias):
+    X, Y = unrelated_problem(2, 8, 3, 4, share=0.45)
+    Y[3], Y[5] = 0, 1
+    kept = [i for i in range(8) if i not in (3, 5)]
+    K = pairwise_kernels(X, metric="rbf")
+    whole = exact_models.hinge(K, Y, 1.0, bias)
+    part = exact_models.hinge(K[np.ix_(kept, kept)], Y[kept], 1.0, bias)
+    assert whole.objective == pytest.approx(part.objective, rel=1e-9)
+    np.testing.assert_array_equal(whole.B[[3, 5]], 0)
+
+
+@pytest.mark.parametrize(
+    "solve", [exact_models.hinge, exact_models.squared_hinge, exact_models.optimal_margin]
+)
+def test_a_problem_without_pairs_has_the_zero_solution(solve):
+    found = solve(np.eye(2), [[1, 1], [0, 0]])
+    assert found.objective == found.primal == 0.0
+    np.testing.assert_array_equal(found.F, np.zeros((2, 2)))
+
+
+def test_a_zero_instance_without_bias_pays_the_whole_loss():
+    Y = np.array([[1, 0], [0, 1]])
+    found = exact_models.hinge(np.diag([1.0, 0.0]), Y, 3.0, "none")
+    assert found.objective == pytest.approx(3.25, rel=1e-9)
+
+
+def test_where_no_margin_is_too_large_the_optimal_margin_is_the_squared_hinge_scaled():
+    X, Y = unrelated_problem(8, 12, 3, 4, share=0.45)
+    K, theta = X @ X.T, 0.9
+    # The penalised bias of the squared hinge is the kernel K + 1.
+    squared = exact_models.squared_hinge(K, Y, 0.5)
+    margin = exact_models.optimal_margin(K + 1.0, Y, 0.5, theta)
+    assert margin.objective == pytest.approx((1 - theta) ** 2 * squared.objective, rel=1e-8)
+    np.testing.assert_allclose(margin.F, (1 - theta) * squared.F, atol=1e-8)
+
+
+def test_arguments_are_checked_and_left_alone():
+    K, Y = np.eye(2), np.array([[1, 0], [0, 1]])
+    with pytest.raises(ValueError, match="K has 2 rows and Y has 1"):
+        exact_models.hinge(K, Y[:1])
+    with pytest.raises(ValueError, match="K has 2 rows and Y has 1"):
+        exact_models.zero_label(K, Y[:1])
+    with pytest.raises(ValueError, match="K is indefinite"):
+        exact_models.hinge(np.diag([1.0, -1.0]), Y, bias="none")
+    for C in (0.0, np.nan):
+        with pytest.raises(ValueError, match="C is"):
+            exact_models.zero_label(K, Y, C)
+    for theta, mu in ((-0.1, 0.5), (1.0, 0.5), (0.2, 0.0), (0.2, 1.1)):
+        with pytest.raises(ValueError, match="expected 0"):
+            exact_models.optimal_margin(K, Y, 1.0, theta, mu)
+    exact_models.hinge(K, Y)
+    np.testing.assert_array_equal(K, np.eye(2))
+    np.testing.assert_array_equal(Y, [[1, 0], [0, 1]])
+
+
+# -------------------------------------------------------------------------------------------------
+# The judge of dual points
+# -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(30))
+def test_dual_infeasibility_decides_as_a_linear_programme_does(seed):
+    rng = np.random.default_rng(seed)
+    q, C = 5, 1.0
+    Y = np.array([[1, 1, 0, 0, 0], [1, 1, 1, 0, 0]])[seed % 2 : seed % 2 + 1]
+    pairs = ep.pairs(Y)
+    H = ep.pair_matrix(pairs, q)
+    c = ep.pair_weights(pairs, C)
+    inside = (H @ (c * rng.random(6)))[None, :]
+    assert certificates.dual_infeasibility(Y, C, inside, "none") <= 1e-15
+    # supplies and demands with equal sums, beyond the capacities about every other time
+    supply, demand = rng.random(Y.sum()), rng.random(q - Y.sum())
+    beta = np.concatenate([supply / supply.sum(), -demand / demand.sum()])
+    beta *= rng.uniform(0.3, 1.0) * C
+    flow = linprog(np.zeros(6), A_eq=H, b_eq=beta, bounds=list(zip(0 * c, c, strict=True)))
+    feasible = certificates.dual_infeasibility(Y, C, beta[None, :], "none") <= 1e-9
+    assert feasible == (flow.status == 0)
+
+
+def test_dual_infeasibility_sees_every_constraint():
+    Y = np.array([[1, 0], [1, 1]])
+    B = np.zeros((2, 2))
+    assert certificates.dual_infeasibility(Y, 1.0, B, "free") == 0
+    assert certificates.dual_infeasibility(Y, 1.0, np.array([[1.5, -1.5], [0, 0]]), "none") == 0.5
+    assert certificates.dual_infeasibility(Y, 1.0, np.array([[-0.5, 0.5], [0, 0]]), "none") == 0.5
+    assert certificates.dual_infeasibility(Y, 1.0, np.array([[0.5, -0.25], [0, 0]]), "none") == 0.25
+    assert certificates.dual_infeasibility(Y, 1.0, np.array([[0, 0], [0.5, -0.5]]), "none") == 0.5
+    assert (
+        certificates.dual_infeasibility(Y, 1.0, np.array([[0.75, -0.75], [0, 0]]), "free") == 0.75
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Real data
+# -------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def emotions():
+    folder = DATA / "emotions"
+    if not folder.is_dir():
+        pytest.skip(f"no data in {folder}")
+    data = load_arff(folder / "emotions-train.arff", labels=folder / "emotions.xml")
+    X = np.asarray(data.X)
+    return (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)), np.asarray(data.Y)
+
+
+@pytest.mark.slow
+def test_emotions(emotions):
+    X, Y = emotions
+    linear = exact_models.hinge(X @ X.T, Y, 1.0, "free")
+    assert linear.objective == pytest.approx(133.446134, abs=1e-6)
+    assert linear.primal == pytest.approx(linear.objective, rel=1e-8)
+    K = pairwise_kernels(X, metric="rbf", gamma=0.5)
+    assert exact_models.hinge(K, Y, 2.0, "free").objective == pytest.approx(219.3507, abs=1e-4)
