@@ -97,11 +97,12 @@ def test_without_laplacian_it_is_liblinear_on_one_row_a_pair():
 def test_sizes_of_label_sets_are_learned():
     F = np.array([[3.0, 1.0, 2.0], [0.0, 1.0, 4.0]])
     H = np.array([[1, 0, 0], [1, 0, 1]])
-    np.testing.assert_allclose(rank_hlapsvm.sizes(F, H), [(3 + 2) / 2, (0 + 1) / 2])
+    np.testing.assert_allclose(rank_hlapsvm.thresholds(F, H), [(3 + 2) / 2, (0 + 1) / 2])
+    np.testing.assert_array_equal(rank_hlapsvm.predict(F, np.array([2.5, 1.0])), F > [[2.5], [1.0]])
     X, H, _ = small_problem(7, n=40)
     F = np.column_stack([X[:, 0], X[:, 1], X[:, 2], X[:, 0] + X[:, 1]])
     H[0], H[1] = 0, 1  # rows of one kind have no such middle
-    h = rank_hlapsvm.threshold(X, F, H).predict(X)
+    h = rank_hlapsvm.regression(X, F, H).predict(X)
     both = H.any(axis=1) & (1 - H).any(axis=1)
-    target = rank_hlapsvm.sizes(F, H)[both]
+    target = rank_hlapsvm.thresholds(F, H)[both]
     assert np.abs(h[both] - target).sum() < np.abs(np.median(target) - target).sum()

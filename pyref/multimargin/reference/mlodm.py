@@ -90,7 +90,8 @@ def problem_18(
     i, _, _ = pairs(Y)
     c, C_i = coefficients(Y), pair_weights(Y, C)
     alpha, beta = cp.Variable(len(i)), cp.Variable(len(i))
-    Q = (c.T @ c) * K[np.ix_(i, i)]  # 1/2 sum_k ||w_k||^2 as in (21)
+    # 1/2 sum_k ||w_k||^2 as in (21); psd_wrap: Q is positive semidefinite, which rounding may hide.
+    Q = (c.T @ c) * K[np.ix_(i, i)]
     objective = (
         cp.quad_form(alpha - beta, cp.psd_wrap(Q)) / 2
         + (theta - 1) * cp.sum(alpha)
@@ -111,7 +112,7 @@ def expansion(alpha: Array, beta: Array, Y: Labels) -> Array:
 
 
 def objective_15(K: Array, Y: Labels, C: float, theta: float, mu: float, B: Array) -> float:
-    """Value of (15) at W = Phi^T B: no optimum is above it."""
+    """Value of (15) at W = Phi^T B, an upper bound of the optimum."""
     i, k, l = pairs(Y)  # noqa: E741
     f = K @ B
     gamma = f[i, k] - f[i, l]
@@ -122,7 +123,7 @@ def objective_15(K: Array, Y: Labels, C: float, theta: float, mu: float, B: Arra
 def objective_18(
     K: Array, Y: Labels, C: float, theta: float, mu: float, alpha: Array, beta: Array
 ) -> float:
-    """Value of (18): minus a bound of (15) from below if alpha, beta >= 0."""
+    """Value of (18); if alpha, beta >= 0, minus a lower bound of (15)."""
     B = expansion(alpha, beta, Y)
     linear = (theta - 1) * alpha.sum() + (theta + 1) * beta.sum()
     squares = np.sum((beta**2 / mu + alpha**2) / (2 * pair_weights(Y, C)))
@@ -190,8 +191,8 @@ def algorithm_2(H: Array, v: Array, tol: float = 1e-8, updates: int = 1000) -> A
 
 
 # -------------------------------------------------------------------------------------------------
-# Section 6.1.3: the threshold is that of Rank-SVM, a linear regression of the thresholds with the
-# fewest errors on the scores: `rank_svm.threshold`
+# Section 6.1.3: the threshold, "as in Elisseeff and Weston (2002)", is `rank_svm.threshold`: linear
+# regression, on the scores, of the thresholds of least Hamming loss
 # -------------------------------------------------------------------------------------------------
 
 # -------------------------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ def algorithm_2(H: Array, v: Array, tol: float = 1e-8, updates: int = 1000) -> A
 # * (13), (14): with theta = 1 all weights 0 lose nothing; theta < 1.
 # * (19): c_i is printed for c_i^k; there is one for each label k.
 # * (22): Q lacks the factor 1/2 and the kernel of (21).
-# * (24): e_i^T [I, I] has a half for alpha_i and one for beta_i; eta has 2 l_i entries, not 2 m.
-# * Algorithm 2: [1, ..., 1] is the start in each epoch, and the updates reach 0 in the limit alone.
+# * (23): b_i has c_i^k twice; the first one is c_j^k.
+# * Algorithm 2: eta has 2 l_i entries, not 2 m. A product reaches 0 in the limit alone.
 # * Section 5.2: a block needs no update where eta = max(0, eta - grad F), not only grad F = 0.
 # * Section 6.1.3: the regression gives the threshold, not "the set size".

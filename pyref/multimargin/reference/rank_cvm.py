@@ -13,7 +13,7 @@ Dictionary::
     rho, nu            margin > 0, and its reward; nu = 1 from (37) on              (28), (30)
     xi       l_t       slack variables xi_imn                                             (28)
     w, b     d x q, q  weights w_k as columns, and biases                                 (30)
-    C_i      l_t       C / (|L_i| |complement of L_i|) for each pair of instance i        (31)
+    C_i      l_t       C / l_i for each of the l_i pairs of instance i                    (31)
     alpha    l_t       dual variables alpha_imn                                           (31)
     beta     l x q     beta_ki as beta[i, k]                                              (32)
     K        l x l     kernel matrix K(x_i, x_j), x_i^T x_j if linear
@@ -43,7 +43,7 @@ def problem_30(X: Array, Y: Labels, C: float, nu: float = 1.0) -> tuple[float, A
 
     i, m, n = pairs(Y)
     w, b = cp.Variable((X.shape[1], Y.shape[1])), cp.Variable((1, Y.shape[1]))
-    xi, rho = cp.Variable(len(i)), cp.Variable(nonneg=True)
+    xi, rho = cp.Variable(len(i)), cp.Variable(nonneg=True)  # rho > 0 at the optimum
     f = X @ w + np.ones((len(X), 1)) @ b
     constraints = [f[i, m] - f[i, n] >= rho - xi]  # (28)
     loss = cp.sum(cp.multiply(upper_bounds(Y, C), cp.square(xi)))
@@ -57,6 +57,7 @@ def problem_37(K: Array, Y: Labels, C: float) -> tuple[float, Array]:
     import cvxpy as cp
 
     alpha = cp.Variable(len(upper_bounds(Y, C)))
+    # psd_wrap: Theta is positive definite, though rounding may hide it.
     objective = cp.quad_form(alpha, cp.psd_wrap(quadratic_form(K, Y, C))) / 2
     constraints = [cp.sum(alpha) == 1, alpha >= 0]
     value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
@@ -107,7 +108,7 @@ def frank_wolfe(
         if abs(z) < epsilon or p == last:  # or step 6
             history.append((s, 0.0, W, z))
             break
-        lam = min(-z / (diagonal[s] - 2 * g[s] + 2 * W), 1.0)  # step 4, (64)
+        lam = min(-z / (diagonal[s] - 2 * g[s] + 2 * W), 1.0)  # step 4, (63) and (64)
         history.append((s, lam, W, z))
         # Step 5
         W = (1 - lam) ** 2 * W + lam * (1 - lam) * g[s] + lam**2 * diagonal[s] / 2  # (68)
@@ -119,10 +120,15 @@ def frank_wolfe(
 
 
 # -------------------------------------------------------------------------------------------------
+# End of section 6: "the same method as in Rank-SVM" gives the threshold, `rank_svm.threshold`
+# -------------------------------------------------------------------------------------------------
+
+# -------------------------------------------------------------------------------------------------
 # Slips in print, and what is not in print
 # -------------------------------------------------------------------------------------------------
 # * (36), (37): u^T alpha >= nu = 1 holds with equality at the optimum, since W grows with alpha.
 # * (37): alpha_i^T alpha_j is printed for the kernel factor x_i^T x_j.
+# * (62), (70): g and Theta carry i', j' of the chosen pair; in (70), Theta_ii'^jj' is meant.
 # * Section 7.5: (q - 1) <= |L_i| <= ... bounds l_i = |L_i| |complement of L_i|, and the upper end
 #   is floor(q/2) (q - floor(q/2)).
 # * Section 8.3: epsilon = 1e-3 is "quickly satisfied" because the optimum itself is often smaller:

@@ -23,7 +23,7 @@ Dictionary::
     beta   n x k     beta_pi as beta[i, p]                                               (15)
     A      n x n     <x_i, (I + lam X^T L X)^-1 x_j>                               (19), (27)
     G, PG            gradient of a pair, and projected gradient                    (20), (22)
-    h      n         sizes of the scores between which labels end               section 3.4
+    h      n         thresholds h(x_i): labels with f_j(x) > h(x) are predicted  section 3.4
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def problem_10(X: Array, H: Labels, C: float, lam: float, L: Array) -> tuple[flo
     i, p, q = pairs(H)
     W, xi = cp.Variable((X.shape[1], H.shape[1])), cp.Variable(len(i))
     F_hat = X @ W
+    # psd_wrap: L is positive semidefinite, though rounding may hide it.
     trace = sum(cp.quad_form(f_p, cp.psd_wrap(L)) for f_p in F_hat.T)
     objective = cp.sum_squares(W) / 2 + lam * trace / 2 + upper_bounds(H, C) @ xi
     constraints = [F_hat[i, p] - F_hat[i, q] >= 1 - xi, xi >= 0]
@@ -143,7 +144,10 @@ def objective_17(A: Array, H: Labels, alpha: Array) -> float:
 def algorithm_1(
     X: Array, H: Labels, C: float, lam: float, L: Array, epsilon: float = 1e-6, passes: int = 1000
 ) -> tuple[Array, list[Array]]:
-    """Run algorithm 1; return W and alpha after every pass. With lam = 0 it is Rank-SVM's, (9)."""
+    """Run algorithm 1; return W and alpha after every pass. With lam = 0 it is Rank-SVM's, (9).
+
+    Without both heuristics of section 3.3, a random order and shrinking. No epsilon is printed.
+    """
     of_instance = [np.flatnonzero(pairs(H)[0] == i) for i in range(len(X))]
     _, p, q = pairs(H)
     C_i = upper_bounds(H, C)
@@ -187,29 +191,34 @@ def expansion(K: Array, beta: Array, lam: float, L: Array) -> Array:
 # -------------------------------------------------------------------------------------------------
 # Section 3.4: the size of the label set
 # -------------------------------------------------------------------------------------------------
-def sizes(F_hat: Array, H: Labels) -> Array:
+def thresholds(F_hat: Array, H: Labels) -> Array:
     """h(x_i), the middle of the lowest relevant and the highest irrelevant score."""
     lowest = np.where(H == 1, F_hat, np.inf).min(axis=1)
     highest = np.where(H == 0, F_hat, -np.inf).max(axis=1)
     return (lowest + highest) / 2
 
 
-def threshold(X: Array, F_hat: Array, H: Labels) -> Any:
+def regression(X: Array, F_hat: Array, H: Labels) -> Any:
     """Learn h(x) by linear support vector regression; its `predict` gives it for other rows."""
     from sklearn.svm import LinearSVR
 
     both = (H == 1).any(axis=1) & (H == 0).any(axis=1)
-    return LinearSVR(max_iter=100_000, random_state=0).fit(X[both], sizes(F_hat, H)[both])
+    return LinearSVR(max_iter=100_000, random_state=0).fit(X[both], thresholds(F_hat, H)[both])
+
+
+def predict(F_hat: Array, h: Array) -> Labels:
+    """The s(x) labels with f_j(x) > h(x)."""
+    return (F_hat > h[:, None]).astype(np.intp)
 
 
 # -------------------------------------------------------------------------------------------------
 # Slips in print
 # -------------------------------------------------------------------------------------------------
 # * (6): D_c^-1/2 H W^T D_c^-1/2 is printed for D_c^-1/2 H W H^T D_c^-1/2.
-# * (11): x_p is printed for w_p.
-# * After (11): tr(F_hat^T L F_hat) is the trace of W_k X^T L X W_k^T; the matrices differ in size.
+# * (11): x_p is printed for w_p, and xi_ipq belongs into the brackets after alpha_ipq.
 # * Algorithm 1: the loop runs over (j, q) and updates (p, q); alpha* and alpha are compared after a
 #   pass over all pairs, in which every step starts from the step before.
+# * Section 3.5: the sum of ||w_i||^2 runs to k, not to m.
 # * (30): 0/0 for a hyperedge of one instance; its distance is 0 and its weight 1. The appended 1 of
 #   (8) cancels. x_u are the instances, and the paper's experiments are linear: with another kernel
 #   the distances remain those of the instances; only (27) replaces inner products.

@@ -5,18 +5,19 @@ Equation numbers, letters and order are those of Xu 2013; code reads from top to
 
 Dictionary::
 
-    l, d, q            instances, features, labels                                   section 2
+    l, d, q            instances, features, labels; d is a direction in section 7.1  section 2
     X        l x d     instances x_i; features phi(x_i) of a kernel in (27)
     L_i                relevant labels of instance i; the others are irrelevant            (1)
     Y        l x q     1 on L_i, else 0
+    l_i, l_t           pairs of instance i, |L_i| |complement of L_i|, and of all   (22), (25)
     i, m, n  l_t each  instance, relevant and irrelevant label of each pair               (16)
     xi       l_t       slack variables xi_imn                                             (16)
     w        d x q     weights w_k as columns                                             (15)
     b        q         biases; only their differences matter, so they sum to 0            (15)
-    C_i      l_t       C / (|L_i| |complement of L_i|) for each pair of instance i        (19)
+    C_i      l_t       C / l_i for each pair of instance i                                (19)
     alpha    l_t       dual variables alpha_imn; not unique                               (19)
     c        q x l_t   c_imn^k: 1 if m = k, -1 if n = k, else 0; the matrix H of (25)     (20)
-    beta     l x q     beta_ki as beta[i, k]                                              (21)
+    beta     l x q     beta_ki as beta[i, k]; row i is H_i alpha_i                  (21), (23)
     u        l_t       ones                                                               (25)
     K        l x l     kernel matrix K(x_i, x_j), x_i^T x_j if linear; the K of (25) repeats
                        it on the pairs: K[i_s, i_t] for pairs s and t
@@ -25,7 +26,7 @@ Dictionary::
     s, s_0             coefficients of t(x) = sum_k s_k f_k(x) + s_0                section 5
     Theta    l_t x l_t (H^T H) o K, the matrix of the quadratic form                      (42)
     g, d     l_t       gradient Theta alpha - u, and direction alpha_bar - alpha  section 7.1
-    W(alpha)           objective, minus a bound of (18)                              (26)
+    W(alpha)           objective, minus a bound of (18)                                   (26)
     z, lam             slope d^T g and step length lambda                          (43), (44)
 """
 
@@ -76,7 +77,7 @@ def problem_18(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     xi = cp.Variable(len(i))
     f = X @ w + np.ones((len(X), 1)) @ b  # (15)
     constraints = [f[i, m] - f[i, n] >= 1 - xi, xi >= 0, cp.sum(b) == 0]  # (16)
-    objective = cp.sum_squares(w) / 2 + upper_bounds(Y, C) @ xi
+    objective = cp.sum_squares(w) / 2 + upper_bounds(Y, C) @ xi  # (17) without its 1/l
     value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
     return value, w.value, b.value.ravel()
 
@@ -93,9 +94,12 @@ def problem_26(K: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     Theta = (H.T @ H) * K[np.ix_(i, i)]
     alpha = cp.Variable(len(i))
     constraints = [H @ alpha == 0, alpha >= 0, alpha <= upper_bounds(Y, C)]
+    # psd_wrap: Theta is positive semidefinite, though rounding may hide it.
     objective = cp.quad_form(alpha, cp.psd_wrap(Theta)) / 2 - cp.sum(alpha)
     value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
-    b = constraints[0].dual_value  # a pair with 0 < alpha < C_i has f_m - f_n + b_m - b_n = 1
+    # Where 0 < alpha < C_i, the derivative of W(alpha) + b^T H alpha is 0, which is (16) without
+    # slack: w_m^T x_i - w_n^T x_i - 1 + b_m - b_n = 0. So b are the multipliers of H alpha = 0.
+    b = constraints[0].dual_value
     return value, alpha.value, b - b.mean()
 
 
@@ -114,7 +118,7 @@ def scores(K: Array, beta: Array, b: Array) -> Array:
 
 
 def objective_18(K: Array, Y: Labels, C: float, beta: Array, b: Array) -> float:
-    """Value of (18) with w_k = sum_i beta_ki x_i: no optimum is above it."""
+    """Value of (18) with w_k = sum_i beta_ki x_i, an upper bound of the optimum."""
     i, m, n = pairs(Y)
     f = scores(K, beta, b)
     xi = np.maximum(0, 1 - (f[i, m] - f[i, n]))
@@ -122,7 +126,7 @@ def objective_18(K: Array, Y: Labels, C: float, beta: Array, b: Array) -> float:
 
 
 def objective_26(K: Array, Y: Labels, alpha: Array) -> float:
-    """W(alpha) of (26), as in (19): minus a bound of (18) from below if alpha is feasible."""
+    """W(alpha) of (26), as in (19); if alpha is feasible, minus a lower bound of (18)."""
     beta = proxy(alpha, Y)
     return float(np.sum(beta * (K @ beta)) / 2 - alpha.sum())
 
@@ -131,7 +135,7 @@ def objective_26(K: Array, Y: Labels, alpha: Array) -> float:
 # End of section 5: thresholds, and the prediction (2)
 # -------------------------------------------------------------------------------------------------
 def best_thresholds(F: Array, Y: Labels) -> Array:
-    """t*(x_i) with the fewest errors, (7): the middle of the lowest such interval of scores."""
+    """t*(x_i) of least Hamming loss (7): the middle of the lowest such interval of scores."""
     t = np.zeros(len(F))
     for i in range(len(F)):
         f = np.sort(F[i])
@@ -181,7 +185,8 @@ def frank_wolfe(
 ) -> tuple[Array, Array, list[tuple[float, float, float]]]:
     """Run steps 1 to 4; return alpha, b, and W(alpha), z and lambda of each of up to M epochs.
 
-    `free=False` leaves H alpha = 0 out: no bias, or that of a kernel K + 1.
+    epsilon and M are those of section 8.3. `free=False` leaves H alpha = 0 out: no bias, or that of
+    a kernel K + 1.
     """
     i, m, n = pairs(Y)
     alpha = np.zeros(len(i)) if alpha is None else alpha  # step 1, any feasible vector
@@ -192,7 +197,7 @@ def frank_wolfe(
         alpha_bar, b = linear_programme(g, Y, C, free)  # step 2
         d = alpha_bar - alpha
         z = d @ g
-        W = alpha @ (g - 1) / 2  # (42)
+        W = alpha @ (g - 1) / 2  # (42), where Theta alpha = g + u
         if abs(z) <= epsilon or p == M - 1:
             history.append((W, z, 0.0))
             break
@@ -205,10 +210,14 @@ def frank_wolfe(
 
 
 # -------------------------------------------------------------------------------------------------
-# Slips in print
+# Slips in print, and what is left open
 # -------------------------------------------------------------------------------------------------
 # * (24): the first sum runs to m; it runs to l.
 # * (26): the kernel is missing; Theta is (H^T H) o K, as after (42).
 # * (42): theta is -u in Rank-SVM, not u.
 # * (42): Theta need not be positive definite: d^T Theta d of (43) may be 0; then the step is 1.
+# * (48): f(x^(p+1)) is that of a step below 1.
+# * (45): the linear programme is that of step 2, not 3.
+# * Section 5: which threshold of least Hamming loss is meant; where the linear programme (41) has
+#   several solutions, as at alpha = 0, two programs may take different ways.
 # * Section 8.1: the step length of Rank-SVM is (43); (64) is that of Rank-CVM.
