@@ -23,6 +23,7 @@ from multimargin.checks.arrays import check_readable
 from multimargin.checks.parameters import check_choice
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.npz import check_size_of_array
+from multimargin.datasets.row_hashes import share_among
 from multimargin.datasets.table_encoder import Places
 from multimargin.estimators import MajorityClass
 from multimargin.estimators.names import final_estimator, label_names_of_model
@@ -87,6 +88,8 @@ class ModelInfo:
     table : mapping of str to object or None, default=None
         Of a model that takes the columns of a table: "kinds", what each feature is ("number",
         "nominal" or "text"), "tags_column" and "separator", how the labels were listed.
+    row_hashes : tuple of int, default=()
+        The smallest hashes of the rows that it was fitted to, see `share_seen`.
     """
 
     method: str
@@ -97,6 +100,7 @@ class ModelInfo:
     split: str = ""
     version: str = __version__
     table: Mapping[str, Any] | None = None
+    row_hashes: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, model: Any) -> "ModelInfo":
@@ -153,6 +157,22 @@ class ModelInfo:
             return data.X[list(self.feature_names)]
         columns = _places("features", self.feature_names, data.feature_names, data.name)
         return self.stored(data.X if columns is None else data.X[:, columns])
+
+    def share_seen(self, X: Any) -> float | None:
+        """Return which share of some rows the model was fitted to, as far as the file can say.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix, DataFrame} of shape (n, d)
+            Features as the model takes them.
+
+        Returns
+        -------
+        float or None
+            An estimate by the rows with the smallest hashes, exact if these are all; None if the
+            file has none.
+        """
+        return share_among(self.row_hashes, X)
 
     def labels_of(self, data: Any) -> Any:
         """Return the labels of a data set in the order of the model.
@@ -582,9 +602,15 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
 
 def _info(header: dict[str, Any]) -> ModelInfo:
     values: dict[str, Any] = {
-        field.name: header[field.name] for field in fields(ModelInfo) if field.name != "table"
+        field.name: header[field.name]
+        for field in fields(ModelInfo)
+        if field.name not in ("table", "row_hashes")
     }
     values["table"] = _table(header.get("table"))
+    hashes = header.get("row_hashes", [])
+    if not (isinstance(hashes, list) and all(isinstance(value, int) for value in hashes)):
+        raise TypeError("row_hashes are no list of whole numbers")
+    values["row_hashes"] = tuple(hashes)
     for kind in ("feature_names", "label_names"):
         names = values[kind]
         few = kind == "label_names" and not names

@@ -27,7 +27,7 @@ def folder(small: MultilabelData, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def compare(command: Command, *arguments: object) -> Any:
-    return command("compare", "small.arff", *arguments)
+    return command("compare", "small.arff", "--results", "results.jsonl", *arguments)
 
 
 def test_tables_and_files(command: Command, folder: Path) -> None:
@@ -60,9 +60,25 @@ def test_json_and_official_split(command: Command, folder: Path, small: Multilab
         )
     answer = command("compare", "parts", "--methods", "knn,dummy", "--official-split", "--json")
     assert answer.code == 0
+    assert not (folder / "results.jsonl").exists()
     assert [row["method"] for row in answer.json["results"]] == ["knn", "dummy"]
     assert {row["split"] for row in answer.json["results"]} == {"official"}
     assert answer.json["n_failed"] == 0
+
+
+def test_rows_put_aside(command: Command, folder: Path) -> None:
+    answer = compare(command, "-m", "knn", "--holdout", 0.25, "--json")
+    (row,) = answer.json["results"]
+    assert row["split"] == "official"
+    assert row["n_test"] / (row["n_train"] + row["n_test"]) == pytest.approx(0.25, abs=0.03)
+    assert "fit, seconds" in compare(command, "-m", "knn", "--holdout", 0.25).out
+    for options, message in (
+        (["--cv", 2], "--cv and --holdout exclude each other"),
+        (["--official-split"], "--official-split and --holdout exclude each other"),
+    ):
+        answer = compare(command, "--holdout", 0.25, *options)
+        assert (answer.code, message in answer.err) == (2, True)
+    assert "--group is given without --holdout" in compare(command, "--group", "x").err
 
 
 def test_goes_on_where_it_stopped(command: Command, folder: Path) -> None:
@@ -134,6 +150,7 @@ def test_missing_data_and_data_given_twice(command: Command, folder: Path) -> No
 @pytest.mark.slow
 def test_interrupt(folder: Path) -> None:
     arguments = ["compare", "small.arff", "--methods", "rank-svm", "--cv", "100"]
+    arguments += ["--results", "results.jsonl"]
     process = subprocess.Popen(
         [sys.executable, "-m", "multimargin", *arguments], stderr=subprocess.PIPE, text=True
     )
@@ -165,7 +182,8 @@ def test_tuning_is_nested_in_the_splits(command: Command, folder: Path) -> None:
     assert tuned["dummy"] is None
     page = (folder / "r.html").read_text()
     assert '<p class="verdict">On small, ' in page
-    typed = ["compare", "small.arff", "-m", methods, *map(str, options)]
+    typed = ["compare", "small.arff", "--results", "results.jsonl", "-m", methods]
+    typed += map(str, options)
     assert f"multimargin {' '.join(typed)}</pre>" in page
     answer = compare(command, "-m", methods, *options[:-2], "--json")
     assert answer.json["verdict"].startswith("On small, ")
@@ -219,7 +237,18 @@ def test_a_table_is_encoded_in_each_split(command: Command, folder: Path) -> Non
     for k in range(40):
         rows.append(f"n{k},{k % 7},{k % 2},{(k // 2) % 2},{int(k % 3 == 0)}")
     Path("table.csv").write_text("\n".join(rows) + "\n")
-    answer = command("compare", "table.csv", "--labels", "a,b,c", "-m", "knn", "--cv", 2)
+    answer = command(
+        "compare",
+        "table.csv",
+        "--labels",
+        "a,b,c",
+        "-m",
+        "knn",
+        "--cv",
+        2,
+        "--results",
+        "results.jsonl",
+    )
     assert answer.code == 0
     found = read_results(folder / "results.jsonl")
     # Columns of the table: their numbers differ from fold to fold.
@@ -236,7 +265,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     answer = compare(command, "--methods", "dummy")
     assert (answer.code, answer.out) == (130, "")
     assert answer.err.splitlines() == [
-        "stopped; results so far are in results.jsonl, and the same command goes on there",
+        "stopped; results so far are in results.jsonl, where the same command goes on",
         "multimargin: interrupted",
     ]
 

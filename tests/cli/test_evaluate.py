@@ -42,17 +42,17 @@ def test_all_measures(command, model: Path, folder: Path, small: MultilabelData)
 
 
 def test_json_and_splits(command, model: Path, folder: Path, small: MultilabelData) -> None:
-    for split, seen in (("train", True), ("test", False)):
+    for split, seen in (("train", 1.0), ("test", 0.0)):
         found = command("evaluate", model, folder, "--split", split, "--json").json
         assert found["measures"] == pytest.approx(expected(model, *small.split(split)))
-        assert found["fitted_to_these_rows"] is seen
+        assert found["share_fitted_to"] == seen
     found = command("evaluate", model, folder, "--split", "all", "--json").json
     assert found["n_rows"] == 130
 
 
 def test_the_rows_of_the_fit_are_told(command, model: Path, folder: Path) -> None:
     answer = command("evaluate", model, folder, "--split", "train")
-    assert "warning: the model was fitted to these rows" in answer.out
+    assert "warning: the model was fitted to all of these rows" in answer.err
 
 
 def test_labels_in_another_order(

@@ -9,7 +9,7 @@ from rich.console import Console
 from sklearn.linear_model import LogisticRegression
 
 from multimargin import RankSVM
-from multimargin.cli.progress import closed_part, new_progress, shown_fit
+from multimargin.cli.progress import Lines, closed_part, new_progress, shown_fit
 from multimargin.datasets import load_digit_attributes
 
 
@@ -51,3 +51,15 @@ def test_nothing_is_shown_where_there_is_no_terminal() -> None:
     ):
         pass
     assert output.getvalue() == ""
+
+
+def test_a_line_every_ten_seconds_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 4.0, 11.0, 12.0, 13.0, 25.0, 25.0])
+    monkeypatch.setattr("multimargin.cli.progress.monotonic", lambda: next(clock))
+    with new_progress(Console(file=io.StringIO()), transient=True) as progress:
+        lines = Lines(progress, progress.add_task("fitting", note=""))
+        for number in range(4):
+            print(f"setting {number}", file=lines)
+    assert capsys.readouterr().err == "setting 1\nsetting 3\n"

@@ -29,12 +29,12 @@ def test_finds_what_a_search_in_python_finds(capsys, search):
     expected = GridSearchCV(
         with_scaler(RankSVM(random_state=0), "minmax", sparse=False),
         grid,
-        scoring=get_scorer("neg_ranking_hamming"),
+        scoring=get_scorer("ranking_average_precision"),
         cv=MultilabelStratifiedKFold(3),
     ).fit(X, Y)
     best = report["best"]["parameters"]
     assert best == {name.removeprefix("method__"): v for name, v in expected.best_params_.items()}
-    assert report["best"]["ranking_hamming"] == pytest.approx(-expected.best_score_)
+    assert report["best"]["ranking_average_precision"] == pytest.approx(expected.best_score_)
     assert len(report["tried"]) == (4 if search == "--full" else 3)
     assert report["search"] == search.removeprefix("--")
 
@@ -148,3 +148,39 @@ def test_a_picture_needs_matplotlib(capsys, tmp_path, monkeypatch):
     arguments = ["--grid", "C=1,8", "--plot", str(tmp_path / "a.png")]
     assert run(["tune", "digits", *arguments]) == 2
     assert "--plot needs matplotlib, which is not installed" in capsys.readouterr().err
+
+
+def test_each_setting_is_told_and_edges_are_warned_of(capsys):
+    assert run(["tune", "digits", "--grid", "C=1,2,3", "--grid", "gamma=1", "--full"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    told = [line for line in lines if " of at most 3: C " in line]
+    assert [line.split()[0] for line in told] == ["1", "2", "3"]
+    assert "; best ranking_average_precision 0.9" in told[-1]
+    edges = [line for line in lines if "that was tried" in line]
+    best = told[-1].split("(")[1].split(",")[0]
+    if best == "C 2":
+        assert not edges
+    else:
+        edge = {"C 1": "smallest", "C 3": "largest"}[best]
+        assert f"the best C, {best[2:]}, is the {edge} that was tried" in edges[0]
+
+
+def test_rows_put_aside_are_not_tuned_on(capsys, tmp_path):
+    file = tmp_path / "songs.csv"
+    rows = ["artist,tempo,fast,slow"]
+    rows += [f"a{k // 3},{k % 12 + 0.5},{int(k % 12 > 5)},{int(k % 12 < 7)}" for k in range(60)]
+    file.write_text("\n".join(rows) + "\n")
+    data = [str(file), "--labels", "last:2", "--holdout", "0.25", "--group", "artist"]
+    assert run(["tune", *data, "--grid", "C=1,10", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["split"], found["n_rows"]) == ("train", 45)
+    assert run(["tune", *data, "--grid", "C=1,10"]) == 0
+    assert "--group artist --holdout 0.25" in capsys.readouterr().out
+    assert run(["fit", *data, "-m", "rank-svm", "-o", str(tmp_path / "m"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n_rows"], found["n_held_out"]) == (45, 15)
+    assert set(found["measures"]) >= {"ranking_loss", "micro_f1"}
+    assert run(["fit", "digits", "--holdout", "0.25"]) == 2
+    assert "--holdout is given, but digit attributes has the parts" in capsys.readouterr().err
+    assert run(["fit", "digits", "--group", "x"]) == 2
+    assert "--group is for tables" in capsys.readouterr().err

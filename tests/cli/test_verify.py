@@ -1,8 +1,11 @@
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
-from multimargin.datasets import MultilabelData
+from multimargin.datasets import MultilabelData, load_debian_tags
 from multimargin.methods import make_method
 from multimargin.scaling import make_scaler
 from multimargin.verification import draw_rows, verify
@@ -64,3 +67,28 @@ def test_errors(command, folder: Path, arguments: list[str], code: int, message:
     answer = command("verify", folder, *arguments)
     assert (answer.code, answer.out) == (code, "")
     assert answer.err.startswith(f"multimargin verify: {message}")
+
+
+@pytest.mark.parametrize("seconds", [0.01, 10.0])
+def test_a_long_one_is_refused(command, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    solved, clock = [], iter([0.0, seconds])
+
+    def verified(estimator: object, X: Any, Y: Any, **_: object) -> Any:
+        solved.append(len(Y))
+        return SimpleNamespace(agrees=True)
+
+    monkeypatch.setattr("multimargin.verification.verify", verified)
+    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
+    arguments = ["verify", "debian-tags", "--rows", "20", "--json"]
+    answer = command(*arguments)
+    Y = load_debian_tags().split("train")[1]
+    Y = Y[draw_rows(Y, 20, random_state=0)]
+    pairs = np.cumsum(Y.sum(axis=1) * (Y == 0).sum(axis=1))
+    some = int(np.sum(pairs < 3000))
+    about = seconds * (pairs[-1] / pairs[some - 1]) ** 2.3
+    assert f"{pairs[-1]:,} pairs of labels in 20 rows take about {about:,.0f} s" in answer.err
+    assert solved == ([some] if about > 60 else [some, 20])
+    assert (answer.code == 2) == (about > 60)
+    solved.clear()
+    command(*arguments, "--yes")
+    assert solved == [20]

@@ -475,5 +475,7 @@ def test_get_scorer():
     for name, scorer in SCORERS.items():
         assert measures.get_scorer(name) is not scorer
         assert measures.get_scorer(name)(model, X, Y) == scorer(model, X, Y)
-    with pytest.raises(ValueError, match=r"^name is 'ranking_loss'; expected one of .*neg_rank"):
-        measures.get_scorer("ranking_loss")
+    for name in ("ranking_loss", "neg_ranking_loss", "ranking-loss"):
+        assert measures.get_scorer(name)(model, X, Y) == SCORERS["neg_ranking_loss"](model, X, Y)
+    with pytest.raises(ValueError, match=r"^name is 'x'; expected one of .*, ranking_loss"):
+        measures.get_scorer("x")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli.options import Json, Labels, Scale, TimeLimit, WrongUsage
-from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
+from multimargin.cli.table_options import Drop, Group, Holdout, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
     from multimargin.compare import Result
@@ -58,7 +58,7 @@ def command(
             metavar="MEASURE",
             help="What to tune by, as --score of multimargin tune.",
         ),
-    ] = "ranking_hamming",
+    ] = "ranking_average_precision",
     cv: Annotated[
         int | None,
         typer.Option(
@@ -100,13 +100,14 @@ def command(
         float, typer.Option("--alpha", metavar="P", help="Level of all tests.")
     ] = 0.05,
     results_file: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--results",
             metavar="FILE",
-            help="Each result is added to this file at once; results in it are not computed again.",
+            help="Add each result to this file at once (.jsonl); those in it are not computed "
+            "again, so that the same command goes on after an interruption.",
         ),
-    ] = "results.jsonl",
+    ] = None,
     report: Annotated[
         str | None,
         typer.Option(
@@ -143,6 +144,8 @@ def command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
+    holdout: Holdout = None,
+    group: Group = None,
     time_limit: TimeLimit = None,
     labels: Labels = None,
     tags_column: TagsColumn = None,
@@ -154,9 +157,9 @@ def command(
     """Compare methods on data sets: means, ranks, significance.
 
     The first sentence says who wins by the first of --measures, by how much, and whether it is
-    significant. All methods get the same splits. Ctrl-C stops; the same command goes on where it
-    stopped. A method that fails is recorded and does not stop the others; the exit code is 1 if all
-    failed.
+    significant. All methods get the same splits. With --results, the same command goes on where
+    Ctrl-C stopped it. A method that fails is recorded and does not stop the others; the exit code
+    is 1 if all failed.
 
     \b
     Examples:
@@ -172,12 +175,12 @@ def command(
     estimators, grids = _estimators(methods, time_limit, tune=tune)
     if tune:
         tune_score = _check_score(tune_score)
-    folds = _splits(cv, official_split)
+    folds = _splits(cv, official_split, holdout, group)
     shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
     outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
     _check_outputs(outputs)
-    columns = table_columns(labels, tags_column, separator, drop, text)
-    data = [_load(source, columns) for source in sources]
+    columns = table_columns(labels, tags_column, separator, drop, text, group)
+    data = [_load(source, columns, holdout) for source in sources]
 
     with _cluster(dask), _told_how_to_go_on(results_file):
         results = run_experiment(
@@ -284,24 +287,31 @@ def _check_score(score: str) -> str:
     return name
 
 
-def _load(source: str, columns: Any) -> Any:
+def _load(source: str, columns: Any, holdout: float | None) -> Any:
     """Load a data set; of a table, say what is filled in."""
     import numpy as np
 
     from multimargin.cli.options import say_what_is_unknown
     from multimargin.cli.table_options import is_table, load_table_or_data, say_what_is_missing
 
-    data = load_table_or_data(source, columns)
+    data = load_table_or_data(source, columns, holdout=holdout)
     say_what_is_unknown(data, np.arange(data.n_samples), "and such rows are not measured")
     if is_table(data):
         say_what_is_missing(data, np.arange(data.n_samples))  # type: ignore[arg-type]
     return data
 
 
-def _splits(cv: int | None, official_split: bool) -> int | str:
-    if official_split and cv is not None:
-        raise WrongUsage("--cv and --official-split exclude each other; expected one of them")
-    if official_split:
+def _splits(
+    cv: int | None, official_split: bool, holdout: float | None, group: str | None
+) -> int | str:
+    given = {"--cv": cv is not None, "--official-split": official_split}
+    given["--holdout"] = holdout is not None
+    chosen = [option for option, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        raise WrongUsage(f"{' and '.join(chosen)} exclude each other; expected one of them")
+    if group is not None and holdout is None:
+        raise WrongUsage("--group is given without --holdout, whose parts it keeps apart")
+    if official_split or holdout is not None:
         return "official"
     if cv is not None and cv < 2:
         raise WrongUsage(f"--cv is {cv}; expected at least 2 folds")
@@ -367,13 +377,16 @@ def _cluster(address: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def _told_how_to_go_on(results_file: str) -> Iterator[None]:
+def _told_how_to_go_on(results_file: str | None) -> Iterator[None]:
     from multimargin.cli.output import tell
 
     try:
         yield
     except KeyboardInterrupt:
-        tell(f"stopped; results so far are in {results_file}, and the same command goes on there")
+        if results_file is None:
+            tell("stopped; nothing is kept: with --results FILE the same command would go on there")
+        else:
+            tell(f"stopped; results so far are in {results_file}, where the same command goes on")
         raise
 
 
@@ -420,7 +433,7 @@ def _tables(results: "Sequence[Result]", measures: list[str], options: dict[str,
     from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
     from multimargin.compare.report.tables import results_tables
 
-    tables = results_tables(results, measures)
+    tables = results_tables(results, list(dict.fromkeys([*measures, "fit_seconds"])))
     if len({result.method for result in results}) > 1:
         tables.append(win_tie_loss_table(results, measures, **options))
         if len({result.data for result in results}) > 1:
@@ -433,7 +446,7 @@ def _print_tables(
     results: "Sequence[Result]",
     measures: list[str],
     options: dict[str, Any],
-    results_file: str,
+    results_file: str | None,
     outputs: dict[str, str | None],
 ) -> None:
     from multimargin.cli.output import console
@@ -460,8 +473,9 @@ def _print_tables(
         if shown is not None:
             out.print(to_rich(shown))
             out.print()
-    written = [results_file, *(path for path in outputs.values() if path is not None)]
-    out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)
+    written = [path for path in (results_file, *outputs.values()) if path is not None]
+    if written:
+        out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)
 
 
 def _verdict(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> str:
@@ -474,7 +488,7 @@ def _print_json(
     results: "Sequence[Result]",
     measures: list[str],
     options: dict[str, Any],
-    results_file: str,
+    results_file: str | None,
     outputs: dict[str, str | None],
 ) -> None:
     from multimargin.cli.output import print_json

@@ -25,18 +25,18 @@ def command(
 ) -> None:
     """Measure how well a model predicts labels that are known.
 
-    Ranking measures leave out rows to which all labels apply, or none.
+    Ranking measures leave out rows to which all labels apply, or none. Rows that the model was
+    fitted to are told.
 
     \b
     Examples:
       multimargin evaluate emotions.model emotions/
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
-    from multimargin.checks.labels import complete_rows
+    from multimargin.cli.measuring import measurable_rows, measured_on, measures_table
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
-    from multimargin.cli.output import console, counted, plain_table, print_json
+    from multimargin.cli.output import console, counted, print_json, tell
     from multimargin.cli.table_options import load_for_model, rows_of
-    from multimargin.measures import MEASURES, MORE_MEASURES, all_measures, more_measures
     from multimargin.model_files import load_model, read_info
 
     info = read_info(model_file)
@@ -45,16 +45,13 @@ def command(
     split, rows = choose_split(data, split, "test")
     labels_known = info.labels_of(data)
     say_what_is_unknown(data, rows, "and such rows are not measured")
-    rows = rows[complete_rows(labels_known[rows])]
-    if not rows.size:
-        raise ValueError(
-            f"{data.name} has an unknown label in each row; expected rows in which all are known"
-        )
+    rows = measurable_rows(data, labels_known, rows)
     X, Y = rows_of(info.features_of(data), rows), labels_known[rows].astype(int)
     check_complete(data, rows)
-    scores = model.decision_function(X)
-    measures = all_measures(Y, (scores > 0).astype(int), scores) | more_measures(Y, scores)
-    seen = (data.name, split) == (info.data_name, info.split)
+    measures = measured_on(model, X, Y)
+    seen = info.share_seen(X)
+    if seen is None:
+        seen = float((data.name, split) == (info.data_name, info.split))
     if as_json:
         print_json(
             {
@@ -62,18 +59,19 @@ def command(
                 "split": split,
                 "n_rows": rows.size,
                 "method": info.method,
-                "fitted_to_these_rows": seen,
+                "share_fitted_to": seen,
                 "measures": measures,
             }
         )
         return
-    table = plain_table("measure", "value", "better is")
-    known = {**MEASURES, **MORE_MEASURES}
-    for name, value in measures.items():
-        table.add_row(known[name].title, f"{value:.4f}", known[name].better)
     out = console()
     title = f"{info.method} on {data.name}, {split}: {counted(rows.size, 'row')}\n"
     out.print(title, style="bold", markup=False)
-    out.print(table)
+    out.print(measures_table(measures))
     if seen:
-        out.print("\nwarning: the model was fitted to these rows", style="yellow")
+        share = "all" if seen == 1.0 else f"{max(seen, 0.01):.0%}"
+        tell(
+            f"warning: the model was fitted to {share} of these rows, so that the measures are too "
+            "good; fit --holdout 0.25 puts rows aside to measure on",
+            "yellow",
+        )

@@ -15,7 +15,7 @@ from multimargin.cli.many_machines import (
     ZeroBased,
 )
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale, TimeLimit
-from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
+from multimargin.cli.table_options import Drop, Group, Holdout, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
     from multimargin.datasets.tables import TableColumns
@@ -41,6 +41,8 @@ def command(
             help="Rows to fit: train where the data have it (default), test, or all.",
         ),
     ] = None,
+    holdout: Holdout = None,
+    group: Group = None,
     time_limit: TimeLimit = None,
     labels: Labels = None,
     tags_column: TagsColumn = None,
@@ -59,13 +61,15 @@ def command(
     Without --method it is label-ranker, which chooses by cross-validation, calibrates and cuts
     (with --dask rank-svm, as it does not take parts).
     Parameters of the method are further options: multimargin fit -m METHOD --help. Values may be
-    powers: --C 2^-3. Ctrl-C stops the fit, keeps what it has reached in the file of -o, with its
-    certificate, and ends with exit code 130.
+    powers: --C 2^-3. With --holdout the model is measured on the rows that were put aside. Ctrl-C
+    stops the fit, keeps what it has reached in the file of -o, with its certificate, and ends with
+    exit code 130.
 
     \b
     Examples:
       multimargin fit digits -o digits.model
       multimargin fit digits --method mlodm --C 8 -o digits.model
+      multimargin fit songs.csv --tags-column genres --text lyrics --holdout 0.25 -o songs.model
       multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
       multimargin fit text.svm -m rank-svm --scale unit --kernel linear --bias penalized
       multimargin fit parts/ --dask -o parts.model
@@ -73,6 +77,7 @@ def command(
 
     """
     from multimargin.cli.options import (
+        WrongUsage,
         check_complete,
         choose_split,
         limit_time,
@@ -82,12 +87,19 @@ def command(
         warn_of_one_value,
     )
     from multimargin.cli.output import counted
-    from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
+    from multimargin.cli.table_options import (
+        groups_of,
+        load_table_or_data,
+        rows_of,
+        table_columns,
+    )
     from multimargin.files import path_to_write
 
-    columns = table_columns(labels, tags_column, separator, drop, text)
+    columns = table_columns(labels, tags_column, separator, drop, text, group)
     options = PartOptions(checkpoint, n_features, n_labels, zero_based)
     if dask is not None:
+        if holdout is not None or group is not None:
+            raise WrongUsage("--holdout and --group are given with --dask; expected parts as is")
         source_of_scale = context.get_parameter_source("scale")
         given = source_of_scale is not None and source_of_scale.name != "DEFAULT"
         chosen = scale if given else None
@@ -114,7 +126,7 @@ def command(
     limit_time(method, estimator, time_limit)
     if output is not None:
         path_to_write(output, "--output")
-    data = load_table_or_data(source, columns)
+    data = load_table_or_data(source, columns, holdout=holdout)
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
@@ -123,15 +135,24 @@ def command(
     pipeline = make_pipeline(estimator, scale, data)
     from multimargin.interrupts import Interrupts
 
+    groups = groups_of(data, rows)
+    # Folds of its own, if the method has some, keep groups together.
+    own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
     interrupts = Interrupts()
     with interrupts.held():
         interrupted, seconds = _run(
-            interrupts, pipeline, lambda: pipeline.fit(X, Y), f"fitting {method.title}", as_json
+            interrupts,
+            pipeline,
+            lambda: pipeline.fit(X, Y, **own),
+            f"fitting {method.title}",
         )
-        info = _info(method.name, data, split, columns)
+        info = _info(method.name, data, split, columns, X)
         _keep(pipeline, info, output)
         described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
-        _report(pipeline, info, described, {"n_rows": rows.size}, scale, seconds, output, as_json)
+        size: dict[str, Any] = {"n_rows": rows.size}
+        if holdout is not None:
+            size |= _held_out_measures(pipeline, data)
+        _report(pipeline, info, described, size, scale, seconds, output, as_json)
         _end(interrupted, output)
 
 
@@ -183,7 +204,6 @@ def _fit_parts(
                 read_options=parts.read_options,
             ),
             f"fitting {method.title} to {where}",
-            as_json,
         )
         parts.check_names(estimator)
         _keep(pipeline, parts.info, output)
@@ -194,11 +214,11 @@ def _fit_parts(
 
 
 def _run(
-    interrupts: "Interrupts", pipeline: Any, fit: Callable[[], Any], title: str, as_json: bool
+    interrupts: "Interrupts", pipeline: Any, fit: Callable[[], Any], title: str
 ) -> tuple[bool, float]:
     """Fit under a display; return whether Ctrl-C ended it with a model, and the seconds."""
     import sys
-    from contextlib import nullcontext, redirect_stdout
+    from contextlib import redirect_stdout
     from time import perf_counter
 
     from multimargin.cli.output import console
@@ -209,10 +229,10 @@ def _run(
     try:
         with (
             interrupts.allowed(),
+            # What a method prints of its progress is no result.
+            redirect_stdout(sys.stderr),
             new_progress(console(stderr=True), transient=True) as progress,
             shown_fit(progress, title, estimator),
-            # With --json, what the method prints with --verbose 1 must not be between the braces.
-            redirect_stdout(sys.stderr) if as_json else nullcontext(),
         ):
             fit()
     except KeyboardInterrupt:
@@ -240,12 +260,23 @@ def _end(interrupted: bool, output: str | None) -> None:
     raise typer.Exit(INTERRUPTED)
 
 
-def _info(method: str, data: Any, split: str, columns: Any) -> Any:
+def _held_out_measures(pipeline: Any, data: Any) -> dict[str, Any]:
+    """Return the number of rows put aside, and the measures there."""
+    from multimargin.cli.measuring import measurable_rows, measured_on
+    from multimargin.cli.table_options import rows_of
+
+    rows = measurable_rows(data, data.Y, data.splits["test"])
+    measures = measured_on(pipeline, rows_of(data.X, rows), data.Y[rows].astype(int))
+    return {"n_held_out": rows.size, "measures": measures}
+
+
+def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
     from importlib.metadata import version
 
     from scipy import sparse
 
     from multimargin.cli.table_options import table_of_model
+    from multimargin.datasets.row_hashes import smallest_hashes
     from multimargin.model_files import ModelInfo
 
     return ModelInfo(
@@ -257,6 +288,7 @@ def _info(method: str, data: Any, split: str, columns: Any) -> Any:
         split=split,
         version=version("multimargin"),
         table=table_of_model(data, columns),
+        row_hashes=smallest_hashes(X),
     )
 
 
@@ -272,6 +304,7 @@ def _report(
     iterations: str = "epochs",
 ) -> None:
     from multimargin.cli.certificate import certificate
+    from multimargin.cli.measuring import measures_table
     from multimargin.cli.output import console, counted, pairs_table, print_json
     from multimargin.estimators.shared.certificate import gap_text
 
@@ -314,6 +347,9 @@ def _report(
     kept = ("model", output or "not kept; give -o FILE to keep it")
     out = console()
     out.print(pairs_table(head))
+    if "measures" in size:
+        out.print(f"\nOn {counted(size['n_held_out'], 'row')} that were put aside")
+        out.print(measures_table(size["measures"]))
     if found is None:
         out.print()
         out.print(pairs_table([("fitted in", f"{seconds:.2f} s"), kept]))

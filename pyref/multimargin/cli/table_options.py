@@ -44,6 +44,25 @@ Text = Annotated[
         help="Of a table: columns of text, whose words become features (tf-idf).",
     ),
 ]
+Holdout = Annotated[
+    float | None,
+    typer.Option(
+        "--holdout",
+        metavar="SHARE",
+        help="Put this share of the rows aside as the part test, 0.25 say, the same rows each "
+        "time: every label keeps its share of both parts.",
+        show_default=False,
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COLUMN",
+        help="Of a table: rows with the same value in this column, which is no feature, stay "
+        "together: in one part by --holdout and in one fold.",
+    ),
+]
 
 
 def table_columns(
@@ -52,6 +71,7 @@ def table_columns(
     separator: str | None,
     drop: str | None,
     text: str | None,
+    group: str | None = None,
 ) -> "TableColumns":
     """Say which columns are what; raises WrongUsage if the options contradict each other."""
     from multimargin.datasets.tables import TableColumns
@@ -69,16 +89,21 @@ def table_columns(
         "," if separator is None else separator.replace("\\t", "\t"),
         () if drop is None else drop,
         () if text is None else text,
+        group,
     )
 
 
 def load_table_or_data(
-    source: str, columns: "TableColumns", damage: list[str] | None = None
+    source: str,
+    columns: "TableColumns",
+    damage: list[str] | None = None,
+    holdout: float | None = None,
 ) -> "MultilabelData | Table":
     """Load the data set of a command line; a table keeps its columns.
 
-    `damage` is that of `multimargin.datasets.tables.read_table`. Raises WrongUsage if options for
-    tables are given for other data, or it is not clear which columns are labels.
+    `holdout` is the share of the rows that become the part test. `damage` is that of
+    `multimargin.datasets.tables.read_table`. Raises WrongUsage if options for tables are given for
+    other data, or it is not clear which columns are labels.
     """
     from pathlib import Path
 
@@ -91,16 +116,42 @@ def load_table_or_data(
             ("--tags-column", columns.tags_column),
             ("--drop", columns.drop),
             ("--text", columns.text),
+            ("--group", columns.group),
         ):
             if value:
                 raise WrongUsage(f"{option} is for tables (.csv, .tsv, .parquet), not for {source}")
         labels: Any = columns.labels
-        return load(source, labels=labels)
+        return _held_out(load(source, labels=labels), holdout)
     if columns.labels is None and columns.tags_column is None:
         _ask_for_labels(parts)
     table = read_table(parts, columns, name=Path(source).resolve().stem, damage=damage)
     warn_of_row_numbers(table.kinds, table.X)
-    return table
+    return _held_out(table, holdout)
+
+
+def _held_out(data: "MultilabelData | Table", share: float | None) -> "MultilabelData | Table":
+    """Return data with the parts train and test, the latter of this share of the rows."""
+    if share is None:
+        return data
+    from dataclasses import replace
+
+    from multimargin.tuning.holdout import held_out_rows
+
+    if data.splits:
+        raise WrongUsage(
+            f"--holdout is given, but {data.name} has the parts {', '.join(data.splits)} already"
+        )
+    try:
+        train, test = held_out_rows(data.Y == 1, share, getattr(data, "groups", None))
+    except ValueError as error:
+        raise WrongUsage(str(error).replace("test_size", "--holdout", 1)) from error
+    return replace(data, splits={"train": train, "test": test})
+
+
+def groups_of(data: Any, rows: Any) -> Any:
+    """Return the groups of rows, None where the data have none."""
+    groups = getattr(data, "groups", None)
+    return None if groups is None else groups[rows]
 
 
 def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "MultilabelData | Table":

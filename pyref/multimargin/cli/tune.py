@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from multimargin.cli.options import Data, Json, Labels, MethodName, Scale, TimeLimit
-from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
+from multimargin.cli.table_options import Drop, Group, Holdout, Separator, TagsColumn, Text
 
 
 def command(
@@ -40,12 +40,12 @@ def command(
             "--score",
             "--scoring",
             metavar="MEASURE",
-            help="What to tune by: ranking_hamming (the mean of both losses), ranking_loss, "
-            "hamming_loss, one_error, coverage, is_error, average_precision, precision_at_5, "
-            "ndcg_at_5, auc_macro, auc_micro, exact_match, jaccard, example_f1, macro_f1 or "
-            "micro_f1.",
+            help="What to tune by: ranking_average_precision, ranking_loss, one_error, coverage, "
+            "is_error, precision_at_5, ndcg_at_5, auc_macro, auc_micro, hamming_loss, exact_match, "
+            "jaccard, example_f1, macro_f1, micro_f1, or ranking_hamming, the mean of ranking loss "
+            "and Hamming loss.",
         ),
-    ] = "ranking_hamming",
+    ] = "ranking_average_precision",
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write what was found as JSON."),
@@ -71,6 +71,8 @@ def command(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Fits at the same time; -1 for one a processor.")
     ] = 1,
+    holdout: Holdout = None,
+    group: Group = None,
     time_limit: TimeLimit = None,
     labels: Labels = None,
     tags_column: TagsColumn = None,
@@ -82,7 +84,8 @@ def command(
     """Choose the parameters of a method by cross-validation.
 
     Parameters that are not tuned are further options: --kernel rbf. Values may be powers: 2^-3. The
-    scaling is learned in each fold anew.
+    scaling is learned in each fold anew. Rows that --holdout puts aside are not looked at: fit
+    measures on them.
 
     \b
     Examples:
@@ -92,7 +95,7 @@ def command(
       multimargin tune digits -m rank-svm --grid C=2^-2,1,4,16 --plot curve.png
     """
     import sys
-    from contextlib import nullcontext, redirect_stdout
+    from contextlib import redirect_stdout
     from time import perf_counter
 
     from multimargin.cli.options import (
@@ -106,8 +109,13 @@ def command(
         say_what_is_unknown,
         warn_of_one_value,
     )
-    from multimargin.cli.output import console, print_json, said_once
-    from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
+    from multimargin.cli.output import print_json, said_once
+    from multimargin.cli.table_options import (
+        groups_of,
+        load_table_or_data,
+        rows_of,
+        table_columns,
+    )
     from multimargin.files import path_to_write
     from multimargin.tuning.last_step import LastStepSearch
 
@@ -121,8 +129,8 @@ def command(
         check_picture(plot, "--plot")
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
-    columns = table_columns(labels, tags_column, separator, drop, text)
-    data = load_table_or_data(source, columns)
+    columns = table_columns(labels, tags_column, separator, drop, text, group)
+    data = load_table_or_data(source, columns, holdout=holdout)
     split, rows = choose_split(data, split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     if score == "precision_at_5" and data.n_labels <= 5:
@@ -144,13 +152,11 @@ def command(
         n_folds=folds,
         n_rounds=rounds if lazy else None,
         n_jobs=jobs,
+        report=lambda tried: _say(tried, tuned.n_candidates, score, sign, perf_counter() - start),
     )
-    errors = console(stderr=True)
-    title = f"tuning {method.title}: up to {tuned.n_candidates} combinations"
-    shown = errors.status(title) if errors.is_terminal else nullcontext()
     start = perf_counter()
-    with shown, redirect_stdout(sys.stderr), said_once():
-        tuned.search.fit(X, Y)
+    with redirect_stdout(sys.stderr), said_once():
+        tuned.search.fit(X, Y, groups=groups_of(data, rows))
     found = {
         "data": data.name,
         "split": split,
@@ -174,12 +180,14 @@ def command(
         _write(found, output)
     if plot is not None:
         _draw(tuned, f"{method.title} on {data.name}, {folds} folds", plot)
+    _warn_of_edges(tuned, method)
     if as_json:
         print_json(found)
     else:
         options = {"time-limit": None if time_limit is None else f"{time_limit:g}"}
         options |= {"labels": labels, "tags-column": tags_column, "separator": separator}
-        options |= {"drop": drop, "text": text}
+        options |= {"drop": drop, "text": text, "group": group}
+        options |= {"holdout": None if holdout is None else f"{holdout:g}"}
         chosen = split if data.splits and split != "train" else None
         _report(found, method, source, context.args, options, chosen, output)
 
@@ -187,14 +195,50 @@ def command(
 def _scorer(name: str) -> tuple[str, Any, int]:
     """Return a measure's name, its scorer, and the sign that turns scores into the measure."""
     from multimargin.cli.options import WrongUsage
-    from multimargin.measures import SCORERS, get_scorer
+    from multimargin.measures import get_scorer
+    from multimargin.measures.scorers import scorer_key
 
-    plain = name.replace("-", "_").removeprefix("neg_")
-    for key, sign in ((plain, 1), (f"neg_{plain}", -1)):
-        if key in SCORERS:
-            return plain, get_scorer(key), sign
-    known = ", ".join(sorted(key.removeprefix("neg_") for key in SCORERS))
-    raise WrongUsage(f"--score is {name!r}; expected one of {known}")
+    try:
+        key = scorer_key(name)
+    except ValueError as error:
+        raise WrongUsage(f"--score{str(error).removeprefix('name')}") from error
+    return key.removeprefix("neg_"), get_scorer(key), -1 if key.startswith("neg_") else 1
+
+
+def _say(
+    tried: list[tuple[dict[str, Any], float, float]],
+    most: int,
+    score: str,
+    sign: int,
+    seconds: float,
+) -> None:
+    """Write a line on standard error: the latest setting, the best so far, the time left."""
+    from multimargin.cli.output import tell
+
+    (latest, value, _), best = tried[-1], max(tried, key=lambda one: one[1])
+    left = seconds / len(tried) * max(most - len(tried), 0)
+    tell(
+        f"{len(tried)} of at most {most}: {_named(latest)}: {sign * value:.4f}; best {score} "
+        f"{sign * best[1]:.4f} ({_named(best[0])}); {seconds:.0f} s, about {left:.0f} s left"
+    )
+
+
+def _warn_of_edges(tuned: Any, method: Any) -> None:
+    """Warn of best values beyond which nothing was tried."""
+    import warnings
+
+    short = {target: alias for alias, target in method.aliases.items()}
+    for name, value, edge in tuned.edges():
+        name, factor = short.get(name, name), 0.1 if edge == "smallest" else 10
+        further = sorted((value, value * factor**0.5, value * factor))
+        values = ",".join(f"{one:.3g}" for one in further)
+        hint = f": --grid {name}={values}" if isinstance(value, float) and value > 0 else ""
+        warnings.warn(
+            f"the best {name}, {_value(value)}, is the {edge} that was tried; others beyond it may "
+            f"be better{hint}",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, list[Any]]:
@@ -276,8 +320,11 @@ def _report(
     table = plain_table("parameters", score, "std over folds")
     ordered = sorted(found["tried"], key=lambda one: abs(one[score] - best[score]))
     for one in ordered[:10]:
-        named = ", ".join(f"{short.get(k, k)} {_value(v)}" for k, v in one["parameters"].items())
-        table.add_row(named, f"{one[score]:.5f}", f"{one['std']:.5f}")
+        table.add_row(
+            _named({short.get(k, k): v for k, v in one["parameters"].items()}),
+            f"{one[score]:.5f}",
+            f"{one['std']:.5f}",
+        )
     out = console()
     out.print(
         f"{method.title} on {found['data']}, {found['split']}: {counted(found['n_rows'], 'row')}, "
@@ -299,6 +346,10 @@ def _report(
         out.print(pairs_table([("written to", output)]))
     # On one line, however long: it is there to be copied.
     out.print(f"fit it with  {' '.join(fit)}", markup=False, soft_wrap=True)
+
+
+def _named(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {_value(value)}" for name, value in parameters.items())
 
 
 def _value(value: Any) -> str:

@@ -1,6 +1,6 @@
 """``multimargin verify``."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,7 +9,14 @@ from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
 from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from multimargin.verification import Verification
+
+# The exact solver keeps a variable a pair of labels; so many take it seconds. What more take is
+# estimated by these: measured exponents are 1.9 to 2.6.
+_PROBED_PAIRS, _EXPONENT = 3000, 2.3
+_MOST_SECONDS = 60.0
 
 
 def command(
@@ -37,6 +44,9 @@ def command(
             help="Largest relative difference of the objectives that agrees.",
         ),
     ] = 1e-6,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Go on where it is likely to take more than a minute.")
+    ] = False,
     scale: Scale = "minmax",
     split: Annotated[
         str | None,
@@ -53,7 +63,8 @@ def command(
 
     The same few rows are fitted twice: once by the method's own solver, once by an interior-point
     solver (needs the extra multimargin[exact]) that shares no code with it. Parameters of the
-    method are further options, as in multimargin fit. Exit code 1 when the two do not agree.
+    method are further options, as in multimargin fit. Exit code 1 when the two do not agree. Where
+    there are many pairs of labels, a few rows are solved first, to say how long all will take.
 
     \b
     Examples:
@@ -82,6 +93,8 @@ def command(
     scaler = make_pipeline(estimator, scale, data)[:-1]
     if len(scaler):
         X = scaler.fit_transform(X)
+    if not yes:
+        _refuse_if_long(lambda some: verify(estimator, X[:some], Y[:some]), Y)
     errors = console(stderr=True)
     shown = errors.is_terminal and not as_json
     with errors.status(f"solving {method.title} twice") if shown else nullcontext():
@@ -102,6 +115,33 @@ def command(
         _print(found, described, " ".join(repr(estimator).split()), tolerance)
     if not found.agrees:
         raise typer.Exit(FAILED)
+
+
+def _refuse_if_long(solve: "Callable[[int], object]", Y: Any) -> None:
+    """Say how long a problem of many pairs will take; raise WrongUsage above a minute."""
+    from time import perf_counter
+
+    import numpy as np
+
+    from multimargin.cli.options import WrongUsage
+    from multimargin.cli.output import tell
+
+    pairs = np.cumsum((Y == 1).sum(axis=1) * (Y == 0).sum(axis=1))
+    probed = int(np.searchsorted(pairs, _PROBED_PAIRS))
+    if pairs[-1] <= _PROBED_PAIRS or not probed:
+        return
+    start = perf_counter()
+    solve(probed)
+    seconds = perf_counter() - start
+    expected = seconds * (pairs[-1] / pairs[probed - 1]) ** _EXPONENT
+    said = f"{pairs[-1]:,} pairs of labels in {Y.shape[0]} rows take about {expected:,.0f} s"
+    if expected > _MOST_SECONDS:
+        fewer = int((_MOST_SECONDS / expected) ** (1 / _EXPONENT) * Y.shape[0])
+        raise WrongUsage(
+            f"{said} ({probed} rows took {seconds:.1f} s); --yes goes on, --rows {max(fewer, 1)} "
+            "is about a minute"
+        )
+    tell(said)
 
 
 def _print(found: "Verification", described: str, method: str, tolerance: float) -> None:

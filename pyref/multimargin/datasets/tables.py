@@ -49,6 +49,8 @@ class TableColumns:
         Columns that are neither features nor labels; names and patterns, as for `labels`.
     text : str or sequence of str, default=()
         Columns of text, whose words become features.
+    group : str or None, default=None
+        A column that is no feature; rows with the same value in it belong together.
     """
 
     labels: str | Sequence[str] | None = None
@@ -56,6 +58,7 @@ class TableColumns:
     separator: str = ","
     drop: str | Sequence[str] = ()
     text: str | Sequence[str] = ()
+    group: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,8 @@ class Table:
         Name of the data set.
     splits : mapping of str to ndarray of int, default={}
         Row numbers of named subsets.
+    groups : ndarray of shape (n,) or None, default=None
+        Rows of the same value belong together.
     """
 
     X: Any
@@ -84,6 +89,7 @@ class Table:
     kinds: Mapping[str, str]
     name: str = ""
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
+    groups: NDArray[Any] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -292,6 +298,10 @@ def table_of(
 ) -> Table:
     """Sort the columns of a data frame into features and labels."""
     dropped = set(chosen_columns(frame, columns.drop, "drop"))
+    groups = None
+    if columns.group is not None:
+        groups = _groups_of(frame, columns.group)
+        dropped.add(columns.group)
     if columns.tags_column is not None:
         chosen_columns(frame, [columns.tags_column], "tags_column")
         names, Y = indicator_of_tags(frame[columns.tags_column], columns.separator, known_labels)
@@ -308,7 +318,20 @@ def table_of(
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
         kinds = feature_kinds(features, text)
-    return Table(features_of(frame, kinds, name), Y, tuple(names), dict(kinds), name)
+    X = features_of(frame, kinds, name)
+    return Table(X, Y, tuple(names), dict(kinds), name, groups=groups)
+
+
+def _groups_of(frame: Any, column: str) -> NDArray[Any]:
+    """Return a number for each row, the same for equal values of a column."""
+    chosen_columns(frame, [column], "group")
+    codes: NDArray[Any] = frame[column].factorize()[0]
+    if (codes < 0).any():
+        raise ValueError(
+            f"group: the column {column!r} has no value in row {int(np.argmax(codes < 0))}; "
+            "expected one in each"
+        )
+    return codes
 
 
 def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:

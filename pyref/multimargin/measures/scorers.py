@@ -47,13 +47,27 @@ SCORERS: dict[str, Scorer] = {
 """Scorers for `scoring=` of scikit-learn: larger is better, so losses carry the prefix "neg_"."""
 
 
+def scorer_key(name: str) -> str:
+    """Return the key of `SCORERS` that a name stands for, with or without "neg_".
+
+    Raises ValueError if there is none.
+    """
+    plain = name.replace("-", "_").removeprefix("neg_")
+    for key in (plain, f"neg_{plain}"):
+        if key in SCORERS:
+            return key
+    known = sorted(key.removeprefix("neg_") for key in SCORERS)
+    raise ValueError(f"name is {name!r}; expected one of {', '.join(known)}.")
+
+
 def get_scorer(name: str) -> Scorer:
     """Return a scorer for `cross_val_score`, `GridSearchCV` and the like.
 
     Parameters
     ----------
     name : str
-        A key of `SCORERS`: the name of a measure, with the prefix ``"neg_"`` if it is a loss.
+        The name of a measure, as ``multimargin tune --score`` takes it; losses may have the prefix
+        ``"neg_"``, which a key of `SCORERS` has: their scores are negative, larger is better.
         "ranking_average_precision" and its alias "average_precision" rank the labels of each row;
         scikit-learn's own ``scoring="average_precision"`` ranks the rows of each label.
 
@@ -71,7 +85,5 @@ def get_scorer(name: str) -> Scorer:
     ValueError
         If there is no such scorer.
     """
-    if name not in SCORERS:
-        raise ValueError(f"name is {name!r}; expected one of {', '.join(sorted(SCORERS))}.")
     # A scorer carries metadata requests that its owner may change.
-    return deepcopy(SCORERS[name])
+    return deepcopy(SCORERS[scorer_key(name)])

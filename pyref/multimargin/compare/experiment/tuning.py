@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from multimargin.checks.parameters import check_integer
-from multimargin.measures import SCORERS, get_scorer
+from multimargin.measures import get_scorer
+from multimargin.measures.scorers import scorer_key
 from multimargin.tuning.last_step import LastStepSearch
 
 Grids = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -58,11 +59,11 @@ def scorer_of(name: str) -> tuple[Any, int]:
 
     Raises ValueError if there is no such measure.
     """
-    for key, sign in ((name, 1), (f"neg_{name}", -1)):
-        if key in SCORERS:
-            return get_scorer(key), sign
-    known = ", ".join(sorted(key.removeprefix("neg_") for key in SCORERS))
-    raise ValueError(f"tune_score is {name!r}; expected one of {known}.")
+    try:
+        key = scorer_key(name)
+    except ValueError as error:
+        raise ValueError(f"tune_score{str(error).removeprefix('name')}") from error
+    return get_scorer(key), -1 if key.startswith("neg_") else 1
 
 
 def tuned(pipeline: Pipeline, search: Search, X: Any, y: Any) -> tuple[Pipeline, dict[str, Any]]:

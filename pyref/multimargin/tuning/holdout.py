@@ -1,0 +1,86 @@
+"""Rows that are put aside to measure on, in which every label keeps its share."""
+
+from typing import Any
+
+import numpy as np
+from iterstrat.ml_stratifiers import IterativeStratification
+from sklearn.model_selection import GroupShuffleSplit
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state
+
+from multimargin.checks.parameters import check_real
+from multimargin.checks.targets import check_targets
+from multimargin.tuning.folds import Rows
+
+
+def stratified_train_test_split(
+    X: Any,
+    y: Any,
+    *arrays: Any,
+    test_size: float = 0.25,
+    groups: Any = None,
+    random_state: int | np.random.RandomState | None = 0,
+) -> list[Any]:
+    """Split rows into a training and a test part in which every label has about the same share.
+
+    `sklearn.model_selection.train_test_split` stratifies by whole label sets, of which most occur
+    once; this one stratifies by each label (Sechidis et al. 2011).
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or sequence of n rows
+        Features, or what a pipeline starts with.
+    y : array-like, sparse matrix or data frame of shape (n, q), or n lists of label names
+        Labels to stratify by, of which unknown ones, NaN, count as irrelevant.
+    *arrays : array-like of length n
+        Further ones to split, such as sample weights.
+    test_size : float, default=0.25
+        Share of the test rows, between 0 and 1.
+    groups : array-like of shape (n,), default=None
+        Rows of one group stay in one part; the labels are then left to chance, as in
+        `sklearn.model_selection.GroupShuffleSplit`.
+    random_state : int, RandomState instance or None, default=0
+        Breaks ties and draws groups. An int gives the same split each time.
+
+    Returns
+    -------
+    list
+        ``X_train, X_test, y_train, y_test`` and two of each further array, rows in their order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed, or a part has no row.
+
+    Examples
+    --------
+    >>> from multimargin.datasets import load_debian_tags
+    >>> from multimargin.tuning import stratified_train_test_split
+    >>> data = load_debian_tags()
+    >>> X, X_test, y, y_test = stratified_train_test_split(data.X, data.Y, test_size=0.2)
+    >>> X.shape[0], X_test.shape[0]
+    (1866, 469)
+    """
+    check_consistent_length(X, y, *arrays)
+    train, test = held_out_rows(
+        check_targets(y, unknown=True).indicator == 1, test_size, groups, random_state
+    )
+    return [_safe_indexing(one, rows) for one in (X, y, *arrays) for rows in (train, test)]
+
+
+def held_out_rows(
+    relevant: Any, test_size: float, groups: Any = None, random_state: Any = 0
+) -> tuple[Rows, Rows]:
+    """Return the rows of the training and of the test part, by a boolean indicator (n, q)."""
+    share = check_real("test_size", test_size, above=0.0, below=1.0)
+    n = relevant.shape[0]
+    if groups is None:
+        random_state = check_random_state(random_state)
+        part = IterativeStratification(relevant, np.array([1.0 - share, share]), random_state)
+        train, test = np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+    else:
+        check_consistent_length(relevant, groups)
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
+        train, test = (np.sort(rows) for rows in next(splitter.split(relevant, groups=groups)))
+    if not (train.size and test.size):
+        raise ValueError(f"test_size is {share:g}; expected one that leaves each part some of {n}.")
+    return train, test

@@ -1,0 +1,58 @@
+"""Rows that are put aside."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multimargin.tuning import stratified_train_test_split
+
+RANDOM = np.random.default_rng(0)
+# Labels from common to rare.
+Y = (RANDOM.random((400, 6)) < [0.5, 0.3, 0.2, 0.1, 0.04, 0.02]).astype(int)
+X = np.arange(400.0)[:, None]
+
+
+@pytest.mark.parametrize("share", [0.25, 0.1])
+def test_every_label_keeps_its_share(share):
+    X_train, X_test, y_train, y_test = stratified_train_test_split(X, Y, test_size=share)
+    assert sorted([*X_train[:, 0], *X_test[:, 0]]) == list(range(400))
+    np.testing.assert_array_equal(Y[X_test[:, 0].astype(int)], y_test)
+    np.testing.assert_array_equal(Y[X_train[:, 0].astype(int)], y_train)
+    np.testing.assert_allclose(y_test.sum(axis=0), share * Y.sum(axis=0), atol=1.5)
+    assert abs(len(y_test) - share * 400) < 12
+    again = stratified_train_test_split(X, Y, test_size=share)
+    np.testing.assert_array_equal(X_test, again[1])
+    other = stratified_train_test_split(X, Y, test_size=share, random_state=1)
+    assert set(X_test[:, 0]) != set(other[1][:, 0])
+
+
+def test_groups_stay_together():
+    groups = np.repeat(np.arange(80), 5)
+    found = stratified_train_test_split(X, Y, groups, groups=groups)
+    assert not set(found[4]) & set(found[5])
+    assert len(set(found[5])) == 20
+
+
+def test_texts_frames_lists_and_sparse_rows():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": X[:, 0]}, index=np.arange(400) + 7)
+    sets = pandas.Series([list("abcdef"[k] for k in np.flatnonzero(row)) for row in Y])
+    _, expected, _, _ = stratified_train_test_split(X, Y)
+    _, found, _, y_test = stratified_train_test_split(frame, sets)
+    np.testing.assert_array_equal(found.x, expected[:, 0])
+    assert list(y_test.index) == expected[:, 0].astype(int).tolist()
+    _, texts, _, _ = stratified_train_test_split([str(x) for x in X[:, 0]], sparse.csr_array(Y))
+    assert [float(text) for text in texts] == expected[:, 0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test_size": 1.0}, "test_size is 1.0; expected"),
+        ({"test_size": 1e-9}, "expected one that leaves each part some of 400"),
+        ({"groups": [1, 2]}, "inconsistent numbers of samples"),
+    ],
+)
+def test_nonsense_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        stratified_train_test_split(X, Y, **options)
