@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import ThreadingBackend
-from multimargin.compare.experiment.scores import scores_of
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -31,6 +30,7 @@ from multimargin.compare.measured import MEASURED
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
 from multimargin.measures import all_measures, auc_macro, auc_micro, ndcg_at_k, precision_at_k
+from multimargin.measures.label_scores import scores_of
 from multimargin.methods import make_method
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
