@@ -18,7 +18,6 @@ __all__ = [
     "kernel_product",
     "looks_for_signals",
     "loss_prox",
-    "loss_value",
     "residual_band",
     "residual_capacities",
     "residual_flow",
@@ -28,6 +27,7 @@ __all__ = [
     "solve_mlrl",
     "solve_pairwise",
     "solve_simplex",
+    "total_loss",
 ]
 
 _Matrix: TypeAlias = NDArray[np.float64]
@@ -299,14 +299,15 @@ def loss_prox(
     weights: _Matrix | None = None,
     top: int | None = None,
 ) -> _Matrix: ...
-def loss_value(
+def total_loss(
+    indicator: NDArray[np.uint8],
     scores: _Matrix,
-    relevant: int,
+    pair_weights: _Matrix,
     *,
     loss: str,
     theta: float = 0.0,
     mu: float = 1.0,
-    weights: _Matrix | None = None,
+    label_weights: _Matrix | None = None,
     top: int | None = None,
 ) -> float: ...
 

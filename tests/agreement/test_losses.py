@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from multimargin import _rust
 from multimargin.estimators.shared.exact_solver import solve
+from tests.support.problems import loss_value
 from tests.support.subsets import first_fast
 
 
@@ -173,7 +174,7 @@ def check(blocks, name, theta, mu):
         rounding = np.finfo(float).eps * lam * p * (len(centre) - p) * (1.0 + np.abs(centre).max())
         assert value <= best + 1e-9 * (1.0 + best) + 4.0 * rounding
         assert abs(displacement.sum()) <= 1e-12 * (1.0 + np.abs(centre).sum()) * unit
-        value = _rust.loss_value(centre, p, loss=name, theta=theta, mu=mu)
+        value = loss_value(centre, p, loss=name, theta=theta, mu=mu)
         expected_value = pair_loss(name, theta, mu, margins(centre, p)).sum()
         assert value == pytest.approx(expected_value, rel=1e-12, abs=1e-12)
 
@@ -214,15 +215,36 @@ def test_equal_scores_move_as_one(shape, lam, name, theta, mu):
 def test_bad_arguments_are_refused():
     scores = np.zeros(3)
     with pytest.raises(ValueError, match="relevant is 0 of 3 labels, expected finite scores with"):
-        _rust.loss_value(scores, 0, loss="hinge")
+        _rust.loss_prox(scores, 0, 1.0, loss="hinge")
     with pytest.raises(ValueError, match="relevant is 3 of 3 labels"):
         _rust.loss_prox(scores, 3, 1.0, loss="hinge")
     with pytest.raises(ValueError, match='loss is "log", expected'):
-        _rust.loss_value(scores, 1, loss="log")
+        loss_value(scores, 1, loss="log")
     with pytest.raises(ValueError, match="theta is 1, expected 0 <= theta < 1"):
-        _rust.loss_value(scores, 1, loss="optimal_margin", theta=1.0)
+        loss_value(scores, 1, loss="optimal_margin", theta=1.0)
     with pytest.raises(ValueError, match="mu is 0, expected 0 < mu <= 1"):
-        _rust.loss_value(scores, 1, loss="optimal_margin", mu=0.0)
+        loss_value(scores, 1, loss="optimal_margin", mu=0.0)
     for lam in (0.0, -1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match="lam is"):
             _rust.loss_prox(scores, 1, lam, loss="hinge")
+
+
+def test_the_loss_of_all_rows_is_the_weighted_sum_of_theirs():
+    random = np.random.default_rng(0)
+    Y = (random.random((20, 5)) < 0.4).astype(np.uint8)
+    Y[0], Y[1] = 0, 1
+    unknown = random.random(Y.shape) < 0.2
+    scores, weights = random.normal(size=Y.shape), random.random(20)
+    of_labels = random.uniform(0.5, 2.0, size=5)
+    expected = 0.0
+    for s, y, missing, c in zip(scores, Y, unknown, weights, strict=True):
+        margins = s[(y == 1) & ~missing][:, None] - s[(y == 0) & ~missing]
+        slacks = np.maximum(0.0, 1.0 - margins)
+        expected += c * (of_labels[(y == 1) & ~missing] @ slacks.sum(axis=1))
+    Y[unknown] = 2
+    found = _rust.total_loss(Y, scores, weights, loss="hinge", label_weights=of_labels)
+    assert found == pytest.approx(expected, rel=1e-13)
+    scores[3, 2] = np.nan
+    assert _rust.total_loss(Y, scores, weights, loss="hinge") == np.inf
+    with pytest.raises(ValueError, match="scores is 95 numbers, expected a score for each"):
+        _rust.total_loss(Y, np.zeros((19, 5)), weights, loss="hinge")

@@ -65,5 +65,3 @@ def test_the_proximal_map_is_the_minimiser(loss, seed):
 def test_malformed_pairs_are_named(given, message):
     with pytest.raises(ValueError, match=message):
         _rust.loss_prox(np.arange(6.0), 3, 1.0, loss="hinge", **given)
-    with pytest.raises(ValueError, match=message):
-        _rust.loss_value(np.arange(6.0), 3, loss="hinge", **given)

@@ -10,6 +10,7 @@ from multimargin.estimators.shared import exact_models, exact_solver
 from multimargin.kernels import rust_features
 from multimargin.verification.random_problems import random_problems
 from tests.support import certificates
+from tests.support.problems import loss_value
 from tests.support.subsets import first_fast
 
 PROBLEMS = list(random_problems(40, seed=30))
@@ -90,7 +91,7 @@ def test_proximal_map_of_random_blocks(decades):
         assert abs(found.sum()) <= 1e-14 * (1.0 + np.abs(found).sum())
 
         def value(d, centre=centre, y=y, lam=lam, relevant=relevant):
-            return 0.5 * d @ d + lam * _rust.loss_value(centre + d, relevant, loss=LOSS)
+            return 0.5 * d @ d + lam * loss_value(centre + d, relevant, loss=LOSS)
 
         best = value(unit * u.value)
         assert value(found) <= best + 1e-9 * (1.0 + best)
@@ -104,12 +105,12 @@ def test_value_is_the_sum_over_labels():
         scores = random.normal(size=q + 1)
         margins = signed(relevant, q) * (scores[:q] - scores[q])
         expected = np.maximum(0.0, 1.0 - margins).sum()
-        assert _rust.loss_value(scores, relevant, loss=LOSS) == pytest.approx(expected, rel=1e-14)
+        assert loss_value(scores, relevant, loss=LOSS) == pytest.approx(expected, rel=1e-14)
 
 
 def test_scores_without_a_zero_label_are_refused():
     with pytest.raises(ValueError, match="expected finite scores with the zero label's last"):
-        _rust.loss_value(np.zeros(1), 0, loss=LOSS)
+        _rust.loss_prox(np.zeros(1), 0, 1.0, loss=LOSS)
     with pytest.raises(ValueError, match="relevant is 3 of 3 labels"):
         _rust.loss_prox(np.zeros(3), 3, 1.0, loss=LOSS)
 

@@ -234,8 +234,9 @@ def loss_prox(draw: Drawer) -> Call:
     return _rust.loss_prox, (centre, draw.count(1, 2), draw.number(1.0, 1e-3, 1e3)), _loss(draw)
 
 
-def loss_value(draw: Drawer) -> Call:
-    return _rust.loss_value, (draw.distorted(draw.values((draw.q,))), draw.count(1, 2)), _loss(draw)
+def total_loss(draw: Drawer) -> Call:
+    arrays = draw.indicator(), draw.matrix(draw.n, draw.q), draw.distorted(draw.values((draw.n,)))
+    return _rust.total_loss, arrays, _loss(draw)
 
 
 def solve_pairwise(draw: Drawer) -> Call:
@@ -343,7 +344,7 @@ ENTRIES = (
     kernel_matrix,
     kernel_product,
     loss_prox,
-    loss_value,
+    total_loss,
     solve_pairwise,
     solve_pairwise,
     solve_simplex,

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from multimargin import _rust
+
 
 def noisy_linear_problem(seed, n, d, q, *, noise=1.0, cut=0.3, rank=None):
     """Gaussian features, and labels where X W + noise E is above `cut`; W of a rank if given."""
@@ -28,3 +30,10 @@ def random_covariance(random, q, rank=None):
     S = random.normal(size=(q, q if rank is None else rank))
     covariance = S @ S.T / np.trace(S @ S.T)
     return 0.5 * (covariance + covariance.T)
+
+
+def loss_value(scores, relevant, **loss):
+    """The compiled loss of one row: relevant labels first, a zero label last."""
+    known = len(scores) - (loss["loss"] == "zero_label_hinge")
+    indicator = (np.arange(known) < relevant).astype(np.uint8)
+    return _rust.total_loss(indicator[None], scores[None], np.ones(1), **loss)

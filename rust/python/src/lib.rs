@@ -28,7 +28,7 @@ mod _rust {
     #[pymodule_export]
     use super::label_features::{LabelFeaturesSolution, solve_label_features};
     #[pymodule_export]
-    use super::losses::{loss_prox, loss_value};
+    use super::losses::{loss_prox, total_loss};
     #[pymodule_export]
     use super::monitor::looks_for_signals;
     #[pymodule_export]

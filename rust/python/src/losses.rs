@@ -5,7 +5,7 @@ use crate::boundary::guarded;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::pairwise::loss::{
-    Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge,
+    Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge, total_loss as total,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -18,6 +18,19 @@ pub enum AnyLoss {
     OptimalMargin(OptimalMargin),
     ZeroLabelHinge(ZeroLabelHinge),
 }
+
+/// Runs code that is generic over the loss: `of_any!(any, |loss| run(loss))`. With `AnyLoss`, the one list of losses.
+macro_rules! of_any {
+    ($any:expr, |$loss:ident| $run:expr) => {
+        match $any {
+            $crate::losses::AnyLoss::Hinge($loss) => $run,
+            $crate::losses::AnyLoss::SquaredHinge($loss) => $run,
+            $crate::losses::AnyLoss::OptimalMargin($loss) => $run,
+            $crate::losses::AnyLoss::ZeroLabelHinge($loss) => $run,
+        }
+    };
+}
+pub(crate) use of_any;
 
 impl AnyLoss {
     /// The loss of that name; `theta` and `mu` are those of the optimal margin.
@@ -152,10 +165,6 @@ fn prox<L: Loss>(loss: &L, centre: &[f64], pairs: Pairs<'_>, lam: f64) -> Vec<f6
     displacement
 }
 
-fn value<L: Loss>(loss: &L, scores: &[f64], pairs: Pairs<'_>) -> f64 {
-    loss.value(scores, pairs, &mut L::Workspace::default())
-}
-
 /// The displacement `s - centre` of the proximal map of one instance's loss; the first `relevant` scores are those of
 /// the relevant labels, which have `weights` and form pairs with the `top` highest irrelevant labels.
 #[pyfunction]
@@ -183,39 +192,40 @@ pub fn loss_prox<'py>(
                 expected: "a positive number",
             }));
         }
-        let displacement = match loss {
-            AnyLoss::Hinge(loss) => prox(&loss, centre, pairs, lam),
-            AnyLoss::SquaredHinge(loss) => prox(&loss, centre, pairs, lam),
-            AnyLoss::OptimalMargin(loss) => prox(&loss, centre, pairs, lam),
-            AnyLoss::ZeroLabelHinge(loss) => prox(&loss, centre, pairs, lam),
-        };
+        let displacement = of_any!(loss, |loss| prox(&loss, centre, pairs, lam));
         Ok(PyArray1::from_vec(py, displacement))
     })
 }
 
-/// The sum over all pairs of one instance's loss; a zero label's score is the last one.
+/// The weighted sum of all instances' losses at scores of shape `(n, q)`, with the zero label's last if there is one;
+/// infinite where a score is not finite.
 #[pyfunction]
-#[pyo3(signature = (scores, relevant, *, loss, theta=0.0, mu=1.0, weights=None, top=None))]
+#[pyo3(signature = (indicator, scores, pair_weights, *, loss, theta=0.0, mu=1.0, label_weights=None, top=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of a Python function")]
-pub fn loss_value(
+pub fn total_loss(
     py: Python<'_>,
-    scores: PyReadonlyArray1<'_, f64>,
-    relevant: usize,
+    indicator: PyReadonlyArray2<'_, u8>,
+    scores: PyReadonlyArray2<'_, f64>,
+    pair_weights: PyReadonlyArray1<'_, f64>,
     loss: &str,
     theta: f64,
     mu: f64,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
+    label_weights: Option<PyReadonlyArray1<'_, f64>>,
     top: Option<usize>,
 ) -> PyResult<f64> {
     guarded(py, || {
-        let scores = scores.as_slice()?;
         let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
-        let pairs = pairs(loss, scores, relevant, weights.as_ref(), top)?;
-        Ok(match loss {
-            AnyLoss::Hinge(loss) => value(&loss, scores, pairs),
-            AnyLoss::SquaredHinge(loss) => value(&loss, scores, pairs),
-            AnyLoss::OptimalMargin(loss) => value(&loss, scores, pairs),
-            AnyLoss::ZeroLabelHinge(loss) => value(&loss, scores, pairs),
-        })
+        let labels = loss.labels(
+            &indicator,
+            1.0,
+            Some(&pair_weights),
+            label_weights.as_ref(),
+            top,
+        )?;
+        let scores = row_major("scores", &scores)?;
+        if scores.iter().any(|score| !score.is_finite()) {
+            return Ok(f64::INFINITY);
+        }
+        of_any!(loss, |loss| total(&loss, &labels, scores)).map_err(value_error)
     })
 }

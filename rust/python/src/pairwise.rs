@@ -4,7 +4,7 @@ use crate::answers::{history_columns, matrix};
 use crate::arguments::{FeatureArrays, check_finite, kernel, optional_matrix, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
-use crate::losses::AnyLoss;
+use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::linalg::features::Features;
@@ -185,12 +185,7 @@ fn solve(
     loss: AnyLoss,
     monitor: &mut dyn Monitor,
 ) -> Result<Answer, SolverError> {
-    match loss {
-        AnyLoss::Hinge(loss) => request.solve(loss, monitor),
-        AnyLoss::SquaredHinge(loss) => request.solve(loss, monitor),
-        AnyLoss::OptimalMargin(loss) => request.solve(loss, monitor),
-        AnyLoss::ZeroLabelHinge(loss) => request.solve(loss, monitor),
-    }
+    of_any!(loss, |loss| request.solve(loss, monitor))
 }
 
 /// Solves a pairwise problem, see [`PairwiseRequest`].

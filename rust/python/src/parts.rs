@@ -5,7 +5,7 @@ use crate::answers::matrix;
 use crate::arguments::{FeatureArrays, check_finite, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
-use crate::losses::AnyLoss;
+use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
@@ -61,12 +61,7 @@ impl Request<'_> {
         loss: AnyLoss,
         monitor: &mut PythonMonitor,
     ) -> Result<Option<Answer>, SolverError> {
-        match loss {
-            AnyLoss::Hinge(loss) => self.improve_by(scores, loss, monitor),
-            AnyLoss::SquaredHinge(loss) => self.improve_by(scores, loss, monitor),
-            AnyLoss::OptimalMargin(loss) => self.improve_by(scores, loss, monitor),
-            AnyLoss::ZeroLabelHinge(loss) => self.improve_by(scores, loss, monitor),
-        }
+        of_any!(loss, |loss| self.improve_by(scores, loss, monitor))
     }
 
     fn improve_by<S: Scores, L: Loss>(

@@ -84,27 +84,16 @@ def pairwise_loss(
     top: int | None = None,
 ) -> float:
     """Return the weighted sum over rows of the losses of the row's pairs."""
-    if not np.isfinite(scores).all():
-        return np.inf
-    total = 0.0
-    # Relevant labels first, then irrelevant ones, then unknown ones.
-    order = np.argsort(np.array([1, 0, 2])[indicator], axis=1, kind="stable")
-    relevant = np.count_nonzero(indicator == 1, axis=1)
-    known = np.count_nonzero(indicator <= 1, axis=1)
-    rows = zip(scores, order, relevant, known, weights, strict=True)
-    for row, order_of_row, p, q, weight in rows:
-        if 0 < p < q and weight > 0.0:
-            value = _rust.loss_value(
-                row[order_of_row[:q]],
-                int(p),
-                loss=model.loss,
-                theta=model.theta,
-                mu=model.mu,
-                weights=None if label_weights is None else label_weights[order_of_row[:p]],
-                top=top,
-            )
-            total += float(weight) * value
-    return total
+    return _rust.total_loss(
+        indicator,
+        np.ascontiguousarray(scores, dtype=np.float64),
+        np.ascontiguousarray(weights, dtype=np.float64),
+        loss=model.loss,
+        theta=model.theta,
+        mu=model.mu,
+        label_weights=label_weights,
+        top=top,
+    )
 
 
 def gap_text(gap: float, digits: int = 2) -> str:

@@ -14,8 +14,9 @@
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
 //! relative duality gap.
 
-use super::bias::{Bias, centred, feasible, sum_of_losses};
+use super::bias::{Bias, centred, feasible};
 use super::loss::Hinge;
+use super::loss::sum_of_losses;
 use super::scores::Scores;
 use super::setup::{Setup, prepare};
 use crate::error::SolverError;

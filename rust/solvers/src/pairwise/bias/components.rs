@@ -4,7 +4,7 @@
 //! is a problem of its own, and the pairs across cost nothing once the components are lifted apart by their biases.
 
 use super::free::Free;
-use super::repair::{capacities, centred, sum_of_losses};
+use super::repair::{capacities, centred};
 use super::start::first_bias;
 use crate::error::SolverError;
 use crate::labels::Labels;
@@ -13,6 +13,7 @@ use crate::memory::{self, Purpose};
 use crate::network::routing::strongly_connected_components;
 use crate::pairwise::bcd::{Engine, Step};
 use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::sum_of_losses;
 use crate::pairwise::outer;
 use crate::pairwise::scores::Scores;
 use crate::pairwise::setup::{Setup, prepare};

@@ -237,23 +237,3 @@ pub(crate) fn centred(mut bias: Vec<f64>) -> Vec<f64> {
     bias.iter_mut().for_each(|b| *b -= mean);
     bias
 }
-
-/// `sum_i phi_i(s_i + b)`
-pub(crate) fn sum_of_losses<L: Loss>(
-    loss: &L,
-    labels: &Labels,
-    scores: &[f64],
-    bias: &[f64],
-) -> f64 {
-    let q = labels.count();
-    let (mut row, mut gathered) = (vec![0.0; q], vec![0.0; q]);
-    let mut workspace = L::Workspace::default();
-    let mut total = 0.0;
-    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
-        row.copy_from_slice(&scores[i * q..(i + 1) * q]);
-        axpy(1.0, bias, &mut row);
-        let known = labels.gather(i, &row, &mut gathered);
-        total += labels.weight(i) * loss.value(known, labels.pairs_of(i), &mut workspace);
-    }
-    total
-}

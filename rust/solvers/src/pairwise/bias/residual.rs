@@ -368,8 +368,9 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::linalg::vector::{axpy, row_sum};
-    use crate::pairwise::bias::repair::{in_box, sum_of_losses};
+    use crate::pairwise::bias::repair::in_box;
     use crate::pairwise::loss::Hinge;
+    use crate::pairwise::loss::sum_of_losses;
 
     struct Problem {
         labels: Labels,

@@ -31,7 +31,7 @@ pub use zero_label::ZeroLabelHinge;
 use crate::error::SolverError;
 use crate::labels::Labels;
 pub use crate::labels::Pairs;
-use crate::linalg::vector::dot;
+use crate::linalg::vector::{axpy, dot};
 
 /// A convex loss of the margin `z = s_m - s_n` of a label pair, summed over all pairs of one instance.
 pub trait Loss: Clone + Send + Sync {
@@ -109,6 +109,47 @@ pub(crate) fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
         ));
     }
     Ok(())
+}
+
+/// `sum_i phi_i(s_i)` at the scores of all instances, `n x q`.
+///
+/// # Errors
+/// When the labels have other pairs than the loss, or the scores are not `n x q`.
+pub fn total_loss<L: Loss>(loss: &L, labels: &Labels, scores: &[f64]) -> Result<f64, SolverError> {
+    check_pairs::<L>(labels)?;
+    if scores.len() != labels.instances() * labels.count() {
+        return Err(SolverError::Argument {
+            name: "scores",
+            found: format!("{} numbers", scores.len()),
+            expected: "a score for each instance and label",
+        });
+    }
+    Ok(sum_of_losses(
+        loss,
+        labels,
+        scores,
+        &vec![0.0; labels.count()],
+    ))
+}
+
+/// `sum_i phi_i(s_i + b)`
+pub(crate) fn sum_of_losses<L: Loss>(
+    loss: &L,
+    labels: &Labels,
+    scores: &[f64],
+    bias: &[f64],
+) -> f64 {
+    let q = labels.count();
+    let (mut row, mut gathered) = (vec![0.0; q], vec![0.0; q]);
+    let mut workspace = L::Workspace::default();
+    let mut total = 0.0;
+    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
+        row.copy_from_slice(&scores[i * q..(i + 1) * q]);
+        axpy(1.0, bias, &mut row);
+        let known = labels.gather(i, &row, &mut gathered);
+        total += labels.weight(i) * loss.value(known, labels.pairs_of(i), &mut workspace);
+    }
+    total
 }
 
 /// Calls `visit(m, n, w)` for the positions of all pairs of one instance with so many labels and their weights `w`, the
