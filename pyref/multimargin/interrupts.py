@@ -23,6 +23,13 @@ class Interrupts:
         self._holding = False
         self._stops_loops = False
 
+    def note(self) -> None:
+        """Remember an interrupt that a loop is told of, and need not report.
+
+        It may end for another reason at that very moment.
+        """
+        self._pressed = True
+
     def check(self) -> None:
         """Raise the interrupt that was held back, if there is one.
 
@@ -44,8 +51,9 @@ class Interrupts:
         )
         if not replaceable:
             yield
+            self.check()
             return
-        signal.signal(signal.SIGINT, self._note)
+        signal.signal(signal.SIGINT, self._answer)
         self._holding = True
         try:
             yield
@@ -65,7 +73,7 @@ class Interrupts:
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, self._note)
+            signal.signal(signal.SIGINT, self._answer)
 
     def reached_by(self, loop: Callable[..., _Result], *arguments: Any) -> _Result:
         """Return what a compiled loop reaches: Ctrl-C ends it, and what it returns is not lost.
@@ -89,7 +97,7 @@ class Interrupts:
         finally:
             self._stops_loops = False
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _answer(self, number: int, frame: FrameType | None) -> None:
+        self.note()
         if self._stops_loops and _rust.looks_for_signals():
             raise KeyboardInterrupt
-        self._pressed = True

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
-from multimargin import CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
+from multimargin import MLODM, CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
@@ -240,6 +240,36 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch, after):
         assert model.status_ == "interrupted"
         assert len(model.cv_results_["params"]) == after
         assert model.predict_proba(X).shape == y.shape
+
+
+@pytest.mark.parametrize("line", [2, 3, 4])
+def test_the_model_that_is_kept_is_that_of_the_best_setting(monkeypatch, line):
+    X, y = problem(11)
+    fit, fits = MLODM.fit, []
+
+    def interrupted(self, *arguments, **named):
+        if len(fits) == 3 * line - 2:
+            raise KeyboardInterrupt
+        fits.append(fit(self, *arguments, **named))
+        return self
+
+    model = LabelRankerCV([0.1, 10.0, 100.0, 1000.0], loss="margin_distribution", random_state=0)
+    with monkeypatch.context() as patched:
+        patched.setattr(MLODM, "fit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert len(model.cv_results_["params"]) == line - 1
+    best = model.best_estimator_
+    assert model.best_params_["C"] == best.C
+    # Its certificate is that of its own problem, on the rows of the first fold.
+    again = clone(best).set_params(warm_start=False, tol=1e-6).fit(*first_fold(model, X, y))
+    assert best.dual_objective_ <= again.objective_ * (1.0 + 1e-9)
+    assert best.objective_ >= again.dual_objective_ * (1.0 - 1e-9)
+
+
+def first_fold(model, X, y):
+    train, _ = next(MultilabelStratifiedKFold(model.n_splits_).split(X, y))
+    return X[train], y[train]
 
 
 def test_jobs_and_copies_change_nothing():

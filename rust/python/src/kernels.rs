@@ -56,7 +56,7 @@ pub fn kernel_matrix<'py>(
         let values = values.as_slice_mut()?;
         let threads = Threads::new(threads);
         let complete = py.detach(|| gram.matrix_into(values, &threads, &mut monitor));
-        monitor.answer(complete.then_some(()))?;
+        monitor.all_or_nothing(complete.then_some(()))?;
         Ok(matrix)
     })
 }
@@ -94,7 +94,7 @@ pub fn kernel_product<'py>(
         let mut monitor = PythonMonitor::new(None);
         let product =
             py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
-        let product = monitor.answer(product)?;
+        let product = monitor.all_or_nothing(product)?;
         product.into_pyarray(py).reshape(shape)
     })
 }

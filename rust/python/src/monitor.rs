@@ -29,6 +29,7 @@ pub struct PythonMonitor {
     asked: Instant,
     stopped: bool,
     hurried: bool,
+    pressed: bool,
     deadline: Option<Instant>,
     recorded: bool,
     error: Option<PyErr>,
@@ -42,6 +43,7 @@ impl PythonMonitor {
             asked: Instant::now(),
             stopped: false,
             hurried: false,
+            pressed: false,
             deadline: None,
             recorded: false,
             error: None,
@@ -68,11 +70,18 @@ impl PythonMonitor {
         answer.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
     }
 
+    /// What a computation gave of which a part is of no use; an error, too, where Ctrl-C came when it was complete.
+    pub fn all_or_nothing<T>(self, answer: Option<T>) -> PyResult<T> {
+        let answer = answer.filter(|_| !self.pressed);
+        self.answer(answer)
+    }
+
     /// Ends the loop by what a signal handler or a callback raised. Ctrl-C is no error: the estimator stores the state
     /// reached and raises KeyboardInterrupt itself.
     fn end_by(&mut self, error: PyErr) {
         (self.stopped, self.hurried) = (true, true);
         let ctrl_c = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
+        self.pressed |= ctrl_c;
         if !ctrl_c {
             self.error = Some(error);
         }

@@ -80,7 +80,7 @@ fn answered(
             Features::Sparse(x) => work.done(LinearSparse::new(x, q), &mut monitor),
         })
         .map_err(value_error)?;
-    Ok((monitor.answer(answer)?, q))
+    Ok((monitor.all_or_nothing(answer)?, q))
 }
 
 struct Work<'a> {

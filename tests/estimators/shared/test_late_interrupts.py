@@ -1,8 +1,10 @@
 """Ctrl-C after the loop, at any line: the model and its certificate are kept."""
 
+import io
 import signal
 import sys
 import threading
+from contextlib import redirect_stdout
 from types import FrameType
 from typing import Any
 
@@ -83,6 +85,50 @@ def test_no_line_after_the_loop_loses_the_model(model: Any) -> None:
         assert found.dual_gap_ == whole.dual_gap_, place
         assert found.status_ in ("converged", "interrupted")
         assert found.predict(X).shape == Y.shape
+
+
+class PressesCtrlC(io.StringIO):
+    """Takes the lines that a fit prints after its epochs, and presses Ctrl-C at one of them."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line, self.lines = line, 0
+
+    def write(self, text: str) -> int:
+        self.lines += text.count("\n")
+        if self.lines == self.line and text.endswith("\n"):
+            signal.raise_signal(signal.SIGINT)
+        return len(text)
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["python", "own-handler"])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_no_press_is_lost_at_the_end_of_a_loop(model: Any, replaced: bool) -> None:
+    # The epoch after which Ctrl-C is pressed may be the one that ends the loop anyhow.
+    y = Y.astype(int)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    if isinstance(model, SSMLRL):
+        y[20:] = -1
+    model.set_params(verbose=1)
+    with redirect_stdout(PressesCtrlC(0)) as counted:
+        clone(model).fit(X, y)
+
+    def raises(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if replaced:
+        signal.signal(signal.SIGINT, raises)
+    try:
+        for line in {1, max(1, counted.lines - 1), counted.lines}:
+            found = clone(model)
+            with redirect_stdout(PressesCtrlC(line)), pytest.raises(KeyboardInterrupt):
+                found.fit(X, y)
+            assert found.status_ in ("interrupted", "converged")
+            assert found.predict(X).shape == Y.shape
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_only_a_loop_that_looks_for_signals_raises() -> None:

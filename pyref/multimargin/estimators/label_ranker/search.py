@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -158,7 +159,8 @@ class Search:
         tried = Tried(setting, values, time.monotonic() - start)
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
-            self.best, self.scores, self.model = tried, scores, models[0]
+            # The next C is fitted by the same models.
+            self.best, self.scores, self.model = tried, scores, copy(models[0])
         if self._verbose:
             self._print(tried)
         return tried

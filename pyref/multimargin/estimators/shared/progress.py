@@ -66,8 +66,12 @@ class Progress:
 
     def _told(self, *record: Any) -> bool:
         """Let Ctrl-C end what the user has called, and the loop with it."""
-        with self.interrupts.allowed():
-            return self._epoch(*record)
+        try:
+            with self.interrupts.allowed():
+                return self._epoch(*record)
+        except KeyboardInterrupt:
+            self.interrupts.note()
+            raise
 
     def _epoch(self, epoch: int, seconds: float, primal: float, dual: float, active: int) -> bool:
         gap = (primal - dual) / abs(primal) if primal else 0.0
