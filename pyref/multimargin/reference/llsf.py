@@ -1,29 +1,28 @@
-"""LLSF: label-specific features by sparse regression with label dissimilarity (Huang et al. 2015).
+"""Huang et al. 2015: LLSF, label-specific features by sparse regression with label correlations.
 
-The problem is Huang et al. 2015, eq. (3), with the smooth part (7) and the sparse part (8)::
+Each label has a lasso of its own, and labels that differ shall not use the same features. Equation
+numbers, letters and order are those of Huang et al. 2015; code reads from top to bottom.
 
-    min  1/2 ||X W - Y||_F^2 + alpha/2 tr(R W^T W) + beta ||W||_1
-
-The paper calls it convex. It is only while lambda_min(X^T X) + alpha lambda_min(R) >= 0; R has a
-zero diagonal, hence a negative eigenvalue (unless it is 0), and otherwise the objective has no
-lower bound. The convex form puts R + delta I in place of R, with delta from `shift`. Equation
-numbers are those of Huang et al. 2015.
+The problem (3) is min 1/2 ||X W - Y||_F^2 + alpha/2 tr(R W^T W) + beta ||W||_1. It is convex only
+while lambda_min(X^T X) + alpha lambda_min(R) >= 0: R has a zero diagonal, hence a negative
+eigenvalue (unless it is 0), and otherwise the objective has no lower bound. The convex form puts
+R + delta I in place of R, with delta from `shift`.
 
 Dictionary::
 
-    n, d, q                instances, features (Huang: p), labels (Huang: l)
+    n, p, l                instances, features, labels                            section III-A
     alpha, beta, gamma     weights: label dissimilarity >= 0, sparsity > 0; ridge start > 0
-    X            n x d     features
-    Y            n x q     1 where the label is relevant, else 0
-    W            d x q     coefficients; the features of label k are those with W[:, k] != 0
-    R            q x q     1 - cosine of the label columns; zero diagonal                   (2)
+    X            n x p     features                                               section III-A
+    Y            n x l     1 where the label is relevant, else 0                  section III-A
+    W            p x l     coefficients; the features of label i are those with W_i != 0  (3)
+    R            l x l     1 - cosine of the label columns; zero diagonal                   (2)
     delta                  shift of the diagonal of R that makes the problem convex
     L_f                    Lipschitz constant of the gradient                        (13), (15)
-    V, G         d x q     W^(t), the extrapolated point, and G^(t), its gradient step      (6)
+    V, G         p x l     W^(t), the extrapolated point, and G^(t), its gradient step      (6)
     b                      momentum, b_t                                            algorithm 1
     S_eps[.]               soft_threshold                                                  (11)
-    tau, S       m x q     threshold and scores of m test rows                      algorithm 2
-    pi           q         the order of the labels in a classifier chain               section IV
+    tau, S       m x l     threshold and scores of m test rows                      algorithm 2
+    pi           l         the order of the labels in a classifier chain               section IV
 """
 
 from __future__ import annotations
@@ -51,11 +50,11 @@ class Solution(NamedTuple):
 # -------------------------------------------------------------------------------------------------
 def label_dissimilarity(Y: ArrayLike) -> Array:
     """Compute R; a label without instances has dissimilarity 1 to all others, 0 to itself."""
-    Y = np.asarray(Y)
-    q = Y.shape[1]
-    R = np.zeros((q, q))
-    for i in range(q):
-        for j in range(q):
+    Y = np.asarray(Y, dtype=np.float64)
+    l = Y.shape[1]  # noqa: E741
+    R = np.zeros((l, l))
+    for i in range(l):
+        for j in range(l):
             if i != j:
                 lengths = np.sqrt(Y[:, i].sum() * Y[:, j].sum())
                 cosine = Y[:, i] @ Y[:, j] / lengths if lengths > 0 else 0.0
@@ -97,13 +96,14 @@ def problem_3(X: Array, Y: Array, alpha: float, beta: float) -> tuple[float, Arr
     """Solve (3) with R + delta I in place of R; return its value and W."""
     import cvxpy as cp
 
-    d, q = X.shape[1], Y.shape[1]
-    R = label_dissimilarity(Y) + shift(X, Y, alpha) * np.eye(q)
-    w = cp.Variable(d * q)  # W, column after column
-    Q = np.kron(np.eye(q), X.T @ X) + alpha * np.kron(R, np.eye(d))  # twice the quadratic part
+    p, l = X.shape[1], Y.shape[1]  # noqa: E741
+    R = label_dissimilarity(Y) + shift(X, Y, alpha) * np.eye(l)
+    w = cp.Variable(p * l)  # W, column after column
+    # Twice the quadratic part of (7); psd_wrap: it is convex, though rounding may hide it.
+    Q = np.kron(np.eye(l), X.T @ X) + alpha * np.kron(R, np.eye(p))
     smooth = cp.quad_form(w, cp.psd_wrap(Q)) / 2 - (X.T @ Y).T.ravel() @ w + np.sum(Y**2) / 2  # (7)
     problem = cp.Problem(cp.Minimize(smooth + beta * cp.norm1(w)))
-    return problem.solve(solver="CLARABEL"), w.value.reshape(q, d).T
+    return problem.solve(solver="CLARABEL"), w.value.reshape(l, p).T
 
 
 # -------------------------------------------------------------------------------------------------
@@ -138,7 +138,6 @@ def algorithm_1(
     delta: float = 0.0,
 ) -> Solution:
     """Run algorithm 1 on R + delta I."""
-    # The paper says "while not converged" and no more.
     X = np.asarray(X, dtype=np.float64)
     Y = np.asarray(Y, dtype=np.float64)
     R = label_dissimilarity(Y) + delta * np.eye(Y.shape[1])
@@ -181,7 +180,6 @@ def algorithm_3(
     make_classifier: Callable[[], Any],
 ) -> tuple[npt.NDArray[np.int_], Array]:
     """Return labels and scores by one classifier per label on its own features: LLSF-BSVM."""
-    # Step 6 prints Y where its i-th column is meant.
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
     Y = np.asarray(Y)
     S_test = np.zeros((X_test.shape[0], Y.shape[1]))
@@ -222,3 +220,15 @@ def train(
         return lambda rows: np.full(len(rows), majority)
     scores: Callable[[Array], Array] = make_classifier().fit(X, y).decision_function
     return scores
+
+
+# -------------------------------------------------------------------------------------------------
+# Slips in print, and what is left open
+# -------------------------------------------------------------------------------------------------
+# * (2): minimised over W_i alone, the coupling has half of the derivative that it has in (3).
+# * (3): "a convex optimization problem"; see the head of this file.
+# * Algorithm 1: "while not converged" is all; where the problem is not convex, the number of
+#   iterations decides what is found.
+# * Algorithm 2: sign(S - tau) is -1 or 1; labels are 0 or 1.
+# * Algorithm 3: step 6 has Y where its i-th column is meant, and step 10 the unknown Y_te.
+# * (13): sqrt(2) times the tight constant at most, sigma_max(X^T X) + alpha sigma_max(R).

@@ -136,7 +136,7 @@ def bound_6(K: Array, Z: Array, lam: float) -> float:
 
 
 def predict(k: Array, Z: Array, b: Array, lam: float, Omega: Array) -> Array:
-    """Scores of new rows from their kernel values k with the training rows: section 2.3."""
+    """Scores of rows from kernel values k with the training rows, 2.3; labels are their signs."""
     return k @ Z @ Omega / lam + b
 
 
@@ -309,11 +309,14 @@ def ssmlrl(
 
 
 # -------------------------------------------------------------------------------------------------
-# Slips in print
+# Slips in print, and what is left open
 # -------------------------------------------------------------------------------------------------
+# * Section 2.3: the first line has K_ML for K_ML tilde.
 # * Section 3: with Omega = I, (10) is BSVM; but I has trace m, so (6) has Omega = I/m, and lam m.
 # * After (23): Omega stands to the left of [phi(X_l) Theta + phi(X_u) Gamma]; it belongs to the
-#   right, as in the next line.
+#   right, as in the next line, which has X_l and X_u for phi(X_l) and phi(X_u).
+# * Appendix A: rows are below and labels above, in section 2 it is the other way round. Which label
+#   comes next is left open: here it is the one that violates most.
 # * Appendix A: a step achieves a decrease of h, not "an increase in f".
 # * No stop rule of the alternation is printed; it stalls above the optimum of (6) where Omega loses
 #   an eigenvalue that it would need again. A ridge between 0 and 1 keeps it positive definite.

@@ -131,8 +131,8 @@ def frank_wolfe(
 # * (62), (70): g and Theta carry i', j' of the chosen pair; in (70), Theta_ii'^jj' is meant.
 # * Section 7.5: (q - 1) <= |L_i| <= ... bounds l_i = |L_i| |complement of L_i|, and the upper end
 #   is floor(q/2) (q - floor(q/2)).
-# * Section 8.3: epsilon = 1e-3 is "quickly satisfied" because the optimum itself is often smaller:
-#   it is an absolute accuracy of W, which is below 1 / (2 sum_i C_i).
+# * Section 8.3: epsilon = 1e-3 is "quickly satisfied" as it is an absolute accuracy of W, whose
+#   optimum, 1/(2 S) with the S below, is often smaller itself.
 # * (30) is homogeneous: w = rho w', b = rho b', xi = rho xi' leave rho^2 P - rho, where P is the
 #   value of Rank-LSVM, the same problem with the margin 1. Its dual variables, over their sum S,
 #   solve (37); rho is 1/S, and the value of (37) is 1/(2 S).

@@ -36,7 +36,7 @@ def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
     W, b = cp.Variable((X.shape[1], q + 1)), cp.Variable((1, q + 1))
     xi = cp.Variable((n, q))
     f = X @ W + np.ones((n, 1)) @ b
-    margins = cp.multiply(2 * Y - 1, f[:, :q] - f[:, q:] @ np.ones((1, q)))
+    margins = cp.multiply(2.0 * Y - 1.0, f[:, :q] - f[:, q:] @ np.ones((1, q)))
     objective = cp.sum_squares(W) / 2 + C / q * cp.sum(xi)
     constraints = [margins >= 1 - xi, xi >= 0, cp.sum(b) == 0]
     value = cp.Problem(cp.Minimize(objective), constraints).solve(solver="CLARABEL")
@@ -51,7 +51,7 @@ def dual(K: Array, Y: Labels, C: float, free: bool = True) -> tuple[float, Array
     import cvxpy as cp
 
     n, q = Y.shape
-    y = 2 * Y - 1
+    y = 2.0 * Y - 1.0
     z = cp.Variable(n * q)  # label after label
     Q = np.kron(np.eye(q) + np.ones((q, q)), K)  # sum_k z_k^T K z_k + (sum z_k)^T K (sum z_k)
     alpha = cp.multiply(y.T.ravel(), z)
