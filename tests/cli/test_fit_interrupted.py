@@ -12,7 +12,7 @@ from multimargin.model_files import load_model
 
 # Where Ctrl-C comes: a function of a module, before it does its work or after.
 PLACES = [
-    ("multimargin.estimators.shared.pairwise", "fit_threshold"),
+    ("multimargin.estimators.shared.pairwise", "make_threshold"),
     ("multimargin.estimators.shared.pairwise", "_status"),
     ("multimargin.cli.fit", "_info"),
     ("multimargin.cli.fit", "_keep"),

@@ -149,24 +149,6 @@ class FMeasureThreshold(Threshold):
         self.alpha = alpha
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the thresholds.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores between 0 and 1.
-        y : array-like of shape (n, q)
-            Label indicator.
-        X : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        FMeasureThreshold
-            The fitted threshold itself.
-        """
         relevant = check_indicator(y).astype(bool)
         scores = check_scores(scores, n_rows=len(relevant), n_labels=relevant.shape[1])
         weights = check_sample_weight(sample_weight, len(relevant))
@@ -183,36 +165,11 @@ class FMeasureThreshold(Threshold):
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Matrix:
-        """Return the threshold of each label, in every row.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores.
-        X : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-        """
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.thresholds_.size)
         return np.tile(self.thresholds_, (len(scores), 1))
 
     def rescale(self, factor: float) -> Self:
-        """Multiply the fitted thresholds.
-
-        Parameters
-        ----------
-        factor : float
-            The factor, positive.
-
-        Returns
-        -------
-        FMeasureThreshold
-            The threshold itself.
-        """
         check_is_fitted(self)
         self.thresholds_ = self.thresholds_ * factor
         return self

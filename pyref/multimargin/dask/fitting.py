@@ -34,7 +34,6 @@ from multimargin.estimators.shared.time_limit import deadline_of, time_limit_mes
 from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
-from multimargin.thresholds.base import fit_threshold
 
 _Estimator = TypeVar("_Estimator")
 
@@ -434,4 +433,4 @@ def _learned(
     X, Y, row_weights = cluster.sums(parts.sampled_rows, share, combine=parts.stack_rows)
     with cluster.interruptible():
         scores = (X @ weights + bias) / unit
-        return fit_threshold(threshold, scores, Y, X, row_weights).rescale(unit)
+        return threshold.fit(scores, Y, X, row_weights).rescale(unit)

@@ -55,7 +55,6 @@ from multimargin.thresholds import (
     Threshold,
     make_threshold,
 )
-from multimargin.thresholds.base import fit_threshold
 
 SOLVERS = ("auto", "cd", "admm", "apg")
 
@@ -328,7 +327,7 @@ default="scores"
             # After an interruption the model is returned at once.
             threshold = ConstantThreshold(0.5)
         scores = self._label_scores(X) if learned else np.zeros(targets.indicator.shape)
-        self.threshold_ = fit_threshold(threshold, scores, targets.indicator, X, sample_weight)
+        self.threshold_ = threshold.fit(scores, targets.indicator, X, sample_weight)
 
     def _warn(self, X: Any, convexity: Convexity, max_iter: int) -> None:
         if not convexity.convex:

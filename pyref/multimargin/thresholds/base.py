@@ -45,6 +45,11 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         -------
         Threshold
             The fitted threshold itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument or a parameter is malformed, or no label is known.
         """
 
     @abstractmethod
@@ -62,6 +67,13 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         -------
         ndarray of shape (n,) or (n, q)
             t(x_i), one a row, or t_k(x_i), one a row and label.
+
+        Raises
+        ------
+        NotFittedError
+            If the threshold is not fitted.
+        ValueError
+            If an argument is malformed.
         """
 
     @abstractmethod
@@ -127,15 +139,6 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
 
 
-def fit_threshold(
-    threshold: Threshold, scores: Matrix, y: NDArray[Any], X: Any, sample_weight: Vector | None
-) -> Threshold:
-    """Fit a threshold, one written before there were weights of rows, too."""
-    if sample_weight is None:
-        return threshold.fit(scores, y, X)
-    return threshold.fit(scores, y, X, sample_weight=sample_weight)
-
-
 def learn_threshold(
     threshold: Threshold,
     scores: Matrix,
@@ -145,7 +148,7 @@ def learn_threshold(
 ) -> Threshold:
     """Learn a threshold in units of the spread of the scores."""
     unit = spread(scores, sample_weight)
-    return fit_threshold(threshold, scores / unit, y, X, sample_weight).rescale(unit)
+    return threshold.fit(scores / unit, y, X, sample_weight).rescale(unit)
 
 
 def over_labels(thresholds: NDArray[Any]) -> Matrix:

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.parameters import check_flag, check_real
-from multimargin.thresholds.base import Threshold, fit_threshold, over_labels
+from multimargin.thresholds.base import Threshold, over_labels
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier
@@ -135,8 +135,7 @@ class CalibratedClassifier(HeldOutClassifier):
         held_out = self._hold_out(X, y, sample_weight)
         calibrated = calibrate(held_out, C=self.C)
         self.calibration_ = calibrated.calibration
-        self.threshold_ = fit_threshold(
-            threshold,
+        self.threshold_ = threshold.fit(
             calibrated.odds,
             held_out.labels,
             _safe_indexing(X, held_out.rows),

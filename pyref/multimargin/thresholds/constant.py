@@ -22,54 +22,12 @@ class ConstantThreshold(Threshold):
         self.value = value
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Check the arguments; there is nothing to learn.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i) of the training rows.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
-        X : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n,), default=None
-            Ignored.
-
-        Returns
-        -------
-        ConstantThreshold
-            The threshold itself.
-
-        Raises
-        ------
-        ValueError
-            If an argument or `value` is malformed.
-        """
         Y = check_indicator(y, unknown=True)
         check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
         check_value(self.value, "value")
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:
-        """Return the threshold of each row.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            `value` in each entry.
-
-        Raises
-        ------
-        ValueError
-            If `scores` or `value` is malformed.
-        """
         value = check_value(self.value, "value")
         return np.full(check_scores(scores).shape[0], value)
 
@@ -77,18 +35,6 @@ class ConstantThreshold(Threshold):
         return True
 
     def rescale(self, factor: float) -> Self:
-        """Leave the threshold alone: its value is the caller's.
-
-        Parameters
-        ----------
-        factor : float
-            Ignored.
-
-        Returns
-        -------
-        ConstantThreshold
-            The threshold itself.
-        """
         return self
 
 

@@ -62,29 +62,6 @@ class CountThreshold(Threshold):
         self.measure = measure
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the number of labels.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i), best of rows that the model has not seen.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
-        X : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        CountThreshold
-            The fitted threshold itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument or a parameter is malformed.
-        """
         check_choice("measure", self.measure, _MEASURES)
         Y = check_indicator(y, unknown=True)
         n, q = Y.shape
@@ -104,25 +81,6 @@ class CountThreshold(Threshold):
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:
-        """Return the threshold of each row.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            t(x_i).
-
-        Raises
-        ------
-        ValueError
-            If `scores` is malformed.
-        """
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self._q)
         thresholds = np.empty(scores.shape[0])
@@ -134,18 +92,6 @@ class CountThreshold(Threshold):
         return thresholds
 
     def rescale(self, factor: float) -> Self:
-        """Leave the threshold alone: a number of labels fits scores of every scale.
-
-        Parameters
-        ----------
-        factor : float
-            Ignored.
-
-        Returns
-        -------
-        CountThreshold
-            The threshold itself.
-        """
         return self
 
 

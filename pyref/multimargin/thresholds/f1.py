@@ -51,29 +51,6 @@ class F1Threshold(Threshold):
         self.average = average
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Find the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i), best of rows that the model has not seen.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
-        X : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        F1Threshold
-            The fitted threshold itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument or a parameter is malformed, or no label is known.
-        """
         check_choice("average", self.average, AVERAGES)
         indicator = check_indicator(y, "y", unknown=True)
         n, q = indicator.shape
@@ -94,41 +71,10 @@ class F1Threshold(Threshold):
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:
-        """Return the threshold of each row.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            `value_` in each entry.
-
-        Raises
-        ------
-        ValueError
-            If `scores` is malformed.
-        """
         check_is_fitted(self)
         return np.full(check_scores(scores).shape[0], self.value_)
 
     def rescale(self, factor: float) -> Self:
-        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
-
-        Parameters
-        ----------
-        factor : float
-            The factor, positive.
-
-        Returns
-        -------
-        F1Threshold
-            The threshold itself.
-        """
         check_is_fitted(self)
         self.value_ *= factor
         return self

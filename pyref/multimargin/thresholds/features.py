@@ -118,25 +118,6 @@ class FeaturesThreshold(Threshold):
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:
-        """Return the threshold of each row.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : array-like or sparse matrix of shape (n, d)
-            Features x_i. Required.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            t(x_i).
-
-        Raises
-        ------
-        ValueError
-            If an argument is malformed.
-        """
         check_is_fitted(self)
         X = _check_features(X, check_scores(scores).shape[0])
         if X.shape[1] != self.coef_.size:
@@ -145,18 +126,6 @@ class FeaturesThreshold(Threshold):
         return thresholds
 
     def rescale(self, factor: float) -> Self:
-        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
-
-        Parameters
-        ----------
-        factor : float
-            The factor, positive.
-
-        Returns
-        -------
-        FeaturesThreshold
-            The threshold itself.
-        """
         check_is_fitted(self)
         self.coef_ *= factor
         self.intercept_ *= factor

@@ -92,29 +92,6 @@ class LabelsThreshold(Threshold):
         self.fbr = fbr
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the thresholds.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i), best of rows that the model has not seen.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
-        X : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        LabelsThreshold
-            The fitted threshold itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument or a parameter is malformed.
-        """
         check_choice("measure", self.measure, _MEASURES)
         n_folds = 1 if self.cv is None else check_integer("cv", self.cv, at_least=2)
         fbr = check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
@@ -165,42 +142,11 @@ class LabelsThreshold(Threshold):
         return float(np.sum(np.asarray(thresholds) / n_folds)), _f1_of(predicted, relevant, weights)
 
     def predict(self, scores: Any, X: Any = None) -> Matrix:
-        """Return the thresholds.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n, q), read-only
-            t_k, the same in each row.
-
-        Raises
-        ------
-        ValueError
-            If `scores` is malformed.
-        """
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.thresholds_.size)
         return np.broadcast_to(self.thresholds_, scores.shape)
 
     def rescale(self, factor: float) -> Self:
-        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
-
-        Parameters
-        ----------
-        factor : float
-            The factor, positive.
-
-        Returns
-        -------
-        LabelsThreshold
-            The threshold itself.
-        """
         check_is_fitted(self)
         self.thresholds_ *= factor
         return self

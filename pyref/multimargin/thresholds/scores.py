@@ -40,29 +40,6 @@ class ScoresThreshold(Threshold):
     """
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i) of the training rows.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
-        X : object, default=None
-            Ignored.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        ScoresThreshold
-            The fitted threshold itself.
-
-        Raises
-        ------
-        ValueError
-            If an argument is malformed.
-        """
         Y = check_indicator(y, unknown=True)
         n, q = Y.shape
         scores = check_scores(scores, n_rows=n, n_labels=q)
@@ -92,43 +69,12 @@ class ScoresThreshold(Threshold):
         return self
 
     def predict(self, scores: Any, X: Any = None) -> Vector:
-        """Return the threshold of each row.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : object, default=None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            t(x_i).
-
-        Raises
-        ------
-        ValueError
-            If `scores` is malformed.
-        """
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.coef_.size)
         thresholds: Vector = scores @ self.coef_ + self.intercept_
         return thresholds
 
     def rescale(self, factor: float) -> Self:
-        """Multiply the fitted threshold, so that it fits scores multiplied by the same factor.
-
-        Parameters
-        ----------
-        factor : float
-            The factor, positive.
-
-        Returns
-        -------
-        ScoresThreshold
-            The threshold itself.
-        """
         check_is_fitted(self)
         self.intercept_ *= factor
         return self

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from multimargin.checks.labels import check_indicator, complete_rows
 from multimargin.thresholds import PooledCalibration, Threshold
-from multimargin.thresholds.base import fit_threshold
 from multimargin.thresholds.calibration import calibrate, thresholds_of
 from multimargin.thresholds.held_out import HeldOut
 
@@ -102,7 +101,7 @@ class Judge:
     def _threshold(self, odds: Matrix) -> Threshold:
         assert self._make_threshold is not None
         weights = self.held_out.sample_weight
-        return fit_threshold(self._make_threshold(), odds, self._labels, None, weights)
+        return self._make_threshold().fit(odds, self._labels, None, weights)
 
     def _sets(self, odds: Matrix) -> NDArray[np.intp]:
         if self._make_threshold is None:

@@ -59,7 +59,6 @@ from multimargin.thresholds import (
     Threshold,
     make_threshold,
 )
-from multimargin.thresholds.base import fit_threshold
 
 _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
@@ -435,9 +434,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
             unit = 1.0
         scores /= unit
         Y = with_nan(targets.indicator)
-        self.threshold_ = fit_threshold(
-            threshold, scores, Y, problem.features, problem.sample_weight
-        ).rescale(unit)
+        self.threshold_ = threshold.fit(scores, Y, problem.features, problem.sample_weight).rescale(
+            unit
+        )
 
     def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
         """Return the scale of the scores: a threshold is learned where their margins are near 1."""
