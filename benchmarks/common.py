@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from multimargin.datasets import MultilabelData, load_arff
@@ -40,6 +43,15 @@ def in_turn(
                 results[k] = job()
                 seconds[k].append(clock() - start)
     return [(statistics.median(s), result) for s, result in zip(seconds, results, strict=True)]
+
+
+def fit_to_one_matrix(X: Any, Y: Any, C: float, gamma: float = 1.0) -> OneVsRestClassifier:
+    """Fit one-vs-rest SVC to an rbf kernel matrix that all labels share, several times as quick.
+
+    `OneVsRestClassifier(SVC(C=C, gamma=gamma))` computes its rows again for each label.
+    """
+    K = rbf_kernel(X, gamma=gamma)
+    return OneVsRestClassifier(SVC(C=C, kernel="precomputed")).fit(K, Y)
 
 
 def print_table(title: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> None:

@@ -17,12 +17,11 @@ import warnings
 from functools import partial
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
-from common import in_turn, load_official, print_ratios, print_table
+from common import fit_to_one_matrix, in_turn, load_official, print_ratios, print_table
 from multimargin import MLODM, MLRL, RankCVM, RankSVM
 from multimargin.measures import average_precision
 
@@ -36,12 +35,6 @@ HEADER = (
     *("data", "C", "method", "s", "SVC s", "ratio", "SVC with"),
     *("epochs", "status", "AP", "SVC AP"),
 )
-
-
-def fit_to_one_matrix(X: np.ndarray, Y: np.ndarray, C: float) -> OneVsRestClassifier:
-    """Fit one-vs-rest SVC to a kernel matrix that all labels share."""
-    K = rbf_kernel(X, gamma=1.0)
-    return OneVsRestClassifier(SVC(C=C, kernel="precomputed")).fit(K, Y)
 
 
 def cells(name: str, C: float, repeats: int = 3) -> list[tuple[str, ...]]:
