@@ -55,6 +55,17 @@ def test_scores_are_those_of_one_thread(shape: tuple[int, int, int]) -> None:
         np.testing.assert_array_equal(model.label_scores(X), expected)
 
 
+@pytest.mark.parametrize("n", [1024, 1025, 2500])
+def test_threads_that_share_the_rows_give_the_same_bits(n: int) -> None:
+    X, Y = noisy_linear_problem(0, n, 130, 7, noise=0.5, cut=0.5)
+    model = multimargin.RankLSVM(kernel="linear", threshold=0.0, tol=0.1).fit(X[:100], Y[:100])
+    scores = model.label_scores(X)
+    np.testing.assert_allclose(scores, X @ model.coef_.T + model.intercept_, atol=1e-12)
+    for n_jobs in (2, 3):
+        model.set_params(n_jobs=n_jobs)
+        np.testing.assert_array_equal(model.label_scores(X), scores)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("method", "kernel"), CASES)
 def test_bits_are_those_of_one_thread(method: str, kernel: str) -> None:

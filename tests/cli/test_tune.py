@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 import sys
 
 import pytest
@@ -184,3 +185,40 @@ def test_rows_put_aside_are_not_tuned_on(capsys, tmp_path):
     assert "--holdout is given, but digit attributes has the parts" in capsys.readouterr().err
     assert run(["fit", "digits", "--group", "x"]) == 2
     assert "--group is for tables" in capsys.readouterr().err
+
+
+def test_an_interrupted_search_keeps_what_it_has_tried(capsys, tmp_path, monkeypatch):
+    path, fit, fits = tmp_path / "best.json", RankSVM.fit, []
+
+    def pressed(model, *arguments, **named):
+        # In the first fold of the third of four values.
+        if len(fits) == 4:
+            raise KeyboardInterrupt
+        fits.append(model.C)
+        return fit(model, *arguments, **named)
+
+    monkeypatch.setattr(RankSVM, "fit", pressed)
+    arguments = ["tune", "digits", "--method", "rank-svm", "--grid", "C=1,2,4,8", "--cv", "2"]
+    assert run([*arguments, "-o", str(path)]) == 130
+    report = json.loads(path.read_text(encoding="utf-8"))
+    assert report["interrupted"]
+    tried = {one["parameters"]["C"]: one["ranking_average_precision"] for one in report["tried"]}
+    assert list(tried) == [1.0, 2.0]
+    assert tried[report["best"]["parameters"]["C"]] == max(tried.values())
+    assert "multimargin fit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["_write", "_report"])
+def test_a_press_after_the_search_loses_nothing(tmp_path, monkeypatch, name):
+    from multimargin.cli import tune
+
+    path, original = tmp_path / "best.json", getattr(tune, name)
+
+    def pressed(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    monkeypatch.setattr(tune, name, pressed)
+    arguments = ["tune", "digits", "--method", "rank-svm", "--grid", "C=1,2", "--cv", "2"]
+    assert run([*arguments, "-o", str(path)]) == 130
+    assert not json.loads(path.read_text(encoding="utf-8"))["interrupted"]

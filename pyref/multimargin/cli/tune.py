@@ -117,7 +117,8 @@ def command(
         table_columns,
     )
     from multimargin.files import path_to_write
-    from multimargin.tuning.last_step import LastStepSearch
+    from multimargin.interrupts import Interrupts
+    from multimargin.tuning.last_step import LastStepSearch, Tried
 
     method, estimator = make_named_method(method_name, context.args)
     limit_time(method, estimator, time_limit)
@@ -145,6 +146,12 @@ def command(
         raise WrongUsage(
             f"--cv is {folds}; expected at most {rows.size}, the number of rows of {split}"
         )
+    told: list[Tried] = []
+
+    def report(tried: list[Tried]) -> None:
+        told[:] = tried
+        _say(tried, tuned.n_candidates, score, sign, perf_counter() - start)
+
     tuned = LastStepSearch(
         make_pipeline(estimator, scale, data),
         wanted,
@@ -152,44 +159,52 @@ def command(
         n_folds=folds,
         n_rounds=rounds if lazy else None,
         n_jobs=jobs,
-        report=lambda tried: _say(tried, tuned.n_candidates, score, sign, perf_counter() - start),
+        report=report,
     )
-    start = perf_counter()
-    with redirect_stdout(sys.stderr), said_once():
-        tuned.search.fit(X, Y, groups=groups_of(data, rows))
-    found = {
-        "data": data.name,
-        "split": split,
-        "n_rows": int(rows.size),
-        "method": method.name,
-        "scale": scale,
-        "search": "lazy" if lazy else "full",
-        "folds": folds,
-        "score": score,
-        "best": {
-            "parameters": tuned.best_parameters,
-            score: sign * float(tuned.search.best_score_),
-        },
-        "seconds": perf_counter() - start,
-        "tried": [
-            {"parameters": parameters, score: sign * mean, "std": deviation}
-            for parameters, mean, deviation in tuned.tried()
-        ],
-    }
-    if output is not None:
-        _write(found, output)
-    if plot is not None:
-        _draw(tuned, f"{method.title} on {data.name}, {folds} folds", plot)
-    _warn_of_edges(tuned, method)
-    if as_json:
-        print_json(found)
-    else:
-        options = {"time-limit": None if time_limit is None else f"{time_limit:g}"}
-        options |= {"labels": labels, "tags-column": tags_column, "separator": separator}
-        options |= {"drop": drop, "text": text, "group": group}
-        options |= {"holdout": None if holdout is None else f"{holdout:g}"}
-        chosen = split if data.splits and split != "train" else None
-        _report(found, method, source, context.args, options, chosen, output)
+    start, interrupts, interrupted = perf_counter(), Interrupts(), False
+    with interrupts.held():
+        try:
+            with interrupts.allowed(), redirect_stdout(sys.stderr), said_once():
+                tuned.search.fit(X, Y, groups=groups_of(data, rows))
+            tried, best = tuned.tried(), tuned.best()
+        except KeyboardInterrupt:
+            if not told:
+                raise
+            interrupted, tried, best = True, told, max(told, key=lambda one: one[1])
+        found = {
+            "data": data.name,
+            "split": split,
+            "n_rows": int(rows.size),
+            "method": method.name,
+            "scale": scale,
+            "search": "lazy" if lazy else "full",
+            "interrupted": interrupted,
+            "folds": folds,
+            "score": score,
+            "best": {"parameters": best[0], score: sign * best[1]},
+            "seconds": perf_counter() - start,
+            "tried": [
+                {"parameters": parameters, score: sign * mean, "std": deviation}
+                for parameters, mean, deviation in tried
+            ],
+        }
+        if output is not None:
+            _write(found, output)
+        if plot is not None and not interrupted:
+            _draw(tuned, f"{method.title} on {data.name}, {folds} folds", plot)
+        if not interrupted:
+            _warn_of_edges(tuned, method)
+        if as_json:
+            print_json(found)
+        else:
+            options = {"time-limit": None if time_limit is None else f"{time_limit:g}"}
+            options |= {"labels": labels, "tags-column": tags_column, "separator": separator}
+            options |= {"drop": drop, "text": text, "group": group}
+            options |= {"holdout": None if holdout is None else f"{holdout:g}"}
+            chosen = split if data.splits and split != "train" else None
+            _report(found, method, source, context.args, options, chosen, output)
+        if interrupted:
+            raise KeyboardInterrupt
 
 
 def _scorer(name: str) -> tuple[str, Any, int]:

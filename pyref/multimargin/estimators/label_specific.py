@@ -217,7 +217,8 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     Notes
     -----
     Huang et al. 2015, Algorithm 3. A label with one class or without features falls back to its
-    majority class.
+    majority class. The time of the selection is limited by ``selector=LLSF(max_time=...)``; that of
+    the classifiers by their own parameters.
 
     Examples
     --------

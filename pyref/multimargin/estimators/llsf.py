@@ -364,7 +364,7 @@ default="scores"
             )
 
     def _label_scores(self, X: Any) -> Matrix:
-        return product(X, self.coef_.T)
+        return product(X, self.coef_.T, thread_count(self.n_jobs))
 
     def get_support(self, indices: bool = False, *, label: int | str | None = None) -> NDArray[Any]:
         """Return the features of a label, or of all labels together.

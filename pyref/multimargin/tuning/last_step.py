@@ -88,6 +88,10 @@ class LastStepSearch:
         """The best values, once `search` is fitted."""
         return self._own_names(self.search.best_params_)
 
+    def best(self) -> Tried:
+        """Return the best combination, with mean and deviation of its scores."""
+        return self.tried()[int(self.search.best_index_)]
+
     def tried(self) -> list[Tried]:
         """Return the combinations that were tried, with mean and deviation of their scores."""
         return self._tried(self.search.cv_results_)

@@ -10,13 +10,22 @@ from numpy.typing import NDArray
 from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankSVM, RankSVMz
 from multimargin.estimators.shared import exact_features, exact_models
 from multimargin.estimators.shared import exact_relationships as mlrl
-from multimargin.estimators.shared.exact_pairs import Array, Pairs, factor, pair_weights, pairs
+from multimargin.estimators.shared.exact_pairs import (
+    INDEFINITE,
+    Array,
+    Pairs,
+    factor,
+    pair_weights,
+    pairs,
+)
 from multimargin.reference import llsf, rank_hlapsvm
 from multimargin.verification.tasks import Task
 
 EPS = float(np.finfo(np.float64).eps)
 # Relative accuracy that the interior-point solver of LLSF is trusted with: it proves no bound.
 TRUST = 1e-7
+# Negative eigenvalues above minus this share of the largest are those of no matrix that matters.
+ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
@@ -102,6 +111,7 @@ def returned(task: Task, model: Any) -> Value:
         A, F, b = A / model.rho_, F / model.rho_, b / model.rho_
     squares = float(np.sum(A * (task.K @ A)))
     rounding = EPS * len(A) * float(np.sum(np.abs(A) * (np.abs(task.K) @ np.abs(A))))
+    rounding += float(np.sum(A * (_negative_part(task.K) @ A)))
     if _bias(task) == "penalized" or task.estimator is RankHLapSVM:
         squares += float(b @ b)
     if task.estimator is RankHLapSVM:
@@ -198,9 +208,20 @@ def _roughness(task: Task, F: Array) -> float:
     return 0.5 * float(np.sum(W_c * differences))
 
 
+def _negative_part(K: Array) -> Array:
+    """Return what a kernel matrix that is indefinite by its rounding lacks to a definite one."""
+    eigenvalues, U = np.linalg.eigh(K)
+    largest = float(np.abs(eigenvalues).max())
+    negative = np.maximum(-eigenvalues, 0.0)
+    if negative.max() > INDEFINITE * largest or negative.max() < ROUNDING * largest:
+        return np.zeros_like(K)
+    return np.asarray((U * negative) @ U.T)
+
+
 def _kernel_of(task: Task) -> Array:
     if task.estimator is not RankHLapSVM:
-        return task.K
+        # With a large C, a dual value is no bound for eigenvalues as small as -1e-9.
+        return np.asarray(task.K + _negative_part(task.K))
     # Factors of the terms, not of their sums: beside K at 1e13 nothing would be left of the 1.
     G = np.c_[factor(task.K), np.ones(len(task.K))]
     relevant = (task.Y == 1).astype(float)

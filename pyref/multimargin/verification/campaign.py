@@ -96,6 +96,9 @@ def judge(task: Task) -> Verdict:
         if made > (MOST_STEPS if steps else MOST_EPOCHS):
             unit = "steps" if steps else "epochs"
             verdict.misses.append(f"max_time={AT_ONCE} took {made} {unit}")
+    made = len(model.history_["epoch"])
+    if task.ends == "interrupt" and verdict.status == "interrupted" and made > task.after + 1:
+        verdict.misses.append(f"Ctrl-C after epoch {task.after} took {made} epochs")
     interval = None
     try:
         interval = optimum(task)

@@ -8,8 +8,22 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import LLSF, MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import (
+    LLSF,
+    MLODM,
+    MLRL,
+    SSMLRL,
+    LabelRankerCV,
+    LabelSpecificBinaryRelevance,
+    LabelSpecificClassifierChain,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+)
 from multimargin.estimators.shared import exact_models
+from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.reference.mlrl import bound_6
 from tests.support.problems import noisy_linear_problem
 
@@ -78,6 +92,72 @@ def test_a_fit_without_time_is_certified_where_it_is(model: Any) -> None:
     slack = 1e-9 * abs(whole.objective_)
     assert stopped.objective_ >= whole.dual_objective_ - slack
     assert stopped.dual_objective_ <= whole.objective_ + slack
+
+
+def many_labels() -> tuple[Any, Any, Any]:
+    """Few rows of many labels with weights over thirteen decades."""
+    random = np.random.default_rng(1)
+    Y = (random.random((8, 250)) < 0.3).astype(int)
+    return random.normal(size=(8, 6)), Y, 10.0 ** random.uniform(-5, 8, size=8)
+
+
+HARD = [
+    *(model for model in MODELS if model.get_params().get("fixed_covariance") is None),
+    RankSVM(C=100.0, top_k=3),
+    RankSVM(C=100.0, class_weight="balanced"),
+    RankSVMz(C=0.07, kernel="linear"),
+    RankHLapSVM(C=100.0, kernel="linear"),
+    RankSVM(C=100.0, threshold="features"),
+    SSMLRL(lam1=1e-4, solver="alternating"),
+    LLSF(beta=0.1, convexify=False),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", HARD, ids=repr)
+def test_weights_and_many_labels_take_no_more_epochs(model: Any) -> None:
+    X, Y, weights = many_labels()
+    if isinstance(model, SSMLRL):
+        Y[6:] = -1
+    stopped = repeatable(model, tol=1e-9, max_time=AT_ONCE).fit(X, Y, sample_weight=weights)
+    assert stopped.status_ in ("time_limit", "converged")
+    assert len(stopped.history_["epoch"]) <= 6
+    steps = type(model) is RankCVM and model.solver != "bcd"
+    assert stopped.n_iter_ <= (16 if steps else 6)
+    assert stopped.predict(X).shape == Y.shape
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_label_ranker_tries_one_setting(monkeypatch: pytest.MonkeyPatch, n_jobs: Any) -> None:
+    fit, fits = PairwiseClassifier.fit, []
+
+    def counted(self: Any, *arguments: Any, **named: Any) -> Any:
+        fit(self, *arguments, **named)
+        fits.append((self.status_, len(self.history_["epoch"])))
+        return self
+
+    monkeypatch.setattr(PairwiseClassifier, "fit", counted)
+    X, Y = problem()
+    model = LabelRankerCV(
+        [1e4, 1e5, 1e6], tol=1e-9, cv_tol=1e-9, max_time=AT_ONCE, n_jobs=n_jobs, random_state=0
+    )
+    model.fit(X, Y)
+    assert model.status_ == "time_limit"
+    # That of each fold, and that of all rows.
+    assert len(fits) == model.n_splits_ + 1
+    assert len(model.cv_results_["params"]) == 1
+    # The first setting has a millisecond a fold, whatever the limit.
+    assert fits[-1][0] == "time_limit"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("strategy", [LabelSpecificBinaryRelevance, LabelSpecificClassifierChain])
+def test_the_features_of_labels_are_chosen_in_time(strategy: Any) -> None:
+    X, Y = problem()
+    model = strategy(selector=LLSF(beta=0.1, tol=1e-9, max_time=AT_ONCE)).fit(X, Y)
+    assert model.selector_.status_ == "time_limit"
+    assert len(model.selector_.history_["epoch"]) <= 6
 
 
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])

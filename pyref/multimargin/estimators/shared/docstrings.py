@@ -48,7 +48,8 @@ _SHARED = {
     max_time : float or None, default=None
         Seconds that the fit may take, positive; None is no limit. It then ends with the model
         reached, its certificate and the status "time_limit". The first epoch is always made, the
-        threshold always learned, and ``solver="exact"`` has no limit.
+        threshold always learned, and ``solver="exact"`` has no limit, nor does it answer Ctrl-C
+        before its interior-point loop has ended.
 """,
     "keep_rows": """
     keep_rows : bool, default=False

@@ -79,9 +79,9 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 
     def _label_scores(self, X: Any) -> Matrix:
         if hasattr(self, "coef_"):
-            scores = product(X, self.coef_.T)
+            scores = product(X, self.coef_.T, thread_count(self.n_jobs))
         elif self.kernel == "precomputed":
-            scores = product(X[:, self.support_], self.dual_coef_)
+            scores = product(X[:, self.support_], self.dual_coef_, thread_count(self.n_jobs))
         elif self.support_.size == 0:
             scores = np.zeros((X.shape[0], self.intercept_.size))
         else:

@@ -1,31 +1,59 @@
 """Products of matrices with the same bits for any number of BLAS threads."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 from threadpoolctl import ThreadpoolController
 
 from multimargin.estimators.shared.problem import Matrix
 
+# Rows of a dense left factor that one thread multiplies at once.
+_BLOCK = 1024
 
-def product(left: Any, right: Any) -> Matrix:
-    """Return the dense product of two matrices, on one thread.
+
+def product(left: Any, right: Any, threads: int = 1) -> Matrix:
+    """Return the dense product of two matrices.
 
     Parameters
     ----------
     left : ndarray or CSR matrix of shape (n, m)
         The left factor.
     right : ndarray or CSR matrix of shape (m, k)
-        The right factor.
+        The right factor, dense where the left one is.
+    threads : int, default=1
+        Number of threads that share the rows of a dense left factor. BLAS itself has one: with
+        more, it adds up in another order.
 
     Returns
     -------
     ndarray of shape (n, k)
-        With more threads, a BLAS adds up in another order.
     """
     with _thread_pools().limit(limits=1, user_api="blas"):
-        result: Matrix = safe_sparse_dot(left, right, dense_output=True)
+        if sparse.issparse(left) or left.shape[0] <= _BLOCK:
+            result: Matrix = safe_sparse_dot(left, right, dense_output=True)
+            return result
+        return _by_blocks(left, right, threads)
+
+
+def _by_blocks(left: Matrix, right: Matrix, threads: int) -> Matrix:
+    result = np.empty((left.shape[0], right.shape[1]))
+
+    def multiply(first: int) -> None:
+        rows = slice(first, first + _BLOCK)
+        np.matmul(left[rows], right, out=result[rows])
+
+    starts = range(0, left.shape[0], _BLOCK)
+    if threads == 1:
+        for first in starts:
+            multiply(first)
+    else:
+        with ThreadPoolExecutor(min(threads, len(starts))) as pool:
+            # Raises what a thread raised.
+            list(pool.map(multiply, starts))
     return result
 
 
