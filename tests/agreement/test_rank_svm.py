@@ -17,8 +17,8 @@ from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only, first_fast
 
 BIASES = ("free", "penalized", "none")
-PROBLEMS = list(random_problems(80, seed=20))
-MODERATE = [problem for problem in random_problems(60, seed=21) if 0.1 <= problem.C <= 10][:20]
+PROBLEMS = list(random_problems(20, seed=20))
+MODERATE = [problem for problem in random_problems(60, seed=21) if 0.1 <= problem.C <= 10][:8]
 
 
 def solve(X, Y, **options):

@@ -13,7 +13,7 @@ from tests.support import certificates
 from tests.support.problems import loss_value
 from tests.support.subsets import first_fast
 
-PROBLEMS = list(random_problems(40, seed=30))
+PROBLEMS = list(random_problems(12, seed=30))
 LOSS = "zero_label_hinge"
 
 
@@ -134,7 +134,7 @@ def check(solution, K, Y, C, bias, optimum):
     assert certificates.zero_label_infeasibility(Y, C, B, bias) <= 1e-9 * C
 
 
-@pytest.mark.parametrize("index", first_fast(range(len(PROBLEMS)), 12))
+@pytest.mark.parametrize("index", range(len(PROBLEMS)))
 def test_block_steps_find_the_optimum(index):
     problem = PROBLEMS[index]
     K, C, bias = kernel_of(problem), problem.C, problem.bias
@@ -146,7 +146,7 @@ def test_block_steps_find_the_optimum(index):
 
 
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_single_pairs_find_the_optimum(seed, bias):
     random = np.random.default_rng(seed)
     X = random.normal(size=(20, 3))

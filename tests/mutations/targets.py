@@ -62,7 +62,7 @@ GROUPS = {
     "estimators": Group(
         PACKAGE,
         ("estimators/*.py", "estimators/shared/*.py"),
-        ("tests/estimators", "tests/agreement"),
+        ("tests/estimators", "tests/optimum", "tests/agreement"),
     ),
     "losses": Group(
         CRATE,

@@ -1,4 +1,4 @@
-"""Every method and solver on random problems, and a judge that finds what is wrong."""
+"""The judge of random problems: it finds what is wrong. `tests/optimum` has it judge every fit."""
 
 import subprocess
 import sys
@@ -15,51 +15,8 @@ from multimargin.verification import __main__ as verification
 from multimargin.verification import campaign
 from multimargin.verification.bounds import optimum
 from multimargin.verification.campaign import judge, run, write_reproducer
-from multimargin.verification.tasks import ENDS, SOLVERS, draw_task, strained
-from tests.support.subsets import fast_only, first_fast
-
-CASES = [(method, solver) for method, solvers in SOLVERS.items() for solver in sorted({*solvers})]
-EACH = -(-300 // len(CASES))
-
-
-# The loops that users get, and one of each other kind.
-FAST = [(method, solvers[0]) for method, solvers in SOLVERS.items()]
-FAST += [(RankSVM, "dcd"), (RankSVM, "frank-wolfe"), (MLRL, "alternating"), (MLRL, "exact")]
-
-
-@pytest.mark.parametrize(
-    ("method", "solver"), fast_only(CASES, FAST), ids=[f"{m.__name__}-{s}" for m, s in CASES]
-)
-def test_no_miss(method, solver):
-    statuses = []
-    for index in range(EACH):
-        verdict = judge(draw_task(2, 1000 * CASES.index((method, solver)) + index, method, solver))
-        assert not verdict.misses, f"{verdict.task}: {verdict.misses}"
-        statuses.append(verdict.status)
-    # The published loops crawl; everything else is to solve nearly all of them.
-    crawls = solver in ("dcd", "frank-wolfe", "alternating")
-    assert statuses.count("converged") >= (0.2 if crawls else 0.7) * EACH, statuses
-
-
-@pytest.mark.parametrize(
-    ("method", "solver"), fast_only(CASES, FAST), ids=[f"{m.__name__}-{s}" for m, s in CASES]
-)
-@pytest.mark.parametrize("ends", ENDS)
-def test_no_miss_where_a_fit_is_ended_early(method, solver, ends):
-    first = 1000 * CASES.index((method, solver))
-    drawn = [strained(draw_task(9, first + index, method, solver)) for index in range(30)]
-    # The weights of a linear model and the expansion of a kernel are two models to be right.
-    linear = [task for task in drawn if task.parameters.get("kernel", "linear") == "linear"]
-    others = [task for task in drawn if task not in linear]
-    statuses = set()
-    for task in linear[:4] + others[:2]:
-        verdict = judge(replace(task, ends=ends))
-        assert not verdict.misses, f"{verdict.task}: {verdict.misses}"
-        statuses.add(verdict.status)
-    if solver != "exact":
-        assert {"time": "time_limit", "interrupt": "interrupted", "epochs": "max_iterations"}[
-            ends
-        ] in statuses
+from multimargin.verification.tasks import ENDS, draw_task
+from tests.support.subsets import first_fast
 
 
 def test_a_task_is_drawn_by_its_numbers():

@@ -1,0 +1,141 @@
+"""Every estimator, solver and option on random problems, against an exact quadratic programme.
+
+One harness judges a fit (`multimargin.verification.campaign`): objective, bound, the value of the
+model that is returned, and the gap, all beside bounds of the optimum that an interior-point solver
+proves for the same task. A case is an estimator, a solver and an option; a new option is one
+function of `OPTIONS`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from multimargin import RankCVM, RankSVM
+from multimargin.verification.campaign import judge
+from multimargin.verification.tasks import (
+    ENDS,
+    SOLVERS,
+    SOLVERS_OF_TOP_K,
+    WEIGHTED,
+    WITH_CLASS_WEIGHT,
+    WITH_TOP_K,
+    draw_task,
+    strained,
+)
+from tests.support.subsets import fast_only
+
+LOOPS = [(method, solver) for method, solvers in SOLVERS.items() for solver in sorted({*solvers})]
+EACH = 9
+
+
+def with_parameters(task, **parameters):
+    return replace(task, parameters=task.parameters | parameters)
+
+
+def as_drawn(task, random):
+    """Kernels, scales, storage and tolerances of all kinds, unknown labels in a part."""
+    return task
+
+
+def sample_weight(task, random):
+    return replace(task, weights=random.integers(1, 4, size=len(task.Y)).astype(float))
+
+
+def class_weight(task, random):
+    weights = 10.0 ** random.uniform(-1.5, 1.5, size=task.Y.shape[1])
+    return with_parameters(task, class_weight=weights)
+
+
+def both_weights(task, random):
+    return class_weight(sample_weight(task, random), random)
+
+
+def top_k(task, random):
+    return with_parameters(task, top_k=int(random.integers(1, 5)))
+
+
+def top_k_and_weights(task, random):
+    # Weights of rows where the reference takes them.
+    weighted = both_weights if task.estimator in WEIGHTED else class_weight
+    return top_k(weighted(task, random), random)
+
+
+OPTIONS = {
+    as_drawn: tuple(SOLVERS),
+    sample_weight: WEIGHTED,
+    class_weight: WITH_CLASS_WEIGHT,
+    both_weights: WEIGHTED,
+    top_k: WITH_TOP_K,
+    top_k_and_weights: WITH_TOP_K,
+}
+CASES = [
+    (option, method, solver)
+    for option, methods in OPTIONS.items()
+    for method, solver in LOOPS
+    if method in methods and (solver in SOLVERS_OF_TOP_K or not option.__name__.startswith("top_k"))
+]
+# The loops that users get, and one of each other kind.
+DEFAULT = {method: solvers[0] for method, solvers in SOLVERS.items()}
+OTHERS = {(RankSVM, "dcd"), (RankSVM, "frank-wolfe"), (RankCVM, "pairwise-frank-wolfe")}
+OTHERS |= {(method, "exact") for method in (RankSVM, *SOLVERS) if method.__name__ == "MLRL"}
+OTHERS |= {(method, "alternating") for method in SOLVERS if method.__name__ == "MLRL"}
+
+
+def is_fast(option, method, solver):
+    if option is as_drawn:
+        return solver == DEFAULT[method] or (method, solver) in OTHERS
+    return solver == DEFAULT[method] and option in (both_weights, top_k, top_k_and_weights)
+
+
+def name_of(case):
+    return "-".join(getattr(part, "__name__", part) for part in case)
+
+
+def crawls(solver):
+    """Whether a loop may end before its tolerance: the published ones do so often."""
+    return solver in ("dcd", "frank-wolfe", "alternating", "pairwise-frank-wolfe")
+
+
+@pytest.mark.parametrize(
+    ("option", "method", "solver"),
+    fast_only(CASES, [case for case in CASES if is_fast(*case)]),
+    ids=map(name_of, CASES),
+)
+def test_no_miss(option, method, solver):
+    statuses = []
+    for index in range(EACH):
+        number = 1000 * LOOPS.index((method, solver)) + index
+        task = draw_task(2, number, method, solver)
+        if option is not as_drawn:
+            # As close as the judge can see.
+            task = with_parameters(task, tol=task.parameters["tol"] if crawls(solver) else 1e-7)
+            task = option(task, np.random.default_rng([len(option.__name__), number]))
+        verdict = judge(task)
+        assert not verdict.misses, f"{verdict.task}: {verdict.misses}"
+        statuses.append(verdict.status)
+    # Everything but the published loops is to solve nearly all of them.
+    assert statuses.count("converged") >= (0.2 if crawls(solver) else 0.6) * EACH, statuses
+
+
+@pytest.mark.parametrize(
+    ("method", "solver"),
+    fast_only(LOOPS, [loop for loop in LOOPS if is_fast(as_drawn, *loop)]),
+    ids=map(name_of, LOOPS),
+)
+@pytest.mark.parametrize("ends", ENDS)
+def test_no_miss_where_a_fit_is_ended_early(method, solver, ends):
+    first = 1000 * LOOPS.index((method, solver))
+    drawn = [strained(draw_task(9, first + index, method, solver)) for index in range(30)]
+    # The weights of a linear model and the expansion of a kernel are two models to be right.
+    linear = [task for task in drawn if task.parameters.get("kernel", "linear") == "linear"]
+    others = [task for task in drawn if task not in linear]
+    statuses = set()
+    for task in linear[:4] + others[:2]:
+        verdict = judge(replace(task, ends=ends))
+        assert not verdict.misses, f"{verdict.task}: {verdict.misses}"
+        statuses.add(verdict.status)
+    if solver != "exact":
+        assert {"time": "time_limit", "interrupt": "interrupted", "epochs": "max_iterations"}[
+            ends
+        ] in statuses
