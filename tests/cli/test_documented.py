@@ -28,4 +28,6 @@ def test_the_page_in_order(
     assert len(commands) >= least
     for arguments in commands:
         answer = command(*shlex.split(arguments))
-        assert (answer.code, answer.err) == (0, ""), arguments
+        # Progress is no fault.
+        told = [line for line in answer.err.splitlines() if " of at most " not in line]
+        assert (answer.code, told) == (0, []), arguments

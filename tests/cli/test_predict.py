@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from multimargin import explain
 from multimargin.datasets import MultilabelData, dump_arff, dump_svmlight
 from multimargin.model_files import load_model
 
@@ -149,3 +150,32 @@ def test_an_unknown_format(command, model: Path, folder: Path) -> None:
     answer = command("predict", model, folder, "--format", "xml")
     assert answer.code == 2
     assert "--format is 'xml'; expected one of all, labels, tags" in answer.err
+
+
+def test_why(command, tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    file, model = tmp_path / "songs.csv", tmp_path / "songs.model"
+    words = ["slow sad strings", "slow quiet piano", "fast loud drums", "fast happy drums"]
+    tags = ['"calm,sad"', "calm", "dance", '"dance,happy"']
+    lines = [f"{text},{tag}" for text, tag in zip(words, tags, strict=True)] * 3
+    file.write_text("\n".join(["lyrics,tags", *lines]) + "\n")
+    options = ("--tags-column", "tags", "--text", "lyrics", "-m", "rank-svm", "--kernel", "linear")
+    answer = command("fit", file, *options, "-o", model)
+    assert "not for multimargin export: ONNX" in " ".join(answer.out.split())
+    found = command("predict", model, file, "--why", 2, "--top", 1, "--json").json
+    pipeline = load_model(model)
+    for number, row in enumerate(found["rows"]):
+        (label,) = row["labels"]
+        place = found["labels"].index(label)
+        text = pd.DataFrame({"lyrics": [words[number % 4]]})
+        (expected,) = explain(pipeline, text, place, top=2)
+        assert row["why"] == {
+            label: dict(zip(expected.features, expected.contributions, strict=True))
+        }
+        assert set(row["why"][label]) <= {f"lyrics: {word}" for word in words[number % 4].split()}
+    csv = command("predict", model, file, "--why", 2).out.splitlines()
+    assert csv[0] == "row,tags,scores,why"
+    assert "calm: lyrics: slow +" in csv[1]
+    assert command("fit", file, *options[:-1], "rbf", "-o", model).code == 0
+    answer = command("predict", model, file, "--why", 2)
+    assert (answer.code, "expected a linear one" in answer.err) == (1, True)

@@ -22,7 +22,8 @@ def command(
     """Write a model as an ONNX file, for other runtimes.
 
     Its input X is float64, a row of features in the order of the fit; its outputs are the scores
-    and the labels, 0 or 1. Features that are text or names cannot be exported.
+    and the labels, 0 or 1. Text and names cannot be exported, which fit says of its model: in
+    Python, multimargin.onnx.export(model[-1], FILE) writes what comes after they are numbers.
 
     \b
     Example:

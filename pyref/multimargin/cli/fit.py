@@ -292,6 +292,16 @@ def _info(method: str, data: Any, split: str, columns: Any, X: Any) -> Any:
     )
 
 
+def _not_for_onnx(info: Any) -> str:
+    """Say which columns `multimargin export` cannot make numbers of."""
+    kinds = {} if info.table is None else info.table["kinds"]
+    others = [column for column, kind in kinds.items() if kind != "number"]
+    if not others:
+        return ""
+    shown = ", ".join(others[:4]) + (", ..." if len(others) > 4 else "")
+    return f"not for multimargin export: ONNX files take numbers, not {shown}"
+
+
 def _report(
     pipeline: Any,
     info: Any,
@@ -344,7 +354,7 @@ def _report(
         ("method", " ".join(repr(estimator).split())),
         ("scale", scale),
     ]
-    kept = ("model", output or "not kept; give -o FILE to keep it")
+    kept = ("model", output or "not kept; give -o FILE to keep it", _not_for_onnx(info))
     out = console()
     out.print(pairs_table(head))
     if "measures" in size:

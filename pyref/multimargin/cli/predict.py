@@ -57,6 +57,16 @@ def command(
             help="Give the K best labels of each row, predicted or not (implies --format tags).",
         ),
     ] = None,
+    why: Annotated[
+        int | None,
+        typer.Option(
+            "--why",
+            min=1,
+            metavar="N",
+            help="Of a linear model: name the N features, words say, that speak most for or "
+            "against each label of the row (implies --format tags).",
+        ),
+    ] = None,
     keep: Annotated[
         str | None,
         typer.Option(
@@ -79,7 +89,10 @@ def command(
       multimargin predict emotions.model emotions/ -o out.csv
       multimargin predict emotions.model new.arff
       multimargin predict tags.model new.csv --top 5 --keep id
+      multimargin predict tags.model new.csv --top 3 --why 4
     """
+    from dataclasses import replace
+
     from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
@@ -94,7 +107,10 @@ def command(
     model = load_model(model_file, allow_pickle=allow_pickle)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
-    found = Predictions(info.label_names, rows, scores, kept, "tags" if top else form, top)
+    form = "tags" if top or why else form
+    found = Predictions(info.label_names, rows, scores, kept, form, top)
+    if why is not None:
+        found = replace(found, reasons=found.reasons_of(model, X, why))
     if as_json:
         content = found.as_json()
         if output is None:

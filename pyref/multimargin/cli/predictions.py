@@ -2,13 +2,16 @@
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.cli.spreadsheets import as_cell
+
+if TYPE_CHECKING:
+    from multimargin.estimators.reasons import Reasons
 
 FORMATS = ("all", "labels", "tags")
 """What a row can have: labels and scores, labels, or names of labels."""
@@ -32,6 +35,8 @@ class Predictions:
         See `FORMATS`.
     top : int or None
         For "tags" the number of labels a row; None takes those that are predicted.
+    reasons : list of list of Reasons or None, default=None
+        For "tags" the reasons of each of them, a list a row.
     """
 
     label_names: Sequence[str]
@@ -40,6 +45,25 @@ class Predictions:
     kept: Mapping[str, Sequence[Any]]
     form: str
     top: int | None
+    reasons: "list[list[Reasons]] | None" = None
+
+    def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":
+        """Return what speaks most for or against each tag of each row, by a linear model."""
+        from multimargin.estimators.names import label_names_of_model
+        from multimargin.estimators.reasons import explain
+
+        names = label_names_of_model(model)
+        best = [self._best(number) for number in range(len(self.rows))]
+        found: list[dict[int, Reasons]] = [{} for _ in best]
+        for label in np.unique(np.concatenate(best)) if best else ():
+            rows = [number for number, labels in enumerate(best) if label in labels]
+            some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            for number, reasons in zip(
+                rows, explain(model, some, names[label], top=count), strict=True
+            ):
+                named = replace(reasons, label=self.label_names[label])
+                found[number][int(label)] = named
+        return [[by[int(k)] for k in labels] for by, labels in zip(found, best, strict=True)]
 
     def write_csv(self, stream: IO[str]) -> None:
         """Write a line for each row."""
@@ -62,12 +86,18 @@ class Predictions:
             else:
                 labels = [name for name, score in scores.items() if score > 0]
             copied = {name: values[number] for name, values in self.kept.items()}
-            rows.append({"row": int(row), **copied, "labels": labels, "scores": scores})
+            entry = {"row": int(row), **copied, "labels": labels, "scores": scores}
+            if self.reasons is not None:
+                entry["why"] = {
+                    str(one.label): dict(zip(one.features, one.contributions.tolist(), strict=True))
+                    for one in self.reasons[number]
+                }
+            rows.append(entry)
         return {"labels": list(self.label_names), "rows": rows}
 
     def _heads(self) -> list[str]:
         if self.form == "tags":
-            return ["tags", "scores"]
+            return ["tags", "scores", *(["why"] if self.reasons is not None else [])]
         scores = [f"score: {name}" for name in self.label_names] if self.form == "all" else []
         return [*self.label_names, *scores]
 
@@ -76,7 +106,10 @@ class Predictions:
         if self.form == "tags":
             best = self._best(number)
             tags = as_cell(", ".join(self.label_names[k] for k in best))
-            return [tags, ", ".join(f"{scores[k]:.4f}" for k in best)]
+            cells = [tags, ", ".join(f"{scores[k]:.4f}" for k in best)]
+            if self.reasons is not None:
+                cells.append(as_cell("; ".join(map(str, self.reasons[number]))))
+            return cells
         labels = (scores > 0).astype(int).tolist()
         return [*labels, *(scores.tolist() if self.form == "all" else ())]
 

@@ -246,7 +246,7 @@ def _warn_of_edges(tuned: Any, method: Any) -> None:
     for name, value, edge in tuned.edges():
         name, factor = short.get(name, name), 0.1 if edge == "smallest" else 10
         further = sorted((value, value * factor**0.5, value * factor))
-        values = ",".join(f"{one:.3g}" for one in further)
+        values = ",".join(f"{float(f'{one:.3g}'):g}" for one in further)
         hint = f": --grid {name}={values}" if isinstance(value, float) and value > 0 else ""
         warnings.warn(
             f"the best {name}, {_value(value)}, is the {edge} that was tried; others beyond it may "

@@ -15,6 +15,7 @@ from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.rank_svmz import RankSVMz
+from multimargin.estimators.reasons import Reasons, explain
 from multimargin.estimators.ssmlrl import SSMLRL
 from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
@@ -34,8 +35,10 @@ __all__ = [
     "RankLSVM",
     "RankSVM",
     "RankSVMz",
+    "Reasons",
     "ThresholdedClassifier",
     "beta_max",
+    "explain",
     "llsf_path",
     "predict_names",
 ]

@@ -15,6 +15,7 @@ from multimargin.plots.label_feature_count import LabelFeatureCountDisplay
 from multimargin.plots.label_measures import LabelMeasuresDisplay
 from multimargin.plots.margin_distribution import MarginDistributionDisplay
 from multimargin.plots.parameter_curve import ParameterCurveDisplay
+from multimargin.plots.reasons import ReasonsDisplay
 
 __all__ = [
     "CalibrationDisplay",
@@ -26,5 +27,6 @@ __all__ = [
     "LabelMeasuresDisplay",
     "MarginDistributionDisplay",
     "ParameterCurveDisplay",
+    "ReasonsDisplay",
     "affinity",
 ]

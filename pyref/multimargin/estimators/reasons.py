@@ -1,0 +1,161 @@
+"""Why a linear model ranks a label high or low: features that speak for and against it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from multimargin.checks.parameters import check_integer
+from multimargin.estimators.names import final_estimator, label_names_of_model
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """What speaks for and against a label, in a row or in general.
+
+    Parameters
+    ----------
+    label : object
+        The name of the label.
+    features : tuple of str
+        Names of features, the strongest for the label first, the strongest against it last.
+    contributions : ndarray of shape (len(features),)
+        What each adds to the score of the label, less what it adds to that of the mean label.
+    others : float
+        The sum over all other features, and the intercept.
+    """
+
+    label: Any
+    features: tuple[str, ...]
+    contributions: NDArray[np.float64]
+    others: float
+
+    @property
+    def total(self) -> float:
+        """The score of the label less the mean score of all labels."""
+        return float(self.contributions.sum() + self.others)
+
+    def __str__(self) -> str:
+        parts = zip(self.features, self.contributions, strict=True)
+        named = [f"{name} {value:+.3g}" for name, value in parts]
+        return f"{self.label}: {', '.join([*named, f'others {self.others:+.3g}'])}"
+
+
+def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
+    """Return the features that speak for and against a label, by a linear model.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or search
+        A fitted model with a linear kernel, alone or at the end of a pipeline or search, calibrated
+        or with a threshold around it or not.
+    X : array-like, sparse matrix, data frame, sequence of n rows or None
+        Rows, as the model takes them. None asks for the label in general: for its weights.
+    label : object
+        The name of a label, or its number where labels have no names.
+    top : int, default=10
+        How many features to name at most, those with the largest contributions of either sign.
+
+    Returns
+    -------
+    list of n Reasons, or Reasons
+        For each row, or in general if `X` is None.
+
+    Raises
+    ------
+    NotFittedError
+        If the model is not fitted.
+    TypeError
+        If the model is not linear.
+    ValueError
+        If there is no such label, or another argument is malformed.
+
+    Notes
+    -----
+    A ranking depends on differences of scores alone. A feature j of a row x contributes
+    (w_kj - mean_m w_mj) x_j to label k: what it adds to the label's score less what it adds to that
+    of the mean label. All contributions and the intercept sum to f_k(x) - mean_m f_m(x), of scores
+    before any calibration.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from multimargin import RankSVM, explain
+    >>> texts = ["plays audio", "edits audio", "edits photos", "shows photos"]
+    >>> tags = [["sound"], ["sound", "editor"], ["image", "editor"], ["image"]]
+    >>> tagger = make_pipeline(TfidfVectorizer(), RankSVM(kernel="linear", random_state=0))
+    >>> explain(tagger.fit(texts, tags), None, "sound", top=3).features
+    ('audio', 'plays', 'photos')
+    """
+    check_is_fitted(model)
+    check_integer("top", top, at_least=1)
+    names = label_names_of_model(model).tolist()
+    if label not in names:
+        raise ValueError(f"label is {label!r}; expected one of {_listed(names)}.")
+    rows, features, linear = _linear_part(model, X, None)
+    place = names.index(label)
+    weights = np.asarray(linear.coef_)
+    difference = weights[place] - weights.mean(axis=0)
+    intercept = np.asarray(getattr(linear, "intercept_", np.zeros(len(weights))))
+    constant = float(intercept[place] - intercept.mean())
+    if features is None:
+        features = np.arange(difference.size)
+    if rows is None:
+        return _reasons(label, features, np.arange(difference.size), difference, 0.0, top)
+    rows = sparse.csr_array(rows)
+    return [
+        _reasons(label, features, indices, values * difference[indices], constant, top)
+        for indices, values in (
+            (rows.indices[a:b], rows.data[a:b])
+            for a, b in zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+        )
+    ]
+
+
+def _reasons(
+    label: Any, features: Any, places: Any, contributions: Any, constant: float, top: int
+) -> Reasons:
+    strongest = np.argsort(-np.abs(contributions), kind="stable")[:top]
+    strongest = strongest[contributions[strongest] != 0.0]
+    strongest = strongest[np.argsort(-contributions[strongest], kind="stable")]
+    chosen = contributions[strongest]
+    return Reasons(
+        label,
+        tuple(str(features[place]) for place in places[strongest]),
+        chosen,
+        float(contributions.sum() - chosen.sum()) + constant,
+    )
+
+
+def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
+    """Return the rows that a linear estimator inside a model takes, their features, and it."""
+    if hasattr(model, "steps"):
+        before = model[:-1]
+        if len(before):
+            X = None if X is None else before.transform(X)
+            features = before.get_feature_names_out()
+        return _linear_part(model[-1], X, features)
+    if hasattr(model, "best_estimator_") and final_estimator(model) is not model:
+        return _linear_part(model.best_estimator_, X, features)
+    if features is None:
+        features = getattr(model, "feature_names_in_", None)
+    if hasattr(model, "estimator_"):
+        return _linear_part(model.estimator_, X, features)
+    if X is not None:
+        X = model._checked_features(X, reset=False)
+    if hasattr(model, "best_estimator_"):
+        X = None if X is None else model._rows(X)
+        model = model.best_estimator_
+    if not hasattr(model, "coef_"):
+        kernel = getattr(model, "kernel", None)
+        kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
+        raise TypeError(f"model is a {kind}; expected a linear one, with `coef_`.")
+    return X, features, model
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")

@@ -1,0 +1,56 @@
+"""Features that speak for and against a label."""
+
+from typing import Any, Self
+
+from multimargin.plots.drawing import check_axes, style
+
+
+class ReasonsDisplay:
+    """The features that speak for and against a label, as bars to the right and to the left.
+
+    Parameters
+    ----------
+    reasons : Reasons
+        What `multimargin.explain` returns of a row, or of a label in general.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+    bars_ : matplotlib BarContainer
+        The bars, from the top down.
+    """
+
+    def __init__(self, reasons: Any) -> None:
+        self.reasons = reasons
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+
+        Returns
+        -------
+        ReasonsDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        values = self.reasons.contributions
+        ax = check_axes(ax, height=1.2 + 0.28 * max(len(values), 1))
+        colors = [style(0 if value > 0 else 1)["color"] for value in values]
+        self.bars_ = ax.barh(range(len(values)), values, color=colors)
+        ax.set_yticks(range(len(values)), self.reasons.features)
+        ax.invert_yaxis()
+        ax.axvline(0.0, color="0.6", linewidth=0.8)
+        ax.set_xlabel(f"Against, for “{self.reasons.label}”")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,101 @@
+"""Features that speak for and against a label."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from multimargin import (
+    LLSF,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankLSVM,
+    RankSVM,
+    ThresholdedClassifier,
+    explain,
+)
+
+NAMES = ["a", "b", "c", "d"]
+RANDOM = np.random.default_rng(0)
+X = RANDOM.standard_normal((90, 5))
+Y = (X @ RANDOM.standard_normal((5, 4)) > 0.3).astype(int)
+LISTED = [[NAMES[k] for k in np.flatnonzero(row)] for row in Y]
+LINEAR = RankLSVM(kernel="linear", random_state=0)
+
+
+def scores_of(model, rows):
+    inner = getattr(model, "estimator_", getattr(model, "best_estimator_", model))
+    return inner.label_scores(rows)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LINEAR,
+        RankSVM(kernel="linear", bias="free"),
+        LLSF(alpha=0.1, beta=0.1),
+        CalibratedClassifier(LINEAR, cv=2),
+        ThresholdedClassifier(LINEAR, cv=2),
+        LabelRankerCV([1.0], kernel="linear", loss="squared_hinge", cv=2, unit_length=False),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+def test_contributions_add_up_to_the_score_above_the_mean(model, stored):
+    model.fit(X, LISTED)
+    rows = X[:7]
+    scores = scores_of(model, rows)
+    for label in NAMES:
+        for top in (1, 3, 9):
+            found = explain(model, stored(rows), label, top=top)
+            assert max(len(one.features) for one in found) == min(top, 5)
+            expected = scores[:, NAMES.index(label)] - scores.mean(axis=1)
+            np.testing.assert_allclose([one.total for one in found], expected, atol=1e-9)
+
+
+def test_what_is_named_is_strongest():
+    model = LINEAR.fit(X, LISTED)
+    weights = model.coef_[1] - model.coef_.mean(axis=0)
+    (found,) = explain(model, X[:1], "b", top=3)
+    each = X[0] * weights
+    strongest = np.argsort(-np.abs(each))[:3]
+    strongest = strongest[np.argsort(-each[strongest])]
+    assert found.features == tuple(map(str, strongest))
+    np.testing.assert_allclose(found.contributions, each[strongest])
+    general = explain(model, None, "b")
+    np.testing.assert_allclose(general.contributions, np.sort(weights)[::-1])
+    assert general.others == pytest.approx(0.0, abs=1e-12)
+    assert str(found).startswith(f"b: {strongest[0]} ")
+
+
+def test_a_feature_alike_for_all_labels_says_nothing():
+    model = LINEAR.fit(X, LISTED)
+    before = explain(model, X[:2], "a")
+    model.coef_ = model.coef_ + np.arange(5.0)
+    after = explain(model, X[:2], "a")
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_allclose(one.contributions, other.contributions, atol=1e-9)
+
+
+def test_words_of_texts_that_are_scaled_to_unit_length():
+    texts = [" ".join(f"word{k}" for k in np.flatnonzero(row > 0)) for row in X]
+    ranker = LabelRankerCV([1.0], loss="squared_hinge", cv=2)
+    model = make_pipeline(TfidfVectorizer(norm=None), ranker).fit(texts, LISTED)
+    assert ranker.unit_length_
+    (found,) = explain(model, texts[3:4], "c")
+    assert set(found.features) == set(texts[3].split())
+    rows = TfidfVectorizer(norm="l2").fit(texts).transform(texts[3:4])
+    scores = ranker.best_estimator_.label_scores(rows)[0]
+    assert found.total == pytest.approx(scores[2] - scores.mean())
+
+
+def test_what_cannot_be_explained_is_refused():
+    with pytest.raises(TypeError, match="model is a RankLSVM with kernel='rbf'; expected a linear"):
+        explain(RankLSVM().fit(X, LISTED), X, "a")
+    model = make_pipeline(MinMaxScaler(), LINEAR).fit(X, LISTED)
+    with pytest.raises(ValueError, match="label is 'z'; expected one of 'a', 'b', 'c', 'd'"):
+        explain(model, X, "z")
+    with pytest.raises(ValueError, match="top is 0; expected"):
+        explain(model, X, "a", top=0)

@@ -1,0 +1,19 @@
+"""ReasonsDisplay: the bars are the contributions."""
+
+import numpy as np
+
+from multimargin import RankLSVM, explain
+from multimargin.plots import ReasonsDisplay
+
+
+def test_bars_are_the_contributions(data):
+    X, Y = data
+    model = RankLSVM(kernel="linear").fit(X, Y)
+    for reasons in (explain(model, X[:1], 2, top=3)[0], explain(model, None, 2)):
+        display = ReasonsDisplay(reasons).plot()
+        widths = [bar.get_width() for bar in display.bars_]
+        np.testing.assert_allclose(widths, reasons.contributions)
+        names = [tick.get_text() for tick in display.ax_.get_yticklabels()]
+        assert names == list(reasons.features)
+        # The first is above.
+        assert display.ax_.get_ylim()[0] > display.ax_.get_ylim()[1]
