@@ -14,6 +14,12 @@ Dictionary::
     Z      n x q       y o alpha, the dual variables with their signs; B = [Z, -Z 1], W = X^T B
     K      n x n       kernel matrix
 
+The primal and, with the signed z_ik = y_ik alpha_ik, the dual problem are::
+
+    min  1/2 sum_(k=0..q) ||w_k||^2 + C/q sum xi,  y_ik (f_k(x_i) - f_0(x_i)) >= 1 - xi_ik,  xi >= 0
+    max  sum alpha - 1/2 sum_k z_k^T K z_k - 1/2 (sum_k z_k)^T K (sum_k z_k),
+         0 <= alpha <= C/q,  1^T z_k = 0 for every k
+
 Two facts that other solvers can check. Without the zero label (w_0 = 0 and no third term in the
 dual) the labels fall apart into q support vector machines. With v_k = w_k - w_0, minimised over
 w_0, the regulariser is 1/2 tr(V (I + 1 1^T)^-1 V^T): MLRL's, with a fixed covariance.
@@ -29,7 +35,7 @@ Labels = npt.NDArray[np.intp]
 
 
 def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
-    """Solve min 1/2 sum_k ||w_k||^2 + C/q sum xi with y_ik (f_k - f_0)(x_i) >= 1 - xi_ik."""
+    """Solve the primal problem; return its value, W and b."""
     import cvxpy as cp
 
     n, q = Y.shape
@@ -44,7 +50,7 @@ def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
 
 
 def dual(K: Array, Y: Labels, C: float, free: bool = True) -> tuple[float, Array]:
-    """Solve the dual; return its value, minus `primal`, and Z.
+    """Solve the dual problem, as a minimum; return its value, minus `primal`, and Z.
 
     `free=False` leaves the equalities out: no bias, or that of a kernel K + 1.
     """

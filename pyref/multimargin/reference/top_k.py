@@ -1,7 +1,15 @@
 """The top of the ranking: a relevant label against the k highest irrelevant ones.
 
 The ordered weighted pairwise loss of Usunier et al. 2009 with the weights 1/k on the first k
-errors, for the hinge of `rank_svm` and the squared hinge of `rank_lsvm`.
+errors, for the hinge of `rank_svm` and the squared hinge of `rank_lsvm`::
+
+    primal   min  1/2 sum_k ||w_k||^2 + sum_(i, m) c sum_(j <= k_i) loss(f_m(x_i) - f_(j)(x_i))
+    hinge    max  u^T alpha - 1/2 alpha^T Theta alpha,  0 <= alpha <= c,  S alpha <= k_i c
+    squared  max  u^T alpha - 1/2 alpha^T Theta alpha - 1/2 sum alpha^2 / (c share),
+                  alpha >= 0,  share <= 1,  S share <= k_i
+
+with f_(1) >= f_(2) >= ... the scores of the irrelevant labels of x_i. The loss falls, so the sum
+over the k_i highest is the largest sum over k_i of them: the problem is convex.
 
 Dictionary::
 
@@ -11,9 +19,10 @@ Dictionary::
     k                  how many of the r_i irrelevant labels of instance i count: k_i = min(k, r_i)
     c      l_t         C / (|L_i| k_i) for each pair of instance i
     f      l x q       scores
-    alpha  l_t         dual variables
+    alpha  l_t         dual variables; H alpha = 0 with the free bias of the hinge
+    Theta  l_t x l_t   (H^T H) o K, of K + 1 where the bias is penalised, as in `rank_svm`; u: ones
     share  l_t         part of c that a pair has; a relevant label has k_i parts to give away
-    S      groups x l_t   sums over the pairs of an instance and one relevant label
+    S      . x l_t     sums over the pairs of an instance and one relevant label
 """
 
 from __future__ import annotations
