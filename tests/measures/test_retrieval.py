@@ -8,7 +8,15 @@ import pytest
 from sklearn import metrics
 
 from multimargin import RankSVM, measures
-from multimargin.measures import auc_macro, auc_micro, ndcg_at_k, precision_at_k
+from multimargin.measures import (
+    auc_macro,
+    auc_micro,
+    label_propensities,
+    ndcg_at_k,
+    precision_at_k,
+    propensity_scored_precision_at_k,
+    recall_at_k,
+)
 
 WEIGHTED = [
     *(measures.MEASURES[name].function for name in measures.MEASURES),
@@ -169,3 +177,48 @@ def test_more_measures_are_those_that_are_defined():
     assert list(measures.more_measures(np.zeros_like(Y), scores)) == ["precision_at_5"]
     with pytest.raises(ValueError, match="scores"):
         measures.more_measures(Y, scores[:, :3])
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 9])
+@pytest.mark.parametrize("ties", [False, True])
+def test_recall_counts_the_hits_of_precision_by_the_relevant_labels(k, ties):
+    Y, scores = data(ties=ties)
+    Y, scores = Y[:6], scores[:6]
+    each = [
+        precision_at_k(y[None], f[None], k=k) * min(k, Y.shape[1]) / y.sum()
+        for y, f in zip(Y, scores, strict=True)
+        if y.any()
+    ]
+    assert recall_at_k(Y, scores, k=k) == pytest.approx(np.mean(each))
+    weights = np.arange(1.0, 7.0)
+    expected = np.average(each, weights=weights[Y.any(axis=1)])
+    assert recall_at_k(Y, scores, k=k, sample_weight=weights) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="Y_true has no relevant label"):
+        recall_at_k(Y[:1], scores[:1])
+
+
+def test_propensities_are_those_of_the_formula():
+    Y = np.zeros((1000, 3), dtype=int)
+    Y[:10, 1], Y[:500, 2] = 1, 1
+    constant = (np.log(1000) - 1) * 2.5**0.55
+    expected = [1 / (1 + constant * np.exp(-0.55 * np.log(n + 1.5))) for n in (0, 10, 500)]
+    np.testing.assert_allclose(label_propensities(Y), expected)
+    assert np.all(np.diff(expected) > 0)
+    np.testing.assert_allclose(label_propensities(Y, a=0.0), 1 / np.log(1000))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_propensity_scored_precision_by_its_definition(k):
+    Y, scores = data(1)
+    p = np.linspace(0.1, 1.0, Y.shape[1])
+    found, best = 0.0, 0.0
+    for y, f in zip(Y, scores, strict=True):
+        found += sum(y[j] / p[j] for j in np.argsort(-f)[:k])
+        best += sum(sorted(y / p)[::-1][:k])
+    value = propensity_scored_precision_at_k(Y, scores, p, k=k)
+    assert value == pytest.approx(found / best)
+    assert propensity_scored_precision_at_k(Y, Y / p, p, k=k) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match=r"propensities have shape \(2,\); expected \(7,\)"):
+        propensity_scored_precision_at_k(Y, scores, [0.5, 0.5])
+    with pytest.raises(ValueError, match="values in \\(0, 1\\]"):
+        propensity_scored_precision_at_k(Y, scores, p - 0.1)

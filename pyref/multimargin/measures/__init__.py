@@ -32,7 +32,15 @@ from multimargin.measures.registry import (
     more_measures,
     ranking_hamming,
 )
-from multimargin.measures.retrieval import auc_macro, auc_micro, ndcg_at_k, precision_at_k
+from multimargin.measures.retrieval import (
+    auc_macro,
+    auc_micro,
+    label_propensities,
+    ndcg_at_k,
+    precision_at_k,
+    propensity_scored_precision_at_k,
+    recall_at_k,
+)
 from multimargin.measures.scorers import SCORERS, get_scorer
 
 __all__ = [
@@ -51,6 +59,7 @@ __all__ = [
     "hamming_loss",
     "is_error",
     "jaccard",
+    "label_propensities",
     "macro_f1",
     "micro_f1",
     "more_measures",
@@ -58,7 +67,9 @@ __all__ = [
     "one_error",
     "pair_margins",
     "precision_at_k",
+    "propensity_scored_precision_at_k",
     "ranking_average_precision",
     "ranking_hamming",
     "ranking_loss",
+    "recall_at_k",
 ]

@@ -1,8 +1,8 @@
 """Measures of the head of a ranking, and of each label's ranking of the rows.
 
-`precision_at_k` and `ndcg_at_k` look at the k highest labels of each row, `auc_macro` and
-`auc_micro` at how well scores tell the rows (or entries) of a label from the others. Unknown labels
-(NaN) are refused.
+`precision_at_k`, `recall_at_k`, `ndcg_at_k` and `propensity_scored_precision_at_k` look at the k
+highest labels of each row, `auc_macro` and `auc_micro` at how well scores tell the rows (or
+entries) of a label from the others. Unknown labels (NaN) are refused.
 """
 
 import warnings
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from multimargin.checks.labels import check_indicator, check_scores, known_both
-from multimargin.checks.parameters import check_integer
+from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import label_names_of
 from multimargin.checks.weights import check_sample_weight
 
@@ -51,12 +51,141 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
     """
     Y, f, weights = _checked(Y_true, scores, sample_weight)
     k = _checked_k(k, Y.shape[1])
+    return float(np.average(_gains_at(Y, f, k) / k, weights=weights))
+
+
+def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+    """Fraction of the relevant labels that are among the k highest ones.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    k : int, default=5
+        How many labels, at least 1; all of them if there are fewer.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
+
+    Returns
+    -------
+    float
+        In [0, 1]; larger is better. 1 is out of reach where rows have more than k relevant labels.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed, or if no row has a relevant label.
+
+    Notes
+    -----
+    The mean over the rows with a relevant label; ties as in `precision_at_k`.
+    """
+    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    k = _checked_k(k, Y.shape[1])
+    counts = Y.sum(axis=1, dtype=np.int64)
+    defined = counts > 0
+    if weights is not None:
+        defined &= weights > 0.0
+        weights = weights[defined]
+    if not defined.any():
+        raise ValueError("Y_true has no relevant label; expected some to be found.")
+    recalls = _gains_at(Y, f, k)[defined] / counts[defined]
+    return float(np.average(recalls, weights=weights))
+
+
+def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vector:
+    """Propensities of labels: how likely a label that applies to a row is given to it.
+
+    Parameters
+    ----------
+    Y_train : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels of the training rows, n >= 3.
+    a, b : float, default=0.55, 1.5
+        Constants of the data, a at least 0, b above 0; the defaults are those of Jain et al. (2016)
+        for data that they name no others for.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        In (0, 1]; smaller for rarer labels.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed.
+
+    Notes
+    -----
+    1 / (1 + C exp(-a log(N_k + b))) with C = (log n - 1) (b + 1)^a, where N_k is the number of
+    training rows of label k (Jain, Prabhu and Varma 2016, section 4.1).
+    """
+    Y = check_indicator(Y_train, "Y_train")
+    a, b = check_real("a", a, at_least=0.0), check_real("b", b, above=0.0)
+    if Y.shape[0] < 3:
+        raise ValueError(f"Y_train has {Y.shape[0]} rows; expected at least 3.")
+    constant = (np.log(Y.shape[0]) - 1.0) * (b + 1.0) ** a
+    counts = Y.sum(axis=0, dtype=np.int64)
+    propensities: Vector = 1.0 / (1.0 + constant * (counts + b) ** -a)
+    return propensities
+
+
+def propensity_scored_precision_at_k(
+    Y_true: Any, scores: Any, propensities: Any, *, k: int = 5, sample_weight: Any = None
+) -> float:
+    """Precision at k in which a rare label counts more, relative to the best possible.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or data frame of shape (n, q)
+        Indicator of the relevant labels, 0 and 1.
+    scores : array-like of shape (n, q)
+        Finite scores f_k(x); a larger score ranks the label higher.
+    propensities : array-like of shape (q,)
+        In (0, 1], of the training rows: `label_propensities`.
+    k : int, default=5
+        How many labels, at least 1; all of them if there are fewer.
+    sample_weight : array-like of shape (n,), default=None
+        How often each row counts; None counts each once.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 is best.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is malformed, or if no row has a relevant label.
+
+    Notes
+    -----
+    The sum of 1 / p over the relevant labels among the k highest, over all rows, divided by its
+    largest possible value (Jain, Prabhu and Varma 2016); ties as in `precision_at_k`.
+    """
+    Y, f, weights = _checked(Y_true, scores, sample_weight)
+    k = _checked_k(k, Y.shape[1])
+    p = np.asarray(propensities, dtype=np.float64)
+    if p.shape != (Y.shape[1],) or not ((p > 0.0) & (p <= 1.0)).all():
+        raise ValueError(
+            f"propensities have shape {p.shape}; expected ({Y.shape[1]},), values in (0, 1]."
+        )
+    gains = (Y == 1) / p
+    best = np.average(_gains_at(gains, gains, k), weights=weights)
+    if best == 0.0:
+        raise ValueError("Y_true has no relevant label; expected some to be found.")
+    return float(np.average(_gains_at(gains, f, k), weights=weights) / best)
+
+
+def _gains_at(gains: NDArray[Any], f: Vector, k: int) -> Vector:
+    """Return each row's sum of gains of the k highest labels, a mean over the orders of ties."""
     last = -np.partition(-f, k - 1, axis=1)[:, k - 1, None]
     above, tied = f > last, f == last
     places = k - np.count_nonzero(above, axis=1)
-    share = np.count_nonzero(tied & (Y == 1), axis=1) / np.count_nonzero(tied, axis=1)
-    hits = np.count_nonzero(above & (Y == 1), axis=1) + places * share
-    return float(np.average(hits / k, weights=weights))
+    shared = np.sum(gains * tied, axis=1) / np.count_nonzero(tied, axis=1)
+    total: Vector = np.sum(gains * above, axis=1) + places * shared
+    return total
 
 
 def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
