@@ -161,3 +161,8 @@ def test_a_kernel_function_may_return_integers_and_float32():
     for kind in (np.float32, np.int64, bool):
         kernel = Kernel("precomputed", function=lambda A, B, kind=kind: np.ones((3, 3), kind))
         np.testing.assert_array_equal(kernel.matrix(X[:3]), np.ones((3, 3)))
+
+
+def test_missing_values_get_the_advice_that_helps():
+    with pytest.raises(ValueError, match=r"X is not .*contains NaN\. Fill in .* say\.$"):
+        RankSVM().fit([[0.0, np.nan], [1.0, 2.0]], [[0, 1], [1, 0]])

@@ -51,3 +51,11 @@ def test_names_that_occur_twice_are_refused() -> None:
     frame = pandas.DataFrame([[0, 1, 1], [1, 0, 1]], columns=["a", "b", "a"])
     with pytest.raises(ValueError, match="y has several columns named 'a'"):
         check_targets(frame)
+
+
+def test_texts_that_list_labels_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"each is taken for a class; .* y\.str\.split\('\|'\)"):
+        check_targets(np.array(["a|b", "b|c", "a|c", "b"], dtype=object))
+    # Few classes of many rows may have any name.
+    check_targets(np.array(["a|b", "b|c"] * 3, dtype=object))
+    check_targets(np.array(["a", "b", "c"], dtype=object))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, validation_curve
 from sklearn.pipeline import make_pipeline
@@ -11,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from multimargin import RankSVM
 from multimargin.measures import get_scorer
 from multimargin.plots import ParameterCurveDisplay
+from multimargin.plots.parameter_axis import ParameterAxis
 
 MEASURES = {name: get_scorer(name) for name in ("micro_f1", "neg_ranking_loss")}
 
@@ -195,3 +197,15 @@ def test_malformed_results():
         ParameterCurveDisplay.from_cv_results(broken)
     with pytest.raises(TypeError, match="means of 'f1' is not an array of numbers"):
         ParameterCurveDisplay({"C": [1]}, {"f1": ["high"]})
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [([1, 4, 16], "log"), ([0.1, 0.3, 1.0], "log"), ([1, 2, 3], "linear"), ([1, 9], "linear")],
+)
+def test_what_is_spaced_by_factors_is_drawn_so(values, scale):
+    axis = ParameterAxis.of("C", values)
+    axes = pyplot.subplots()[1]
+    axis.draw(axes, "x", None)
+    assert axes.get_xscale() == scale
+    pyplot.close("all")

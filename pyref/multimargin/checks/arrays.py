@@ -28,7 +28,13 @@ def naming(name: str, expected: str) -> Iterator[None]:
         if re.search(rf"(^|for ){name}\b|feature names", str(error)):
             raise
         kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"{name} is not {expected}: {error}") from error
+        found, newline, _ = str(error).partition("\n")
+        if newline and "contains NaN" in found:
+            # What follows advises another estimator.
+            found += " Fill in missing values first, by a sklearn.impute.SimpleImputer say."
+        else:
+            found = str(error)
+        raise kind(f"{name} is not {expected}: {found}") from error
 
 
 def check_as_many_rows(y: Any, X: Any, name: str = "y", of: str = "X") -> None:

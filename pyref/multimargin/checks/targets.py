@@ -77,8 +77,25 @@ def check_targets(y: Any, *, unknown: bool = False) -> Targets:
         raise ValueError(
             f"y has one class only, {classes.tolist()[0]!r}; expected at least two classes."
         )
+    _warn_of_lists_in_texts(classes, codes.size)
     indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
     return Targets(indicator, classes, False, None)
+
+
+def _warn_of_lists_in_texts(classes: NDArray[Any], n: int) -> None:
+    """Warn of texts, most of them different, that list labels with a separator between them."""
+    if 2 * classes.size <= n or not all(isinstance(text, str) for text in classes):
+        return
+    for separator in (",", ";", "|", " "):
+        if 2 * sum(separator in text for text in classes) > classes.size:
+            warnings.warn(
+                f"y is one text a row, {classes.size} different ones in {n} rows, such as "
+                f"{classes[0][:60]!r}, and each is taken for a class; for lists of labels hand "
+                f"over lists: y.str.split({separator!r}) of a column.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return
 
 
 def check_pairs(indicator: NDArray[np.uint8]) -> None:

@@ -67,6 +67,17 @@ class ParameterAxis:
             return
         smallest, largest = self.places.min(), self.places.max()
         if log_scale is None:
-            log_scale = bool(smallest > 0.0 and largest >= _LOGARITHMIC * smallest)
+            log_scale = bool(
+                smallest > 0.0
+                and (largest >= _LOGARITHMIC * smallest or _geometric(np.unique(self.places)))
+            )
         if log_scale:
             (ax.set_xscale if side == "x" else ax.set_yscale)("log")
+
+
+def _geometric(values: Vector) -> bool:
+    """Return whether increasing values are spaced more evenly by their logarithms."""
+    if values.size < 3:
+        return False
+    steps, ratios = np.diff(values), np.diff(np.log(values))
+    return bool(np.std(ratios) / np.mean(ratios) < np.std(steps) / np.mean(steps) - 0.1)
