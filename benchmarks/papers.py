@@ -8,7 +8,11 @@ protocol of its paper; docs/reproduction.md says where we differ, and why.
 
     python benchmarks/papers.py --stored --guide docs/reproduction_tables.md
 
-puts the tables into the guide, from the runs that `benchmarks/published/runs.json` holds.
+puts the tables into the guide, from the runs that `benchmarks/published/runs.json` holds, and
+
+    python benchmarks/papers.py --missing
+
+lists the runs of the tables and figures, on the data at hand, that the file does not hold.
 """
 
 import argparse
@@ -55,6 +59,9 @@ def command_line() -> argparse.ArgumentParser:
         help="show what --runs holds, by default the runs of the guide, and run nothing",
     )
     parser.add_argument(
+        "--missing", action="store_true", help="list the runs that --runs does not hold"
+    )
+    parser.add_argument(
         "--markdown", action="store_true", help="print tables as the guide has them"
     )
     parser.add_argument("--figures", help="folder of the figures; default: figures")
@@ -69,12 +76,13 @@ def command_line() -> argparse.ArgumentParser:
 
 def hand_over(arguments: argparse.Namespace) -> None:
     """Set the variables of the environment that the parts read."""
-    of_the_guide = str(OF_THE_GUIDE) if arguments.stored else None
+    stored = arguments.stored or arguments.missing
+    of_the_guide = str(OF_THE_GUIDE) if stored else None
     for name, value in (
         ("DATA", arguments.data),
         ("RUNS", arguments.runs or of_the_guide),
         ("ONLY", " ".join(arguments.only or ())),
-        ("STORED", "yes" if arguments.stored else None),
+        ("STORED", "yes" if stored else None),
         ("MARKDOWN", "yes" if arguments.markdown or arguments.guide else None),
         ("FIGURES", arguments.figures),
     ):
@@ -93,6 +101,16 @@ def print_parts(parts: Parts) -> None:
             f" {seconds_asked():.0f} s of the processor when they were made",
             flush=True,
         )
+
+
+def print_missing(parts: Parts) -> None:
+    """Print the runs that parts ask for and that are not stored."""
+    missing = import_module("published.runs").missing
+    for part, make in parts.items():
+        with redirect_stdout(io.StringIO()):
+            make()
+        names = missing()
+        print(f"{part}: {len(names)} runs missing", *names, sep="\n  ", flush=True)
 
 
 def fill_guide(page: Path, parts: Parts, *, all_marked: bool) -> None:
@@ -144,6 +162,8 @@ def main() -> None:
     }
     if arguments.guide:
         fill_guide(arguments.guide, chosen, all_marked=not asked)
+    elif arguments.missing:
+        print_missing(chosen)
     else:
         print_parts(chosen)
 

@@ -18,10 +18,10 @@ from multimargin.measures import get_scorer
 from multimargin.plots import LabelAffinityDisplay, LabelFeatureCountDisplay, ParameterCurveDisplay
 from published.comparison import chosen, folds
 from published.figures import axes, save
-from published.llsf import FORMS, TABLE_I, load, part, selection
+from published.llsf import FORMS, REPAIRED, TABLE_I, load, part, selection
 from published.runs import all_of, stored_only
 
-FIGURE_4 = ("medical", "rcv1(subset1)")
+FIGURE_4 = ("medical", "rcv1(subset1)", REPAIRED)
 ALPHAS = [2.0**k for k in range(-10, 11, 5)]
 BETAS = [2.0**k for k in range(-10, 6, 5)]
 
@@ -38,23 +38,23 @@ def figure_4() -> None:
         LabelFeatureCountDisplay(kept).plot(ax=ax)
         ax.set_title(f"{name}: LLSF{form}")
         cells = (str(min(kept)), f"{np.median(kept):g}", str(max(kept)))
-        lines.append((name, f"LLSF{form}", *cells, str(TABLE_I[name][1])))
+        lines.append((name, f"LLSF{form}", *cells, str(TABLE_I[name.partition("-")[0]][1])))
     save(drawn[0].figure, "llsf-figure-4")
     header = ("data", "form", "smallest", "median", "largest", "features")
     print_table("Huang et al. 2015, figure 4: features a label", header, lines)
 
 
 @cache
-def affinities(form: str) -> LabelAffinityDisplay:
-    """Return the cosines on the first part of rcv1(subset1), drawn."""
-    A, _, Ya, _ = part("rcv1(subset1)", 0)
+def affinities(name: str, form: str) -> LabelAffinityDisplay:
+    """Return the cosines on the first part of a data set, drawn."""
+    A, _, Ya, _ = part(name, 0)
     model = LLSF(0.5, 0.1, convexify=FORMS[form], tol=1e-2, threshold=0.5).fit(A, Ya)
     return LabelAffinityDisplay.from_estimator(model, Ya, axes=axes(1, 2))
 
 
-def correlation(form: str) -> float:
+def correlation(name: str, form: str) -> float:
     """Return the correlation of the two cosines of label pairs."""
-    shown = affinities(form)
+    shown = affinities(name, form)
     upper = np.triu_indices(len(shown.label_affinity), 1)
     pairs = shown.label_affinity[upper], shown.coefficient_affinity[upper]
     kept = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
@@ -63,11 +63,16 @@ def correlation(form: str) -> float:
 
 def figure_5() -> None:
     """Draw the affinities, and print their correlation."""
-    jobs = {form: (f"llsf figure 5{form}", partial(correlation, form)) for form in FORMS}
-    for form, value in all_of(jobs).items():
-        print_note(f"LLSF{form}: the affinities of label pairs correlate by {value:.3f}")
+    jobs = {
+        (name, form): (f"llsf figure 5 {name}{form}", partial(correlation, name, form))
+        for name in chosen(FIGURE_4[1:])
+        for form in FORMS
+    }
+    for (name, form), value in all_of(jobs).items():
+        print_note(f"{name}, LLSF{form}: the affinities of label pairs correlate by {value:.3f}")
         if not stored_only():
-            save(affinities(form).figure_, "llsf-figure-5" + ("-convex" if FORMS[form] else ""))
+            file = "llsf-figure-5" + name.removeprefix("rcv1(subset1)")
+            save(affinities(name, form).figure_, file + ("-convex" if FORMS[form] else ""))
 
 
 def line(name: str, alpha: float) -> list[float]:
@@ -93,7 +98,7 @@ def figure_6() -> None:
         ax = axes(1, 1)[0]
         parameters = {"alpha": [a for a, _ in pairs], "beta": [b for _, b in pairs]}
         ParameterCurveDisplay(parameters, {"example_f1": flat}).plot(ax=ax)
-        save(ax.figure, f"llsf-figure-6-{name.partition('(')[0]}")
+        save(ax.figure, f"llsf-figure-6-{name.replace('(subset1)', '')}")
         lines = [
             (f"2^{np.log2(alpha):g}", *(f"{value:.3f}" for value in row))
             for alpha, row in found.items()

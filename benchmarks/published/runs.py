@@ -15,6 +15,7 @@ Key = TypeVar("Key")
 # Runs of this process, and the seconds of those that the current table asked for.
 _made: dict[str, dict[str, Any]] = {}
 _asked: dict[str, float] = {}
+_missing: list[str] = []
 
 
 def once(name: str, run: Callable[[], Any]) -> Any:
@@ -43,6 +44,7 @@ def once(name: str, run: Callable[[], Any]) -> Any:
     kept = _kept()
     if name not in kept:
         if stored_only():
+            _missing.append(name)
             raise LookupError(f"{name} has not been run.")
         start = time.process_time()
         value = run()
@@ -83,6 +85,19 @@ def stored_only() -> bool:
         True with ``papers.py --stored``.
     """
     return bool(os.environ.get("MULTIMARGIN_STORED"))
+
+
+def missing() -> list[str]:
+    """Return the runs that were asked for since the last call, and that nobody made.
+
+    Returns
+    -------
+    list of str
+        Their names.
+    """
+    names = list(dict.fromkeys(_missing))
+    _missing.clear()
+    return names
 
 
 def seconds_asked() -> float:
