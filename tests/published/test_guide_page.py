@@ -54,7 +54,7 @@ def test_the_command_fills_a_page(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs, page = tmp_path / "runs.json", tmp_path / "page.md"
-    made = {"llsf figure 5": {"value": 0.25, "seconds": 3.0}}
+    made = {"llsf figure 5 rcv1(subset1)": {"value": 0.25, "seconds": 3.0}}
     runs.write_text(json.dumps(made), encoding="utf-8")
     page.write_text(PAGE.replace("mlodm/table-1", "llsf/figure-5"), encoding="utf-8")
     for name in ("RUNS", "STORED", "MARKDOWN"):
@@ -64,7 +64,8 @@ def test_the_command_fills_a_page(
     runpy.run_path(str(PAPERS), run_name="__main__")
     text = page.read_text(encoding="utf-8")
     assert (
-        "<!-- llsf/figure-5 -->\n\nLLSF: the affinities of label pairs correlate by 0.250" in text
+        "<!-- llsf/figure-5 -->\n\nrcv1(subset1), LLSF: the affinities of label pairs correlate by "
+        "0.250" in text
     )
     assert "| `llsf/figure-5` | cosines | 3 s | not run |" in text
     assert "\nold\n" in text
