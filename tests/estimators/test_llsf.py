@@ -67,8 +67,9 @@ def test_scores_against_threshold(digits):
     assert np.mean(model.predict(X_test) != Y_test) < 0.8 * np.mean(majority != Y_test)
 
 
-@pytest.mark.parametrize("solver", ["cd", "admm", "apg"])
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("solver", "alpha"), [("cd", 0.0), ("admm", 0.0), ("admm", 0.5), ("apg", 0.0), ("apg", 0.5)]
+)
 def test_sparse_features_threads_and_seeds_change_nothing(solver, alpha):
     X, Y = random_problem(1, n=60, d=40, q=5)
     X[np.abs(X) < 1.0] = 0.0
@@ -292,7 +293,7 @@ def test_selected_features_keep_their_names() -> None:
     pd.testing.assert_frame_equal(selected, X[selected.columns])
 
 
-@pytest.mark.parametrize(("alpha", "solver"), [(0.0, "cd"), (0.5, "cd"), (0.5, "apg")])
+@pytest.mark.parametrize(("alpha", "solver"), [(0.0, "cd"), (0.5, "apg")])
 def test_history_has_every_epoch(alpha, solver):
     X, Y = random_problem(14)
     model = LLSF(alpha=alpha, beta=0.1, solver=solver, tol=1e-8).fit(X, Y)

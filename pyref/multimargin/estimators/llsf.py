@@ -93,11 +93,11 @@ default="scores"
         published loop (Algorithm 1) on the problem as printed; where that is not convex, it has no
         minimum, and what comes out depends on `max_iter`.
     solver : {"auto", "cd", "admm", "apg"}, default="auto"
-        "cd" is coordinate descent over working sets, for sparse solutions; "admm" the alternating
-        direction method of multipliers in the eigenbasis of the quadratic form, for dense ones; its
-        eigenvalues take O(n d min(n, d)) operations, which cannot be interrupted, and memory for
-        d min(n, d) numbers. "auto" chooses between the two by size and `beta`. "apg" is the
-        accelerated proximal gradient of the paper with adaptive restart. Unused for
+        "admm" is the alternating direction method of multipliers in the eigenbasis of the quadratic
+        form; its eigenvalues take O(n d min(n, d)) operations, which cannot be interrupted, and
+        memory for d min(n, d) numbers. "apg" is the accelerated proximal gradient of the paper with
+        adaptive restart. "cd" is coordinate descent over working sets, for ``alpha=0`` only and
+        sparse solutions. "auto" chooses by size, `alpha` and `beta`. Unused for
         ``convexify=False``.
     tol : float, default=1e-3
         Relative duality gap, and KKT residual relative to the largest entry of X^T Y, at which to
@@ -196,6 +196,11 @@ default="scores"
         check_real("gamma", self.gamma, above=0.0)
         make_threshold(self.threshold)
         check_choice("solver", self.solver, SOLVERS)
+        if self.solver == "cd" and self.alpha > 0.0 and self.convexify:
+            raise ValueError(
+                "solver is 'cd'; expected 'auto', 'admm' or 'apg' for"
+                f" alpha={self.alpha!r}: coordinate descent needs alpha=0."
+            )
         check_real("tol", self.tol, above=0.0)
         check_verbosity(self.verbose)
         check_max_time(self.max_time)

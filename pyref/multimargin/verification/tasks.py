@@ -33,7 +33,7 @@ SOLVERS: dict[type, tuple[str, ...]] = {
     RankHLapSVM: ("bcd", "bcd", "dcd", "exact"),
     MLRL: ("splitting", "splitting", "alternating", "exact"),
     SSMLRL: ("splitting", "splitting", "alternating", "exact"),
-    LLSF: ("cd", "admm", "apg"),
+    LLSF: ("auto", "admm", "apg"),
 }
 # How often each method is drawn.
 METHODS = (

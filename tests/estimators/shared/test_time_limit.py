@@ -51,7 +51,6 @@ MODELS = [
     MLRL(lam=1e-4, solver="alternating"),
     MLRL(lam=1e-4, fixed_covariance=COUPLED),
     SSMLRL(lam1=1e-4),
-    LLSF(beta=0.1, solver="cd"),
     LLSF(beta=0.1, solver="cd", alpha=0.0),
     LLSF(beta=0.1, solver="admm"),
     LLSF(beta=0.1, solver="apg"),

@@ -36,7 +36,6 @@ MOST_EIGENVALUES = 4096
 _EIGENVALUES_PER_LABEL = 50
 # Below this share of the largest useful beta, solutions have so many features that coordinate
 # descent is slower than the alternating direction method.
-_DENSE_COUPLED = 0.01
 _DENSE_ALONE = 0.0005
 
 
@@ -266,11 +265,13 @@ def is_affordable(X: Any, labels: int) -> bool:
 
 def choose_solver(X: Any, indicator: NDArray[Any], coupling: Matrix | None, beta: float) -> str:
     """Name the loop that `solver="auto"` stands for."""
-    if not is_affordable(X, indicator.shape[1]):
+    affordable = is_affordable(X, indicator.shape[1])
+    if coupling is not None:
+        return "admm" if affordable else "apg"
+    if not affordable:
         return "cd"
     C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
-    share = _DENSE_ALONE if coupling is None else _DENSE_COUPLED
-    return "admm" if beta <= share * np.abs(C).max() else "cd"
+    return "admm" if beta <= _DENSE_ALONE * np.abs(C).max() else "cd"
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@
 //! Where we deviate: the published problem need not be convex, and then has no minimum. The caller shifts the diagonal
 //! of `R` (see the Python module) or asks for the published loop, which stops before its numbers overflow.
 //!
-//! [`descent`] (coordinate descent over working sets) is fast where most coefficients are 0, [`admm`] where many are not and
-//! `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the paper, with adaptive restart
+//! [`descent`] (coordinate descent over working sets) is for labels that are not coupled, and fast where most coefficients
+//! are 0; [`admm`] is fast where `X` is small enough for its eigenvalues; [`apg`] is the accelerated proximal gradient of the paper, with adaptive restart
 //! or as published. All certify the point they return in [`certificate`].
 
 pub mod admm;
@@ -25,12 +25,10 @@ pub mod apg;
 pub mod certificate;
 pub mod descent;
 pub mod eigenbasis;
-mod label_descent;
 mod lasso;
 mod line_search;
 pub mod quadratic;
 pub mod request;
-mod row_descent;
 mod soft_threshold;
 
 use crate::error::SolverError;
@@ -40,6 +38,45 @@ use crate::parallel::threads::Threads;
 use crate::report::{Report, Settings, Status, Trace, verdict};
 use certificate::Certificate;
 use quadratic::Quadratic;
+
+/// `Y`, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// 1 where a row has a label, `n x q`.
+    pub indicator: &'a [u8],
+    /// `q`.
+    pub labels: usize,
+    /// What each row of the indicator is multiplied by: the square roots of the weights of the rows. None is 1.
+    pub scales: Option<&'a [f64]>,
+}
+
+impl Rows<'_> {
+    /// The entry of row `i` and label `k`.
+    pub fn entry(&self, i: usize, k: usize) -> f64 {
+        let relevant = f64::from(self.indicator[i * self.labels + k]);
+        self.scales.map_or(relevant, |scales| scales[i] * relevant)
+    }
+
+    /// Whether there is a row of labels, and a scale, for each of `n` rows of features.
+    fn check(&self, n: usize) -> Result<(), SolverError> {
+        let scaled = self.scales.is_none_or(|scales| {
+            scales.len() == n && scales.iter().all(|s| s.is_finite() && *s >= 0.0)
+        });
+        if self.labels > 0 && self.indicator.len() == n * self.labels && scaled {
+            return Ok(());
+        }
+        Err(SolverError::Argument {
+            name: "row_scales",
+            found: format!("numbers that do not fit {n} rows of {} labels", self.labels),
+            expected: "a finite number of at least 0 for each row",
+        })
+    }
+
+    /// `n`.
+    pub fn count(&self) -> usize {
+        self.indicator.len() / self.labels
+    }
+}
 
 /// The data of one problem.
 #[derive(Debug)]

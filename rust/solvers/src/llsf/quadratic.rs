@@ -288,27 +288,6 @@ fn sparse_products(x: Sparse<'_>, d: usize, weights: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `||x_j||^2` of every column.
-pub fn squared_column_norms(features: Features<'_>) -> Vec<f64> {
-    let mut norms = memory::zeros(features.columns(), Purpose::Columns);
-    for i in 0..features.rows() {
-        match features {
-            Features::Dense(x) => {
-                for (norm, value) in norms.iter_mut().zip(x.row(i)) {
-                    *norm += value * value;
-                }
-            }
-            Features::Sparse(x) => {
-                let (indices, values) = x.row(i);
-                for (&j, value) in indices.iter().zip(values) {
-                    norms[j as usize] += value * value;
-                }
-            }
-        }
-    }
-    norms
-}
-
 /// `X^T X`, `d x d`.
 fn gram(features: Features<'_>) -> Vec<f64> {
     let (n, d) = (features.rows(), features.columns());
@@ -375,21 +354,4 @@ pub fn add_coupled(
             true,
         );
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::linalg::features::Dense;
-
-    #[test]
-    fn column_norms_of_both_storages() {
-        let dense = [1.0, 0.0, 2.0, -3.0, 0.0, 0.5];
-        let dense = Features::Dense(Dense::new(&dense, 2, 3).unwrap());
-        let (data, indices, starts) = ([1.0, 2.0, -3.0, 0.5], [0, 2, 0, 2], [0, 2, 4]);
-        let sparse = Features::Sparse(Sparse::new(&data, &indices, &starts, 3).unwrap());
-        for features in [dense, sparse] {
-            assert_eq!(squared_column_norms(features), [10.0, 0.0, 4.25]);
-        }
-    }
 }

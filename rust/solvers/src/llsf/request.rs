@@ -2,7 +2,7 @@
 
 use super::apg::{self, Variant};
 use super::eigenbasis::{Eigenbasis, Eigenpairs};
-use super::{Problem, Solution, admm, descent};
+use super::{Problem, Rows, Solution, admm, descent};
 use crate::error::SolverError;
 use crate::linalg::features::Features;
 use crate::parallel::threads::Threads;
@@ -17,45 +17,6 @@ pub enum Solver {
     Directions,
     /// [`super::apg`]
     Gradient(Variant),
-}
-
-/// `Y`, row after row.
-#[derive(Clone, Copy, Debug)]
-pub struct Rows<'a> {
-    /// 1 where a row has a label, `n x q`.
-    pub indicator: &'a [u8],
-    /// `q`.
-    pub labels: usize,
-    /// What each row of the indicator is multiplied by: the square roots of the weights of the rows. None is 1.
-    pub scales: Option<&'a [f64]>,
-}
-
-impl Rows<'_> {
-    /// The entry of row `i` and label `k`.
-    pub fn entry(&self, i: usize, k: usize) -> f64 {
-        let relevant = f64::from(self.indicator[i * self.labels + k]);
-        self.scales.map_or(relevant, |scales| scales[i] * relevant)
-    }
-
-    /// Whether there is a row of labels, and a scale, for each of `n` rows of features.
-    fn check(&self, n: usize) -> Result<(), SolverError> {
-        let scaled = self.scales.is_none_or(|scales| {
-            scales.len() == n && scales.iter().all(|s| s.is_finite() && *s >= 0.0)
-        });
-        if self.labels > 0 && self.indicator.len() == n * self.labels && scaled {
-            return Ok(());
-        }
-        Err(SolverError::Argument {
-            name: "row_scales",
-            found: format!("numbers that do not fit {n} rows of {} labels", self.labels),
-            expected: "a finite number of at least 0 for each row",
-        })
-    }
-
-    /// `n`.
-    pub fn count(&self) -> usize {
-        self.indicator.len() / self.labels
-    }
 }
 
 /// What is known of `Y`.

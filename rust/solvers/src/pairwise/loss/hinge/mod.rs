@@ -8,16 +8,14 @@
 //! min 1/2 ||a - u||^2 + 1/2 ||b - v||^2 + lambda * sum over pairs of max(0, b_n - a_m)
 //! ```
 //!
-//! Labels that no pair leaves in doubt are settled by bounds ([`brackets`]), the others by splitting them ([`split`]).
+//! Labels that no pair leaves in doubt are settled at once, the others by splitting them ([`split`]).
 //! Only the smaller side is ever sorted. The roles are symmetric under `(a, b) -> (-b, -a)`.
 
-mod brackets;
 mod lone;
 mod ranked;
 mod split;
 
 use super::{Loss, Pairs};
-use brackets::Bracket;
 use split::{Group, split};
 
 /// The hinge loss `max(0, 1 - z)`.
@@ -59,10 +57,6 @@ pub struct HingeWorkspace {
     /// The smaller side, in descending order. If that is the irrelevant one, both sides are negated.
     u: Vec<Small>,
     v: Large,
-    /// How many lower and upper brackets each of `v` is above.
-    above_lower: Vec<u32>,
-    above_upper: Vec<u32>,
-    brackets: Vec<Bracket>,
     groups: Vec<Group>,
     /// Number and sum of `t - v` of the larger side between two thresholds, and between which each one is.
     buckets: Vec<(usize, f64)>,
@@ -132,6 +126,37 @@ impl HingeWorkspace {
             negated,
             above,
             highest_u,
+        }
+    }
+
+    /// Settles the labels of the larger side above the limit, which are active in all pairs: writes their displacements,
+    /// and raises the smaller side by what they add.
+    fn settle_above(
+        &mut self,
+        gathered: &Gathered,
+        limit: f64,
+        centre: &[f64],
+        relevant: usize,
+        lambda: f64,
+        displacement: &mut [f64],
+    ) {
+        let (large, sign, margin) = if gathered.negated {
+            (0..relevant, -1.0, -1.0)
+        } else {
+            (relevant..centre.len(), 1.0, 0.0)
+        };
+        let fall = -sign * lambda * self.u.len() as f64;
+        for (displacement, score) in displacement[large.clone()].iter_mut().zip(&centre[large]) {
+            *displacement = if sign * score - margin > limit {
+                fall
+            } else {
+                0.0
+            };
+        }
+        let raised = lambda * gathered.above.0 as f64;
+        for u in &mut self.u {
+            u.score += raised;
+            u.raised += raised;
         }
     }
 
@@ -230,9 +255,6 @@ impl Loss for Hinge {
             workspace.settle_above(&gathered, limit, centre, relevant, lambda, displacement);
         }
         let sign = if gathered.negated { -1.0 } else { 1.0 };
-        if workspace.v.len() >= brackets::LEAST_SIZE {
-            workspace.settle(lambda, sign, displacement);
-        }
         split(workspace, lambda, sign, displacement);
     }
 
@@ -354,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Sides of 40 and more: here labels are settled by brackets first.
+    /// Sides of 40 and more.
     #[test]
     fn large_blocks_agree_with_coordinate_descent_over_pairs() {
         let mut random = fastrand::Rng::with_seed(6);
