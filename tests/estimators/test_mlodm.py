@@ -29,6 +29,18 @@ def test_scores_are_those_of_the_exact_solution(problem):
     assert not model.intercept_.any()
 
 
+@pytest.mark.parametrize("class_weight", [None, {0: 3.0}])
+def test_the_published_step_reaches_the_optimum_of_the_exact_programme(problem, class_weight):
+    X, Y = problem
+    settings = {"kernel": "rbf", "C": 4.0, "class_weight": class_weight, "max_iter": 10**5}
+    published = MLODM(solver="multiplicative", tol=1e-7, **settings).fit(X, Y)
+    exactly = MLODM(solver="exact", tol=1e-7, **settings).fit(X, Y)
+    assert published.status_ == "converged"
+    assert published.objective_ == pytest.approx(exactly.objective_, rel=1e-6)
+    assert published.dual_objective_ <= exactly.objective_ * (1 + 1e-7)
+    assert_allclose(published.label_scores(X), exactly.label_scores(X), atol=1e-3)
+
+
 def test_theta_zero_and_mu_one_is_least_squares(problem):
     X, Y = problem
     pairs = ep.pairs(Y)

@@ -254,7 +254,7 @@ def solve_pairwise(draw: Drawer) -> Call:
         "kernel_name": name,
         **draw.kernel(),
         "bias": draw.choice("free", "penalized", "none"),
-        "solver": draw.choice("bcd", "dcd", "frank-wolfe"),
+        "solver": draw.choice("bcd", "dcd", "frank-wolfe", "multiplicative"),
         "start": start,
         "max_epochs": draw.epochs(),
         "seed": draw.count(0, 1),

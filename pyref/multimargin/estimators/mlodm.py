@@ -1,6 +1,6 @@
 """mlODM: the optimal margin distribution of label pairs."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,11 @@ class MLODM(PairwiseClassifier):
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
-    <solver>
+    solver : {"bcd", "dcd", "multiplicative", "exact"}, default="bcd"
+        "bcd" solves one instance exactly at a time; "multiplicative" is the published block step,
+        by multiplicative updates of an instance's dual variables, which reaches the same point
+        more slowly; "dcd" is dual coordinate descent, one pair at a time; "exact" an interior-point
+        solver (needs the extra ``multimargin[exact]``), for small problems.
     <threshold>
     <stopping>
     <run_parameters>
@@ -62,6 +66,8 @@ class MLODM(PairwiseClassifier):
     >>> model.status_
     'converged'
     """
+
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "multiplicative", "exact")
 
     theta: float
     mu: float

@@ -29,7 +29,7 @@ SOLVERS: dict[type, tuple[str, ...]] = {
     RankSVMz: ("bcd", "bcd", "dcd", "exact"),
     RankLSVM: ("bcd", "bcd", "dcd", "exact"),
     RankCVM: ("bcd", "bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"),
-    MLODM: ("bcd", "bcd", "dcd", "exact"),
+    MLODM: ("bcd", "bcd", "dcd", "multiplicative", "exact"),
     RankHLapSVM: ("bcd", "bcd", "dcd", "exact"),
     MLRL: ("splitting", "splitting", "alternating", "exact"),
     SSMLRL: ("splitting", "splitting", "alternating", "exact"),

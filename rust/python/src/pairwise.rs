@@ -11,7 +11,7 @@ use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::request::{Answer, Geometry, Request, Solver};
+use multimargin_solvers::pairwise::request::{Answer, Geometry, Request, SOLVERS, Solver};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Settings};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -122,10 +122,11 @@ impl PairwiseRequest<'_> {
             "bcd" => Ok(Solver::Blocks),
             "dcd" => Ok(Solver::Pairs),
             "frank-wolfe" => Ok(Solver::FrankWolfe),
+            "multiplicative" => Ok(Solver::Multiplicative),
             other => Err(value_error(SolverError::Argument {
                 name: "solver",
                 found: format!("{other:?}"),
-                expected: "'bcd', 'dcd' or (hinge only) 'frank-wolfe'",
+                expected: SOLVERS,
             })),
         }
     }

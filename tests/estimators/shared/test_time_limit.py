@@ -38,6 +38,7 @@ MODELS = [
     RankSVM(C=100.0, bias="penalized"),
     RankSVM(C=100.0, cache_size=0),
     RankSVM(C=100.0, solver="dcd"),
+    MLODM(C=100.0, solver="multiplicative"),
     RankSVM(C=100.0, solver="frank-wolfe"),
     RankSVM(C=100.0, solver="frank-wolfe", bias="none"),
     RankLSVM(C=100.0),

@@ -1,7 +1,7 @@
 //! Losses of label pairs: a [`loss::Loss`] (value and proximal map) and [`scores::Scores`] (a kernel or linear features)
 //! make a problem, a [`Setup`] says how to solve it; a [`request::Request`] chooses among all of them.
 //!
-//! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair) with
+//! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair, or [`multiplicative`]) with
 //! a rule for the bias ([`bias`]); slow problems get momentum (`momentum`) and proximal point steps (`proximal_newton`).
 //! [`frank_wolfe`] is the loop as published.
 
@@ -11,6 +11,7 @@ pub mod dcd;
 pub mod frank_wolfe;
 pub mod loss;
 mod momentum;
+pub mod multiplicative;
 mod outer;
 mod prompt;
 mod proximal_newton;

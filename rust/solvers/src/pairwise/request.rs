@@ -3,6 +3,7 @@
 
 use super::bcd::{Proximal, certifies_slowly};
 use super::dcd::{OnePair, PairLoss};
+use super::multiplicative::Multiplicative;
 use super::scores::{KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel};
 use super::{Setup, frank_wolfe, solve};
 use crate::error::SolverError;
@@ -12,6 +13,10 @@ use crate::linalg::features::{Features, Sparse};
 use crate::report::{Monitor, Solution};
 use std::sync::Arc;
 
+/// The loops by name.
+pub const SOLVERS: &str =
+    "'bcd', 'dcd', (hinge only) 'frank-wolfe' or (optimal margin only) 'multiplicative'";
+
 /// The loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
@@ -19,6 +24,8 @@ pub enum Solver {
     Blocks,
     /// One pair at a time: [`super::dcd`].
     Pairs,
+    /// Steps of one instance as published for mlODM: [`super::multiplicative`].
+    Multiplicative,
     /// As published for Rank-SVM: [`super::frank_wolfe`].
     FrankWolfe,
 }
@@ -117,7 +124,7 @@ impl Request<'_> {
         let threads = Arc::clone(&self.setup.threads);
         let (labels, setup) = (&self.labels, self.setup);
         let solution = match self.solver {
-            Solver::Pairs | Solver::FrankWolfe if labels.have_top() => {
+            solver if solver != Solver::Blocks && labels.have_top() => {
                 Err(SolverError::Unsupported(
                     "only solver 'bcd' compares with the highest irrelevant labels alone",
                 ))
@@ -130,13 +137,24 @@ impl Request<'_> {
                 let step = |labels: &Labels| OnePair::new(loss.clone(), labels);
                 solve(labels, scores, step, setup, monitor)
             }
+            Solver::Multiplicative => {
+                let Some(loss) = loss.as_optimal_margin() else {
+                    return Err(SolverError::Argument {
+                        name: "solver",
+                        found: "\"multiplicative\"".into(),
+                        expected: SOLVERS,
+                    });
+                };
+                let step = |_: &Labels| Ok(Multiplicative::new(loss));
+                solve(labels, scores, step, setup, monitor)
+            }
             Solver::FrankWolfe if L::BOX && !L::ZERO_LABEL => {
                 frank_wolfe::solve(labels, scores, setup, monitor)
             }
             Solver::FrankWolfe => Err(SolverError::Argument {
                 name: "solver",
                 found: "\"frank-wolfe\"".into(),
-                expected: "'bcd', 'dcd' or (hinge only) 'frank-wolfe'",
+                expected: SOLVERS,
             }),
         }?;
         let slow = S::WEIGHTS && certifies_slowly(labels);
