@@ -15,7 +15,7 @@ from multimargin.verification import __main__ as verification
 from multimargin.verification import campaign
 from multimargin.verification.bounds import optimum
 from multimargin.verification.campaign import judge, run, write_reproducer
-from multimargin.verification.tasks import ENDS, draw_task
+from multimargin.verification.tasks import ENDS, draw_task, strained
 from tests.support.subsets import first_fast
 
 
@@ -108,6 +108,12 @@ def test_exceptions_and_hangs_are_misses(monkeypatch):
     monkeypatch.setattr(campaign, "PATIENCE", 1)
     monkeypatch.setattr(MLRL, "_solve", hang)
     assert judge(draw_task(7, 0, MLRL, "splitting")).status == "timeout"
+
+
+def test_a_fit_that_knows_nothing_of_its_model_is_no_miss():
+    # C of 1e17 and squares of 1e-13: the margin of Rank-CVM rounds to 0.
+    verdict = judge(strained(draw_task(33, 1376)))
+    assert (verdict.status, verdict.misses) == ("inexact", [])
 
 
 def test_a_miss_leaves_a_program_behind(tmp_path, monkeypatch, capsys):

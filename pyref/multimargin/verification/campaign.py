@@ -77,6 +77,9 @@ def judge(task: Task) -> Verdict:
             _fit(task, model)
             if not hasattr(model, "status_"):
                 return Verdict(task, "interrupted")
+            if model.status_ == "inexact" and not np.isfinite(model.objective_):
+                # Rounding has left nothing of the model, and the fit says so.
+                return Verdict(task, "inexact")
             value = returned(task, model)
     except ExactSolverError:
         return Verdict(task, "exact solver failed")
