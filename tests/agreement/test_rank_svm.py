@@ -627,7 +627,7 @@ def test_frank_wolfe_with_free_bias_follows_the_published_loop(seed):
         ({"tolerance": 0.0}, "tol is 0, expected a positive number"),
         ({"max_epochs": 0}, "max_iter is 0, expected at least 1"),
         ({"bias": "some"}, "bias is \"some\", expected 'free', 'penalized' or 'none'"),
-        ({"solver": "magic"}, "solver is \"magic\", expected 'bcd', 'dcd' or"),
+        ({"solver": "magic"}, "solver is \"magic\", expected 'bcd', 'dcd', "),
         ({"loss": "log"}, "loss is \"log\", expected 'hinge'"),
         ({"kernel_name": "magic"}, "kernel is \"magic\", expected 'linear'"),
         ({"start": np.zeros((39, 5))}, "start"),

@@ -14,7 +14,7 @@ MODELS = [RankSVM(), RankSVM(kernel="linear"), RankLSVM(), RankCVM(), MLODM(), R
 class InterruptedThreshold(Threshold):
     """A threshold during whose fit Ctrl-C is pressed."""
 
-    def fit(self, scores: Any, y: Any, X: Any = None) -> Self:
+    def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         raise KeyboardInterrupt
 
     def predict(self, scores: Any, X: Any = None) -> Any:
