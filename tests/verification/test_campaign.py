@@ -94,6 +94,11 @@ def test_an_early_end_that_says_converged_is_found(monkeypatch):
     assert any("converged at" in miss for miss in judge(task).misses)
 
 
+def test_dual_variables_that_are_almost_nothing_divide_nothing():
+    # Sums of 1e-310 are inside of every bound.
+    assert judge(strained(draw_task(33, 5257))).misses == []
+
+
 def test_exceptions_and_hangs_are_misses(monkeypatch):
     def fail(*_):
         raise OverflowError("no luck")

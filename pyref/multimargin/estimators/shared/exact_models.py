@@ -142,7 +142,7 @@ def below(alpha: Array, problem: Problem, most: Array) -> Array:
     """Move alpha to where the pairs of a relevant label sum to at most `most`."""
     group, total = problem.group, np.bincount(problem.group, alpha)
     if problem.bias != "free":
-        share = np.minimum(1.0, most / np.maximum(total, 1e-300))
+        share = np.divide(most, total, out=np.ones_like(total), where=total > most)
         return np.asarray(alpha * share[group])
     share = problem.top / np.bincount(group)
     interior = flows.interior_circulation(problem.pairs, problem.c * share[group], problem.shape[1])
