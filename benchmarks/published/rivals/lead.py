@@ -15,9 +15,11 @@ in public text.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from multimargin.baselines.base import BaselineClassifier
-from multimargin.baselines.binary import check_classifier, decision, fit_all, with_columns
+from multimargin.baselines.binary import check_classifier, decision, fit_all
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
@@ -96,7 +98,7 @@ class LEAD(BaselineClassifier):
         children = [k for k, family in enumerate(self.parents_) if family]
         refitted = fit_all(
             self.estimator,
-            ((with_columns(X, Y[:, list(self.parents_[k])]), Y[:, k]) for k in children),
+            ((_with_columns(X, Y[:, list(self.parents_[k])]), Y[:, k]) for k in children),
             self.n_jobs,
         )
         for k, classifier in zip(children, refitted, strict=True):
@@ -106,5 +108,14 @@ class LEAD(BaselineClassifier):
         scores = np.zeros((X.shape[0], len(self.order_)))
         for k in self.order_:
             seen = scores[:, list(self.parents_[k])] > 0.0
-            scores[:, k] = decision(self.estimators_[k], with_columns(X, seen))
+            scores[:, k] = decision(self.estimators_[k], _with_columns(X, seen))
         return scores
+
+
+def _with_columns(X: Any, columns: NDArray[Any]) -> Any:
+    """Append columns of zeros and ones to features."""
+    if columns.shape[1] == 0:
+        return X
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(columns.astype(np.float64))], format="csr")
+    return np.hstack([X, columns])

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import SVC
 
@@ -51,12 +50,3 @@ def decision(classifier: Any, X: Any) -> Matrix:
     if hasattr(classifier, "predict_proba"):
         return np.asarray(classifier.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)
     return np.asarray(classifier.predict(X), dtype=np.float64) - 0.5
-
-
-def with_columns(X: Any, columns: NDArray[Any]) -> Any:
-    """Append columns of zeros and ones to features."""
-    if columns.shape[1] == 0:
-        return X
-    if sparse.issparse(X):
-        return sparse.hstack([X, sparse.csr_array(columns.astype(np.float64))], format="csr")
-    return np.hstack([X, columns])

@@ -234,13 +234,6 @@ def _recovered(problem: Problem, t: Array, theta: float, mu: float) -> Solution:
     return Solution(float(value), primal, t, B, b, problem.K @ B + b)
 
 
-def squared_hinge_objective(
-    K: ArrayLike, Y: ArrayLike, C: Weight, B: Array, b: Array, bias: Bias, top: int | None = None
-) -> float:
-    """Return the objective of the model f_k(x) = sum_i B[i, k] k(x, x_i) + b_k."""
-    return _quadratic_objective(problem_of(K, Y, C, bias, top), B, b, 0.0, 0.0)
-
-
 def _quadratic_objective(problem: Problem, B: Array, b: Array, theta: float, mu: float) -> float:
     z = margins(problem, problem.K @ B + b)
     xi, eps = np.maximum(0.0, 1.0 - theta - z), np.maximum(0.0, z - 1.0 - theta)
