@@ -274,8 +274,9 @@ impl Network {
     /// The network in which every node may send or take `scale` times its demand, `sent` in all.
     fn new(demand: &[f64], capacity: &[f64], scale: f64, sent: f64) -> Self {
         let nodes = demand.len() + 2;
-        // No arc needs more than is sent, and what is then in both directions of one is below 2^53 units.
-        let unit = 2_f64.powi(sent.max(LEAST_SENT).log2().ceil() as i32 - 51);
+        // No arc needs more than is sent, and what is then in both directions of one is at most 2^53 units. A unit is
+        // below 2^-51 of what is sent, so that each node's rounding is within what counts as saturated.
+        let unit = 2_f64.powi(sent.max(LEAST_SENT).log2().ceil() as i32 - 52);
         let mut network = Self {
             nodes,
             room: Vec::new(),
@@ -586,6 +587,40 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_roundings_of_many_sinks_are_within_what_counts_as_saturated() {
+        let mut capacity = vec![0.0; 25];
+        for (from, to, amount) in [
+            (0, 1, 0.11866895010971991),
+            (0, 2, 2.0),
+            (1, 3, 1.0),
+            (2, 4, 1.0),
+        ] {
+            capacity[from * 5 + to] = amount;
+        }
+        // Several scales of the same demand: what is sent is anywhere between two powers of 2.
+        for step in 0..1000 {
+            let factor = 1.0 + f64::from(step) / 1000.0;
+            let mut demand: Vec<f64> = [
+                0.9421979109724421,
+                -0.025966843307675885,
+                -0.8727193057287556,
+                -0.02896499833321448,
+                0.0,
+            ]
+            .map(|amount| amount * factor)
+            .to_vec();
+            demand[4] = -demand[..4].iter().sum::<f64>();
+            let expected = 0.11866895010971991 / -(demand[1] + demand[3]);
+            let routing = route(&demand, &capacity, 1e6);
+            assert!(
+                (routing.scale - expected).abs() <= 1e-12 * expected,
+                "{} at {factor}",
+                routing.scale
+            );
         }
     }
 
