@@ -80,7 +80,7 @@ wheels: $(VENV)/.created
 
 # Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
 verify: $(VENV)/.package
-	$(BIN)/python -m multimargin.verification --count $(N) --seed $(SEED)
+	$(BIN)/python -m tests.campaign --count $(N) --seed $(SEED)
 
 # Damages files of every format: only documented errors, no crash, no more than 1 GB.
 fuzz: $(VENV)/.package $(VENV)/.dev

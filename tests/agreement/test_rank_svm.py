@@ -10,7 +10,7 @@ from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.kernels import rust_features
 from multimargin.reference import rank_hlapsvm, rank_svm
-from multimargin.verification.random_problems import random_problems
+from tests.campaign.random_problems import random_problems
 from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem

@@ -9,8 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared import exact_pairs as ep
-from multimargin.verification.random_problems import random_problems
-from multimargin.verification.tasks import kernel_matrix
+from tests.campaign.random_problems import random_problems
+from tests.campaign.tasks import kernel_matrix
 from tests.support import certificates
 from tests.support.models import expansion_matrix
 from tests.support.problems import unrelated_problem

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from multimargin import _rust
 from multimargin.estimators.shared import exact_models, exact_solver
 from multimargin.kernels import rust_features
-from multimargin.verification.random_problems import random_problems
+from tests.campaign.random_problems import random_problems
 from tests.support import certificates
 from tests.support.problems import loss_value
 from tests.support.subsets import first_fast

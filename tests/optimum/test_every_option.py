@@ -1,6 +1,6 @@
 """Every estimator, solver and option on random problems, against an exact quadratic programme.
 
-One harness judges a fit (`multimargin.verification.campaign`): objective, bound, the value of the
+One harness judges a fit (`tests.campaign.judging`): objective, bound, the value of the
 model that is returned, and the gap, all beside bounds of the optimum that an interior-point solver
 proves for the same task. A case is an estimator, a solver and an option; a new option is one
 function of `OPTIONS`.
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from multimargin import RankCVM, RankSVM
-from multimargin.verification.campaign import judge
-from multimargin.verification.tasks import (
+from tests.campaign.judging import judge
+from tests.campaign.tasks import (
     ENDS,
     SOLVERS,
     SOLVERS_OF_TOP_K,

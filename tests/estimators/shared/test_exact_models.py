@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from multimargin.datasets import load_arff
 from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared import exact_pairs as ep
-from multimargin.verification.random_problems import random_problems
+from tests.campaign.random_problems import random_problems
 from tests.support import certificates
 from tests.support.data import DATA
 from tests.support.problems import unrelated_problem

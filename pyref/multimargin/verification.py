@@ -1,4 +1,4 @@
-"""A fit by the fast solver beside the exact solution of the same problem."""
+"""Fits of one's own data judged by the exact solution of the same problem."""
 
 import warnings
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ from sklearn.utils import check_random_state
 from multimargin.estimators import LLSF
 from multimargin.estimators.shared import exact_features
 from multimargin.estimators.shared.exact_solver import import_cvxpy
+
+__all__ = ["Verification", "draw_rows", "verify"]
 
 _METHODS_ON_LLSF = "selector"
 _FIT_TOLERANCE = 1e-7

@@ -20,8 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 from multimargin import RankCVM
 from multimargin.estimators.shared.exact_solver import ExactSolverError
 from multimargin.files import replacing, write_text
-from multimargin.verification.bounds import Interval, optimum, returned
-from multimargin.verification.tasks import Task, draw_task, strained
+from tests.campaign.bounds import Interval, optimum, returned
+from tests.campaign.tasks import Task, draw_task, strained
 
 # What an objective may differ by beyond what its tolerance allows, relative to it.
 SLACK = 1e-6
@@ -217,19 +217,7 @@ def _time_limit() -> Iterator[None]:
 
 @dataclass
 class Summary:
-    """What came of many tasks.
-
-    Parameters
-    ----------
-    verdicts : list of Verdict
-        Without those that found nothing wrong.
-    statuses : Counter
-        How often each method ended with each status.
-    worst : dict
-        For each method the largest error of a converged fit, and its index.
-    unresolved : int
-        Tasks whose optimum the reference did not find to `SLACK`.
-    """
+    """What came of many tasks."""
 
     verdicts: list[Verdict] = field(default_factory=list)
     statuses: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -302,7 +290,7 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
     of_fit = "X, data['Y']" + ("" if task.weights is None else ", sample_weight=data['weights']")
     lines = [
         *(f"# {miss}" for miss in verdict.misses),
-        f"# python -m multimargin.verification --seed {task.seed} --only {task.index}",
+        f"# python -m tests.campaign --seed {task.seed} --only {task.index}",
         "from pathlib import Path",
         "",
         "import numpy as np",

@@ -11,11 +11,11 @@ import pytest
 from multimargin import MLODM, MLRL, RankCVM, RankLSVM, RankSVM
 from multimargin.estimators.shared import pairwise as base
 from multimargin.estimators.shared.exact_solver import ExactSolverError, relative_gap
-from multimargin.verification import __main__ as verification
-from multimargin.verification import campaign
-from multimargin.verification.bounds import optimum
-from multimargin.verification.campaign import judge, run, write_reproducer
-from multimargin.verification.tasks import ENDS, draw_task, strained
+from tests.campaign import __main__ as program
+from tests.campaign import judging
+from tests.campaign.bounds import optimum
+from tests.campaign.judging import judge, run, write_reproducer
+from tests.campaign.tasks import ENDS, draw_task, strained
 from tests.support.subsets import first_fast
 
 
@@ -110,7 +110,7 @@ def test_exceptions_and_hangs_are_misses(monkeypatch):
         while True:
             pass
 
-    monkeypatch.setattr(campaign, "PATIENCE", 1)
+    monkeypatch.setattr(judging, "PATIENCE", 1)
     monkeypatch.setattr(MLRL, "_solve", hang)
     assert judge(draw_task(7, 0, MLRL, "splitting")).status == "timeout"
 
@@ -123,7 +123,7 @@ def test_a_fit_that_knows_nothing_of_its_model_is_no_miss():
 
 def test_a_miss_leaves_a_program_behind(tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patched:
-        patched.setattr(campaign, "judge", lambda task: campaign.Verdict(task, "x", ["a miss"]))
+        patched.setattr(judging, "judge", lambda task: judging.Verdict(task, "x", ["a miss"]))
         summary = run(8, range(1), tmp_path)
     assert "1 problems in" in str(summary)
     assert "1 misses" in str(summary)
@@ -134,7 +134,7 @@ def test_a_miss_leaves_a_program_behind(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("index", first_fast(range(4), 1))
 def test_the_program_fits_the_same_model(tmp_path, index):
     task = draw_task(8, index, MLRL if index == 0 else RankSVM)
-    program = write_reproducer(campaign.Verdict(task, "x", ["a miss"]), tmp_path)
+    program = write_reproducer(judging.Verdict(task, "x", ["a miss"]), tmp_path)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", program], capture_output=True, text=True, check=True
     )
@@ -176,7 +176,7 @@ def test_what_the_reference_cannot_solve_is_told_apart(monkeypatch):
     def fail(*_):
         raise ExactSolverError("no answer")
 
-    monkeypatch.setattr(campaign, "optimum", fail)
+    monkeypatch.setattr(judging, "optimum", fail)
     verdict = judge(draw_task(6, 0, RankSVM, "bcd"))
     assert (verdict.resolved, verdict.misses) == (False, [])
     monkeypatch.setattr(RankSVM, "fit", fail)
@@ -187,7 +187,7 @@ def test_a_problem_that_has_no_optimum_is_a_miss(monkeypatch):
     def fail(*_):
         raise ValueError("there is no optimum")
 
-    monkeypatch.setattr(campaign, "optimum", fail)
+    monkeypatch.setattr(judging, "optimum", fail)
     verdict = judge(draw_task(6, 0, RankSVM, "bcd"))
     assert verdict.misses == ["the status is converged, but there is no optimum"]
 
@@ -199,9 +199,9 @@ def test_numbers_that_are_not_finite_are_misses(monkeypatch):
 
 def test_the_program_judges_one_problem(monkeypatch, capsys, tmp_path):
     arguments = ["--seed", "6", "--only", "3", "--folder", str(tmp_path / "misses")]
-    monkeypatch.setattr(sys, "argv", ["verification", *arguments])
+    monkeypatch.setattr(sys, "argv", ["campaign", *arguments])
     with pytest.raises(SystemExit) as ended:
-        verification.main()
+        program.main()
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("1 ")
     assert not (tmp_path / "misses").exists()

@@ -19,7 +19,7 @@ from multimargin.estimators.shared.exact_pairs import (
     pairs,
 )
 from multimargin.reference import llsf, rank_hlapsvm
-from multimargin.verification.tasks import Task
+from tests.campaign.tasks import Task
 
 EPS = float(np.finfo(np.float64).eps)
 # Relative accuracy that the interior-point solver of LLSF is trusted with: it proves no bound.
@@ -29,15 +29,7 @@ ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Bounds of the optimum that the reference proves.
-
-    Parameters
-    ----------
-    lower, upper : float
-        Value of a feasible dual point and of a model.
-    zero : float
-        Objective of the model 0: the size of the sums that values are computed from.
-    """
+    """Bounds of the optimum that the reference proves, and the objective of the model 0."""
 
     lower: float
     upper: float
@@ -45,13 +37,7 @@ class Interval(NamedTuple):
 
 
 class Value(NamedTuple):
-    """An objective and how far rounding may have moved it.
-
-    Parameters
-    ----------
-    objective : float
-    rounding : float
-    """
+    """An objective and how far rounding may have moved it."""
 
     objective: float
     rounding: float

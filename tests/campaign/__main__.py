@@ -1,15 +1,15 @@
-"""``python -m multimargin.verification``: many random problems against the exact reference."""
+"""``python -m tests.campaign``: many random problems against the exact reference."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from multimargin.verification.campaign import run
+from tests.campaign.judging import run
 
 
 def main() -> None:
     """Judge random problems; the exit code is 1 when there is a miss."""
-    parser = argparse.ArgumentParser(prog="python -m multimargin.verification", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="how many problems")
     parser.add_argument("--seed", type=int, default=0, help="which problems")
     parser.add_argument("--first", type=int, default=0, help="index of the first one")

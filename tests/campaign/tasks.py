@@ -22,7 +22,7 @@ from multimargin import (
     RankSVMz,
 )
 from multimargin.estimators.shared.exact_pairs import Array
-from multimargin.verification.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
+from tests.campaign.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
 
 SOLVERS: dict[type, tuple[str, ...]] = {
     RankSVM: ("bcd", "bcd", "bcd", "dcd", "frank-wolfe", "exact"),
