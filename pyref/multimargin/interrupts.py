@@ -31,13 +31,7 @@ class Interrupts:
         self._pressed = True
 
     def check(self) -> None:
-        """Raise the interrupt that was held back, if there is one.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If Ctrl-C was pressed.
-        """
+        """Raise the interrupt that was held back, if there is one."""
         if self._pressed:
             self._pressed = False
             raise KeyboardInterrupt
@@ -76,20 +70,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._answer)
 
     def reached_by(self, loop: Callable[..., _Result], *arguments: Any) -> _Result:
-        """Return what a compiled loop reaches: Ctrl-C ends it, and what it returns is not lost.
-
-        Parameters
-        ----------
-        loop : callable
-            Calls a compiled loop, which returns what it has reached when it is interrupted.
-        *arguments : object
-            Its arguments.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If Ctrl-C was pressed before.
-        """
+        """Return what a compiled loop reaches: Ctrl-C ends it, and what it returns is not lost."""
         self.check()
         self._stops_loops = True
         try:

@@ -244,10 +244,6 @@ def save_model(
 
     Raises
     ------
-    ImportError
-        If skops is not installed.
-    FileNotFoundError
-        If the folder does not exist.
     NotFittedError
         If `info` is None and the model is not fitted.
     OSError
@@ -308,10 +304,6 @@ def load_model(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ImportError
-        If skops is not installed.
     ValueError
         If it is no model, is damaged, is of a format that this version does not know, is a pickle,
         or holds types that are not trusted; the message names the file.
@@ -366,8 +358,6 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
     ValueError
         If it is no model, its head is damaged, or of a format that this version does not know.
     """

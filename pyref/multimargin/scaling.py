@@ -27,11 +27,6 @@ def make_scaler(scaling: str, *, sparse: bool = False) -> Any:
     -------
     transformer or None
         A scikit-learn transformer; None for "none".
-
-    Raises
-    ------
-    ValueError
-        If there is no such scaling.
     """
     check_choice("scale", scaling, SCALINGS)
     if scaling == "minmax":
@@ -58,11 +53,6 @@ def with_scaler(classifier: Any, scaling: str, *, sparse: bool = False) -> Pipel
     -------
     sklearn.pipeline.Pipeline
         The pipeline. The scaler is fitted on the training rows only, also in cross-validation.
-
-    Raises
-    ------
-    ValueError
-        If there is no such scaling.
 
     Examples
     --------

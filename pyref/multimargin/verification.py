@@ -92,8 +92,6 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
 
     Raises
     ------
-    ImportError
-        If CVXPY is not installed.
     TypeError
         If the model is no method of multimargin.
     ValueError

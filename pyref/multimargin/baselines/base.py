@@ -29,17 +29,6 @@ class BaselineClassifier(LabelScoringClassifier):
             by the largest score. Columns of a data frame become `label_names_in_`.
         **metadata : object
             There is none: no weights of rows, for instance.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter or an array is malformed; the message names it, what was found and what
-            is expected.
         """
         refuse_metadata(self, metadata)
         self._check_parameters()

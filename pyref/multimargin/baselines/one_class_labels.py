@@ -51,16 +51,6 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Features.
         y : array-like of shape (n, q)
             Label indicator of 0 and 1.
-
-        Returns
-        -------
-        WithOneClassLabels
-            The estimator itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `y` is no indicator, or by the classifier.
         """
         # One-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends at 255.
         indicator = check_indicator(y).astype(np.int64)
@@ -89,11 +79,6 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n, q)
             0 and 1.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         check_is_fitted(self, "constants_")
         labels = np.tile(self.constants_, (X.shape[0], 1))
@@ -115,11 +100,6 @@ class WithOneClassLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n, q)
             The larger, the likelier is the label. Only the order within a row has a meaning.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         check_is_fitted(self, "constants_")
         n, q = X.shape[0], self.constants_.size

@@ -19,24 +19,15 @@ from multimargin.checks.labels import check_indicator, known_both
 
 @dataclass(frozen=True)
 class Targets:
-    """Training targets as an indicator matrix.
+    """Training targets as an indicator matrix."""
 
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q), dtype uint8
-        1 where the label is relevant, 0 where it is not, `checks.labels.UNKNOWN` where that is
-        not known.
-    classes : ndarray of shape (q,)
-        The classes of one-dimensional targets, else the label numbers 0..q-1.
-    multilabel : bool
-        Whether several labels may be relevant.
-    label_names : ndarray of shape (q,) or None
-        Column names, when the targets came as a data frame with names.
-    """
-
+    # (n, q): 1 where the label is relevant, 0 where it is not, `checks.labels.UNKNOWN` where that
+    # is not known
     indicator: NDArray[np.uint8]
+    # (q,): The classes of one-dimensional targets, else the label numbers 0..q-1
     classes: NDArray[Any]
-    multilabel: bool
+    multilabel: bool  # Whether several labels may be relevant
+    # (q,): Column names, when the targets came as a data frame with names
     label_names: NDArray[Any] | None
 
     def name_outputs(self, estimator: Any) -> None:

@@ -72,22 +72,12 @@ _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+:\d+")
 
 @dataclass(frozen=True)
 class PartOptions:
-    """The options of a command line that are for ``--dask`` alone.
+    """The options of a command line that are for ``--dask`` alone."""
 
-    Parameters
-    ----------
-    checkpoint : str or None
-        Value of ``--checkpoint``.
-    n_features, n_labels : int or None
-        Values of ``--n-features`` and ``--n-labels``.
-    zero_based : str or None
-        Value of ``--zero-based``.
-    """
-
-    checkpoint: str | None = None
-    n_features: int | None = None
+    checkpoint: str | None = None  # Value of ``--checkpoint``
+    n_features: int | None = None  # Values of ``--n-features`` and ``--n-labels``
     n_labels: int | None = None
-    zero_based: str | None = None
+    zero_based: str | None = None  # Value of ``--zero-based``
 
     def check_unused(self) -> None:
         """Raise WrongUsage if one of them is given: they are for ``--dask``."""
@@ -98,27 +88,13 @@ class PartOptions:
 
 @dataclass(frozen=True)
 class PartsFolder:
-    """A folder of parts, with what is known of them before they are read.
-
-    Parameters
-    ----------
-    path : str
-        The folder.
-    count : int
-        Number of parts.
-    info : ModelInfo
-        What the model's file is to say.
-    labels : list of str or None
-        Label columns of parquet files.
-    read_options : dict or None
-        How to read svmlight files.
-    """
+    """A folder of parts, with what is known of them before they are read."""
 
     path: str
     count: int
-    info: "ModelInfo"
-    labels: list[str] | None
-    read_options: dict[str, Any] | None
+    info: "ModelInfo"  # What the model's file is to say
+    labels: list[str] | None  # Label columns of parquet files
+    read_options: dict[str, Any] | None  # How to read svmlight files
 
     def check_names(self, model: Any) -> None:
         """Check that the first part, which gave the names, is as wide as the fitted model.

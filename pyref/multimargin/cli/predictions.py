@@ -19,32 +19,15 @@ FORMATS = ("all", "labels", "tags")
 
 @dataclass(frozen=True)
 class Predictions:
-    """The labels of n rows.
+    """The labels of n rows."""
 
-    Parameters
-    ----------
-    label_names : sequence of str
-        Names of the q labels.
-    rows : ndarray of shape (n,)
-        Numbers of the rows.
-    scores : ndarray of shape (n, q)
-        Scores; positive where the label is predicted.
-    kept : mapping of str to sequence
-        Further columns, copied from the data.
-    form : {"all", "labels", "tags"}
-        See `FORMATS`.
-    top : int or None
-        For "tags" the number of labels a row; None takes those that are predicted.
-    reasons : list of list of Reasons or None, default=None
-        For "tags" the reasons of each of them, a list a row.
-    """
-
-    label_names: Sequence[str]
-    rows: NDArray[np.intp]
-    scores: NDArray[np.float64]
-    kept: Mapping[str, Sequence[Any]]
-    form: str
-    top: int | None
+    label_names: Sequence[str]  # Names of the q labels
+    rows: NDArray[np.intp]  # (n,): Numbers of the rows
+    scores: NDArray[np.float64]  # (n, q): Scores; positive where the label is predicted
+    kept: Mapping[str, Sequence[Any]]  # Further columns, copied from the data
+    form: str  # See `FORMATS`
+    top: int | None  # For "tags" the number of labels a row; None takes those that are predicted
+    # For "tags" the reasons of each of them, a list a row
     reasons: "list[list[Reasons]] | None" = None
 
     def reasons_of(self, model: Any, X: Any, count: int) -> "list[list[Reasons]]":

@@ -9,20 +9,10 @@ from multimargin.measures import MEASURES, MORE_MEASURES
 
 @dataclass(frozen=True)
 class Measured:
-    """A quantity that every result has.
+    """A quantity that every result has."""
 
-    Parameters
-    ----------
-    name : str
-        Its name, that of the function in `multimargin.measures`.
-    title : str
-        Its name in print.
-    larger_is_better : bool
-        Its direction.
-    """
-
-    name: str
-    title: str
+    name: str  # Its name, that of the function in `multimargin.measures`
+    title: str  # Its name in print
     larger_is_better: bool
 
     @property

@@ -34,8 +34,6 @@ def read_results(path: str | Path) -> list[Result]:
 
     Raises
     ------
-    OSError
-        If the file cannot be read.
     ValueError
         If it holds something else; the message names the line.
     """
@@ -83,32 +81,14 @@ class ResultsFile:
             raise
 
     def append(self, result: Result) -> None:
-        """Write one result and wait until it is on disk.
-
-        Parameters
-        ----------
-        result : Result
-            The result.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written, with the name of the file; the next opening cuts off what was
-            written of it.
-        """
+        """Write one result and wait until it is on disk."""
         with self._named():
             self._file.write(result.to_line().encode())
             self._file.flush()
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file, which frees it for other writers.
-
-        Raises
-        ------
-        OSError
-            If what was not written yet cannot be, with the name of the file.
-        """
+        """Close the file, which frees it for other writers."""
         with self._named():
             self._file.close()
 

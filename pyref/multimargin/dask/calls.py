@@ -138,17 +138,7 @@ class Call:
             raise PartsLost from error
 
     def combined(self, futures: list[Future], combine: Any, kept: Held | None = None) -> Any:
-        """Combine neighbours until one result is left, and return it.
-
-        Parameters
-        ----------
-        futures : list of Future
-            One result a part.
-        combine : callable
-            Combines two results.
-        kept : Held or None, default=None
-            Where a change of the weights among them is to be kept as well.
-        """
+        """Combine neighbours until one result is left, and return it."""
         level = list(futures)
         while len(level) > NEIGHBOURS:
             level = self._neighbours(level, tasks.combined, combine)
@@ -175,18 +165,7 @@ class Call:
         ]
 
     def wait(self, futures: list[Future]) -> None:
-        """Wait until all are there.
-
-        Parameters
-        ----------
-        futures : list of Future
-            Tasks of this call.
-
-        Raises
-        ------
-        PartsLost
-            If some cannot be computed because workers were lost.
-        """
+        """Wait until all are there."""
         try:
             while not self.owned.wait(futures):
                 self._check_sources()

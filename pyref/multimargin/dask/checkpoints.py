@@ -37,18 +37,10 @@ _HEADER = 2000
 
 @dataclass(frozen=True)
 class RowsFile:
-    """The file with the dual rows of a part.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    belongs_to : str
-        The problem, the view of its data and the part that its rows are of.
-    """
+    """The file with the dual rows of a part."""
 
     path: str
-    belongs_to: str
+    belongs_to: str  # The problem, the view of its data and the part that its rows are of
 
     def write(self, dual: Matrix) -> None:
         """Write dual rows of shape (n, q): whole or not at all."""
@@ -75,18 +67,10 @@ class RowsFile:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder of the dual rows of one problem.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    problem : str
-        Hash of what the problem is.
-    """
+    """A folder of the dual rows of one problem."""
 
     path: Path
-    problem: str = ""
+    problem: str = ""  # Hash of what the problem is
 
     def view(self, number: int) -> "Checkpoint":
         """Return the folder for a view of the same parts."""

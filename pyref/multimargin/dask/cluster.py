@@ -32,24 +32,12 @@ _MOST_LOSSES = 5
 
 @dataclass(frozen=True)
 class Options:
-    """How to keep what could be lost.
+    """How to keep what could be lost."""
 
-    Parameters
-    ----------
-    backup_every : int
-        Rounds between two copies of the dual rows on other workers.
-    checkpoint : Checkpoint or None
-        Where the dual rows are written.
-    checkpoint_every : int
-        Rounds between two checkpoints.
-    patience : float
-        Seconds without any worker after which the fit is given up.
-    """
-
-    backup_every: int = 5
-    checkpoint: Checkpoint | None = None
-    checkpoint_every: int = 10
-    patience: float = 30.0
+    backup_every: int = 5  # Rounds between two copies of the dual rows on other workers
+    checkpoint: Checkpoint | None = None  # Where the dual rows are written
+    checkpoint_every: int = 10  # Rounds between two checkpoints
+    patience: float = 30.0  # Seconds without any worker after which the fit is given up
 
 
 @dataclass
@@ -350,17 +338,7 @@ class ClusterParts:
         return [self._shared.held(call.homes[part]) for part in range(self.count)]
 
     def wait_for_workers(self) -> dict[str, int]:
-        """Return the workers and their threads as soon as there is any.
-
-        Returns
-        -------
-        dict of str to int
-
-        Raises
-        ------
-        WorkersGoneError
-            If there is none for `patience` seconds.
-        """
+        """Return the workers and their threads as soon as there is any."""
         start = time.monotonic()
         while True:
             self.owned.interrupts.check()

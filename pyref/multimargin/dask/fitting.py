@@ -98,7 +98,7 @@ def fit(
     Raises
     ------
     TypeError, ValueError
-        If an argument or the rows are malformed, or the estimator is none that can be fitted so.
+        If the estimator is none that can be fitted so.
     RuntimeError
         If no worker is left.
     KeyboardInterrupt

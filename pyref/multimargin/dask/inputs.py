@@ -18,29 +18,14 @@ _SUFFIXES = (".npz", *_SVMLIGHT, ".parquet")
 
 @dataclass(frozen=True)
 class FileSource:
-    """Rows in a file, which whoever works on the part reads.
+    """Rows in a file, which whoever works on the part reads."""
 
-    Parameters
-    ----------
-    index : int
-        Number of the part.
-    path : str
-        The file, under a path that all workers see.
-    labels : tuple of str or None
-        Label columns of a parquet file.
-    options : dict
-        Further arguments of `load_svmlight`.
-    pairs : Pairs
-        The label pairs.
-    features : tuple of str
-        Feature columns of a parquet file, in their order in the first part.
-    """
-
-    index: int
-    path: str
-    labels: tuple[str, ...] | None
-    options: dict[str, Any] = field(default_factory=dict)
-    pairs: Pairs = field(default_factory=Pairs)
+    index: int  # Number of the part
+    path: str  # The file, under a path that all workers see
+    labels: tuple[str, ...] | None  # Label columns of a parquet file
+    options: dict[str, Any] = field(default_factory=dict)  # Further arguments of `load_svmlight`
+    pairs: Pairs = field(default_factory=Pairs)  # The label pairs
+    # Feature columns of a parquet file, in their order in the first part
     features: tuple[str, ...] = ()
 
     def load(self) -> Part:
@@ -75,21 +60,11 @@ class FileSource:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The parts of a fit, before anybody looked at them.
+    """The parts of a fit, before anybody looked at them."""
 
-    Parameters
-    ----------
-    sources : list
-        One `FileSource` a part, or one triple of delayed X, y and weights.
-    pairs : Pairs
-        The label pairs.
-    feature_names, label_names : ndarray of str or None
-        Column names of data frames.
-    """
-
-    sources: list[Any]
-    pairs: Pairs = field(default_factory=Pairs)
-    feature_names: Any = None
+    sources: list[Any]  # One `FileSource` a part, or one triple of delayed X, y and weights
+    pairs: Pairs = field(default_factory=Pairs)  # The label pairs
+    feature_names: Any = None  # Column names of data frames
     label_names: Any = None
 
     @property

@@ -42,53 +42,30 @@ _SPARSE = 0.25
 
 @dataclass(frozen=True)
 class Pairs:
-    """Which pairs of labels a row has, and what they weigh.
+    """Which pairs of labels a row has, and what they weigh."""
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Weight of the loss.
-    kind : {"balanced", "uniform", "zero label", "none"}, default="balanced"
-        "balanced" weighs each row's pairs C together; "uniform" weighs each pair C, to be divided
-        by the number of rows; "zero label" has one pair for each known label, with the zero label,
-        that weigh C together; "none" is for a loss without pairs, which takes no unknown labels.
-    """
-
-    C: float = 1.0
+    C: float = 1.0  # Weight of the loss
+    # "balanced" weighs each row's pairs C together; "uniform" weighs each pair C, to be divided
+    # by the number of rows; "zero label" has one pair for each known label, with the zero label,
+    # that weigh C together; "none" is for a loss without pairs, which takes no unknown labels
     kind: str = "balanced"
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one part, ready for the compiled loops.
+    """The rows of one part, ready for the compiled loops."""
 
-    Parameters
-    ----------
-    index : int
-        Number of the part; sums are in this order.
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    indicator : ndarray of shape (n, q), dtype uint8
-        1 where the label is relevant, `checks.labels.UNKNOWN` where that is not known.
-    pair_weights : ndarray of shape (n,)
-        Weight c_i of each pair of a row; 0 where it has none.
-    sample_weight : ndarray of shape (n,) or None, default=None
-        Weights of the rows, which `pair_weights` contain.
-    zero_label : bool, default=False
-        Whether all pairs are with a zero label, whose dual variables are a last column.
-    label_weights : ndarray of shape (q,) or None, default=None
-        How many times the pairs of each label count where it is relevant.
-    top : int or None, default=None
-        With how many of the highest irrelevant labels each relevant one forms a pair.
-    """
-
-    index: int
-    X: Any
+    index: int  # Number of the part; sums are in this order
+    X: Any  # (n, d): Features
+    # (n, q): 1 where the label is relevant, `checks.labels.UNKNOWN` where that is not known
     indicator: NDArray[np.uint8]
-    pair_weights: Matrix
-    sample_weight: Matrix | None = None
+    pair_weights: Matrix  # (n,): Weight c_i of each pair of a row; 0 where it has none
+    sample_weight: Matrix | None = None  # (n,): Weights of the rows, which `pair_weights` contain
+    # Whether all pairs are with a zero label, whose dual variables are a last column
     zero_label: bool = False
+    # (q,): How many times the pairs of each label count where it is relevant
     label_weights: Matrix | None = None
+    # With how many of the highest irrelevant labels each relevant one forms a pair
     top: int | None = None
 
     @property
@@ -202,21 +179,13 @@ class State:
     """The dual rows of a part before and after its last epoch.
 
     How far all parts go from the one to the other is decided when all have answered.
-
-    Parameters
-    ----------
-    dual, new_dual : ndarray or CSR matrix of shape (n, q)
-        Dual rows.
-    terms, new_terms : ndarray of shape (n,)
-        Their dual terms D_i; NaN where they are not known yet.
-    centre, centred : ndarray or CSR matrix of shape (n, q) or None
-        Where the proximal term pulls to, and the dual rows when it was last moved.
     """
 
-    dual: Any
-    terms: Matrix
+    dual: Any  # (n, q): Dual rows
+    terms: Matrix  # (n,): Their dual terms D_i; NaN where they are not known yet
     new_dual: Any
     new_terms: Matrix
+    # (n, q): Where the proximal term pulls to, and the dual rows when it was last moved
     centre: Any = None
     centred: Any = None
 
@@ -365,51 +334,24 @@ def _compact(matrix: Any) -> Any:
 
 @dataclass(frozen=True)
 class Common:
-    """The point that all parts start a round from, and how.
+    """The point that all parts start a round from, and how."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (d, q)
-        W, the sum of X_p^T B_p over the parts.
-    offset : ndarray of shape (q,)
-        The bias in the scores.
-    step : float
-        How far the parts go along their last epochs to get to this point, in [0, 1].
-    sigma : float
-        Curvature of the bias.
-    growth : float
-        Factor of the curvature, sigma' of CoCoA+.
-    tolerated : float
-        Rows whose terms of the duality gap are together below this are left as they are.
-    rows : int
-        Number of rows of all parts.
-    epochs : int
-        Epochs of each part; 0 only certifies.
-    seed : tuple of int
-        Seed of the random permutations, with the number of the round.
-    threads : int
-        Threads of each part.
-    rho : float
-        Weight of the proximal term rho/2 ||B - A||^2 that accelerates slow problems; 0 for none.
-    momentum : float or None
-        How far the centre A goes beyond the dual rows in this round; None leaves it where it is.
-    single : bool
-        Whether the change of the weights travels in single precision.
-    """
-
-    weights: Matrix
-    offset: Matrix
-    step: float
-    sigma: float
-    growth: float
+    weights: Matrix  # (d, q): W, the sum of X_p^T B_p over the parts
+    offset: Matrix  # (q,): The bias in the scores
+    step: float  # How far the parts go along their last epochs to get to this point, in [0, 1]
+    sigma: float  # Curvature of the bias
+    growth: float  # Factor of the curvature, sigma' of CoCoA+
+    # Rows whose terms of the duality gap are together below this are left as they are
     tolerated: float
-    rows: int
-    epochs: int
-    seed: tuple[int, int]
-    threads: int
+    rows: int  # Number of rows of all parts
+    epochs: int  # Epochs of each part; 0 only certifies
+    seed: tuple[int, int]  # Seed of the random permutations, with the number of the round
+    threads: int  # Threads of each part
+    # Weight of the proximal term rho/2 ||B - A||^2 that accelerates slow problems; 0 for none
     rho: float = 0.0
+    # How far the centre A goes beyond the dual rows in this round; None leaves it where it is
     momentum: float | None = None
-    single: bool = False
+    single: bool = False  # Whether the change of the weights travels in single precision
 
 
 def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:

@@ -27,21 +27,12 @@ from multimargin.kernels import rust_features
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow through the pairs near the margin, which makes the dual rows of all parts sum to 0.
+    """A flow through the pairs near the margin, which makes the dual rows of all parts sum to 0."""
 
-    Parameters
-    ----------
-    bands : ndarray of shape (q,)
-        How far from the margin the pairs of each label may be.
-    prices : ndarray of shape (q,)
-        The labels' prices: a bias that is lower by as much makes the flow cost nothing.
-    spread : float
-        The share of each capacity that opens evenly with the difference of prices.
-    """
-
-    bands: Matrix
+    bands: Matrix  # (q,): How far from the margin the pairs of each label may be
+    # (q,): The labels' prices: a bias that is lower by as much makes the flow cost nothing
     prices: Matrix
-    spread: float
+    spread: float  # The share of each capacity that opens evenly with the difference of prices
 
 
 def mixed(part: Part, state: State, step: float, share: Matrix, eps: float) -> State:

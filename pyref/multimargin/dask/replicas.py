@@ -44,15 +44,7 @@ class Replicas:
         self._change, self.bytes_of_change = change, size
 
     def follow(self, weights: Matrix, step: float | None) -> None:
-        """Take note that the client's weights went `step` along the last change.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (d, q)
-            The client's new weights.
-        step : float or None
-            How far along the change; None if the change is the weights themselves.
-        """
+        """Take note that the client's weights went `step` along the last change."""
         replica, change = self._replica, self._change
         unknown = replica is None or self._source is not None
         if change is None or (step is not None and unknown):
@@ -63,23 +55,7 @@ class Replicas:
         self._replica = Replica(self._fit, self._number(), previous, step or 0.0)
 
     def asked(self, weights: Matrix, homes: Iterable[str]) -> tuple[Replica, Held | Matrix | None]:
-        """Return how tasks on some workers come to weights.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (d, q)
-            The weights.
-        homes : iterable of str
-            Addresses of the workers.
-
-        Returns
-        -------
-        replica : Replica
-            What to ask the worker for.
-        source : Held, ndarray or None
-            What it is made from: a change that a worker keeps, or the weights, to be sent to all;
-            None where it is there already.
-        """
+        """Return how tasks on some workers come to weights."""
         replica = self._replica
         if replica is None or weights is not self._weights or not self._there(replica, set(homes)):
             self._weights = self._source = weights

@@ -97,36 +97,18 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How to solve.
+    """How to solve."""
 
-    Parameters
-    ----------
-    tol : float
-        Relative duality gap at which to stop.
-    max_rounds : int
-        Largest number of rounds.
-    seed : int
-        Seed of the random permutations.
-    threads : int
-        Threads of each part.
-    callback : callable or None
-        Called after each round as the loops of one machine do.
-    own_gap : callable or None
-        Gap of the method's own problem, from a `Fit` and the sum of the pairs' dual variables; it
-        has to be within the tolerance, too.
-    momentum : bool
-        Whether slow problems are accelerated.
-    deadline : float or None
-        When to end, by `time.monotonic`; not before the first round has moved the rows.
-    """
-
-    tol: float
-    max_rounds: int
-    seed: int
-    threads: int
-    callback: EpochCallback | None
+    tol: float  # Relative duality gap at which to stop
+    max_rounds: int  # Largest number of rounds
+    seed: int  # Seed of the random permutations
+    threads: int  # Threads of each part
+    callback: EpochCallback | None  # Called after each round as the loops of one machine do
+    # Gap of the method's own problem, from a `Fit` and the sum of the pairs' dual variables; it
+    # has to be within the tolerance, too
     own_gap: Callable[[Fit, float], float] | None = None
-    momentum: bool = True
+    momentum: bool = True  # Whether slow problems are accelerated
+    # When to end, by `time.monotonic`; not before the first round has moved the rows
     deadline: float | None = None
 
     def last(self, number: int) -> str | None:

@@ -37,43 +37,22 @@ class Changed:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a worker holds for a fit: dual rows, or a change of the weights.
+    """What a worker holds for a fit: dual rows, or a change of the weights."""
 
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Their number in it.
-    home : str
-        Address of the worker.
-    """
-
-    fit: str
-    number: int
-    home: str
+    fit: str  # Name of the fit
+    number: int  # Their number in it
+    home: str  # Address of the worker
 
 
 @dataclass(frozen=True)
 class Replica:
-    """Weights that each worker keeps for itself.
+    """Weights that each worker keeps for itself."""
 
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : int
-        Their number in it.
-    previous : int or None
-        Number of the weights that they come from; None if the change is the weights themselves.
-    step : float
-        How far they go along the change.
-    """
-
-    fit: str
-    number: int
+    fit: str  # Name of the fit
+    number: int  # Their number in it
+    # Number of the weights that they come from; None if the change is the weights themselves
     previous: int | None
-    step: float
+    step: float  # How far they go along the change
 
     def weights(self, change: Any) -> Matrix:
         """Return the weights, from a change that is only needed where they are not yet."""

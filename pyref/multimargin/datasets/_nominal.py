@@ -18,18 +18,10 @@ _MOST_CODES = 1_000_000
 
 @dataclass(frozen=True)
 class Attribute:
-    """Name and, for a nominal attribute, the declared values.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    values : tuple of str or None
-        The declared values; None for a number.
-    """
+    """Name and, for a nominal attribute, the declared values."""
 
     name: str
-    values: tuple[str, ...] | None
+    values: tuple[str, ...] | None  # The declared values; None for a number
 
     @property
     def is_binary_number(self) -> bool:

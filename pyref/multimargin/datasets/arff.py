@@ -72,12 +72,6 @@ def load_arff(
 
     Raises
     ------
-    ImportError
-        If liac-arff is not installed.
-    FileNotFoundError
-        If a file does not exist.
-    TypeError
-        If an argument is of the wrong type.
     ValueError
         If a file is damaged or truncated, a label is not an attribute or not 0, 1 or ``?``, an
         attribute cannot be a feature, or the attributes of the two files differ. A file truncated
@@ -143,10 +137,6 @@ def load_arff_features(
 
     Raises
     ------
-    ImportError
-        If liac-arff is not installed.
-    FileNotFoundError
-        If the file does not exist.
     ValueError
         If the file is damaged or truncated, or lacks a feature.
     """

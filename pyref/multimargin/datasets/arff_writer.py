@@ -50,12 +50,6 @@ def dump_arff(
 
     Raises
     ------
-    ImportError
-        If liac-arff is not installed.
-    FileNotFoundError
-        If a folder does not exist.
-    KeyError
-        If there is no such split.
     ValueError
         If two attributes have the same name, or a name holds a line break or another control
         character, which neither format can hold.

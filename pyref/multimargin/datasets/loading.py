@@ -55,8 +55,7 @@ def load(
     FileNotFoundError
         If there is no such file, folder or data set.
     TypeError, ValueError
-        If an argument or the content is malformed, or it is not clear which files or labels to
-        take.
+        If it is not clear which files or labels to take.
 
     Notes
     -----

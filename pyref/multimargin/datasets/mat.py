@@ -58,8 +58,6 @@ def load_mat(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
     ValueError
         If the file is damaged or of version 7.3, variables are missing or ambiguous, shapes do not
         agree, or labels are neither {0, 1} nor {-1, +1}.

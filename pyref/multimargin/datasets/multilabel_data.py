@@ -129,13 +129,6 @@ class MultilabelData:
             Features of those rows, in the order of the split.
         Y : {ndarray, DataFrame} of shape (n_split, q)
             Their labels.
-
-        Raises
-        ------
-        ImportError
-            If a frame is asked for and pandas is not installed.
-        KeyError
-            If there is no split of that name.
         """
         if name not in self.splits:
             raise KeyError(f"name: found {name!r}, expected one of {sorted(self.splits)}")
@@ -160,8 +153,6 @@ class MultilabelData:
 
         Raises
         ------
-        ImportError
-            If a frame is asked for and pandas is not installed.
         KeyError
             If one of the two splits does not exist.
 
@@ -232,10 +223,6 @@ class MultilabelData:
 
         Raises
         ------
-        ImportError
-            If pandas is not installed.
-        TypeError
-            If `frame` is no data frame.
         ValueError
             If it is not clear which columns are labels, or a column is not what it should be.
 

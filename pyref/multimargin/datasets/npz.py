@@ -39,8 +39,6 @@ def load_npz(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
     ValueError
         If the file is no archive of NumPy, is damaged or claims more than `max_features`, arrays
         are missing, or they do not fit together.

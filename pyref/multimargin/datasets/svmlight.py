@@ -57,10 +57,6 @@ def load_svmlight(
 
     Raises
     ------
-    FileNotFoundError
-        If a file does not exist.
-    TypeError
-        If an argument is of the wrong type.
     ValueError
         If a file is not in this format or damaged, a label is not an integer in range, a feature
         index is out of range, or the number of features or labels is implausible and not given.
@@ -141,10 +137,6 @@ def dump_svmlight(
 
     Raises
     ------
-    FileNotFoundError
-        If the folder does not exist.
-    KeyError
-        If there is no such split.
     ValueError
         If a row has neither labels nor features: it would be a blank line, which is no instance.
 

@@ -30,19 +30,7 @@ class TableEncoder(ColumnTransformer):  # type: ignore[misc]
     """
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the features.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            As in `sklearn.compose.ColumnTransformer`.
-
-        Returns
-        -------
-        ndarray of str
-            "size" for numbers of the column "size", "colour_red" for a name and "about: word" for a
-            word of a text; two that would be alike keep the part that they come from.
-        """
+        """Return the names of the features."""
         full = super().get_feature_names_out(input_features)
         texts = {name: column for name, _, column in self.transformers if name.startswith(_TEXT)}
         parts = (name.partition("__") for name in full)
@@ -57,33 +45,12 @@ class Places:
     """Find the columns of some names in a table, as a part of a `TableEncoder`.
 
     scikit-learn looks for each name through all columns, which takes long where both are many.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
     """
 
     names: Sequence[str]
 
     def __call__(self, table: Any) -> list[int]:
-        """Return the numbers of the columns.
-
-        Parameters
-        ----------
-        table : pandas.DataFrame
-            The table.
-
-        Returns
-        -------
-        list of int
-            A number for each name.
-
-        Raises
-        ------
-        ValueError
-            If there is no column of a name.
-        """
+        """Return the numbers of the columns."""
         place = {column: k for k, column in enumerate(table.columns)}
         missing = [name for name in self.names if name not in place]
         if missing:

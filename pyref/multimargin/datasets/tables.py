@@ -34,30 +34,18 @@ _PARTS = ("train", "test")
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Which columns of a table are what.
+    """Which columns of a table are what."""
 
-    Parameters
-    ----------
-    labels : str, sequence of str or None, default=None
-        Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
-        ``"last:6"``; a text holds several with commas between them.
-    tags_column : str or None, default=None
-        A column that lists the labels of each row instead, as text or as a list.
-    separator : str, default=","
-        What stands between the tags of that column.
-    drop : str or sequence of str, default=()
-        Columns that are neither features nor labels; names and patterns, as for `labels`.
-    text : str or sequence of str, default=()
-        Columns of text, whose words become features.
-    group : str or None, default=None
-        A column that is no feature; rows with the same value in it belong together.
-    """
-
+    # Columns of 0 and 1, one a label: names, patterns such as ``"tag:*"``, ``"first:6"`` or
+    # ``"last:6"``; a text holds several with commas between them
     labels: str | Sequence[str] | None = None
+    # A column that lists the labels of each row instead, as text or as a list
     tags_column: str | None = None
-    separator: str = ","
+    separator: str = ","  # What stands between the tags of that column
+    # Columns that are neither features nor labels; names and patterns, as for `labels`
     drop: str | Sequence[str] = ()
-    text: str | Sequence[str] = ()
+    text: str | Sequence[str] = ()  # Columns of text, whose words become features
+    # A column that is no feature; rows with the same value in it belong together
     group: str | None = None
 
 
@@ -174,10 +162,6 @@ def load_table(
 
     Raises
     ------
-    FileNotFoundError
-        If the file does not exist.
-    ImportError
-        If pandas, or pyarrow for a Parquet file, is not installed.
     ValueError
         If it is malformed, or it is not clear which columns are labels.
     """

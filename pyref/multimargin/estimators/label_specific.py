@@ -25,28 +25,13 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MajorityClass:
-    """Stands in for a classifier where there is nothing to learn from.
+    """Stands in for a classifier where there is nothing to learn from."""
 
-    Parameters
-    ----------
-    relevant : bool
-        Whether the label is relevant for more than half of the training rows, by weight.
-    """
-
+    # Whether the label is relevant for more than half of the training rows, by weight
     relevant: bool
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return 1 for every row when the label is relevant, else -1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, any)
-            Only its length is used.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Return 1 for every row when the label is relevant, else -1."""
         return np.full(X.shape[0], 1.0 if self.relevant else -1.0)
 
 
@@ -86,18 +71,11 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
             How often each row counts, not negative; selector and classifiers are fitted with these
             weights. A row of weight 0 is not there. None counts each row once.
 
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-
         Raises
         ------
         TypeError
             If `estimator` or `selector` is none, or the latter does not say which features belong
             to which label, or one of them takes no `sample_weight` and there is one.
-        TypeError, ValueError
-            If an array or a parameter is malformed.
 
         Warns
         -----

@@ -226,16 +226,8 @@ default="scores"
             How often each row counts, not negative: a row of weight 2 is a row that is there twice,
             in the squared error and in the label correlations. None counts each row once.
 
-        Returns
-        -------
-        LLSF
-            The fitted estimator itself.
-
         Raises
         ------
-        TypeError, ValueError
-            If a parameter or an array is malformed; the message names it, what was found and what
-            is expected.
         KeyboardInterrupt
             If interrupted. The state reached is stored in the fitted attributes first.
 
@@ -386,13 +378,6 @@ default="scores"
         -------
         ndarray of shape (d,) or (n_selected,)
             Mask of the features, or their indices.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If there is no such label.
         """
         if label is None:
             union: NDArray[Any] = super().get_support(indices=indices)
@@ -432,11 +417,6 @@ def beta_max(X: Any, y: Any) -> float:
     -------
     float
         The largest absolute entry of X^T Y: at W = 0 this is the gradient, whatever alpha is.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is malformed.
     """
     X, indicator = _check_data(X, y)
     C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
@@ -487,11 +467,6 @@ def llsf_path(
         The coefficients for each.
     dual_gaps : ndarray of shape (n_betas,)
         The relative duality gap reached for each.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is malformed.
 
     Warns
     -----

@@ -47,8 +47,6 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
 
     Raises
     ------
-    NotFittedError
-        If the model is not fitted.
     ValueError
         If the model predicts one class a row, `X` is malformed or `top` is below 1.
 

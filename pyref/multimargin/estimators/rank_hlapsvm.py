@@ -291,18 +291,12 @@ class RankHLapSVM(PairwiseClassifier):
 
 @dataclass(frozen=True)
 class Laplacian:
-    """The Laplacian D_c - Y diag(w) Y^T of the label hypergraph, eq. (5), by its factors.
+    """The Laplacian D_c - Y diag(w) Y^T of the label hypergraph, eq. (5), by its factors."""
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, q)
-        How often row i lies in hyperedge k: once if label k is relevant, times the row's weight.
-    weights : ndarray of shape (q,)
-        Hyperedge weights w.
-    """
-
+    # (n, q): How often row i lies in hyperedge k: once if label k is relevant, times the row's
+    # weight
     Y: Matrix
-    weights: Matrix
+    weights: Matrix  # (q,): Hyperedge weights w
 
     @property
     def degrees(self) -> Matrix:

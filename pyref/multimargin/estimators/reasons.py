@@ -66,10 +66,6 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
 
     Raises
     ------
-    NotFittedError
-        If the model is not fitted.
-    TypeError
-        If the model is not linear.
     ValueError
         If there is no such label, or another argument is malformed.
 

@@ -49,19 +49,7 @@ def check_precomputed(K: Matrix) -> None:
 
 
 def is_indefinite(K: Matrix) -> bool:
-    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        A symmetric matrix.
-
-    Returns
-    -------
-    bool
-        True when the Cholesky factorisation of K + 1e-8 max_i |K_ii| I fails, or the diagonal is
-        all zero and K is not.
-    """
+    """Whether a symmetric matrix has an eigenvalue that is negative beyond rounding."""
     scale = float(np.abs(np.diagonal(K)).max(initial=0.0))
     if scale == 0.0:
         return bool(K.any())
@@ -72,24 +60,7 @@ def is_indefinite(K: Matrix) -> bool:
 
 
 def is_indefinite_on_a_sample(kernel: Kernel, X: Any, *, most_bytes: int, threads: int) -> bool:
-    """Whether a kernel is indefinite on some rows of `X`, and so on all of them (Cauchy).
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A kernel that can be computed.
-    X : ndarray or CSR matrix of shape (n, d)
-        Float64 features.
-    most_bytes : int
-        Memory for the kernel matrix of the sample; that of 256 rows is always taken.
-    threads : int
-        Number of threads.
-
-    Returns
-    -------
-    bool
-        What `is_indefinite` says of up to 2048 rows that are spread evenly. False is no proof.
-    """
+    """Whether a kernel is indefinite on some rows of `X`, and so on all of them (Cauchy)."""
     n = X.shape[0]
     size = min(n, _LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, int((most_bytes / 8) ** 0.5)))
     rows = np.linspace(0, n - 1, size).astype(np.intp)
@@ -125,52 +96,22 @@ def _has_cholesky_factor(K: Matrix, shift: float) -> bool:
 class NearestKernel:
     """The positive semidefinite matrix K+ that is nearest to an indefinite kernel matrix K.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, n)
-        K with its negative eigenvalues set to 0.
-    eigenvectors : ndarray of shape (n, r)
-        The eigenvectors U of the positive eigenvalues of K, so that K+ is K U U^T.
-
-    Notes
-    -----
     Clipping the spectrum, with the same linear map for new rows as for the training rows: Chen,
     Garcia et al. 2009, section 4.
     """
 
-    matrix: Matrix
+    matrix: Matrix  # (n, n): K with its negative eigenvalues set to 0
+    # (n, r): The eigenvectors U of the positive eigenvalues of K, so that K+ is K U U^T
     eigenvectors: Matrix
 
     def original_expansion(self, coefficients: Matrix) -> Matrix:
-        """Return the coefficients over K of an expansion over K+.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n, q)
-            A, with scores K+ A.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            U U^T A, with the same scores K U U^T A.
-        """
+        """Return the coefficients over K of an expansion over K+."""
         expansion: Matrix = self.eigenvectors @ (self.eigenvectors.T @ coefficients)
         return expansion
 
 
 def nearest_positive_semidefinite(K: Matrix) -> NearestKernel | None:
-    """Return the positive semidefinite matrix that is nearest to a symmetric one.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        A symmetric matrix.
-
-    Returns
-    -------
-    NearestKernel or None
-        None when no eigenvalue of K is negative beyond rounding, 1e-10 of the largest.
-    """
+    """Return the positive semidefinite matrix that is nearest to a symmetric one."""
     eigenvalues, U = linalg.eigh(K, check_finite=False)
     if eigenvalues[0] >= -_ROUNDING_OF_EIGENVALUES * np.abs(eigenvalues).max():
         return None

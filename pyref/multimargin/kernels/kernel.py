@@ -169,11 +169,6 @@ def make_kernel(
     -------
     Kernel
         The kernel.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is out of its range.
     """
     degree = check_integer("degree", degree, at_least=0)
     if degree > _LARGEST_DEGREE:
@@ -228,11 +223,6 @@ def kernel_matrix(
     -------
     ndarray of shape (n, m)
         k(x_i, y_j).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is malformed.
     """
     X = _checked_features(X, "X")
     settled = make_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
@@ -250,21 +240,6 @@ def rust_features(X: Any) -> Any:
     """Return features as the Rust core takes them, without a copy where the format allows it.
 
     64-bit indices are copied, and so are rows with unsorted or repeated entries.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Float64 features; a dense array must be C-contiguous.
-
-    Returns
-    -------
-    ndarray or tuple
-        The array itself, or (data, indices, indptr, d).
-
-    Raises
-    ------
-    ValueError
-        If a sparse matrix has more nonzeros or columns than 32-bit indices can number.
     """
     if not sparse.issparse(X):
         return X
@@ -279,20 +254,7 @@ def rust_features(X: Any) -> Any:
 
 
 def less_offset(X: Any, offset: Matrix | None) -> Any:
-    """Return features less an offset, so that their distances do not cancel.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Float64 features.
-    offset : ndarray of shape (d,) or None
-        As `offset_of` finds it; None returns `X` itself.
-
-    Returns
-    -------
-    ndarray or CSR matrix of shape (n, d)
-        X - offset, sparse where `X` is.
-    """
+    """Return features less an offset, so that their distances do not cancel."""
     if offset is None:
         return X
     if not sparse.issparse(X):
@@ -422,16 +384,6 @@ def offset_of(X: Any) -> Matrix | None:
     """Return the mean of the columns whose mean dwarfs all spread, and 0 for the others.
 
     A column that is mostly zeros has no such mean, so that sparse features stay sparse.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Float64 features.
-
-    Returns
-    -------
-    ndarray of shape (d,) or None
-        None when there is no such column.
     """
     n = X.shape[0]
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()

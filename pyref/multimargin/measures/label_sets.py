@@ -25,11 +25,6 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
     float
         In [0, 1]; 0 is best.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     Rank-CVM paper, equation 7.
@@ -53,11 +48,6 @@ def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float
     -------
     float
         In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
 
     Notes
     -----
@@ -86,11 +76,6 @@ def jaccard(
     -------
     float
         In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
 
     Notes
     -----
@@ -125,11 +110,6 @@ def example_f1(
     float
         In [0, 1]; 1 is best.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     LLSF paper, equation 19: the mean of
@@ -159,11 +139,6 @@ def macro_f1(
     float
         In [0, 1]; 1 is best.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     LLSF paper, equation 20.
@@ -189,11 +164,6 @@ def micro_f1(
     -------
     float
         In [0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
 
     Notes
     -----

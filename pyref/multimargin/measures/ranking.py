@@ -57,7 +57,7 @@ def ranking_loss(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def one_error(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
 
     Notes
     -----
@@ -136,7 +136,7 @@ def coverage(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
 
     Notes
     -----
@@ -175,7 +175,7 @@ def ranking_average_precision(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
 
     Notes
     -----
@@ -221,7 +221,7 @@ def is_error(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
 
     Notes
     -----

@@ -108,7 +108,7 @@ def ranking_hamming(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
 
     Notes
     -----
@@ -154,7 +154,7 @@ def all_measures(
     Raises
     ------
     ValueError
-        If an argument is malformed, or if all rows are degenerate and ignored.
+        If all rows are degenerate and ignored.
     """
     Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
     of_scores = [name for name, measure in MEASURES.items() if measure.needs == "scores"]
@@ -182,11 +182,6 @@ def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
         Those of `MORE_MEASURES` that have a value, under the names of their functions. Labels that
         are relevant in all rows or in none have no curve: ``auc_macro`` is the mean of the others,
         without a warning.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is malformed.
     """
     Y = check_indicator(Y_true, "Y_true")
     f = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])

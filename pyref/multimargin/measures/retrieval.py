@@ -39,11 +39,6 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
     float
         In [0, 1]; larger is better. 1 is out of reach where rows have fewer than k relevant labels.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is malformed.
-
     Notes
     -----
     The mean over all rows, those without a relevant label included. Where labels are tied across
@@ -76,7 +71,7 @@ def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = No
     Raises
     ------
     TypeError, ValueError
-        If an argument is malformed, or if no row has a relevant label.
+        If no row has a relevant label.
 
     Notes
     -----
@@ -110,11 +105,6 @@ def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vect
     -------
     ndarray of shape (q,)
         In (0, 1]; smaller for rarer labels.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is malformed.
 
     Notes
     -----
@@ -157,7 +147,7 @@ def propensity_scored_precision_at_k(
     Raises
     ------
     TypeError, ValueError
-        If an argument is malformed, or if no row has a relevant label.
+        If no row has a relevant label.
 
     Notes
     -----
@@ -210,7 +200,7 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
     Raises
     ------
     TypeError, ValueError
-        If an argument is malformed, or if no row has a relevant label.
+        If no row has a relevant label.
 
     Notes
     -----
@@ -248,7 +238,7 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     Raises
     ------
     TypeError, ValueError
-        If an argument is malformed, or if no label has both values.
+        If no label has both values.
 
     Warns
     -----
@@ -300,7 +290,7 @@ def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     Raises
     ------
     TypeError, ValueError
-        If an argument is malformed, or if all entries are equal.
+        If all entries are equal.
 
     Notes
     -----

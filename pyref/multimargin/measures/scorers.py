@@ -79,11 +79,6 @@ def get_scorer(name: str) -> Scorer:
         "neg_ranking_hamming" both.
         Larger is better. A threshold of its own for each label changes the ranking of
         `decision_function`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such scorer.
     """
     # A scorer carries metadata requests that its owner may change.
     return deepcopy(SCORERS[scorer_key(name)])

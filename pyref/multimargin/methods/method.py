@@ -90,11 +90,6 @@ class Method:
         -------
         estimator
             The estimator.
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter.
         """
         model = self.pattern()
         known = model.get_params(deep=True)
@@ -116,11 +111,6 @@ class Method:
         -------
         str
             What `set_params` takes.
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter.
         """
         target = self.aliases.get(name, name)
         if target not in self.pattern().get_params(deep=True):
@@ -178,22 +168,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def new(path: str, *inner: Pattern, **parameters: Any) -> Pattern:
-    """Return what makes an estimator, whose module is imported only then.
-
-    Parameters
-    ----------
-    path : str
-        Module and class, with a colon between.
-    *inner : callable
-        Patterns of the estimators that are its first parameters.
-    **parameters
-        Further parameters; patterns among them are made, too.
-
-    Returns
-    -------
-    callable
-        The pattern.
-    """
+    """Return what makes an estimator, whose module is imported only then."""
 
     def make() -> Any:
         module, _, name = path.partition(":")

@@ -60,14 +60,8 @@ def export(
 
     Raises
     ------
-    ImportError
-        If onnx is not installed: ``pip install 'multimargin[onnx]'``.
-    NotFittedError
-        If the model is not fitted.
     TypeError, ValueError
         If the model, or a part of it, cannot be expressed; the message says what can.
-    OSError
-        If the file cannot be written.
 
     Notes
     -----

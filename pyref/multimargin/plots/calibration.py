@@ -72,19 +72,10 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
         **line
             Passed to matplotlib's ``plot``.
 
-        Returns
-        -------
-        CalibrationDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If the estimator is not fitted.
         TypeError, ValueError
-            If an argument is malformed, or the estimator has no probabilities.
-        ImportError
-            If matplotlib is not installed.
+            If the estimator has no probabilities.
         """
         probabilities = scores_by(estimator, "predict_proba", X)
         return cls.from_predictions(
@@ -123,18 +114,6 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
             Probabilities.
         labels, n_bins, strategy, name, ref_line, ax, **line
             As in `from_estimator`.
-
-        Returns
-        -------
-        CalibrationDisplay
-            The display.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is malformed.
-        ImportError
-            If matplotlib is not installed.
         """
         indicator = check_indicator(y_true, "y_true", unknown=True)
         n, q = indicator.shape

@@ -82,19 +82,10 @@ class ConvergenceDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
 
-        Returns
-        -------
-        ConvergenceDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If an estimator is not fitted.
         TypeError, ValueError
             If an estimator has no history, or if an argument is malformed.
-        ImportError
-            If matplotlib is not installed.
         """
         estimators = by_name("estimator", estimator)
         for model in estimators.values():
@@ -111,17 +102,10 @@ class ConvergenceDisplay:
         x, quantity, ax
             As in `from_estimator`.
 
-        Returns
-        -------
-        ConvergenceDisplay
-            The display itself.
-
         Raises
         ------
         ValueError
             If `x` or `quantity` is another, or if no entry of a history is finite.
-        ImportError
-            If matplotlib is not installed.
         """
         check_choice("x", x, ("epoch", "seconds"))
         check_choice("quantity", quantity, ("gap", "objectives"))

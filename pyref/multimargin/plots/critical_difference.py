@@ -82,16 +82,6 @@ class CriticalDifferenceDisplay:
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib or scikit-posthocs is not installed.
         """
         try:
             from scikit_posthocs import critical_difference_diagram

@@ -61,19 +61,10 @@ class LabelAffinityDisplay:
         cmap : str, default="RdBu_r"
             Colour map for the range from -1 to 1.
 
-        Returns
-        -------
-        LabelAffinityDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If the estimator is not fitted.
         TypeError, ValueError
             If it has no coefficients, or `y` does not fit them.
-        ImportError
-            If matplotlib is not installed.
         """
         check_is_fitted(estimator)
         estimator = method_inside(estimator)
@@ -94,18 +85,6 @@ class LabelAffinityDisplay:
             Where to draw; a new figure when None.
         cmap : str, default="RdBu_r"
             Colour map for the range from -1 to 1.
-
-        Returns
-        -------
-        LabelAffinityDisplay
-            The display itself.
-
-        Raises
-        ------
-        ValueError
-            If there are not two axes.
-        ImportError
-            If matplotlib is not installed.
         """
         axes = new_axes(2, width=10.0, height=4.8) if axes is None else np.asarray(axes)
         if axes.shape != (2,):

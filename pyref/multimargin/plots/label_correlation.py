@@ -78,21 +78,12 @@ class LabelCorrelationDisplay:
         colorbar : bool, default=True
             Whether to draw a colour bar.
 
-        Returns
-        -------
-        LabelCorrelationDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If the estimator is not fitted.
         TypeError
             If it learns no label correlations.
         ValueError
             If there are not as many names as labels.
-        ImportError
-            If matplotlib is not installed.
         """
         check_is_fitted(estimator)
         estimator = method_inside(estimator)
@@ -125,16 +116,6 @@ class LabelCorrelationDisplay:
         ----------
         ax, cmap, values_format, include_values, colorbar
             As in `from_estimator`.
-
-        Returns
-        -------
-        LabelCorrelationDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         side = min(max(3.5 + 0.35 * len(self.correlation), 5.0), 13.0)
         ax = check_axes(ax, width=side + 0.8, height=side)

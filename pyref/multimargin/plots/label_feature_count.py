@@ -58,19 +58,10 @@ class LabelFeatureCountDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
 
-        Returns
-        -------
-        LabelFeatureCountDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If the estimator is not fitted.
         TypeError
             If it has no label-specific features.
-        ImportError
-            If matplotlib is not installed.
         """
         check_is_fitted(estimator)
         estimator = method_inside(estimator)
@@ -91,16 +82,6 @@ class LabelFeatureCountDisplay:
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
-
-        Returns
-        -------
-        LabelFeatureCountDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         q = self.counts.size
         ax = check_axes(ax, width=min(max(6.4, 0.18 * q), 16.0))

@@ -104,20 +104,6 @@ class LabelMeasuresDisplay:
             None sorts by the measure shown, by "f1" if there are several.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure, large enough for all names, when None.
-
-        Returns
-        -------
-        LabelMeasuresDisplay
-            The display.
-
-        Raises
-        ------
-        NotFittedError
-            If an estimator is not fitted.
-        TypeError, ValueError
-            If an argument is malformed.
-        ImportError
-            If matplotlib is not installed.
         """
         estimators = by_name("estimator", estimator)
         predicted = {}
@@ -151,18 +137,6 @@ class LabelMeasuresDisplay:
             The predictions of one model or of several.
         label_names, measure, sort_by, ax
             As in `from_estimator`.
-
-        Returns
-        -------
-        LabelMeasuresDisplay
-            The display.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is malformed.
-        ImportError
-            If matplotlib is not installed.
         """
         truth = check_indicator(Y_true, "Y_true")
         if label_names is None and hasattr(Y_true, "columns"):
@@ -200,18 +174,6 @@ class LabelMeasuresDisplay:
         ----------
         measure, sort_by, ax
             As in `from_estimator`.
-
-        Returns
-        -------
-        LabelMeasuresDisplay
-            The display itself.
-
-        Raises
-        ------
-        ValueError
-            If `measure` or `sort_by` is another.
-        ImportError
-            If matplotlib is not installed.
         """
         several = len(self.measures) > 1
         if measure is None and several:

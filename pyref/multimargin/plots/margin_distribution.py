@@ -102,19 +102,10 @@ class MarginDistributionDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
 
-        Returns
-        -------
-        MarginDistributionDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If an estimator is not fitted.
         TypeError, ValueError
             If an estimator has no scores, if there are no pairs, or if an argument is malformed.
-        ImportError
-            If matplotlib is not installed.
         """
         estimators = by_name("estimator", estimator)
         n_labels = check_indicator(y).shape[1]
@@ -143,17 +134,10 @@ class MarginDistributionDisplay:
         normalize, kind, bins, ax
             As in `from_estimator`.
 
-        Returns
-        -------
-        MarginDistributionDisplay
-            The display.
-
         Raises
         ------
         TypeError, ValueError
             If there are no pairs, or if an argument is malformed.
-        ImportError
-            If matplotlib is not installed.
         """
         given = scores if isinstance(scores, Mapping) else {"scores": scores}
         margins = {name: pair_margins(Y_true, values) for name, values in given.items()}
@@ -166,18 +150,6 @@ class MarginDistributionDisplay:
         ----------
         kind, bins, ax
             As in `from_estimator`.
-
-        Returns
-        -------
-        MarginDistributionDisplay
-            The display itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `kind` is another, or `bins` no positive integer.
-        ImportError
-            If matplotlib is not installed.
         """
         check_choice("kind", kind, KINDS)
         check_integer("bins", bins, at_least=1)

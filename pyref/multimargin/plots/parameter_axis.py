@@ -17,27 +17,14 @@ _LOGARITHMIC = 50.0
 
 @dataclass(frozen=True)
 class ParameterAxis:
-    """The values of one parameter along an axis.
+    """The values of one parameter along an axis."""
 
-    Parameters
-    ----------
-    title : str
-        What the axis is called.
-    numeric : bool
-        Whether the values are numbers.
-    places : ndarray of shape (c,)
-        Where each candidate lies: its number, or the place of its category.
-    numbers : ndarray of shape (c,)
-        Which distinct value each candidate has, in ascending order of numbers.
-    levels : list of str
-        The distinct values.
-    """
-
-    title: str
-    numeric: bool
-    places: Vector
+    title: str  # What the axis is called
+    numeric: bool  # Whether the values are numbers
+    places: Vector  # (c,): Where each candidate lies: its number, or the place of its category
+    # (c,): Which distinct value each candidate has, in ascending order of numbers
     numbers: NDArray[np.intp]
-    levels: list[str]
+    levels: list[str]  # The distinct values
 
     @classmethod
     def of(cls, name: str, values: Sequence[Any]) -> "ParameterAxis":

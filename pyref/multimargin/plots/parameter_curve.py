@@ -111,19 +111,10 @@ class ParameterCurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
 
-        Returns
-        -------
-        ParameterCurveDisplay
-            The display.
-
         Raises
         ------
-        NotFittedError
-            If the search is not fitted.
         TypeError, ValueError
             If it is no search, has no such parameter or measure, or more than two parameters.
-        ImportError
-            If matplotlib is not installed.
         """
         check_is_fitted(search)
         check_has(search, "cv_results_", "GridSearchCV or another search")
@@ -157,17 +148,10 @@ class ParameterCurveDisplay:
         parameters, measures, ax
             As in `from_estimator`.
 
-        Returns
-        -------
-        ParameterCurveDisplay
-            The display.
-
         Raises
         ------
         TypeError, ValueError
             If there is no such parameter or measure, or more than two parameters.
-        ImportError
-            If matplotlib is not installed.
         """
         chosen = parameters_in(cv_results, parameters)
         shown = measures_in(cv_results, measures)
@@ -219,18 +203,6 @@ class ParameterCurveDisplay:
             The scores on the training parts, as a second curve.
         ax
             As in `from_estimator`.
-
-        Returns
-        -------
-        ParameterCurveDisplay
-            The display.
-
-        Raises
-        ------
-        ValueError
-            If the shapes do not fit.
-        ImportError
-            If matplotlib is not installed.
         """
         means, deviations = {}, {}
         for name, scores in (("validation", test_scores), ("training", train_scores)):
@@ -267,17 +239,10 @@ class ParameterCurveDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
 
-        Returns
-        -------
-        ParameterCurveDisplay
-            The display itself.
-
         Raises
         ------
         ValueError
             If there are two parameters and several measures.
-        ImportError
-            If matplotlib is not installed.
         """
         if len(self.parameters) == 2 and len(self.means) > 1:
             raise ValueError(

@@ -33,16 +33,6 @@ class ReasonsDisplay:
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; a new figure when None.
-
-        Returns
-        -------
-        ReasonsDisplay
-            The display itself.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         values = self.reasons.contributions
         ax = check_axes(ax, height=1.2 + 0.28 * max(len(values), 1))

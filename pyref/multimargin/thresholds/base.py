@@ -49,7 +49,7 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If an argument or a parameter is malformed, or no label is known.
+            If no label is known.
         """
 
     @abstractmethod
@@ -67,13 +67,6 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         -------
         ndarray of shape (n,) or (n, q)
             t(x_i), one a row, or t_k(x_i), one a row and label.
-
-        Raises
-        ------
-        NotFittedError
-            If the threshold is not fitted.
-        ValueError
-            If an argument is malformed.
         """
 
     @abstractmethod
@@ -105,11 +98,6 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         -------
         ndarray of shape (n, q)
             f_k(x_i) - t(x_i).
-
-        Raises
-        ------
-        ValueError
-            If an argument is malformed.
         """
         scores = check_scores(scores)
         decision: Matrix = scores - over_labels(self.predict(scores, X))
@@ -129,11 +117,6 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         -------
         ndarray of shape (n, q)
             1 where the score is above the threshold, else 0.
-
-        Raises
-        ------
-        ValueError
-            If an argument is malformed.
         """
         scores = check_scores(scores)
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)

@@ -118,16 +118,6 @@ class CalibratedClassifier(HeldOutClassifier):
         sample_weight : array-like of shape (n,), default=None
             How often each row counts, in the classifier's fits, which must take them, and for the
             probabilities. A pipeline hands them to its last step.
-
-        Returns
-        -------
-        CalibratedClassifier
-            The fitted estimator itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument or a parameter is malformed, or whatever the classifier raises.
         """
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
@@ -155,11 +145,6 @@ class CalibratedClassifier(HeldOutClassifier):
         -------
         ndarray of shape (n, q)
             log(p / (1 - p)), relevant labels ranked first.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         scores = self._scores(X)
         odds: Matrix = self.calibration_.decision_function(scores)
@@ -177,11 +162,6 @@ class CalibratedClassifier(HeldOutClassifier):
         -------
         ndarray of shape (n, q)
             Probabilities that label k is relevant; they do not sum to 1.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         probabilities: Matrix = expit(self.label_scores(X))
         return probabilities
@@ -198,11 +178,6 @@ class CalibratedClassifier(HeldOutClassifier):
         -------
         ndarray of shape (n, q)
             log(p / (1 - p)) - t, with the ranking of the probabilities.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         odds = self.label_scores(X)
         return odds - thresholds_of(self.threshold_, odds, X, at_least_one=self.at_least_one)
@@ -210,17 +185,10 @@ class CalibratedClassifier(HeldOutClassifier):
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A calibration, and what it makes of the rows that it was learned from.
+    """A calibration, and what it makes of the rows that it was learned from."""
 
-    Parameters
-    ----------
-    calibration : PooledCalibration
-        Learned from all held-out scores.
-    odds : ndarray of shape (m, q)
-        Logarithms of the odds of the held-out rows, each by a calibration without this row.
-    """
-
-    calibration: PooledCalibration
+    calibration: PooledCalibration  # Learned from all held-out scores
+    # (m, q): Logarithms of the odds of the held-out rows, each by a calibration without this row
     odds: Matrix
 
 

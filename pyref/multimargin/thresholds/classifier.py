@@ -100,16 +100,6 @@ class ThresholdedClassifier(HeldOutClassifier):
         sample_weight : array-like of shape (n,), default=None
             How often each row counts, in the classifier's fits, which must take them, and for the
             threshold. A pipeline hands them to its last step.
-
-        Returns
-        -------
-        ThresholdedClassifier
-            The fitted estimator itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument or a parameter is malformed, or whatever the classifier raises.
         """
         threshold = make_threshold(self.threshold, random_state=0)
         held_out = self._hold_out(X, y, sample_weight)
@@ -134,11 +124,6 @@ class ThresholdedClassifier(HeldOutClassifier):
         -------
         ndarray of shape (n, q)
             f_k(x_i), relevant labels ranked first.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         return self._scores(X)
 
@@ -155,11 +140,6 @@ class ThresholdedClassifier(HeldOutClassifier):
         ndarray of shape (n, q)
             f_k(x_i) - t(x_i). A threshold of its own for each label changes the ranking of the
             labels here; `label_scores` keeps that of the classifier.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         scores = self.label_scores(X)
         return self.threshold_.decision_function(scores, X)

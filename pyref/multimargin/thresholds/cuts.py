@@ -29,11 +29,6 @@ def hamming_thresholds(scores: Any, y: Any) -> Vector:
         For each row the t for which predicting the labels with f_k >= t makes the fewest errors
         among its known labels; 0 where it has none.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     Rank-CVM paper, after equation 27. All t between two neighbouring distinct scores predict the

@@ -80,7 +80,7 @@ class FeaturesThreshold(Threshold):
         Raises
         ------
         ValueError
-            If an argument is malformed, or if no row has both kinds of labels.
+            If no row has both kinds of labels.
 
         Warns
         -----

@@ -27,27 +27,13 @@ _RESPONSES = ("label_scores", "decision_function", "predict_proba")
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores, and what belongs to them.
+    """Held-out scores, and what belongs to them."""
 
-    Parameters
-    ----------
-    scores : ndarray of shape (m, q)
-        Scores of the rows of all folds.
-    labels : ndarray of shape (m, q)
-        Their labels, NaN where they are unknown.
-    rows : ndarray of shape (m,)
-        Their numbers among the rows of the fit.
-    sample_weight : ndarray of shape (m,) or None
-        Their weights.
-    folds : ndarray of shape (m,)
-        The number of the fold that held each out.
-    """
-
-    scores: Matrix
-    labels: NDArray[Any]
-    rows: NDArray[np.intp]
-    sample_weight: Matrix | None
-    folds: NDArray[np.intp]
+    scores: Matrix  # (m, q): Scores of the rows of all folds
+    labels: NDArray[Any]  # (m, q): Their labels, NaN where they are unknown
+    rows: NDArray[np.intp]  # (m,): Their numbers among the rows of the fit
+    sample_weight: Matrix | None  # (m,): Their weights
+    folds: NDArray[np.intp]  # (m,): The number of the fold that held each out
 
 
 class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -128,11 +114,6 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
         -------
         ndarray of shape (n, q)
             1 where the decision function is positive, else 0.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
         """
         return np.asarray(self.decision_function(X) > 0, dtype=np.intp)
 

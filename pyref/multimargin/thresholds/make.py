@@ -40,11 +40,6 @@ def make_threshold(
     -------
     Threshold
         A new object.
-
-    Raises
-    ------
-    ValueError
-        If `threshold` is none of these.
     """
     if isinstance(threshold, Threshold):
         copy: Threshold = clone(threshold)

@@ -106,7 +106,7 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If an argument or a parameter is malformed, or no label is known.
+            If no label is known.
         """
         indicator = check_indicator(y, "y", unknown=True)
         n, q = indicator.shape
@@ -162,11 +162,6 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n, q)
             log(p / (1 - p)): a ranking of all labels of all rows on one scale.
-
-        Raises
-        ------
-        ValueError
-            If `scores` is malformed.
         """
         check_is_fitted(self)
         scores = check_scores(scores, n_labels=self.label_coef_.size).astype(np.float64)
@@ -188,11 +183,6 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n, q)
             Probabilities; those of a row do not sum to 1.
-
-        Raises
-        ------
-        ValueError
-            If `scores` is malformed.
         """
         probabilities: Matrix = expit(self.decision_function(scores))
         return probabilities

@@ -90,11 +90,6 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         ------
         train, test : ndarray of int
             Numbers of the rows outside and inside of the fold.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is malformed.
         """
         if y is None:
             raise ValueError("y is None; expected the labels to stratify by.")

@@ -49,7 +49,7 @@ def stratified_train_test_split(
     Raises
     ------
     TypeError, ValueError
-        If an argument is malformed, or a part has no row.
+        If a part has no row.
 
     Examples
     --------

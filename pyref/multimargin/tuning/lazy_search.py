@@ -131,11 +131,6 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         -------
         LazySearchCV
             The search itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is malformed, or whatever the estimator raises.
         """
         self._check_search(y)
         super().fit(X, y, **params)

@@ -106,16 +106,6 @@ class PathCV(WarmStartGridSearchCV):
             Targets.
         **params
             As in `WarmStartGridSearchCV.fit`.
-
-        Returns
-        -------
-        PathCV
-            The estimator itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a parameter is malformed, or whatever the estimator raises.
         """
         self.Cs_ = self._values()
         prefix = ""

@@ -122,8 +122,8 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
         Raises
         ------
         TypeError, ValueError
-            If a parameter is malformed, or whatever the estimator raises if ``error_score="raise"``
-            or while it is fitted on all rows.
+            If whatever the estimator raises if ``error_score="raise"`` or while it is fitted on all
+            rows.
 
         Warns
         -----

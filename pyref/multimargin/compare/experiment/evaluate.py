@@ -37,26 +37,14 @@ _MAX_CORRELATED_LABELS = 50
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A method on a split.
+    """A method on a split."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted; it is cloned.
-    split : Split
-        The rows.
-    blank : Result
-        The result, as far as it is known before the fit.
-    search : Search or None, default=None
-        How its parameters are chosen on the training rows; None leaves them as they are.
-    kinds : mapping of str to str or None, default=None
-        Of a table the kinds of its columns, which are encoded as the training rows ask for.
-    """
-
-    estimator: Any
+    estimator: Any  # Unfitted; it is cloned
     split: Split
-    blank: Result
+    blank: Result  # The result, as far as it is known before the fit
+    # How its parameters are chosen on the training rows; None leaves them as they are
     search: Search | None = None
+    # Of a table the kinds of its columns, which are encoded as the training rows ask for
     kinds: Mapping[str, str] | None = None
 
 

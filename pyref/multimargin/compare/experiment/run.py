@@ -91,8 +91,6 @@ def run_experiment(
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is malformed.
     OSError
         If the file cannot be written, or another run is writing it.
     KeyboardInterrupt

@@ -16,17 +16,10 @@ OFFICIAL = "official"
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One division of the rows of a data set.
+    """One division of the rows of a data set."""
 
-    Parameters
-    ----------
-    name : str
-        "official", or "fold 3 of 10, seed 0".
-    train, test : ndarray of int
-        Row indices, disjoint. Measures need all labels: rows with unknown ones are in no `test`.
-    """
-
-    name: str
+    name: str  # "official", or "fold 3 of 10, seed 0"
+    # Row indices, disjoint. Measures need all labels: rows with unknown ones are in no `test`.
     train: NDArray[np.intp]
     test: NDArray[np.intp]
 
@@ -34,8 +27,6 @@ class Split:
 def make_splits(data: MultilabelData | Table, cv: int | str, seed: int) -> list[Split]:
     """Split a data set.
 
-    Notes
-    -----
     The folds keep the frequency of each label (Sechidis et al. 2011).
     """
     seed = check_integer("seed", seed, at_least=0)

@@ -18,21 +18,12 @@ Grids = Mapping[str, Mapping[str, Sequence[Any]]]
 
 @dataclass(frozen=True)
 class Search:
-    """How the parameters of a method are chosen on the training rows of a split.
+    """How the parameters of a method are chosen on the training rows of a split."""
 
-    Parameters
-    ----------
-    grid : mapping of str to sequence
-        Values to try, one parameter after the other in this order, the others at their best so far.
-    folds : int
-        Number of folds of the training rows.
-    score : str
-        A measure: what is tuned by.
-    """
-
+    # Values to try, one parameter after the other in this order, the others at their best so far
     grid: Mapping[str, Sequence[Any]]
-    folds: int
-    score: str
+    folds: int  # Number of folds of the training rows
+    score: str  # A measure: what is tuned by
 
 
 def searches(

@@ -21,20 +21,10 @@ _RESOLUTION = 130
 
 @dataclass(frozen=True)
 class Image:
-    """A plot.
+    """A plot."""
 
-    Parameters
-    ----------
-    title : str
-        What it shows.
-    caption : str
-        How to read it.
-    png : bytes
-        The picture.
-    """
-
-    title: str
-    caption: str
+    title: str  # What it shows
+    caption: str  # How to read it
     png: bytes
 
 

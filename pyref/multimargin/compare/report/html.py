@@ -72,7 +72,7 @@ def make_report(
     Raises
     ------
     ValueError
-        If an argument is malformed, or the results cannot stand side by side.
+        If the results cannot stand side by side.
     """
     from jinja2 import Environment
 
@@ -149,10 +149,8 @@ def write_report(results: Sequence[Result], path: str | Path, **options: Any) ->
 
     Raises
     ------
-    OSError
-        If the file cannot be written.
     ValueError
-        If an argument is malformed, or the results cannot stand side by side.
+        If the results cannot stand side by side.
     """
     document = make_report(results, **options)
     write_text(path, document)

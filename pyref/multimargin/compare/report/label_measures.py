@@ -12,20 +12,11 @@ from multimargin.compare.results import Result
 
 @dataclass(frozen=True, eq=False)
 class LabelMeasures:
-    """Measures of each label.
+    """Measures of each label."""
 
-    Parameters
-    ----------
-    measures : dict of str to dict of str to ndarray of shape (q,)
-        "precision", "recall" and "f1" of each method, NaN where they are 0/0.
-    support : ndarray of shape (q,)
-        Number of test rows that have the label.
-    label_names : list of str
-        Names of the labels.
-    """
-
+    # (q,): "precision", "recall" and "f1" of each method, NaN where they are 0/0
     measures: dict[str, dict[str, NDArray[np.float64]]]
-    support: NDArray[np.int64]
+    support: NDArray[np.int64]  # (q,): Number of test rows that have the label
     label_names: list[str]
 
 

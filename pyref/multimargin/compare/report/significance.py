@@ -60,11 +60,6 @@ def win_tie_loss_table(
     Table
         One row a compared method, cells "win/tie/loss" of the reference; "+ n untested" where there
         were too few splits.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
     """
     reference = first_method(results) if reference is None else reference
     ratios = test_train_ratios(results)
@@ -117,11 +112,6 @@ def rank_tests_table(
     -------
     list of Table
         Friedman's test with the critical difference, and Wilcoxon's.
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
     """
     reference = first_method(results) if reference is None else reference
     alike = doubles(results, keep=reference)

@@ -196,16 +196,6 @@ def to_rich(table: Table) -> Any:
     ----------
     table : Table
         The table.
-
-    Returns
-    -------
-    rich.table.Table
-        The table.
-
-    Raises
-    ------
-    ImportError
-        If rich is not installed.
     """
     from rich.table import Table as RichTable
     from rich.text import Text

@@ -46,7 +46,7 @@ def verdict(
     Raises
     ------
     ValueError
-        If an argument is malformed, or the results cannot stand side by side.
+        If the results cannot stand side by side.
     """
     measured = find_measured(measures)[0]
     alike = doubles(results)

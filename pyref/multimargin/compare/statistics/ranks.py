@@ -161,11 +161,6 @@ def friedman_test(
     FriedmanTest
         The test; a note instead of p-values with fewer than three methods or two data sets.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     Ties are corrected for, as in `scipy.stats.friedmanchisquare`. Iman & Davenport 1980:
@@ -214,11 +209,6 @@ def nemenyi_test(
     NemenyiTest
         The test; a note instead of p-values with fewer than two methods or data sets.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     Meant for after a significant Friedman test. The critical difference is
@@ -262,11 +252,6 @@ def wilcoxon_tests(
     DataFrame
         One row a compared method: "outcome" ("win", "tie", "loss" of the reference, or "untested"),
         "rank_sum" (the smaller of the two), "p_value", "n_data", "note".
-
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
 
     Notes
     -----

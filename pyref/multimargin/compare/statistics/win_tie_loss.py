@@ -76,11 +76,6 @@ def win_tie_loss(
         The counts and what is behind them. A split without a value of both methods is left out of
         the pair, and the note names it; with fewer than two splits the outcome is "untested".
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed.
-
     Notes
     -----
     The corrected statistic is mean(d) / sqrt((1/J + n_test/n_train) var(d)) with J - 1 degrees of

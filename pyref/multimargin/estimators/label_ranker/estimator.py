@@ -218,15 +218,8 @@ class LabelRankerCV(LabelScoringClassifier):
         groups : array-like of shape (n,), default=None
             Rows of one group stay in one fold.
 
-        Returns
-        -------
-        LabelRankerCV
-            The fitted estimator itself.
-
         Raises
         ------
-        TypeError, ValueError
-            If a parameter or an array is malformed.
         KeyboardInterrupt
             If interrupted. With a setting tried, the best so far is kept, as the model of one fold.
 
@@ -446,13 +439,6 @@ class LabelRankerCV(LabelScoringClassifier):
         ndarray of shape (n, q), (n, n_classes) or (n,)
             log(p / (1 - p)) - t for labels; without a threshold for three or more classes; the
             difference for two.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
         """
         scores = self.label_scores(X)
         if self.multilabel_:
@@ -477,13 +463,6 @@ class LabelRankerCV(LabelScoringClassifier):
         -------
         ndarray of shape (n, q)
             Probabilities: of labels each by itself; those of classes sum to 1.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
         """
         probabilities: Matrix = expit(self.label_scores(X))
         if not self.multilabel_:

@@ -22,21 +22,12 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """A setting that was tried.
-
-    Parameters
-    ----------
-    setting : Setting
-        The setting.
-    values : ndarray of shape (n_folds,)
-        Value of each fold, larger is better; NaN where a fold has nothing to measure.
-    seconds : float
-        Of all folds.
-    """
+    """A setting that was tried."""
 
     setting: Setting
+    # (n_folds,): Value of each fold, larger is better; NaN where a fold has nothing to measure
     values: Matrix
-    seconds: float
+    seconds: float  # Of all folds
 
     @property
     def mean(self) -> float:

@@ -24,30 +24,14 @@ LOSSES: dict[str, type[PairwiseClassifier]] = {
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Parameters of one fit.
+    """Parameters of one fit."""
 
-    Parameters
-    ----------
-    loss : str
-        A key of `LOSSES`.
-    kernel : str or callable
-        The kernel.
-    gamma : float or str
-        Its width.
-    class_weight : object
-        Weights of the labels.
-    top_k : int, float or None
-        How many irrelevant labels a relevant one is ranked against.
-    C : float
-        Weight of the loss.
-    """
-
-    loss: str
+    loss: str  # A key of `LOSSES`
     kernel: Any
     gamma: Any
-    class_weight: Any
-    top_k: Any
-    C: float
+    class_weight: Any  # Weights of the labels
+    top_k: Any  # How many irrelevant labels a relevant one is ranked against
+    C: float  # Weight of the loss
 
     def make(self, **further: Any) -> PairwiseClassifier:
         """Return an unfitted estimator, with further parameters."""
@@ -80,24 +64,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of each parameter, those that the search starts from first.
-
-    Parameters
-    ----------
-    losses, gammas, class_weights, top_ks : tuple
-        The values.
-    kernel : str or callable
-        The kernel.
-    Cs : tuple of float
-        Values of C, increasing.
-    """
+    """Values of each parameter, those that the search starts from first."""
 
     losses: tuple[str, ...]
     kernel: Any
     gammas: tuple[Any, ...]
     class_weights: tuple[Any, ...]
     top_ks: tuple[Any, ...]
-    Cs: tuple[float, ...]
+    Cs: tuple[float, ...]  # Values of C, increasing
 
     def first(self, loss: str) -> Setting:
         """Return the setting that the search of a loss starts from."""

@@ -58,13 +58,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         -------
         ndarray of shape (n, q)
             f_k(x_i), relevant labels ranked first.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
         """
         check_is_fitted(self)
         return self._label_scores(self._checked_features(X, reset=False))
@@ -86,8 +79,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
         Raises
         ------
-        NotFittedError
-            If the estimator is not fitted.
         ValueError
             If `X` or `y` is malformed, or if they have different numbers of rows or labels.
         """
@@ -114,13 +105,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             f_k(x_i) - t(x_i) for labels, with t = 0 for methods without a threshold; f_k(x_i) for
             three or more classes; f_1(x_i) - f_0(x_i) for two classes. A threshold of its own for
             each label changes the ranking of the labels here; `label_scores` keeps it.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
         """
         check_is_fitted(self)
         X = self._checked_features(X, reset=False)
@@ -144,13 +128,6 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         -------
         ndarray of shape (n, q) or (n,)
             Label indicator (1 where the decision function is positive), or classes.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If `X` is malformed.
         """
         decision = self.decision_function(X)
         if self.multilabel_:

@@ -70,38 +70,22 @@ def dissimilarity_of_counts(counts: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class Convexity:
-    """How the label correlations change the curvature of the objective.
+    """How the label correlations change the curvature of the objective."""
 
-    Parameters
-    ----------
-    coupling : ndarray of shape (q, q) or None
-        alpha (R + shift I); None when it is 0, and the labels are independent.
-    shift : float
-        What was added to the diagonal of R.
-    convex : bool
-        Whether the problem with this coupling is convex.
-    anchor : float or None
-        An upper bound of <C, H^+ C> with C = X^T Y and the quadratic form H, for the duality gap;
-        None when ||Y||^2 is one, that is when the coupling alone is positive semidefinite.
-    smallest_label_eigenvalue : float
-        lambda_min(R).
-    largest_eigenvalue : float
-        lambda_max(coupling).
-    """
-
+    # (q, q): alpha (R + shift I); None when it is 0, and the labels are independent
     coupling: Matrix | None
-    shift: float
-    convex: bool
+    shift: float  # What was added to the diagonal of R
+    convex: bool  # Whether the problem with this coupling is convex
+    # An upper bound of <C, H^+ C> with C = X^T Y and the quadratic form H, for the duality gap;
+    # None when ||Y||^2 is one, that is when the coupling alone is positive semidefinite
     anchor: float | None
-    smallest_label_eigenvalue: float
-    largest_eigenvalue: float
+    smallest_label_eigenvalue: float  # lambda_min(R)
+    largest_eigenvalue: float  # lambda_max(coupling)
 
 
 def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -> Convexity:
     """Decide whether the published problem is convex, and shift it when asked to.
 
-    Notes
-    -----
     The shift is 0 where the published problem is convex, else -lambda_min(R), the smallest one for
     which the correlation term alone is never negative. A still smaller one, by
     lambda_min(X^T X) / alpha, would make the problem convex but not bounded: it leaves a direction
@@ -214,19 +198,12 @@ _Pairs = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True)
 class Eigenbasis:
-    """The basis in which the quadratic form is diagonal.
+    """The basis in which the quadratic form is diagonal."""
 
-    Parameters
-    ----------
-    features : tuple of ndarray of shapes (r,) and (d, r)
-        Eigenvalues of X^T X and their eigenvectors, with r = min(n, d): the eigenvalues that are
-        left out are 0.
-    coupling : tuple of ndarray of shapes (q,) and (q, q) or None
-        The same of the coupling; None without one.
-    """
-
+    # Eigenvalues of X^T X and their eigenvectors, with r = min(n, d): the eigenvalues that are
+    # left out are 0
     features: _Pairs
-    coupling: _Pairs | None
+    coupling: _Pairs | None  # The same of the coupling; None without one
 
 
 def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
@@ -276,49 +253,24 @@ def choose_solver(X: Any, indicator: NDArray[Any], coupling: Matrix | None, beta
 
 @dataclass(frozen=True)
 class Request:
-    """What a solver needs besides the data.
+    """What a solver needs besides the data."""
 
-    Parameters
-    ----------
-    beta : float
-        Weight of the l1 norm, positive.
-    solver : {"cd", "admm", "apg", "published"}
-        The loop.
-    lipschitz : float
-        L_f for "published", lambda_max of the coupling for "apg", else unused.
-    tol : float
-        Relative duality gap, and KKT residual relative to the largest entry of X^T Y.
-    max_iter : int
-        Largest number of epochs or iterations.
-    start : ndarray of shape (q, d) or None
-        Coefficients to start from.
-    threads : int
-        Number of threads.
-    callback : callable or None
-        Called after each epoch.
-    basis : Eigenbasis or None, default=None
-        Needed by "admm", of use to "apg".
-    deadline : float or None, default=None
-        When the fit has to end, by `time.monotonic`.
-    sums : tuple of ndarray of shapes (q, d) and (q,) or None, default=None
-        The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
-        depends; then any X with the same X^T X will do, and the indicator is not looked at. Not for
-        "cd" without `row_scales`.
-    row_scales : ndarray of shape (n,) or None, default=None
-        What the rows of the indicator are multiplied by, along with `sums`; those of X are already.
-    """
-
-    beta: float
+    beta: float  # Weight of the l1 norm, positive
     solver: str
-    lipschitz: float
-    tol: float
-    max_iter: int
-    start: Matrix | None
-    threads: int
-    callback: EpochCallback | None
-    basis: Eigenbasis | None = None
-    deadline: float | None = None
+    lipschitz: float  # L_f for "published", lambda_max of the coupling for "apg", else unused
+    tol: float  # Relative duality gap, and KKT residual relative to the largest entry of X^T Y
+    max_iter: int  # Largest number of epochs or iterations
+    start: Matrix | None  # (q, d): Coefficients to start from
+    threads: int  # Number of threads
+    callback: EpochCallback | None  # Called after each epoch
+    basis: Eigenbasis | None = None  # Needed by "admm", of use to "apg"
+    deadline: float | None = None  # When the fit has to end, by `time.monotonic`
+    # The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
+    # depends; then any X with the same X^T X will do, and the indicator is not looked at. Not for
+    # "cd" without `row_scales`.
     sums: tuple[Matrix, Matrix] | None = None
+    # (n,): What the rows of the indicator are multiplied by, along with `sums`; those of X are
+    # already
     row_scales: Matrix | None = None
 
 

@@ -187,16 +187,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
             How often each row counts, not negative: a row of weight 2 is a row that is there twice.
             None counts each row once.
 
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-
         Raises
         ------
-        TypeError, ValueError
-            If a parameter or an array is malformed; the message names it, what was found and what
-            is expected.
         KeyboardInterrupt
             If interrupted. The state reached is stored in the fitted attributes first; with
             ``warm_start=True`` the next fit goes on from there.

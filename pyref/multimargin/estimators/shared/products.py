@@ -16,22 +16,7 @@ _BLOCK = 1024
 
 
 def product(left: Any, right: Any, threads: int = 1) -> Matrix:
-    """Return the dense product of two matrices.
-
-    Parameters
-    ----------
-    left : ndarray or CSR matrix of shape (n, m)
-        The left factor.
-    right : ndarray or CSR matrix of shape (m, k)
-        The right factor, dense where the left one is.
-    threads : int, default=1
-        Number of threads that share the rows of a dense left factor. BLAS itself has one: with
-        more, it adds up in another order.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-    """
+    """Return the dense product of two matrices."""
     with _thread_pools().limit(limits=1, user_api="blas"):
         if sparse.issparse(left) or left.shape[0] <= _BLOCK:
             result: Matrix = safe_sparse_dot(left, right, dense_output=True)

@@ -50,45 +50,23 @@ STOP_RULES = ("gap", "covariance")
 
 @dataclass(frozen=True)
 class Weights:
-    """How often rows count.
+    """How often rows count."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n,) or None
-        Weights of all rows; None counts each once.
-    shares : ndarray of shape (l,) or None
-        `row_shares` of the labelled rows.
-    """
-
-    rows: Matrix | None
-    shares: Matrix | None
+    rows: Matrix | None  # (n,): Weights of all rows; None counts each once
+    shares: Matrix | None  # (l,): `row_shares` of the labelled rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelationshipFit(Report):
-    """What a solver returns for the labels that have both classes: a report, and the model.
+    """What a solver returns for the labels that have both classes: a report, and the model."""
 
-    Parameters
-    ----------
-    expansion : ndarray of shape (n, q)
-        A with W = phi(X)^T A.
-    bias : ndarray of shape (q,)
-        Bias b.
-    dual : ndarray of shape (n, q)
-        Signed dual matrix Z = alpha . Y of the lower bound.
-    covariance : ndarray of shape (q, q)
-        Label covariance.
-    scores : ndarray of shape (n, q) or None, default=None
-        Scores of the rows without the bias that the solver certified.
-    solved_nearest : bool, default=False
-        Whether the nearest positive semidefinite kernel took the place of an indefinite one.
-    """
-
-    expansion: Matrix
-    bias: Matrix
-    dual: Matrix
-    covariance: Matrix
+    expansion: Matrix  # (n, q): A with W = phi(X)^T A
+    bias: Matrix  # (q,): Bias b
+    dual: Matrix  # (n, q): Signed dual matrix Z = alpha . Y of the lower bound.
+    covariance: Matrix  # (q, q): Label covariance
+    # (n, q): Scores of the rows without the bias that the solver certified
     scores: Matrix | None = None
+    # Whether the nearest positive semidefinite kernel took the place of an indefinite one
     solved_nearest: bool = False
 
 
@@ -157,16 +135,8 @@ class RelationshipClassifier(KernelExpansionClassifier):
             How often each row counts, not negative: a row of weight 2 is a row that is there twice.
             None counts each row once.
 
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-
         Raises
         ------
-        TypeError, ValueError
-            If a parameter or an array is malformed; the message names it, what was found and what
-            is expected.
         KeyboardInterrupt
             If interrupted. The state reached is stored in the fitted attributes first.
 
