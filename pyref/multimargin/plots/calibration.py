@@ -25,10 +25,8 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
     ----------
     line_ : matplotlib Line2D
         The curve.
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     """
 
     @classmethod
@@ -38,13 +36,8 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
         X: Any,
         y: Any,
         *,
-        labels: Any = None,
-        n_bins: int = 10,
-        strategy: str = "quantile",
         name: str | None = None,
-        ref_line: bool = True,
-        ax: Any = None,
-        **line: Any,
+        **options: Any,
     ) -> Self:
         """Plot the diagram of a fitted classifier.
 
@@ -56,21 +49,10 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
             Features of rows that it was not fitted to.
         y : array-like, sparse matrix or data frame of shape (n, q)
             Their labels, 0 and 1; NaN where unknown, which is left out.
-        labels : array-like of int, default=None
-            The labels that take part; None is all.
-        n_bins : int, default=10
-            Number of bins.
-        strategy : {"quantile", "uniform"}, default="quantile"
-            Bins with the same number of pairs, or of the same width. Most probabilities are small
-            where labels are many.
         name : str, default=None
             Name in the legend; that of the class when None.
-        ref_line : bool, default=True
-            Whether to draw the line of perfect calibration.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
-        **line
-            Passed to matplotlib's ``plot``.
+        **options : object
+            Arguments of `from_predictions`.
 
         Raises
         ------
@@ -78,17 +60,8 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
             If the estimator has no probabilities.
         """
         probabilities = scores_by(estimator, "predict_proba", X)
-        return cls.from_predictions(
-            y,
-            probabilities,
-            labels=labels,
-            n_bins=n_bins,
-            strategy=strategy,
-            name=type(estimator).__name__ if name is None else name,
-            ref_line=ref_line,
-            ax=ax,
-            **line,
-        )
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, probabilities, name=name, **options)
 
     @classmethod
     def from_predictions(
@@ -99,8 +72,6 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
         labels: Any = None,
         n_bins: int = 10,
         strategy: str = "quantile",
-        name: str | None = None,
-        ref_line: bool = True,
         ax: Any = None,
         **line: Any,
     ) -> Self:
@@ -112,8 +83,18 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
             True labels, 0 and 1; NaN where unknown, which is left out.
         y_prob : array-like of shape (n, q)
             Probabilities.
-        labels, n_bins, strategy, name, ref_line, ax, **line
-            As in `from_estimator`.
+        labels : array-like of int, default=None
+            The labels that take part; None is all.
+        n_bins : int, default=10
+            Number of bins.
+        strategy : {"quantile", "uniform"}, default="quantile"
+            Bins with the same number of pairs, or of the same width. Most probabilities are small
+            where labels are many.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+        **line : object
+            As in `sklearn.calibration.CalibrationDisplay.from_predictions`: `name` in the legend,
+            `ref_line` for perfect calibration, and what matplotlib's ``plot`` takes.
         """
         indicator = check_indicator(y_true, "y_true", unknown=True)
         n, q = indicator.shape
@@ -128,8 +109,6 @@ class CalibrationDisplay(OfOneLabel):  # type: ignore[misc]
             n_bins=n_bins,
             strategy=strategy,
             pos_label=1,
-            name=name,
-            ref_line=ref_line,
             ax=new_axes(1)[0] if ax is None else ax,
             **line,
         )

@@ -31,10 +31,8 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     lines_ : list of matplotlib Line2D
         One line a model; for ``quantity="objectives"`` two, primal and dual.
     legend_ : matplotlib Legend
@@ -58,14 +56,7 @@ class ConvergenceDisplay:
         }
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        x: str = "epoch",
-        quantity: str = "gap",
-        ax: Any = None,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, **options: Any) -> Self:
         """Plot how the fits of estimators converged.
 
         Parameters
@@ -73,14 +64,8 @@ class ConvergenceDisplay:
         estimator : estimator, list of estimators or dict of str to estimator
             Fitted estimators of this package, by name or called by their class; pipelines and
             searches show the estimator inside.
-        x : {"epoch", "seconds"}, default="epoch"
-            Along which axis; an epoch is a pass over the instances, and what it takes differs
-            between solvers.
-        quantity : {"gap", "objectives"}, default="gap"
-            The relative duality gap, on a logarithmic axis, or primal and dual objective. Where
-            several models solve different problems, only their gaps can be compared.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
+        **options : object
+            Arguments of `plot`.
 
         Raises
         ------
@@ -92,15 +77,21 @@ class ConvergenceDisplay:
             check_is_fitted(model)
             check_has(method_inside(model), "history_", "estimator of this package")
         histories = {name: method_inside(model).history_ for name, model in estimators.items()}
-        return cls(histories).plot(x=x, quantity=quantity, ax=ax)
+        return cls(histories).plot(**options)
 
     def plot(self, *, x: str = "epoch", quantity: str = "gap", ax: Any = None) -> Self:
         """Draw the lines.
 
         Parameters
         ----------
-        x, quantity, ax
-            As in `from_estimator`.
+        x : {"epoch", "seconds"}, default="epoch"
+            Along which axis; an epoch is a pass over the instances, and what it takes differs
+            between solvers.
+        quantity : {"gap", "objectives"}, default="gap"
+            The relative duality gap, on a logarithmic axis, or primal and dual objective. Where
+            several models solve different problems, only their gaps can be compared.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
 
         Raises
         ------

@@ -33,10 +33,8 @@ class CriticalDifferenceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     artists_ : dict of str to list
         "markers", "elbows", "labels" and "crossbars" of the diagram.
 

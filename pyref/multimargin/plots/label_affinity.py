@@ -25,10 +25,8 @@ class LabelAffinityDisplay:
 
     Attributes
     ----------
-    axes_ : ndarray of two matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    axes_, figure_ : ndarray of two matplotlib Axes, matplotlib Figure
+        What was drawn on.
     images_ : tuple of two matplotlib AxesImage
         The matrices of colours.
     """
@@ -45,9 +43,7 @@ class LabelAffinityDisplay:
             )
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, y: Any, *, axes: Any = None, cmap: str = DIVERGING
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, y: Any, **options: Any) -> Self:
         """Plot the affinities of training labels and of fitted coefficients.
 
         Parameters
@@ -56,10 +52,8 @@ class LabelAffinityDisplay:
             Fitted.
         y : array-like, sparse matrix or data frame of shape (n, q)
             The training labels.
-        axes : sequence of two matplotlib Axes, default=None
-            Where to draw; a new figure when None.
-        cmap : str, default="RdBu_r"
-            Colour map for the range from -1 to 1.
+        **options : object
+            Arguments of `plot`.
 
         Raises
         ------
@@ -74,7 +68,7 @@ class LabelAffinityDisplay:
             raise ValueError(
                 f"y has {indicator.shape[1]} labels; expected {estimator.coef_.shape[0]} as in fit."
             )
-        return cls(affinity(indicator), affinity(estimator.coef_.T)).plot(axes=axes, cmap=cmap)
+        return cls(affinity(indicator), affinity(estimator.coef_.T)).plot(**options)
 
     def plot(self, *, axes: Any = None, cmap: str = DIVERGING) -> Self:
         """Draw both matrices.

@@ -29,10 +29,8 @@ class LabelCorrelationDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     im_ : matplotlib AxesImage
         The matrix of colours.
     text_ : ndarray of shape (q, q) or None
@@ -53,11 +51,7 @@ class LabelCorrelationDisplay:
         estimator: Any,
         *,
         label_names: Any = None,
-        ax: Any = None,
-        cmap: str = DIVERGING,
-        values_format: str = ".2f",
-        include_values: bool | None = None,
-        colorbar: bool = True,
+        **options: Any,
     ) -> Self:
         """Plot the correlations of a fitted estimator.
 
@@ -67,16 +61,8 @@ class LabelCorrelationDisplay:
             Fitted, in a pipeline or a search perhaps.
         label_names : array-like of shape (q,), default=None
             Names of the labels; those of the estimator's data frame, or numbers, when None.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
-        cmap : str, default="RdBu_r"
-            Colour map.
-        values_format : str, default=".2f"
-            Format of the numbers.
-        include_values : bool, default=None
-            Whether to write the numbers; None writes them where they can be read.
-        colorbar : bool, default=True
-            Whether to draw a colour bar.
+        **options : object
+            Arguments of `plot`.
 
         Raises
         ------
@@ -92,14 +78,7 @@ class LabelCorrelationDisplay:
             label_names = label_names_of(estimator)
         if label_names is None:
             label_names = estimator.classes_
-        display = cls(estimator.label_correlation_, label_names=label_names)
-        return display.plot(
-            ax=ax,
-            cmap=cmap,
-            values_format=values_format,
-            include_values=include_values,
-            colorbar=colorbar,
-        )
+        return cls(estimator.label_correlation_, label_names=label_names).plot(**options)
 
     def plot(
         self,
@@ -114,8 +93,16 @@ class LabelCorrelationDisplay:
 
         Parameters
         ----------
-        ax, cmap, values_format, include_values, colorbar
-            As in `from_estimator`.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
+        cmap : str, default="RdBu_r"
+            Colour map.
+        values_format : str, default=".2f"
+            Format of the numbers.
+        include_values : bool, default=None
+            Whether to write the numbers; None writes them where they can be read.
+        colorbar : bool, default=True
+            Whether to draw a colour bar.
         """
         side = min(max(3.5 + 0.35 * len(self.correlation), 5.0), 13.0)
         ax = check_axes(ax, width=side + 0.8, height=side)

@@ -27,10 +27,8 @@ class LabelFeatureCountDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     bars_ : matplotlib BarContainer
         The bars.
     """

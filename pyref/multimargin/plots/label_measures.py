@@ -45,10 +45,8 @@ class LabelMeasuresDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     lines_ : list of matplotlib Line2D
         The dots, one entry a model or a measure.
     legend_ : matplotlib Legend
@@ -80,9 +78,7 @@ class LabelMeasuresDisplay:
         y: Any,
         *,
         label_names: Any = None,
-        measure: str | None = None,
-        sort_by: str | None = None,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the measures of the labels that fitted estimators predict.
 
@@ -97,13 +93,8 @@ class LabelMeasuresDisplay:
         label_names : array-like of shape (q,), default=None
             Names of the labels; those of `y` or of the first estimator's data frame, or numbers,
             when None.
-        measure : {"precision", "recall", "f1"}, default=None
-            The measure shown; None shows all of them for one model, "f1" for several.
-        sort_by : {"precision", "recall", "f1", "support", "label"}, default=None
-            What orders the labels, largest on top, by the first model; "label" keeps their order.
-            None sorts by the measure shown, by "f1" if there are several.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure, large enough for all names, when None.
+        **options : object
+            Arguments of `plot`.
         """
         estimators = by_name("estimator", estimator)
         predicted = {}
@@ -112,9 +103,7 @@ class LabelMeasuresDisplay:
             predicted[name] = model.predict(X)
         if label_names is None and not hasattr(y, "columns"):
             label_names = label_names_of(next(iter(estimators.values())))
-        return cls.from_predictions(
-            y, predicted, label_names=label_names, measure=measure, sort_by=sort_by, ax=ax
-        )
+        return cls.from_predictions(y, predicted, label_names=label_names, **options)
 
     @classmethod
     def from_predictions(
@@ -123,9 +112,7 @@ class LabelMeasuresDisplay:
         Y_pred: Any,
         *,
         label_names: Any = None,
-        measure: str | None = None,
-        sort_by: str | None = None,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the measures of given predictions.
 
@@ -135,7 +122,7 @@ class LabelMeasuresDisplay:
             Label indicator of 0 and 1.
         Y_pred : matrix as `Y_true`, or dict of str to such a matrix
             The predictions of one model or of several.
-        label_names, measure, sort_by, ax
+        label_names, **options : object
             As in `from_estimator`.
         """
         truth = check_indicator(Y_true, "Y_true")
@@ -163,7 +150,7 @@ class LabelMeasuresDisplay:
             columns = np.array(of_labels, dtype=np.float64).T
             measures[name] = dict(zip(MEASURES, columns, strict=True))
         display = cls(measures, truth.sum(axis=0, dtype=np.int64), label_names=label_names)
-        return display.plot(measure=measure, sort_by=sort_by, ax=ax)
+        return display.plot(**options)
 
     def plot(
         self, *, measure: str | None = None, sort_by: str | None = None, ax: Any = None
@@ -172,8 +159,13 @@ class LabelMeasuresDisplay:
 
         Parameters
         ----------
-        measure, sort_by, ax
-            As in `from_estimator`.
+        measure : {"precision", "recall", "f1"}, default=None
+            The measure shown; None shows all of them for one model, "f1" for several.
+        sort_by : {"precision", "recall", "f1", "support", "label"}, default=None
+            What orders the labels, largest on top, by the first model; "label" keeps their order.
+            None sorts by the measure shown, by "f1" if there are several.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure, large enough for all names, when None.
         """
         several = len(self.measures) > 1
         if measure is None and several:

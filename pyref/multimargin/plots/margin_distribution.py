@@ -38,10 +38,8 @@ class MarginDistributionDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     lines_ : list of matplotlib Artist
         One curve a model.
     legend_ : matplotlib Legend
@@ -77,9 +75,7 @@ class MarginDistributionDisplay:
         y: Any,
         *,
         normalize: bool = False,
-        kind: str = "cumulative",
-        bins: int = 50,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the margins of fitted estimators on given rows.
 
@@ -95,12 +91,8 @@ class MarginDistributionDisplay:
             Label indicator of 0 and 1.
         normalize : bool, default=False
             Whether to divide the margins of each model by the mean of their absolute values.
-        kind : {"cumulative", "histogram"}, default="cumulative"
-            Shares of pairs up to each margin, or densities.
-        bins : int, default=50
-            Number of bins of the histograms.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
+        **options : object
+            Arguments of `plot`.
 
         Raises
         ------
@@ -110,7 +102,7 @@ class MarginDistributionDisplay:
         estimators = by_name("estimator", estimator)
         n_labels = check_indicator(y).shape[1]
         scores = {name: _scores(model, X, n_labels) for name, model in estimators.items()}
-        return cls.from_predictions(y, scores, normalize=normalize, kind=kind, bins=bins, ax=ax)
+        return cls.from_predictions(y, scores, normalize=normalize, **options)
 
     @classmethod
     def from_predictions(
@@ -119,9 +111,7 @@ class MarginDistributionDisplay:
         scores: Any,
         *,
         normalize: bool = False,
-        kind: str = "cumulative",
-        bins: int = 50,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the margins of given scores.
 
@@ -131,7 +121,7 @@ class MarginDistributionDisplay:
             Label indicator of 0 and 1.
         scores : array-like of shape (n, q), or dict of str to array-like of shape (n, q)
             The scores of one model or of several.
-        normalize, kind, bins, ax
+        normalize, **options : object
             As in `from_estimator`.
 
         Raises
@@ -141,15 +131,19 @@ class MarginDistributionDisplay:
         """
         given = scores if isinstance(scores, Mapping) else {"scores": scores}
         margins = {name: pair_margins(Y_true, values) for name, values in given.items()}
-        return cls(margins, normalize=normalize).plot(kind=kind, bins=bins, ax=ax)
+        return cls(margins, normalize=normalize).plot(**options)
 
     def plot(self, *, kind: str = "cumulative", bins: int = 50, ax: Any = None) -> Self:
         """Draw the distributions.
 
         Parameters
         ----------
-        kind, bins, ax
-            As in `from_estimator`.
+        kind : {"cumulative", "histogram"}, default="cumulative"
+            Shares of pairs up to each margin, or densities.
+        bins : int, default=50
+            Number of bins of the histograms.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure when None.
         """
         check_choice("kind", kind, KINDS)
         check_integer("bins", bins, at_least=1)

@@ -42,10 +42,8 @@ class ParameterCurveDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     lines_ : list of matplotlib Line2D
         One curve a measure, for one parameter.
     im_ : matplotlib AxesImage or PathCollection
@@ -93,7 +91,7 @@ class ParameterCurveDisplay:
         *,
         parameters: str | Sequence[str] | None = None,
         measures: str | Sequence[str] | None = None,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot what a fitted search found.
 
@@ -108,8 +106,8 @@ class ParameterCurveDisplay:
         measures : str or sequence of str, default=None
             The measures shown: names from `scoring`, "score" where there is one only. None shows
             all of them; for two parameters, the one of `refit`.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure when None.
+        **options : object
+            Arguments of `plot`.
 
         Raises
         ------
@@ -128,7 +126,7 @@ class ParameterCurveDisplay:
             results = {key: results[old] for key, old in renamed.items()}
         if measures is None and len(chosen) == 2 and isinstance(refit, str):
             measures = refit if f"mean_test_{refit}" in results else None
-        return cls.from_cv_results(results, parameters=chosen, measures=measures, ax=ax)
+        return cls.from_cv_results(results, parameters=chosen, measures=measures, **options)
 
     @classmethod
     def from_cv_results(
@@ -137,7 +135,7 @@ class ParameterCurveDisplay:
         *,
         parameters: str | Sequence[str] | None = None,
         measures: str | Sequence[str] | None = None,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the `cv_results_` of a search.
 
@@ -145,7 +143,7 @@ class ParameterCurveDisplay:
         ----------
         cv_results : dict of str to array-like, or data frame
             With "param_<name>", "mean_test_<measure>" and, for a band, "std_test_<measure>".
-        parameters, measures, ax
+        parameters, measures, **options : object
             As in `from_estimator`.
 
         Raises
@@ -177,7 +175,7 @@ class ParameterCurveDisplay:
             means,
             deviations,
         )
-        return display.plot(ax=ax)
+        return display.plot(**options)
 
     @classmethod
     def from_validation_curve(
@@ -186,8 +184,7 @@ class ParameterCurveDisplay:
         values: Sequence[Any],
         test_scores: Any,
         train_scores: Any = None,
-        *,
-        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Plot the scores that `sklearn.model_selection.validation_curve` returned.
 
@@ -201,8 +198,8 @@ class ParameterCurveDisplay:
             Scores of each value and fold.
         train_scores : array-like of shape (c, n_folds), default=None
             The scores on the training parts, as a second curve.
-        ax
-            As in `from_estimator`.
+        **options : object
+            Arguments of `plot`.
         """
         means, deviations = {}, {}
         for name, scores in (("validation", test_scores), ("training", train_scores)):
@@ -215,7 +212,7 @@ class ParameterCurveDisplay:
                     "n_folds), one row a value."
                 )
             means[name], deviations[name] = folds.mean(axis=1), folds.std(axis=1)
-        return cls({parameter: values}, means, deviations).plot(ax=ax)
+        return cls({parameter: values}, means, deviations).plot(**options)
 
     def plot(
         self,

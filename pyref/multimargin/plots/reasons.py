@@ -15,10 +15,8 @@ class ReasonsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        What was drawn on.
     bars_ : matplotlib BarContainer
         The bars, from the top down.
     """
