@@ -27,11 +27,11 @@ from pathlib import Path
 
 # Each paper by the method that it proposes, and its files in benchmarks/published.
 PAPERS = {
-    "rank-cvm": ("rank_cvm", "rank_cvm_figures"),
+    "rank-cvm": ("rank_cvm", "rank_cvm_figures", "rank_cvm_tried"),
     "mlrl": ("mlrl", "mlrl_semi", "mlrl_figures"),
     "rank-hlapsvm": ("rank_hlapsvm",),
     "mlodm": ("mlodm", "mlodm_figures"),
-    "llsf": ("llsf", "llsf_figures"),
+    "llsf": ("llsf", "llsf_figures", "llsf_tried"),
 }
 
 # The runs behind the guide's tables.

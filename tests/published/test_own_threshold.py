@@ -1,21 +1,26 @@
 """Labels as the published programs seem to predict them."""
 
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
-from published.own_threshold import highest_thresholds, predicted
+from published.own_threshold import best_thresholds, predicted
 
 
-def test_of_the_best_intervals_the_highest_is_taken() -> None:
+@pytest.mark.parametrize(("choice", "among"), [("highest", max), ("lowest", min)])
+def test_of_the_best_intervals_one_end_is_taken(
+    choice: str, among: Callable[[Iterable[int]], int]
+) -> None:
     rng = np.random.default_rng(0)
     scores, Y = rng.normal(size=(200, 4)), rng.integers(0, 2, (200, 4))
-    for row, y, found in zip(scores, Y, highest_thresholds(scores, Y), strict=True):
+    for row, y, found in zip(scores, Y, best_thresholds(scores, Y, choice=choice), strict=True):
         ends = np.sort(row)
         middles = [ends[0] - 1, *((a + b) / 2 for a, b in pairwise(ends)), ends[-1] + 1]
         errors = [int(((row > t) != (y == 1)).sum()) for t in middles]
         assert ((row > found) != (y == 1)).sum() == min(errors)
-        best = max(k for k, count in enumerate(errors) if count == min(errors))
+        best = among(k for k, count in enumerate(errors) if count == min(errors))
         np.testing.assert_array_equal(row > found, row > middles[best])
 
 
