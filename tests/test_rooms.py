@@ -115,6 +115,7 @@ SUBJECTS = {
     "estimators/test_scikit_learn.py",
     "measures/test_measures.py",
     "reference/test_plain_and_robust.py",
+    "reference/test_theorems.py",
     "thresholds/test_thresholds.py",
 }
 

@@ -33,9 +33,7 @@ from multimargin.methods import METHODS
 from multimargin.thresholds import Threshold
 
 _MAGIC = b"multimargin model\n"
-# Format 1 had pickles alone and did not say so.
-_FORMATS = (1, 2)
-_FORMAT = 2
+_FORMAT = 1
 # Trees: their arrays are indices that scikit-learn follows without a check, so that a forged one
 # reads memory that is not its own. skops leaves all but the last to the caller.
 _REFUSED_TYPES = frozenset(
@@ -294,7 +292,7 @@ def load_model(
         "sklearn.neighbors._kd_tree.KDTree", trees that scikit-learn follows without checking their
         indices.
     allow_pickle : bool, default=False
-        Whether a model that is stored as a pickle may be loaded, as all were before format 2.
+        Whether a model that is stored as a pickle may be loaded.
         **A pickle runs any code when it is loaded**: allow it only for files that you trust.
 
     Returns
@@ -566,17 +564,15 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
     try:
         header = json.loads(stream.readline(_MAX_HEADER))
         found = header["format"]
-        # All models of the first format are pickles.
-        storage = header["storage"] if found == _FORMAT else "pickle"
-        if found in _FORMATS:
-            info = _info(header)
+        if found == _FORMAT:
+            storage, info = header["storage"], _info(header)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(
             f"path: the header of {file} is damaged or cut short ({type(error).__name__}: {error})"
         ) from error
-    if found not in _FORMATS:
+    if found != _FORMAT:
         raise ValueError(
-            f"path: {file} has format {found}, expected at most {_FORMAT}: it was written by "
+            f"path: {file} has format {found}, expected {_FORMAT}: it was written by "
             f"multimargin {header.get('version')}, this is {version('multimargin')}"
         )
     if storage not in _STORAGES:
@@ -591,13 +587,9 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
 
 
 def _info(header: dict[str, Any]) -> ModelInfo:
-    values: dict[str, Any] = {
-        field.name: header[field.name]
-        for field in fields(ModelInfo)
-        if field.name not in ("table", "row_hashes")
-    }
-    values["table"] = _table(header.get("table"))
-    hashes = header.get("row_hashes", [])
+    values: dict[str, Any] = {field.name: header[field.name] for field in fields(ModelInfo)}
+    values["table"] = _table(values["table"])
+    hashes = values["row_hashes"]
     if not (isinstance(hashes, list) and all(isinstance(value, int) for value in hashes)):
         raise TypeError("row_hashes are no list of whole numbers")
     values["row_hashes"] = tuple(hashes)

@@ -30,7 +30,9 @@ from multimargin.datasets import (
     load_svmlight,
     load_table,
 )
-from multimargin.model_files import load_model, read_info
+from multimargin.methods import METHODS
+from multimargin.model_files import ModelInfo, load_model, read_info, save_model
+from multimargin.scaling import with_scaler
 
 _N, _D, _Q = 12, 5, 4
 
@@ -142,14 +144,26 @@ def _damaged_npz(content: bytes, other: bytes, rng: np.random.Generator) -> byte
 
 
 def _models() -> tuple[bytes, ...]:
-    """The golden models but the one with a k-d tree, which loads only where its type is trusted."""
-    archive = sorted((Path(__file__).parents[1] / "golden").glob("models-*.zip"))[-1]
-    members = _members(archive.read_bytes())
-    return tuple(
-        content
-        for name, content in members.items()
-        if name.endswith(".model") and "neighbours" not in name
-    )
+    """A small model of every method, and some with other thresholds, scalings and storage."""
+    fitted = [(method.make(), "minmax", False) for method in METHODS.values()]
+    fitted += [(METHODS[name].make(), "unit", True) for name in ("rank-svm", "mlodm", "llsf")]
+    for threshold in ("features", "labels", "count", 0.5):
+        linear = METHODS["rank-svm"].make(kernel="linear", threshold=threshold)
+        fitted.append((linear, "standard", False))
+    random = np.random.default_rng(0)
+    X = random.random((24, 4)).round(3)
+    scores = X @ random.standard_normal((4, 3))
+    Y = (scores > np.median(scores, axis=0)).astype(int)
+    contents = []
+    with tempfile.TemporaryDirectory() as folder:
+        for estimator, scaling, in_sparse_format in fitted:
+            rows = sparse.csr_array(X) if in_sparse_format else X
+            model = with_scaler(estimator, scaling, sparse=in_sparse_format).fit(rows, Y)
+            names = [tuple(f"{kind}{k}" for k in range(n)) for kind, n in (("y", 3), ("x", 4))]
+            info = ModelInfo("a", *names, sparse=in_sparse_format, data_name="d", split="train")
+            save_model(model, Path(folder) / "model", info=info)
+            contents.append((Path(folder) / "model").read_bytes())
+    return tuple(contents)
 
 
 def _damaged_model(content: bytes, other: bytes, rng: np.random.Generator) -> bytes:

@@ -147,8 +147,7 @@ class Result:
         if row.pop("format") != FORMAT:
             return None
         expected = {field.name for field in fields(cls)}
-        # Rows are older than tuning.
-        if set(row) | {"tuning"} != expected:
+        if set(row) != expected:
             raise ValueError(f"lacks or has too much of {sorted(set(row) ^ expected)}")
         return cls(**row)
 

@@ -124,11 +124,6 @@ def test_results_are_kept_and_told_apart(data: MultilabelData, results_file: Any
         data, methods, cv="official", results_file=results_file, tune={"svm": GRID}
     )
     assert again == tuned
-    # A file from before there was tuning.
-    text = results_file.read_text().splitlines()[0].replace(', "tuning": null', "")
-    assert "tuning" not in text
-    results_file.write_text(text + "\n")
-    assert read_results(results_file) == plain
 
 
 def test_wrong_arguments(data: MultilabelData) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from multimargin.checks.labels import complete_rows, known_both
+from multimargin.checks.labels import known_both
 from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.compare.experiment.evaluate import Job
 from multimargin.compare.experiment.identity import describe, fingerprint, identity
@@ -153,22 +153,16 @@ def _jobs(
     scaling: str,
     seed: int,
 ) -> Iterator[Job]:
-    # Results of up to 256 labels keep the identity that they had when Y was stored as uint8; those
-    # of more labels do not, since scikit-learn's baselines were wrong on them.
-    complete = bool(complete_rows(data.Y).all())
-    as_bytes = complete and data.n_labels <= 256
-    content = fingerprint(data.X, data.Y.astype(np.uint8) if as_bytes else data.Y)
+    content = fingerprint(data.X, data.Y)
     descriptions = {name: describe(estimator) for name, estimator in estimators.items()}
     for split in splits:
         one_class = np.flatnonzero(~known_both(data.Y[split.train], axis=0))
         for name, estimator in estimators.items():
             described, search = descriptions[name], searched.get(name)
-            # Without tuning, results keep the identity that they had before there was any.
-            tuning = {} if search is None else {"tuning": describe(asdict(search))}
             job = identity(
                 {
-                    **tuning,
                     "format": FORMAT,
+                    "tuning": None if search is None else describe(asdict(search)),
                     "data": [data.name, content, list(data.label_names)],
                     "split": [split.name, fingerprint(split.train, split.test)],
                     "scaling": scaling,
