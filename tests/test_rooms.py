@@ -10,6 +10,7 @@ PACKAGE = Path(multimargin.__file__).parent
 # From the bottom up.
 ROOMS = [
     "_rust",
+    "docstrings",
     "versions",
     "checks",
     "files",

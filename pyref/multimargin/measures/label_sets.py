@@ -8,22 +8,19 @@ from sklearn import metrics
 
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.documented import documented
 
 
+@documented
 def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of entries of the indicator matrix that are wrong.
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <label sets>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
+    <0 is best>
 
     Notes
     -----
@@ -34,20 +31,16 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
     return float(metrics.hamming_loss(*labels, sample_weight=weights))
 
 
+@documented
 def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of rows whose label set is predicted without any error (subset accuracy).
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <label sets>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Notes
     -----
@@ -58,6 +51,7 @@ def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float
     return float(metrics.accuracy_score(*labels, sample_weight=weights))
 
 
+@documented
 def jaccard(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
@@ -65,17 +59,12 @@ def jaccard(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    <label sets>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Notes
     -----
@@ -91,6 +80,7 @@ def jaccard(
     )
 
 
+@documented
 def example_f1(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
@@ -98,17 +88,12 @@ def example_f1(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    <label sets>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Notes
     -----
@@ -118,6 +103,7 @@ def example_f1(
     return _f1("samples", Y_true, Y_pred, zero_division, sample_weight)
 
 
+@documented
 def macro_f1(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
@@ -125,19 +111,14 @@ def macro_f1(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    <label sets>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a label that is neither true nor predicted in any row: 1, because it is predicted
         perfectly. Where many labels do not occur in the test rows, the choice changes the result
         much; scikit-learn's own default is 0.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Notes
     -----
@@ -146,6 +127,7 @@ def macro_f1(
     return _f1("macro", Y_true, Y_pred, zero_division, sample_weight)
 
 
+@documented
 def micro_f1(
     Y_true: Any, Y_pred: Any, *, zero_division: float = 1.0, sample_weight: Any = None
 ) -> float:
@@ -153,17 +135,12 @@ def micro_f1(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    <label sets>
     zero_division : {0.0, 1.0}, default=1.0
         Value when no entry is true or predicted: 1, because the prediction is perfect.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Notes
     -----

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from multimargin.checks.labels import check_indicator, check_scores
 from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.documented import documented
 
 DegenerateRows = Literal["ignore", "count"]
 Vector = NDArray[np.float64]
@@ -28,6 +29,7 @@ Counts = NDArray[np.intp]
 _ENTRIES_PER_CHUNK = 2**17
 
 
+@documented
 def ranking_loss(
     Y_true: Any,
     scores: Any,
@@ -39,25 +41,11 @@ def ranking_loss(
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
-        count each with the loss 0.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <degenerate_rows>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
+    <0 is best>
 
     Notes
     -----
@@ -67,6 +55,7 @@ def ranking_loss(
     return _ranking_measure("ranking_loss", Y_true, scores, degenerate_rows, sample_weight)
 
 
+@documented
 def one_error(
     Y_true: Any,
     scores: Any,
@@ -78,25 +67,11 @@ def one_error(
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
-        count each with the error 0.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <degenerate_rows>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
+    <0 is best>
 
     Notes
     -----
@@ -107,6 +82,7 @@ def one_error(
     return _ranking_measure("one_error", Y_true, scores, degenerate_rows, sample_weight)
 
 
+@documented
 def coverage(
     Y_true: Any,
     scores: Any,
@@ -118,34 +94,25 @@ def coverage(
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
-        count each with its only possible value, q - 1 or 0.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <degenerate_rows>
+    <sample_weight>
 
     Returns
     -------
     float
         In [0, q - 1]; smaller is better. A perfect ranking has the mean of ``|P| - 1``.
 
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
-
     Notes
     -----
     Rank-CVM paper, equation 3: the mean of ``|{k : f_k >= min over P of f}| - 1``, that is the
-    largest rank of a relevant label minus one, with the worst rank on ties. Not divided by q.
+    largest rank of a relevant label minus one, with the worst rank on ties. Not divided by q. A
+    degenerate row that counts has its only possible value, q - 1 or 0.
     """
     return _ranking_measure("coverage", Y_true, scores, degenerate_rows, sample_weight)
 
 
+@documented
 def ranking_average_precision(
     Y_true: Any,
     scores: Any,
@@ -157,25 +124,14 @@ def ranking_average_precision(
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
-        count each with the precision 1.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <degenerate_rows>
+    <sample_weight>
 
     Returns
     -------
     float
         In (0, 1]; 1 is best.
-
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
 
     Notes
     -----
@@ -192,6 +148,7 @@ def ranking_average_precision(
 average_precision = ranking_average_precision
 
 
+@documented
 def is_error(
     Y_true: Any,
     scores: Any,
@@ -203,25 +160,11 @@ def is_error(
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What to do with rows whose labels are all relevant or all irrelevant: leave them out, or
-        count each with the error 0.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <degenerate_rows>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
+    <0 is best>
 
     Notes
     -----

@@ -13,6 +13,7 @@ import numpy as np
 
 from multimargin.checks.labels import check_indicator, check_scores, known_both
 from multimargin.measures import label_sets, ranking, retrieval
+from multimargin.measures.documented import documented
 from multimargin.measures.label_sets import check_label_sets, hamming_loss
 from multimargin.measures.ranking import DegenerateRows, ranking_loss, ranking_measures
 
@@ -79,6 +80,7 @@ MORE_MEASURES: Mapping[str, Measure] = MappingProxyType({m.name: m for m in _OF_
 _WITH_ZERO_DIVISION = ("jaccard", "example_f1", "macro_f1", "micro_f1")
 
 
+@documented
 def ranking_hamming(
     Y_true: Any,
     Y_pred: Any,
@@ -91,24 +93,13 @@ def ranking_hamming(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    <label sets>
     scores : array-like of shape (n, q)
         Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        As in `ranking_loss`.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <degenerate_rows>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 0 is best.
-
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
+    <0 is best>
 
     Notes
     -----
@@ -120,6 +111,7 @@ def ranking_hamming(
     return (ranking + hamming_loss(Y_true, Y_pred, sample_weight=sample_weight)) / 2.0
 
 
+@documented
 def all_measures(
     Y_true: Any,
     Y_pred: Any,
@@ -133,28 +125,19 @@ def all_measures(
 
     Parameters
     ----------
-    Y_true, Y_pred : array-like, sparse matrix or data frame of shape (n, q)
-        True and predicted indicator of the relevant labels, 0 and 1, q >= 2.
+    <label sets>
     scores : array-like of shape (n, q)
         Finite scores f_k(x); a larger score ranks the label higher.
-    degenerate_rows : {"ignore", "count"}, default="ignore"
-        What the ranking measures do with rows whose labels are all relevant or all irrelevant:
-        leave them out, or count them as perfectly ranked.
+    <degenerate_rows>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a Jaccard similarity or F1 of two empty sets.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <sample_weight>
 
     Returns
     -------
     dict of str to float
         The measures under the names of their functions, ranking measures first. Losses are
         positive here; only the scorers change their sign.
-
-    Raises
-    ------
-    ValueError
-        If all rows are degenerate and ignored.
     """
     Y_true, Y_pred = check_label_sets(Y_true, Y_pred)
     of_scores = [name for name, measure in MEASURES.items() if measure.needs == "scores"]
@@ -166,15 +149,13 @@ def all_measures(
     return {name: values[name] for name in MEASURES}
 
 
+@documented
 def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
     """Measures of the five highest labels and of single labels, as far as they are defined.
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        True indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
+    <scores>
 
     Returns
     -------

@@ -16,23 +16,20 @@ from multimargin.checks.labels import check_indicator, check_scores, known_both
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import label_names_of
 from multimargin.checks.weights import check_sample_weight
+from multimargin.measures.documented import documented
 
 Vector = NDArray[np.float64]
 
 
+@documented
 def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Fraction of relevant labels among the k highest ones.
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    k : int, default=5
-        How many labels, at least 1; all of them if there are fewer.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <k>
+    <sample_weight>
 
     Returns
     -------
@@ -49,19 +46,15 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
     return float(np.average(_gains_at(Y, f, k) / k, weights=weights))
 
 
+@documented
 def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Fraction of the relevant labels that are among the k highest ones.
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    k : int, default=5
-        How many labels, at least 1; all of them if there are fewer.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <k>
+    <sample_weight>
 
     Returns
     -------
@@ -121,6 +114,7 @@ def label_propensities(Y_train: Any, *, a: float = 0.55, b: float = 1.5) -> Vect
     return propensities
 
 
+@documented
 def propensity_scored_precision_at_k(
     Y_true: Any, scores: Any, propensities: Any, *, k: int = 5, sample_weight: Any = None
 ) -> float:
@@ -128,21 +122,13 @@ def propensity_scored_precision_at_k(
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
+    <scores>
     propensities : array-like of shape (q,)
         In (0, 1], of the training rows: `label_propensities`.
-    k : int, default=5
-        How many labels, at least 1; all of them if there are fewer.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <k>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Raises
     ------
@@ -178,24 +164,17 @@ def _gains_at(gains: NDArray[Any], f: Vector, k: int) -> Vector:
     return total
 
 
+@documented
 def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Discounted gain of the k highest labels, relative to that of the best ranking.
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1, q >= 2.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    k : int, default=5
-        How many labels, at least 1; all of them if there are fewer.
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <k>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Raises
     ------
@@ -218,22 +197,16 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
     return float(metrics.ndcg_score(Y[defined], f[defined], k=k, sample_weight=weights))
 
 
+@documented
 def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Area under the ROC curve of each label, averaged over the labels.
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x).
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Raises
     ------
@@ -270,22 +243,16 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     return float(np.mean(areas))
 
 
+@documented
 def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Area under the ROC curve of all entries of the indicator matrix taken together.
 
     Parameters
     ----------
-    Y_true : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1.
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x).
-    sample_weight : array-like of shape (n,), default=None
-        How often each row counts; None counts each once.
+    <scores>
+    <sample_weight>
 
-    Returns
-    -------
-    float
-        In [0, 1]; 1 is best.
+    <1 is best>
 
     Raises
     ------
