@@ -109,6 +109,11 @@ def scaled(name: str) -> tuple[Any, Any]:
     return (normalize(X) if name == LINEAR else MinMaxScaler().fit_transform(X)), Y
 
 
+def kernel_of(name: str) -> dict[str, Any]:
+    """Return the kernel of a data set."""
+    return {"kernel": "linear"} if name == LINEAR else {"gamma": "mean_distance"}
+
+
 def fold(name: str, number: int) -> tuple[Any, Any, Any, Any]:
     """Return one of the ten folds."""
     X, Y = scaled(name)
@@ -116,15 +121,14 @@ def fold(name: str, number: int) -> tuple[Any, Any, Any, Any]:
     return X[train], X[test], Y[train], Y[test]
 
 
-def candidates(method: str, X: Any, *, summed: bool = True) -> tuple[Any, Any]:
-    """Return a method and the values of its parameter; the kernel is linear for sparse rows."""
+def candidates(method: str, name: str, X: Any, *, summed: bool = True) -> tuple[Any, Any]:
+    """Return a method and the values of its parameter."""
     n = X.shape[0]
-    linear = sparse.issparse(X)
-    kernel: dict[str, Any] = {"kernel": "linear"} if linear else {"gamma": "mean_distance"}
+    kernel = kernel_of(name)
     if method == "MLRL":
         unit = n if summed else 1
         return MLRL(**kernel), {"lam": [weight / unit for weight in WEIGHTS]}
-    if method == "BSVM" and linear:
+    if method == "BSVM" and name == LINEAR:
         svm = OneVsRestClassifier(LinearSVC(loss="hinge", max_iter=20_000, random_state=0))
         return svm, {"estimator__C": CS[method]}
     if method == "BSVM":
@@ -143,7 +147,7 @@ def measured(name: str, method: str, number: int, *, summed: bool = True) -> dic
         if sparse.issparse(X):
             X, X_test = X.toarray(), X_test.toarray()
         return {"test": values(COLUMNS, rivals[method].fit(X, Y), X_test, Y_test)}
-    model, grid = candidates(method, X, summed=summed)
+    model, grid = candidates(method, name, X, summed=summed)
     search = GridSearchCV(model, grid, scoring=get_scorer("neg_ranking_loss"), cv=folds(3))
     best = search.fit(X, Y).best_estimator_
     found = {
