@@ -311,6 +311,13 @@ def load_model(
     UserWarning
         If it was written by another version of multimargin or scikit-learn.
     """
+    return read_model(path, trusted=trusted, allow_pickle=allow_pickle)[0]
+
+
+def read_model(
+    path: str | os.PathLike[str], *, trusted: Collection[str] = (), allow_pickle: bool = False
+) -> tuple[Any, ModelInfo]:
+    """Read a fitted model, and what its file says about it, as `load_model` does."""
     if isinstance(trusted, str):
         raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")
     file = existing_file(path, "path")
@@ -324,10 +331,10 @@ def load_model(
             )
         try:
             if storage == "pickle":
-                return joblib.load(stream)
+                return joblib.load(stream), info
             model = _from_skops(stream.read(), trusted)
             _check_names(model, info)
-            return model
+            return model, info
         except _UntrustedError as error:
             raise ValueError(
                 f"path: the model in {file} holds types that are not trusted: {error}; if you "

@@ -4,6 +4,7 @@
 - `labels`: label indicators and label scores;
 - `targets`: what an estimator is fitted to, label indicators or one class a row;
 - `weights`: weights of rows;
+- `names`: hints at the nearest known name;
 - `parameters`: constructor parameters;
 - `paths`: paths of files to read.
 """

@@ -291,13 +291,13 @@ def _load(source: str, columns: Any, holdout: float | None) -> Any:
     """Load a data set; of a table, say what is filled in."""
     import numpy as np
 
-    from multimargin.cli.options import say_what_is_unknown
-    from multimargin.cli.table_options import is_table, load_table_or_data, say_what_is_missing
+    from multimargin.cli.options import say_what_is_missing, say_what_is_unknown
+    from multimargin.cli.table_options import is_table, load_table_or_data
 
     data = load_table_or_data(source, columns, holdout=holdout)
     say_what_is_unknown(data, np.arange(data.n_samples), "and such rows are not measured")
     if is_table(data):
-        say_what_is_missing(data, np.arange(data.n_samples))  # type: ignore[arg-type]
+        say_what_is_missing(data, np.arange(data.n_samples))
     return data
 
 

@@ -37,10 +37,9 @@ def command(
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, print_json, tell
     from multimargin.cli.table_options import load_for_model, rows_of
-    from multimargin.model_files import load_model, read_info
+    from multimargin.model_files import read_model
 
-    info = read_info(model_file)
-    model = load_model(model_file, allow_pickle=allow_pickle)
+    model, info = read_model(model_file, allow_pickle=allow_pickle)
     data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
     labels_known = info.labels_of(data)

@@ -30,11 +30,10 @@ def command(
       multimargin export digits.model -o digits.onnx
     """
     from multimargin.cli.output import console, pairs_table, print_json
-    from multimargin.model_files import load_model, read_info
+    from multimargin.model_files import read_model
     from multimargin.onnx import export
 
-    info = read_info(model_file)
-    model = load_model(model_file, allow_pickle=allow_pickle)
+    model, info = read_model(model_file, allow_pickle=allow_pickle)
     export(model, output, feature_names=info.feature_names, label_names=info.label_names)
     n_features, n_labels = len(info.feature_names), len(info.label_names)
     if as_json:

@@ -10,6 +10,7 @@ from multimargin.methods import METHODS, find_method
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
+    from multimargin.model_files import ModelInfo
 
 EVERYTHING = "all"
 """Name of the split that holds all rows of every data set."""
@@ -148,6 +149,16 @@ def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelDat
     return load(source, labels=chosen, **options)
 
 
+def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
+    """Return how to read svmlight files, which name nothing, as those of the fit."""
+    names = {"zero_based": info.feature_names, "labels_zero_based": info.label_names}
+    counts = {"n_features": len(info.feature_names), "n_labels": len(info.label_names)}
+    bases = {
+        option: of_kind[0] == "0" for option, of_kind in names.items() if of_kind[0] in ("0", "1")
+    }
+    return counts | bases
+
+
 def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any]":
     """Return the split of a command line, or "all", and its rows.
 
@@ -197,8 +208,6 @@ def check_complete(data: Any, rows: Any) -> None:
     from scipy import sparse
 
     if hasattr(data, "kinds"):
-        from multimargin.cli.table_options import say_what_is_missing
-
         say_what_is_missing(data, rows)
         return
     X = data.X[rows]
@@ -211,6 +220,18 @@ def check_complete(data: Any, rows: Any) -> None:
         f"feature {data.feature_names[columns[0]]!r}; expected none: fill them in first, with "
         "sklearn.impute.SimpleImputer for example"
     )
+
+
+def say_what_is_missing(table: Any, rows: Any) -> None:
+    """Say on standard error which missing values of the rows are filled in, and how."""
+    from multimargin.cli.output import counted, tell
+
+    ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}
+    for column, count in table.missing(rows).items():
+        if count == len(rows):
+            tell(f"{column}: no value at all; drop it (--drop {column})")
+        else:
+            tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
 
 
 def say_what_is_unknown(data: Any, rows: Any, consequence: str) -> None:

@@ -97,14 +97,13 @@ def command(
     from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
     from multimargin.files import path_to_write, replacing
-    from multimargin.model_files import load_model, read_info
+    from multimargin.model_files import read_model
 
     if form not in FORMATS:
         raise WrongUsage(f"--format is {form!r}; expected one of {', '.join(FORMATS)}")
     if output is not None:
         path_to_write(output, "--output", streams=True)
-    info = read_info(model_file)
-    model = load_model(model_file, allow_pickle=allow_pickle)
+    model, info = read_model(model_file, allow_pickle=allow_pickle)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
     form = "tags" if top or why else form
@@ -141,16 +140,6 @@ def command(
     )
 
 
-def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
-    """Return how to read svmlight files, which name nothing, as those of the fit."""
-    names = {"zero_based": info.feature_names, "labels_zero_based": info.label_names}
-    counts = {"n_features": len(info.feature_names), "n_labels": len(info.label_names)}
-    bases = {
-        option: of_kind[0] == "0" for option, of_kind in names.items() if of_kind[0] in ("0", "1")
-    }
-    return counts | bases
-
-
 def _rows_and_features(
     info: "ModelInfo", source: str, split: str | None, keep: str | None
 ) -> tuple[Any, Any, dict[str, Any]]:
@@ -165,6 +154,7 @@ def _rows_and_features(
         check_complete,
         choose_split,
         load_data,
+        svmlight_options,
     )
     from multimargin.cli.table_options import rows_of
     from multimargin.datasets import MultilabelData, load_arff_features

@@ -161,8 +161,7 @@ def load_for_model(source: str, info: "ModelInfo", labels: str | None) -> "Multi
     """
     from pathlib import Path
 
-    from multimargin.cli.options import load_data
-    from multimargin.cli.predict import svmlight_options
+    from multimargin.cli.options import load_data, svmlight_options
     from multimargin.datasets.tables import TableColumns, read_table, table_files
 
     parts = table_files(source)
@@ -205,18 +204,6 @@ def is_table(data: Any) -> bool:
 def rows_of(X: Any, rows: Any) -> Any:
     """Return rows of features, whether an array, a sparse matrix or a table."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
-def say_what_is_missing(table: "Table", rows: Any) -> None:
-    """Say on standard error which missing values of the rows are filled in, and how."""
-    from multimargin.cli.output import counted, tell
-
-    ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}
-    for column, count in table.missing(rows).items():
-        if count == len(rows):
-            tell(f"{column}: no value at all; drop it (--drop {column})")
-        else:
-            tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
 
 
 def _ask_for_labels(parts: Any) -> None:

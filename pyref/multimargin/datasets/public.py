@@ -3,7 +3,6 @@
 import os
 import warnings
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import fetch_openml
 
+from multimargin.checks.names import did_you_mean
 from multimargin.datasets._nominal import Attribute, feature_matrix
 from multimargin.datasets.files import load_folder
 from multimargin.datasets.multilabel_data import MultilabelData
@@ -122,8 +122,7 @@ def available() -> tuple[str, ...]:
 def unknown_name(name: str, others: tuple[str, ...] = ()) -> str:
     """Say that there is no data set of a name, with the nearest one and all there are."""
     names = (*others, *available())
-    close = get_close_matches(name.lower(), names, n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    hint = did_you_mean(name, names)
     return f"there is no data set or file {name!r}{hint}; expected one of {', '.join(names)}"
 
 

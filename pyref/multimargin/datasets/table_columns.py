@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.names import did_you_mean
+
 _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
 # A column of names with more different ones than this is more likely text, or one name a row.
 _MANY_NAMES = 50
@@ -54,8 +56,8 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
     matching = [column for column in columns if fnmatchcase(column, item)]
     if not matching:
         raise ValueError(
-            f"{argument}: there is no column {item!r}{_nearest(item, columns)}; the columns are "
-            f"{listed(columns)}"
+            f"{argument}: there is no column {item!r}{did_you_mean(item, columns)}; the columns "
+            f"are {listed(columns)}"
         )
     return matching
 
@@ -236,10 +238,3 @@ def _guess(frame: Any) -> str:
             break
         count += 1
     return f"; the last {count} hold 0 and 1 (labels last:{count}?)" if count > 1 else ""
-
-
-def _nearest(name: str, columns: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, columns, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from multimargin.checks.names import did_you_mean
 from multimargin.methods.baselines import BASELINES
-from multimargin.methods.method import Grid, Method, did_you_mean, parse
+from multimargin.methods.method import Grid, Method, parse
 from multimargin.methods.table import METHODS
 
 __all__ = ["BASELINES", "METHODS", "Grid", "Method", "find_method", "make_method", "parse"]

@@ -1,11 +1,12 @@
 """A method by its name: what the command line, tuning and comparisons are made of."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from typing import Any
+
+from multimargin.checks.names import did_you_mean
 
 Grid = Mapping[str, tuple[Any, ...]]
 Pattern = Callable[[], Any]
@@ -158,13 +159,6 @@ def _number(word: str) -> float | None:
     except (ValueError, OverflowError, ZeroDivisionError):
         return None
     return number if isinstance(number, float) else None  # (-1)^0.5 is complex
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the nearest known name, or an empty text."""
-    by_lower = {key.lower(): key for key in known}
-    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
 def new(path: str, *inner: Pattern, **parameters: Any) -> Pattern:
