@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from math import isfinite
 from typing import Any, Self
 
@@ -80,21 +80,22 @@ class Result:
     fingerprint: str
     label_names: list[str]
     estimator: dict[str, Any]
-    measures: dict[str, float]
-    label_counts: list[list[int]]
-    margin_quantiles: list[float]
-    scores: str | None
-    fit_seconds: float | None
-    predict_seconds: float | None
-    certificate: dict[str, Any] | None
-    history: dict[str, list[float | None]] | None
-    label_correlation: list[list[float]] | None
-    label_feature_counts: list[int] | None
     one_class_labels: list[str]
-    warnings: list[str]
-    error: dict[str, str] | None
-    environment: dict[str, str]
-    finished: str
+    # What a fit adds.
+    measures: dict[str, float] = field(default_factory=dict)
+    label_counts: list[list[int]] = field(default_factory=list)
+    margin_quantiles: list[float] = field(default_factory=list)
+    scores: str | None = None
+    fit_seconds: float | None = None
+    predict_seconds: float | None = None
+    certificate: dict[str, Any] | None = None
+    history: dict[str, list[float | None]] | None = None
+    label_correlation: list[list[float]] | None = None
+    label_feature_counts: list[int] | None = None
+    warnings: list[str] = field(default_factory=list)
+    error: dict[str, str] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    finished: str = ""
     tuning: dict[str, Any] | None = None
 
     @property
@@ -146,7 +147,7 @@ class Result:
             raise ValueError("is JSON, but not a row with a 'format' and a 'job'")
         if row.pop("format") != FORMAT:
             return None
-        expected = {field.name for field in fields(cls)}
+        expected = {one.name for one in fields(cls)}
         if set(row) != expected:
             raise ValueError(f"lacks or has too much of {sorted(set(row) ^ expected)}")
         return cls(**row)

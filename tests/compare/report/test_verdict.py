@@ -66,7 +66,7 @@ def test_several_data_sets(results: list[Result]) -> None:
     p = wilcoxon_tests(means, "rank-svm", larger_is_better=False)["p_value"].iloc[0]
     assert verdict(some) == (
         "Over 3 data sets, rank-svm is first by ranking loss (average rank 1.00), before dummy "
-        "(2.00), than which it is better on 3 and worse on 0; the difference may be chance: it is "
+        "(2.00): it wins 3 and loses 0; the difference may be chance: it is "
         f"not significant (Wilcoxon's signed ranks, p = {p:.2g})."
     )
 

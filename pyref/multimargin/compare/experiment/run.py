@@ -186,21 +186,7 @@ def _jobs(
                 fingerprint=content,
                 label_names=list(data.label_names),
                 estimator=described,
-                measures={},
-                label_counts=[],
-                margin_quantiles=[],
-                scores=None,
-                fit_seconds=None,
-                predict_seconds=None,
-                certificate=None,
-                history=None,
-                label_correlation=None,
-                label_feature_counts=None,
                 one_class_labels=[data.label_names[label] for label in one_class.tolist()],
-                warnings=[],
-                error=None,
-                environment={},
-                finished="",
             )
             yield Job(estimator, split, blank, search, getattr(data, "kinds", None))
 

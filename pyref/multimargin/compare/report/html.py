@@ -72,7 +72,8 @@ def make_report(
     Raises
     ------
     ValueError
-        If the results cannot stand side by side.
+        If the results cannot stand side by side: a data set with different contents, scalings or
+        kinds of splits, a method with different parameters.
     """
     from jinja2 import Environment
 
@@ -141,19 +142,13 @@ def write_report(results: Sequence[Result], path: str | Path, **options: Any) ->
     Parameters
     ----------
     results : sequence of Result
-        Results of one experiment.
+        As for `make_report`.
     path : str or Path
         The file; it is replaced.
-    **options
+    **options : object
         As for `make_report`.
-
-    Raises
-    ------
-    ValueError
-        If the results cannot stand side by side.
     """
-    document = make_report(results, **options)
-    write_text(path, document)
+    write_text(path, make_report(results, **options))
 
 
 def _split(tables: Sequence[Table | None]) -> list[Table]:

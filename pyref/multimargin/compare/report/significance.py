@@ -44,16 +44,8 @@ def win_tie_loss_table(
 
     Parameters
     ----------
-    results : sequence of Result
-        The results.
-    measures : sequence of str or "all"
-        The measures, one column each.
-    reference : str, default=None
-        The method; the first when None.
-    test : {"corrected", "paired", "none"}, default="corrected"
-        See `win_tie_loss`.
-    alpha : float, default=0.05
-        Level of the test.
+    results, measures, reference, test, alpha
+        As in `make_report`; each measure has a column.
 
     Returns
     -------
@@ -99,14 +91,8 @@ def rank_tests_table(
 
     Parameters
     ----------
-    results : sequence of Result
-        The results.
-    measures : sequence of str or "all"
-        The measures, one row each.
-    reference : str, default=None
-        The method that Wilcoxon's test compares with the others; the first when None.
-    alpha : float, default=0.05
-        Level of the tests.
+    results, measures, reference, alpha
+        As in `make_report`; each measure has a row.
 
     Returns
     -------

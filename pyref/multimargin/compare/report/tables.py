@@ -70,10 +70,8 @@ def results_tables(
 
     Parameters
     ----------
-    results : sequence of Result
-        The results.
-    measures : sequence of str or "all"
-        Keys of `multimargin.compare.measured.MEASURED`.
+    results, measures
+        As in `make_report`.
 
     Returns
     -------
@@ -81,11 +79,6 @@ def results_tables(
         One table with a column a measure for one data set (a row, if there are more than eight);
         for several, one table a measure with a column a data set and the average ranks. The best
         means are emphasised.
-
-    Raises
-    ------
-    ValueError
-        If there is no result or no such measure, or the results cannot stand side by side.
     """
     wanted = find_measured(measures)
     tables = {measured: per_split(results, measured.name) for measured in wanted}

@@ -27,26 +27,15 @@ def verdict(
 
     Parameters
     ----------
-    results : sequence of Result
-        The results.
-    measures : sequence of str or "all", default=DEFAULT
-        The measures; the first one decides.
-    test : {"corrected", "paired", "none"}, default="corrected"
-        The test over the splits of a single data set, see `win_tie_loss`. Several data sets are
-        compared by Wilcoxon's signed ranks.
-    alpha : float, default=0.05
-        Level of the test.
+    results, measures, test, alpha
+        As in `make_report`; the first of the measures decides. Several data sets are compared by
+        Wilcoxon's signed ranks, in place of the test over the splits of one.
 
     Returns
     -------
     str
         The sentence. The best method is compared with the next one, and the test does not allow for
         the two having been chosen by their results.
-
-    Raises
-    ------
-    ValueError
-        If the results cannot stand side by side.
     """
     measured = find_measured(measures)[0]
     alike = doubles(results)
@@ -132,8 +121,8 @@ def _over_data_sets(
     tested = "not tested" if np.isnan(p_value) else _judged(p_value < alpha, how)
     return (
         f"{where}, {_named(best, alike)} is first by {measured.title} ({rank}), before "
-        f"{_named(next_best, alike)} ({order.iloc[1]:.2f}), than which it is better on {wins} and "
-        f"worse on {losses}; {tested}."
+        f"{_named(next_best, alike)} ({order.iloc[1]:.2f}): it wins {wins} and loses {losses}; "
+        f"{tested}."
     )
 
 

@@ -149,10 +149,8 @@ def friedman_test(
 
     Parameters
     ----------
-    table : DataFrame
-        One row a data set, one column a method; NaN where there is no value.
-    larger_is_better : bool
-        Direction of the measure.
+    table, larger_is_better
+        As in `average_ranks`.
     alpha : float, default=0.05
         Level, in (0, 1).
 
@@ -197,10 +195,8 @@ def nemenyi_test(
 
     Parameters
     ----------
-    table : DataFrame
-        One row a data set, one column a method; NaN where there is no value.
-    larger_is_better : bool
-        Direction of the measure.
+    table, larger_is_better
+        As in `average_ranks`.
     alpha : float, default=0.05
         Level for the whole family of pairs, in (0, 1).
 
@@ -238,8 +234,8 @@ def wilcoxon_tests(
 
     Parameters
     ----------
-    table : DataFrame
-        One row a data set, one column a method; NaN where there is no value.
+    table
+        As in `average_ranks`.
     reference : str
         The method, a column.
     larger_is_better : bool
