@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from common import DATA, fit_to_one_matrix, in_turn, load_official, print_table
-from multimargin import MLRL
+from multimargin import MLRL, RelationshipOptions
 
 
 def scaled(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +39,12 @@ def independent() -> None:
         return [SVC(kernel="precomputed", C=C, tol=tol).fit(K, Y[:, j]) for j in range(q)]
 
     def ours(tol: float) -> MLRL:
-        return MLRL(lam, kernel="precomputed", fixed_covariance=np.eye(q) / q, tol=tol).fit(K, Y)
+        return MLRL(
+            lam,
+            kernel="precomputed",
+            options=RelationshipOptions(fixed_covariance=np.eye(q) / q),
+            tol=tol,
+        ).fit(K, Y)
 
     rows = []
     for tol, peer_tol in ((1e-3, 1e-3), (1e-6, 1e-6)):
@@ -107,12 +112,12 @@ def accuracy() -> None:
         for solver, options in (
             ("splitting", {"tol": 1e-3}),
             ("splitting", {"tol": 1e-6}),
-            ("alternating", {"covariance_ridge": 0.0}),
-            ("alternating", {"covariance_ridge": 1e-3}),
-            ("alternating", {"covariance_ridge": 0.03}),
+            ("alternating", {"options": RelationshipOptions(ridge=0.0)}),
+            ("alternating", {"options": RelationshipOptions(ridge=1e-3)}),
+            ("alternating", {"options": RelationshipOptions(ridge=0.03)}),
         ):
             rounds = 500 if solver == "splitting" else 40
-            model = MLRL(lam, gamma=gamma, solver=solver, max_outer=rounds, **options)
+            model = MLRL(lam, gamma=gamma, solver=solver, max_iter=rounds, **options)
             ((seconds, model),) = in_turn(partial(model.fit, X, Y), repeats=3)
             shown = ", ".join(f"{key} {value:g}" for key, value in options.items())
             rows.append(
@@ -150,7 +155,7 @@ def small_lambda() -> None:
                 model = MLRL(lam, kernel="linear").fit(X, Y)
                 seconds = time.process_time() - start
                 published = MLRL(
-                    lam, kernel="linear", solver="alternating", max_outer=model.n_iter_
+                    lam, kernel="linear", solver="alternating", max_iter=model.n_iter_
                 ).fit(X, Y)
             lines.append(
                 (

@@ -104,7 +104,7 @@ def cells() -> dict[str, tuple[str, Any]]:
         )
     found["MLRL alternating yeast"] = (
         "yeast scaled",
-        MLRL(0.01, gamma=1.0, solver="alternating", max_outer=10),
+        MLRL(0.01, gamma=1.0, solver="alternating", max_iter=10),
     )
     return found
 

@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import MinMaxScaler
 
 from common import in_turn, load_official, print_table
-from multimargin import RankCVM
+from multimargin import FrankWolfeOptions, RankCVM
 from multimargin.reference import rank_cvm
 
 ITERATIONS = 200
@@ -28,7 +28,9 @@ def main() -> None:
     n = len(X)
     problem = {"C": 2, "gamma": 0.25, "random_state": 0}
     exact = RankCVM(tol=1e-6, **problem)
-    published = RankCVM(solver="frank-wolfe", fw_tol=1e-3, max_iter=50, **problem)
+    published = RankCVM(
+        solver="frank-wolfe", options=FrankWolfeOptions(epsilon=1e-3), max_iter=50, **problem
+    )
     pairwise = RankCVM(solver="pairwise-frank-wolfe", tol=5e-1, **problem)
     (kernel, _), (bcd, _), (fw, _) = in_turn(
         partial(rbf_kernel, X, gamma=0.25), partial(exact.fit, X, Y), partial(published.fit, X, Y)
@@ -65,8 +67,20 @@ def main() -> None:
     )
     full = (some - one) / ITERATIONS
     # Iterations become dearer as the support grows: all that the published stop rule makes count.
-    short = RankCVM(solver="frank-wolfe", fw_tol=1e-1, kernel="precomputed", C=2, threshold=0.0)
-    long = RankCVM(solver="frank-wolfe", fw_tol=1e-3, kernel="precomputed", C=2, threshold=0.0)
+    short = RankCVM(
+        solver="frank-wolfe",
+        options=FrankWolfeOptions(epsilon=1e-1),
+        kernel="precomputed",
+        C=2,
+        threshold=0.0,
+    )
+    long = RankCVM(
+        solver="frank-wolfe",
+        options=FrankWolfeOptions(epsilon=1e-3),
+        kernel="precomputed",
+        C=2,
+        threshold=0.0,
+    )
     (few, _), (many, _) = in_turn(partial(short.fit, K, Y), partial(long.fit, K, Y))
     ours = (many - few) / (long.n_iter_ - short.n_iter_)
     print_table(

@@ -39,7 +39,7 @@ print(f"with a ridge of 0.01:    {ridged[-1]:.6f}")
 
 # %%
 # The compiled loop solves the joint problem itself and ends with a certificate.
-model = MLRL(lam, kernel="precomputed", tol=1e-6, max_outer=5000).fit(K, Y)
+model = MLRL(lam, kernel="precomputed", tol=1e-6, max_iter=5000).fit(K, Y)
 print(f"compiled: {model.objective_:.6f}, no model is below {model.dual_objective_:.6f}")
 assert abs(model.objective_ - optimum) <= 1e-5 * optimum
 

@@ -12,7 +12,7 @@ relationships. Those who want the best ranking are better served by Rank-SVM.
 import numpy as np
 from matplotlib import pyplot
 
-from multimargin import MLRL
+from multimargin import MLRL, RelationshipOptions
 from multimargin.datasets import load_digit_attributes
 from multimargin.plots import LabelCorrelationDisplay
 
@@ -45,7 +45,9 @@ print("\nHamming loss after 80 rows     each label on its own   labels together"
 for lam in (1e-4, 1e-3, 1e-2):
     wrong = []
     for covariance in (on_their_own, None):
-        estimator = MLRL(lam=lam, fixed_covariance=covariance).fit(X_train[few], Y_train[few])
+        estimator = MLRL(lam=lam, options=RelationshipOptions(fixed_covariance=covariance)).fit(
+            X_train[few], Y_train[few]
+        )
         wrong.append(np.mean(estimator.predict(X_test) != Y_test))
     print(f"lam = {lam:<25g}{wrong[0]:21.4f}{wrong[1]:18.4f}")
 print("The stronger the regularisation, the more the relationships count.")

@@ -21,7 +21,7 @@ import pandas as pd
 from sklearn.model_selection import GridSearchCV
 
 from common import print_table
-from multimargin import MLODM, RankCVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLODM, FrankWolfeOptions, RankCVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks
 from multimargin.measures import get_scorer
@@ -260,7 +260,9 @@ def in_the_grid(name: str, parameters: dict[str, Any]) -> list[float]:
 def by_the_loop(name: str, gamma: float, C: float) -> list[float]:
     """Return the measures of Rank-CVM's published loop, with the rule for labels of Xu 2013."""
     X, X_test, Y, Y_test = labelled(name)
-    loop = RankCVM(gamma=gamma, C=C, solver="frank-wolfe", fw_tol=1e-3, max_iter=50).fit(X, Y)
+    loop = RankCVM(
+        gamma=gamma, C=C, solver="frank-wolfe", options=FrankWolfeOptions(epsilon=1e-3), max_iter=50
+    ).fit(X, Y)
     return values_by_it(COLUMNS, loop, X, Y, X_test, Y_test, never_empty=False)
 
 

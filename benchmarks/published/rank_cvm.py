@@ -22,7 +22,7 @@ import pandas as pd
 from sklearn.model_selection import cross_validate
 
 from common import print_note, print_table
-from multimargin import RankCVM, RankSVM
+from multimargin import FrankWolfeOptions, RankCVM, RankSVM
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
 from multimargin.measures import get_scorer
@@ -112,7 +112,9 @@ def model_of(name: str, column: str) -> Any:
         return METHODS[method](gamma=gamma, C=C, tol=1e-5, random_state=0)
     if method == "Rank-SVM":
         return RankSVM(gamma=gamma, C=C, solver="frank-wolfe", max_iter=50)
-    return RankCVM(gamma=gamma, C=C, solver="frank-wolfe", fw_tol=1e-3, max_iter=50)
+    return RankCVM(
+        gamma=gamma, C=C, solver="frank-wolfe", options=FrankWolfeOptions(epsilon=1e-3), max_iter=50
+    )
 
 
 def measured(name: str, column: str) -> list[list[float]]:

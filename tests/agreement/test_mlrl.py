@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from multimargin import MLRL, SSMLRL
+from multimargin import MLRL, SSMLRL, RelationshipOptions
 from multimargin.estimators.shared import exact_relationships as exact
 from multimargin.reference import mlrl
 from tests.support.problems import noisy_linear_problem, random_covariance
@@ -39,7 +39,11 @@ def test_a_fixed_covariance_reaches_the_exact_optimum(block):
         minus, _ = mlrl.problem_10(K, Y, lam, Omega)
         assert abs(expected + minus) <= 1e-6 * max(1.0, expected), seed
         model = MLRL(
-            lam, kernel="precomputed", fixed_covariance=Omega, tol=1e-8, max_outer=20_000
+            lam,
+            kernel="precomputed",
+            options=RelationshipOptions(fixed_covariance=Omega),
+            tol=1e-8,
+            max_iter=20_000,
         ).fit(K, Y)
         assert abs(model.objective_ - expected) <= 1e-6 * expected, seed
         assert abs(model.dual_objective_ - expected) <= 1e-6 * expected, seed
@@ -50,7 +54,7 @@ def test_the_joint_problem_reaches_the_trace_norm_model(block):
     for seed in range(block, PROBLEMS, 10):
         K, Y, lam, _ = random_problem(seed)
         expected = exact.joint(K, Y, lam).objective
-        model = MLRL(lam, kernel="precomputed", tol=1e-5, max_outer=20_000).fit(K, Y)
+        model = MLRL(lam, kernel="precomputed", tol=1e-5, max_iter=20_000).fit(K, Y)
         assert abs(model.objective_ - expected) <= 1e-4 * expected, seed
         assert model.dual_objective_ <= expected * (1 + 1e-7), seed
         assert model.dual_gap_ <= 1e-5, seed
@@ -70,9 +74,9 @@ def test_semi_supervised_sub_problems_reach_the_exact_optimum(block):
             lam1,
             lam2,
             kernel="precomputed",
-            fixed_covariance=Omega,
+            options=RelationshipOptions(fixed_covariance=Omega),
             tol=1e-8,
-            max_outer=20_000,
+            max_iter=20_000,
         ).fit(K, targets)
         assert abs(model.objective_ - expected) <= 1e-6 * expected, seed
 
@@ -83,7 +87,7 @@ def test_the_joint_semi_supervised_problem_reaches_its_trace_norm_model(seed):
     reduced = mlrl.data_dependent_kernel(K, len(Y), lam1 / 0.3)[: len(Y), : len(Y)]
     expected = exact.joint(reduced, Y, lam1).objective
     targets = np.vstack([Y, np.full((5, Y.shape[1]), -1)])
-    model = SSMLRL(lam1, 0.3, kernel="precomputed", tol=1e-6, max_outer=20_000).fit(K, targets)
+    model = SSMLRL(lam1, 0.3, kernel="precomputed", tol=1e-6, max_iter=20_000).fit(K, targets)
     assert abs(model.objective_ - expected) <= 1e-5 * expected
 
 
@@ -91,7 +95,13 @@ def test_the_joint_semi_supervised_problem_reaches_its_trace_norm_model(seed):
 def test_the_published_smo_reaches_the_same_sub_problem(seed):
     K, Y, lam, Omega = random_problem(seed)
     Z, _ = mlrl.smo(K, Y, lam, Omega, epsilon=1e-7)
-    model = MLRL(lam, kernel="precomputed", fixed_covariance=Omega, tol=1e-8, max_outer=9999)
+    model = MLRL(
+        lam,
+        kernel="precomputed",
+        options=RelationshipOptions(fixed_covariance=Omega),
+        tol=1e-8,
+        max_iter=9999,
+    )
     value = exact.dual_objective(K, Z, lam, Omega)
     assert abs(model.fit(K, Y).dual_objective_ - value) <= 1e-6 * value
 
@@ -101,7 +111,12 @@ def test_the_alternation_follows_the_published_one(seed):
     K, Y, lam, _ = random_problem(seed)
     *_, history = mlrl.mlrl(K, Y, lam, rounds=5, epsilon=1e-8)
     model = MLRL(
-        lam, kernel="precomputed", solver="alternating", covariance_ridge=0.0, tol=1e-9, max_outer=5
+        lam,
+        kernel="precomputed",
+        solver="alternating",
+        options=RelationshipOptions(ridge=0.0),
+        tol=1e-9,
+        max_iter=5,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -116,7 +131,12 @@ def test_independent_labels_are_libsvm():
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     n, q, lam = 120, 3, 0.01
     C = 1.0 / (n * lam * q)
-    model = MLRL(lam, kernel="precomputed", fixed_covariance=np.eye(q) / q, tol=1e-9).fit(K, Y)
+    model = MLRL(
+        lam,
+        kernel="precomputed",
+        options=RelationshipOptions(fixed_covariance=np.eye(q) / q),
+        tol=1e-9,
+    ).fit(K, Y)
     for j in range(q):
         machine = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, Y[:, j])
         z = np.zeros(n)
@@ -143,9 +163,9 @@ def test_the_alternation_at_the_limit_of_rounding_is_the_published_one(seed):
         lam,
         kernel="precomputed",
         solver="alternating",
-        covariance_ridge=0.0,
+        options=RelationshipOptions(ridge=0.0),
         tol=1e-12,
-        max_outer=10,
+        max_iter=10,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

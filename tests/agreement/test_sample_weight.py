@@ -27,6 +27,7 @@ from multimargin import (
     RankLSVM,
     RankSVM,
     RankSVMz,
+    RelationshipOptions,
 )
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.estimators.shared import exact_features
@@ -54,7 +55,7 @@ CASES = [
     (RankHLapSVM, {"solver": "exact", "kernel": "rbf"}),
     (MLRL, {"lam": 0.05}),
     (MLRL, {"lam": 0.05, "solver": "alternating"}),
-    (MLRL, {"lam": 0.05, "fixed_covariance": np.eye(4) / 4}),
+    (MLRL, {"lam": 0.05, "options": RelationshipOptions(fixed_covariance=np.eye(4) / 4)}),
     (SSMLRL, {"lam1": 0.05, "lam2": 0.05}),
 ]
 
@@ -73,7 +74,7 @@ def made(method, parameters):
     parameters = {**parameters}
     if method in (MLRL, SSMLRL):
         loose = parameters.get("solver") == "alternating"
-        return method(**{"tol": 1e-3 if loose else 1e-7, "max_outer": 20_000, **parameters})
+        return method(**{"tol": 1e-3 if loose else 1e-7, "max_iter": 20_000, **parameters})
     tol = 1e-4 if "frank" in parameters.get("solver", "") else 1e-9
     tol = 1e-6 if parameters.get("solver") == "exact" else tol
     if method is RankHLapSVM:

@@ -308,12 +308,12 @@ def test_mlrl_leaves_the_loss_of_unknown_labels_out(solver):
         gamma=GAMMA,
         solver=solver,
         tol=1e-6 if solver == "exact" else 1e-7,
-        max_outer=20_000,
+        max_iter=20_000,
     ).fit(X, Y)
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
     assert model.dual_objective_ == pytest.approx(expected, rel=1e-6)
     assert np.isfinite(model.label_scores(X)).all()
-    part = MLRL(lam=0.05, gamma=GAMMA, tol=1e-7, max_outer=20_000).fit(X[1:], Y[1:])
+    part = MLRL(lam=0.05, gamma=GAMMA, tol=1e-7, max_iter=20_000).fit(X[1:], Y[1:])
     assert model.objective_ == pytest.approx(part.objective_, rel=1e-6)
 
 
@@ -322,7 +322,7 @@ def test_a_row_of_which_nothing_is_known_is_unlabelled_for_ssmlrl():
     Y[10:] = np.nan
     marked = Y.copy()
     marked[np.isnan(Y).all(axis=1)] = -1
-    settings = {"lam1": 0.05, "lam2": 0.02, "tol": 1e-7, "max_outer": 20_000}
+    settings = {"lam1": 0.05, "lam2": 0.02, "tol": 1e-7, "max_iter": 20_000}
     model, other = SSMLRL(**settings).fit(X, Y), SSMLRL(**settings).fit(X, marked)
     np.testing.assert_array_equal(model.labelled_, other.labelled_)
     np.testing.assert_array_equal(model.label_scores(X), other.label_scores(X))

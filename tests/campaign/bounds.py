@@ -252,7 +252,8 @@ def _relationship(task: Task) -> _Relationship:
     labelled = (task.Y >= 0).any(axis=1) | (task.estimator is MLRL)
     Y = task.Y[labelled]
     learned = np.flatnonzero((Y == 1).any(axis=0) & (Y == 0).any(axis=0))
-    Omega = task.parameters.get("fixed_covariance")
+    options = task.parameters.get("options")
+    Omega = None if options is None else options.fixed_covariance
     lam1 = task.parameters["lam" if task.estimator is MLRL else "lam1"]
     return _Relationship(
         task.K,

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import RankCVM
+from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions
 from multimargin.estimators.shared.exact_solver import ExactSolverError
 from multimargin.files import replacing, write_text
 from tests.campaign.bounds import Interval, optimum, returned
@@ -67,8 +68,11 @@ def judge(task: Task) -> Verdict:
     """Fit a task and compare objective, bound and the returned model with the reference."""
     model = task.make()
     # A linear model keeps its dual variables only so, and its value is computed from them.
-    keeping = {"warm_start", "keep_rows"} & model.get_params().keys()
-    model.set_params(**dict.fromkeys(keeping, True))
+    if "warm_start" in model.get_params():
+        model.set_params(warm_start=True)
+    elif isinstance(model, MLRL | SSMLRL):
+        options = model.options or RelationshipOptions()
+        model.set_params(options=clone(options).set_params(keep_rows=True))
     try:
         with warnings.catch_warnings(), _time_limit():
             warnings.simplefilter("error")
@@ -138,7 +142,7 @@ def _fit(task: Task, model: Any) -> None:
     if task.ends == "time":
         model.set_params(max_time=AT_ONCE)
     if task.ends == "epochs":
-        name = "max_iter" if "max_iter" in model.get_params() else "max_outer"
+        name = "max_iter"
         model.set_params(**{name: task.after})
     if task.ends != "interrupt":
         model.fit(task.X, task.Y, **weights)
@@ -176,7 +180,7 @@ def _compare(
             f"the gap {model.dual_gap_:.6g} is not that of {objective:.12g}, {bound:.12g}"
         )
     converged = verdict.status == "converged"
-    if converged and not model.dual_gap_ <= tol and model.get_params().get("stop") != "covariance":
+    if converged and not model.dual_gap_ <= tol:
         misses.append(f"converged with a gap of {model.dual_gap_:.6g}, tol is {tol:.6g}")
     if interval is None:
         return
@@ -278,14 +282,21 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
     name = f"{task.estimator.__name__}-{task.seed}-{task.index}"
     sparse = not isinstance(task.X, np.ndarray)
     X = task.X.toarray() if sparse else task.X
-    given = {name: v for name, v in task.parameters.items() if isinstance(v, np.ndarray)}
+    values = _plain(task.parameters)
+    covariance = getattr(values.pop("options", None), "fixed_covariance", None)
+    given = {name: v for name, v in values.items() if isinstance(v, np.ndarray)}
+    if covariance is not None:
+        values["options"] = "RelationshipOptions(fixed_covariance=data['covariance'])"
+        given["covariance"] = covariance
     arrays = {"X": X, "Y": task.Y} | given
     arrays |= {} if task.weights is None else {"weights": task.weights}
     with replacing(folder / f"{name}.npz", "wb") as stream:
         np.savez(stream, **arrays)
     parameters = ", ".join(
-        f"{key}=data[{key!r}]" if key in given else f"{key}={value!r}"
-        for key, value in _plain(task.parameters).items()
+        f"{key}=data[{key!r}]"
+        if key in given
+        else f"{key}={value if key == 'options' else repr(value)}"
+        for key, value in values.items()
     )
     of_fit = "X, data['Y']" + ("" if task.weights is None else ", sample_weight=data['weights']")
     lines = [
@@ -296,7 +307,7 @@ def write_reproducer(verdict: Verdict, folder: Path) -> Path:
         "import numpy as np",
         "from scipy import sparse",
         "",
-        f"from multimargin import {task.estimator.__name__}",
+        f"from multimargin import {task.estimator.__name__}, RelationshipOptions",
         "",
         f"data = np.load(Path(__file__).with_name({name + '.npz'!r}))",
         "X = sparse.csr_array(data['X'])" if sparse else "X = data['X']",

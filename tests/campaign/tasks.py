@@ -20,6 +20,7 @@ from multimargin import (
     RankLSVM,
     RankSVM,
     RankSVMz,
+    RelationshipOptions,
 )
 from multimargin.estimators.shared.exact_pairs import Array
 from tests.campaign.random_problems import BIASES, KERNELS, RandomProblem, draw_problem
@@ -236,10 +237,11 @@ def _draw_relationships(
     parameters: dict[str, Any] = {name: lam * 10.0 ** random.uniform(-1, 1) for name in names}
     # The published loop stalls above the optimum, and every round is a whole problem.
     rounds = 30 if solver == "alternating" else 20_000
-    parameters |= {"tol": max(tol, 1e-6), "max_outer": rounds}
+    parameters |= {"tol": max(tol, 1e-6), "max_iter": rounds}
     if random.random() < 0.4:
         S = random.normal(size=(q, random.integers(1, q + 1)))
-        parameters["fixed_covariance"] = S @ S.T / np.trace(S @ S.T)
+        covariance = S @ S.T / np.trace(S @ S.T)
+        parameters["options"] = RelationshipOptions(fixed_covariance=covariance)
     return parameters
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import MLODM, FrankWolfeOptions, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from tests.support.models import PAIRWISE
 from tests.support.subsets import fast_only
 
@@ -193,7 +193,10 @@ def test_bad_parameters(estimator, parameters, error, message):
     ("estimator", "message"),
     [
         (RankSVM(bias="some"), "bias is 'some'; expected one of 'free', 'penalized', 'none'"),
-        (RankCVM(fw_tol=0), "fw_tol is 0; expected a finite number above 0"),
+        (
+            RankCVM(options=FrankWolfeOptions(epsilon=0)),
+            "options.epsilon is 0; expected a finite number above 0",
+        ),
         (MLODM(theta=1.0), "theta is 1.0; expected a finite number of at least 0 and below 1"),
         (MLODM(theta=-0.1), "theta is -0.1; expected a finite number of at least 0 and below 1"),
         (MLODM(mu=0.0), "mu is 0.0; expected a finite number above 0 and of at most 1"),

@@ -13,7 +13,17 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
+from multimargin import (
+    MLODM,
+    MLRL,
+    SSMLRL,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RankSVMz,
+    RelationshipOptions,
+)
 from multimargin.estimators.rank_hlapsvm import Laplacian
 from multimargin.estimators.shared.certificate import gap_text
 from tests.support.models import PAIRWISE
@@ -206,14 +216,14 @@ def test_a_linear_model_is_its_expansion_after_an_interruption(estimator):
     np.testing.assert_allclose(weights, model.coef_, atol=1e-9 * np.abs(weights).max())
 
 
-@pytest.mark.parametrize("estimator", [MLRL(keep_rows=True)], ids=repr)
+@pytest.mark.parametrize("estimator", [MLRL(options=RelationshipOptions(keep_rows=True))], ids=repr)
 @pytest.mark.parametrize("kernel", fast_only(KERNELS, ["linear", "rbf", "poly"]))
 @every_scale
 def test_objective_of_mlrl_is_that_of_the_model_returned(estimator, kernel, scale):
     X, Y = problem(3, scale)
     if kernel == "precomputed":
         X = X @ X.T
-    model = fitted(estimator, X, Y, max_outer=10, **KERNELS[kernel])
+    model = fitted(estimator, X, Y, max_iter=10, **KERNELS[kernel])
     scores = model.label_scores(X)
     hinge = np.maximum(0.0, 1.0 - (2 * Y - 1) * scores).sum() / len(Y)
     gram = model.dual_coef_.T @ (scores - model.intercept_)[model.support_]
@@ -339,7 +349,7 @@ def test_kernels_that_overflow_ask_for_scaled_features(estimator):
 @pytest.mark.parametrize("scale", first_fast([1e8, 1e4, 1e12], 1))
 def test_mlrl_of_a_large_kernel_ends(scale):
     X, Y = unrelated_problem(0, 20, 5, 4)
-    model = fitted(MLRL(), scale * X @ X.T, Y, kernel="precomputed", max_outer=30)
+    model = fitted(MLRL(), scale * X @ X.T, Y, kernel="precomputed", max_iter=30)
     assert model.dual_objective_ <= model.objective_ * (1 + 1e-9)
     assert (model.status_ == "converged") == (model.dual_gap_ <= model.tol)
 

@@ -8,7 +8,16 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLODM, MLRL, SSMLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
+from multimargin import (
+    MLODM,
+    MLRL,
+    SSMLRL,
+    RankCVM,
+    RankHLapSVM,
+    RankLSVM,
+    RankSVM,
+    RelationshipOptions,
+)
 from multimargin.kernels import kernel_matrix, nearest_positive_semidefinite
 from tests.support.models import PAIRWISE, expansion_matrix
 from tests.support.problems import noisy_linear_problem
@@ -18,7 +27,7 @@ ESTIMATORS = [
     *(RankSVM(bias=bias) for bias in ("penalized", "none")),
     RankHLapSVM(lam=0.0),
     MLRL(),
-    MLRL(fixed_covariance=np.eye(4) / 4),
+    MLRL(options=RelationshipOptions(fixed_covariance=np.eye(4) / 4)),
     SSMLRL(),
 ]
 CASES = [

@@ -56,7 +56,12 @@ REQUIRED = {
     name: {"estimator": KNeighborsClassifier(3)}
     for name in ("ThresholdedClassifier", "CalibratedClassifier")
 }
-QUICK = {"max_iter": 3, "max_outer": 2, "cv": 2}
+QUICK = {"max_iter": 3, "cv": 2}
+# Options are checked by the method that they are of.
+OF_METHOD = {
+    multimargin.FrankWolfeOptions: multimargin.RankCVM,
+    multimargin.RelationshipOptions: multimargin.MLRL,
+}
 
 
 def estimators() -> list[type[Any]]:
@@ -82,9 +87,13 @@ def test_the_parameter_is_named(estimator: type[Any], name: str) -> None:
 
 
 def fit_or_name(estimator: type[Any], name: str, kind: str) -> None:
+    changed = {name: NONSENSE[kind]}
+    if estimator in OF_METHOD:
+        changed = {"options": estimator(**changed)}
+        estimator, name = OF_METHOD[estimator], f"options.{name}"
     model = estimator(**REQUIRED.get(estimator.__name__, {}))
     quick = {key: value for key, value in QUICK.items() if key in model.get_params(deep=False)}
-    model.set_params(**(quick | {name: NONSENSE[kind]}))
+    model.set_params(**(quick | changed))
     # Threads in place of processes, which take seconds to start.
     quick_start = parallel_config(backend="threading")
     with warnings.catch_warnings(), np.errstate(all="ignore"), quick_start:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from multimargin import RankCVM, RankLSVM
+from multimargin import FrankWolfeOptions, RankCVM, RankLSVM
 from multimargin.estimators.shared import exact_models
 from tests.support.problems import unrelated_problem
 
@@ -66,7 +66,7 @@ def test_it_is_rank_lsvm_divided_by_the_sum_of_its_dual_variables(problem):
 
 def test_published_stop_rule_is_an_absolute_bound(problem):
     X, Y = problem
-    model = RankCVM(C=2.0, solver="frank-wolfe", fw_tol=1e-2).fit(X, Y)
+    model = RankCVM(C=2.0, solver="frank-wolfe", options=FrankWolfeOptions(epsilon=1e-2)).fit(X, Y)
     assert model.status_ == "converged"
     assert model.objective_ - model.dual_objective_ < 1e-2
     # ... and says little about the relative gap, which is reported all the same.

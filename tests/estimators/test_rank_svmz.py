@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
-from multimargin import MLRL, RankSVM, RankSVMz
+from multimargin import MLRL, RankSVM, RankSVMz, RelationshipOptions
 from multimargin.estimators.shared import exact_models
 
 BIASES = ["free", "penalized", "none"]
@@ -81,7 +81,12 @@ def test_it_is_mlrl_of_a_fixed_covariance(problem):
     X, Y = problem
     n, q = Y.shape
     covariance = (np.eye(q) + np.ones((q, q))) / (2 * q)
-    other = MLRL(lam=1 / (2 * n * 3.0), kernel="linear", fixed_covariance=covariance, tol=1e-7)
+    other = MLRL(
+        lam=1 / (2 * n * 3.0),
+        kernel="linear",
+        options=RelationshipOptions(fixed_covariance=covariance),
+        tol=1e-7,
+    )
     other.fit(X, Y)
     model = fitted(X, Y, C=3.0)
     assert model.objective_ == pytest.approx(other.objective_ * n * 3.0 / q, rel=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
-from multimargin import MLRL, SSMLRL
+from multimargin import MLRL, SSMLRL, RelationshipOptions
 from multimargin.estimators.ssmlrl import _reduced_by_factor, reduced_kernel
 from multimargin.reference import mlrl
 
@@ -51,7 +51,9 @@ def test_without_unlabelled_rows_it_is_mlrl(data, kernel):
     np.testing.assert_array_equal(model.label_scores(X), expected.label_scores(X))
     labelled = partly[:, 0] >= 0
     expected = MLRL(0.01, kernel=kernel, gamma=0.2).fit(X[labelled], Y[labelled])
-    model = SSMLRL(0.01, 0.0, kernel=kernel, gamma=0.2, keep_rows=True).fit(X, partly)
+    model = SSMLRL(
+        0.01, 0.0, kernel=kernel, gamma=0.2, options=RelationshipOptions(keep_rows=True)
+    ).fit(X, partly)
     np.testing.assert_array_equal(model.label_scores(X), expected.label_scores(X))
     np.testing.assert_array_equal(model.labelled_, np.flatnonzero(labelled))
 
@@ -130,7 +132,7 @@ def test_a_kernel_is_definite_up_to_rounding_where_the_ridge_is_lost_beside_it()
     Y[[3, 6, 8, 9, 10]] = -1
     K = (0.5 * X @ X.T) ** 3
     lam = 1e-3 * np.diag(K).max()
-    model = SSMLRL(lam1=lam, lam2=lam, kernel="precomputed", tol=1e-5, max_outer=5000).fit(K, Y)
+    model = SSMLRL(lam1=lam, lam2=lam, kernel="precomputed", tol=1e-5, max_iter=5000).fit(K, Y)
     assert model.status_ == "converged"
     # One feature, which lam2 forbids as the unlabelled rows have it: only the biases are left.
     share = Y[Y[:, 0] >= 0].mean(axis=0)

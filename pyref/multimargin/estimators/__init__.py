@@ -16,6 +16,7 @@ from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.reasons import Reasons, explain
+from multimargin.estimators.shared.options import FrankWolfeOptions, RelationshipOptions
 from multimargin.estimators.ssmlrl import SSMLRL
 from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
@@ -26,6 +27,7 @@ __all__ = [
     "MLRL",
     "SSMLRL",
     "CalibratedClassifier",
+    "FrankWolfeOptions",
     "LabelRankerCV",
     "LabelSpecificBinaryRelevance",
     "LabelSpecificClassifierChain",
@@ -36,6 +38,7 @@ __all__ = [
     "RankSVM",
     "RankSVMz",
     "Reasons",
+    "RelationshipOptions",
     "ThresholdedClassifier",
     "beta_max",
     "explain",

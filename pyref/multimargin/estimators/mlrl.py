@@ -1,9 +1,8 @@
 """MLRL (Zhang and Yeung): label scores and the covariance of the labels, learned together."""
 
-from typing import Any
-
 from multimargin.checks.parameters import check_real
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.options import RelationshipOptions
 from multimargin.estimators.shared.relationships import RelationshipClassifier
 from multimargin.kernels import KernelFunction
 
@@ -24,16 +23,13 @@ class MLRL(RelationshipClassifier):
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
-    fixed_covariance : array-like of shape (q, q) or None, default=None
-        A symmetric positive semidefinite label covariance to use instead of learning one: problem
-        (8). The identity divided by q makes the labels independent.
     <relationship_parameters>
     cache_size : float, default=1000
         Megabytes for the kernel matrix. If it does not fit, its rows are computed when needed, and
         as many as fit are kept.
     <relationship_run_parameters>
     <max_time>
-    <keep_rows>
+    <relationship_options>
 
     Attributes
     ----------
@@ -42,7 +38,7 @@ class MLRL(RelationshipClassifier):
     <relationship_model_attributes>
     dual_variables_ : ndarray of shape (n, q)
         Z = alpha . Y, a feasible point of the dual whose value is `dual_objective_`; for a linear
-        kernel only with `keep_rows`.
+        kernel only with ``keep_rows``.
     objective_ : float
         Objective (6): 1/n sum of the hinge + lam/2 tr(W Omega^-1 W^T).
     dual_objective_ : float
@@ -76,17 +72,14 @@ class MLRL(RelationshipClassifier):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        fixed_covariance: Any = None,
         solver: str = "splitting",
-        covariance_ridge: float = 1e-3,
-        stop: str = "gap",
         tol: float = 1e-3,
-        max_outer: int = 500,
+        max_iter: int = 500,
         cache_size: float = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
         max_time: float | None = None,
-        keep_rows: bool = False,
+        options: RelationshipOptions | None = None,
     ) -> None:
         self._keep(locals())
 

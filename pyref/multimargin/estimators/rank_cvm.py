@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
-from multimargin.checks.parameters import check_real
 from multimargin.estimators.shared.certificate import Bounds
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.engine import fit_of
+from multimargin.estimators.shared.options import FrankWolfeOptions, checked_options
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.time_limit import seconds_until
@@ -45,10 +45,6 @@ class RankCVM(PairwiseClassifier):
     <threshold>
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
-    fw_tol : float or None, default=None
-        For the two Frank-Wolfe solvers: the published stop rule instead, an absolute bound on the
-        distance of the objective to the optimum (the paper's epsilon, 1e-3 there, often more than
-        the optimum itself). None stops by `tol`.
     max_iter : int, default=1000
         Largest number of epochs: passes over the instances, or as many Frank-Wolfe iterations as
         there are label pairs (the paper's M, 50 there).
@@ -56,6 +52,8 @@ class RankCVM(PairwiseClassifier):
     <class_weight>
     <top_k>
     <max_time>
+    options : FrankWolfeOptions or None, default=None
+        The published stop rule of the two Frank-Wolfe solvers. None stops them by `tol`.
 
     Attributes
     ----------
@@ -87,7 +85,7 @@ class RankCVM(PairwiseClassifier):
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", *_FRANK_WOLFE, "exact")
 
-    fw_tol: float | None
+    options: FrankWolfeOptions | None
     _simplex_support: _Support | None = None
 
     def __init__(
@@ -100,7 +98,6 @@ class RankCVM(PairwiseClassifier):
         solver: str = "bcd",
         threshold: str | float | Threshold = "scores",
         tol: float = 1e-3,
-        fw_tol: float | None = None,
         max_iter: int = 1000,
         cache_size: float = 1000,
         n_jobs: int | None = None,
@@ -110,6 +107,7 @@ class RankCVM(PairwiseClassifier):
         class_weight: Any = None,
         top_k: int | float | None = None,
         max_time: float | None = None,
+        options: FrankWolfeOptions | None = None,
     ) -> None:
         self._keep(locals())
 
@@ -118,8 +116,7 @@ class RankCVM(PairwiseClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.fw_tol is not None:
-            check_real("fw_tol", self.fw_tol, above=0.0)
+        checked_options(self.options, FrankWolfeOptions)
 
     def _solve(self, problem: Problem) -> Fit:
         if self.solver in _FRANK_WOLFE:
@@ -158,6 +155,7 @@ class RankCVM(PairwiseClassifier):
 
     def _solve_by_frank_wolfe(self, problem: Problem) -> Fit:
         kernel = problem.kernel
+        epsilon = checked_options(self.options, FrankWolfeOptions).epsilon
         solution = _rust.solve_simplex(
             problem.indicator,
             kernel.features(problem.X),
@@ -167,8 +165,8 @@ class RankCVM(PairwiseClassifier):
             degree=kernel.degree,
             coef0=kernel.coef0,
             pairwise=self.solver == "pairwise-frank-wolfe",
-            absolute=self.fw_tol is not None,
-            tolerance=problem.tol if self.fw_tol is None else float(self.fw_tol),
+            absolute=epsilon is not None,
+            tolerance=problem.tol if epsilon is None else float(epsilon),
             max_epochs=problem.max_iter,
             recorded_steps=0,
             start=None if problem.start is None else self._support_among(problem.indicator),

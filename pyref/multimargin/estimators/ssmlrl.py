@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets, check_targets, lists_labels
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.options import RelationshipOptions
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.relationships import (
     RelationshipClassifier,
@@ -47,27 +48,24 @@ class SSMLRL(RelationshipClassifier):
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <kernel_parameters>
-    fixed_covariance : array-like of shape (q, q) or None, default=None
-        A symmetric positive semidefinite label covariance to use instead of learning one: problem
-        (15).
     <relationship_parameters>
     cache_size : float, default=1000
         Megabytes for the kernel matrix of the labelled rows when `lam2` is 0 or every row is
         labelled; otherwise the kernel matrix of all rows is always stored.
     <relationship_run_parameters>
     <max_time>
-    <keep_rows>
+    <relationship_options>
 
     Attributes
     ----------
     <covariance_attributes>
     <target_attributes>
     labelled_ : ndarray of shape (l,)
-        The labelled training rows; for a linear kernel only with `keep_rows`.
+        The labelled training rows; for a linear kernel only with ``keep_rows``.
     <relationship_model_attributes>
     dual_variables_ : ndarray of shape (l, q)
         Z = alpha . Y of the labelled rows, whose value is `dual_objective_`; for a linear kernel
-        only with `keep_rows`.
+        only with ``keep_rows``.
     objective_ : float
         Objective (14).
     dual_objective_ : float
@@ -107,17 +105,14 @@ class SSMLRL(RelationshipClassifier):
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        fixed_covariance: Any = None,
         solver: str = "splitting",
-        covariance_ridge: float = 1e-3,
-        stop: str = "gap",
         tol: float = 1e-3,
-        max_outer: int = 500,
+        max_iter: int = 500,
         cache_size: float = 1000,
         n_jobs: int | None = None,
         verbose: int = 0,
         max_time: float | None = None,
-        keep_rows: bool = False,
+        options: RelationshipOptions | None = None,
     ) -> None:
         self._keep(locals())
 

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multimargin import MLRL, SSMLRL, RankSVM
+from multimargin import MLRL, SSMLRL, RankSVM, RelationshipOptions
 from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from tests.support.models import PAIRWISE
 
@@ -64,7 +64,7 @@ def test_relationships_of_a_linear_model_need_no_rows(method: type, problem) -> 
     if method is SSMLRL:
         Y[120:] = -1
     lean = method(kernel="linear").fit(X, Y)
-    kept = method(kernel="linear", keep_rows=True).fit(X, Y)
+    kept = method(kernel="linear", options=RelationshipOptions(keep_rows=True)).fit(X, Y)
     names = (*ROWS, "dual_variables_", *(["labelled_"] if method is SSMLRL else []))
     assert not any(hasattr(lean, name) for name in names)
     assert all(hasattr(kept, name) for name in names)
@@ -73,8 +73,8 @@ def test_relationships_of_a_linear_model_need_no_rows(method: type, problem) -> 
     model = method(kernel="rbf").fit(X, Y)
     assert all(hasattr(model, name) for name in names)
     assert not hasattr(model.set_params(kernel="linear").fit(X, Y), "dual_coef_")
-    with pytest.raises(TypeError, match="keep_rows is 1; expected True or False"):
-        method(keep_rows=1).fit(X, Y)
+    with pytest.raises(TypeError, match=r"options\.keep_rows is 1; expected True or False"):
+        method(options=RelationshipOptions(keep_rows=1)).fit(X, Y)
 
 
 def test_whether_labels_may_be_unknown_is_asked_of_the_last_step():

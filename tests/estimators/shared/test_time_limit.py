@@ -21,6 +21,7 @@ from multimargin import (
     RankLSVM,
     RankSVM,
     RankSVMz,
+    RelationshipOptions,
 )
 from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -50,7 +51,7 @@ MODELS = [
     RankHLapSVM(C=100.0),
     MLRL(lam=1e-4),
     MLRL(lam=1e-4, solver="alternating"),
-    MLRL(lam=1e-4, fixed_covariance=COUPLED),
+    MLRL(lam=1e-4, options=RelationshipOptions(fixed_covariance=COUPLED)),
     SSMLRL(lam1=1e-4),
     LLSF(beta=0.1, solver="cd", alpha=0.0),
     LLSF(beta=0.1, solver="admm"),
@@ -102,7 +103,7 @@ def many_labels() -> tuple[Any, Any, Any]:
 
 
 HARD = [
-    *(model for model in MODELS if model.get_params().get("fixed_covariance") is None),
+    *(model for model in MODELS if model.get_params().get("options__fixed_covariance") is None),
     RankSVM(C=100.0, top_k=3),
     RankSVM(C=100.0, class_weight="balanced"),
     RankSVMz(C=0.07, kernel="linear"),
@@ -194,7 +195,7 @@ def test_enough_time_changes_no_bit(model: Any) -> None:
         Y = np.where(np.arange(len(Y))[:, None] < 60, Y.astype(int), -1)
     scores = []
     for max_time in (None, float("inf"), 1e9):
-        short = {"max_iter" if "max_iter" in model.get_params() else "max_outer": 5}
+        short = {"max_iter": 5}
         fitted = repeatable(model, tol=1e-9, max_time=max_time, **short)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

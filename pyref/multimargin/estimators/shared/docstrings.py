@@ -50,10 +50,10 @@ with_shared_paragraphs = filled_from(
         threshold always learned, and ``solver="exact"`` has no limit, nor does it answer Ctrl-C
         before its interior-point loop has ended.
 """,
-        "keep_rows": """
-    keep_rows : bool, default=False
-        Whether a model with a linear kernel keeps what its weights were made of: training rows,
-        expansion and dual variables. Other kernels need them.
+        "relationship_options": """
+    options : RelationshipOptions or None, default=None
+        A fixed label covariance, the ridge of "alternating", and whether a model with a linear
+        kernel keeps its training rows (``keep_rows``). None takes the defaults.
 """,
         "pair_weights": """
     pair_weights : {"balanced", "uniform"}, default="balanced"
@@ -130,7 +130,7 @@ with_shared_paragraphs = filled_from(
     dual_coef_ : ndarray of shape (n_support, q)
         The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``. A model with a
         linear kernel is `coef_` and `intercept_`, and has this and the next two only with
-        `keep_rows`.
+        ``keep_rows``.
     support_ : ndarray of shape (n_support,)
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
@@ -146,15 +146,9 @@ with_shared_paragraphs = filled_from(
         scheme, which stalls above it; "exact" an interior-point solver (needs the extra
         ``multimargin[exact]``), for small problems. A fixed covariance is solved label by label
         unless "exact" is asked for.
-    covariance_ridge : float, default=1e-3
-        For "alternating": each sub-problem is solved with (1 - ridge) Omega + ridge I/q, so that a
-        singular Omega stays usable. Between 0 and 1.
-    stop : {"gap", "covariance"}, default="gap"
-        What `tol` bounds: the relative gap between objective and lower bound, or the change of
-        Omega (Frobenius norm) in an outer round. A fixed covariance stops on its gap.
     tol : float, default=1e-3
-        Where to stop, positive.
-    max_outer : int, default=500
+        Relative gap between objective and lower bound at which to stop, positive.
+    max_iter : int, default=500
         Largest number of outer rounds.
 """,
         "relationship_run_parameters": """

@@ -17,7 +17,6 @@ from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import (
     check_cache_size,
     check_choice,
-    check_flag,
     check_integer,
     check_real,
     check_verbosity,
@@ -27,6 +26,7 @@ from multimargin.checks.targets import Targets, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.shared.options import RelationshipOptions, checked_options
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import (
@@ -40,12 +40,10 @@ from multimargin.kernels import (
     KERNELS,
     Kernel,
     KernelFunction,
-    is_indefinite,
     make_kernel,
 )
 
 SOLVERS = ("splitting", "alternating", "exact")
-STOP_RULES = ("gap", "covariance")
 
 
 @dataclass(frozen=True)
@@ -77,37 +75,32 @@ class RelationshipClassifier(KernelExpansionClassifier):
     gamma: float | str
     degree: int
     coef0: float
-    fixed_covariance: Any
     solver: str
-    covariance_ridge: float
-    stop: str
     tol: float
-    max_outer: int
+    max_iter: int
     cache_size: float
     n_jobs: int | None
     verbose: int
     max_time: float | None
-    keep_rows: bool
+    options: RelationshipOptions | None
     # When the fit has to end, while it runs.
     _deadline: float | None = None
     _held: ExitStack
 
     def _check_parameters(self) -> None:
         check_choice("solver", self.solver, SOLVERS)
-        check_choice("stop", self.stop, STOP_RULES)
-        ridge = check_real("covariance_ridge", self.covariance_ridge, at_least=0.0)
-        if ridge > 1.0:
-            raise ValueError(
-                f"covariance_ridge is {self.covariance_ridge!r}; expected a number between 0 and 1."
-            )
+        self._chosen()
         check_real("tol", self.tol, above=0.0)
-        check_integer("max_outer", self.max_outer, at_least=1)
+        check_integer("max_iter", self.max_iter, at_least=1)
         check_max_time(self.max_time)
         check_cache_size(self.cache_size)
         check_verbosity(self.verbose)
-        check_flag("keep_rows", self.keep_rows)
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
+
+    def _chosen(self) -> RelationshipOptions:
+        """Return the checked options."""
+        return checked_options(self.options, RelationshipOptions)
 
     def _regularisation(self) -> float:
         """Return the checked weight of the regularisation of the weights."""
@@ -177,7 +170,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
                 del self._deadline, self._held
             self._store_expansion(X, kernel, expansion)
             fit = self._certified(X, targets, weights, np.flatnonzero(labelled), fit)
-            if hasattr(self, "coef_") and not self.keep_rows:
+            if hasattr(self, "coef_") and not self._chosen().keep_rows:
                 self._forget_rows()
         self._finish(fit)
         return self
@@ -244,12 +237,12 @@ class RelationshipClassifier(KernelExpansionClassifier):
         shares = weights.shares
         counted = indicator if shares is None else indicator[shares > 0.0]
         learned = np.flatnonzero(known_both(counted, axis=0))
-        covariance = self._checked_covariance(q)
+        covariance = self._chosen().covariance(q)
         exact = self.solver == "exact"
         if exact:
             training.make_definite()
 
-        progress = Progress(self, self.max_outer, self.verbose)
+        progress = Progress(self, self.max_iter, self.verbose)
         if not exact:
             self._held.enter_context(progress.interrupts.held())
         if learned.size == 0:
@@ -307,14 +300,14 @@ class RelationshipClassifier(KernelExpansionClassifier):
             self._warn_of_inexact_scores(stacklevel=4)
         elif fit.status == "time_limit":
             message = time_limit_message(
-                self, f"{fit.n_iter} of max_outer={self.max_outer} rounds", fit.gap
+                self, f"{fit.n_iter} of max_iter={self.max_iter} rounds", fit.gap
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             warnings.warn(
-                f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_outer="
-                f"{self.max_outer} rounds with a relative duality gap of {fit.gap:.3g}, above what "
-                f"tol={self.tol:g} and stop={self.stop!r} ask for. Increase max_outer, tol or the "
+                f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="
+                f"{self.max_iter} rounds with a relative duality gap of {fit.gap:.3g}, above what "
+                f"tol={self.tol:g}. Increase max_iter, tol or the "
                 "regularisation, scale the features or the kernel, or use solver='splitting'.",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -342,10 +335,10 @@ class RelationshipClassifier(KernelExpansionClassifier):
             coef0=kernel.coef0,
             solver=self.solver,
             covariance=None if covariance is None else np.ascontiguousarray(covariance),
-            ridge=float(self.covariance_ridge),
-            stop="gap" if covariance is not None else self.stop,
+            ridge=float(self._chosen().ridge),
+            stop="gap",
             tolerance=float(self.tol),
-            max_rounds=int(self.max_outer),
+            max_rounds=int(self.max_iter),
             shrinking=True,
             row_shares=shares,
             cache_bytes=int(1e6 * self.cache_size),
@@ -366,32 +359,6 @@ class RelationshipClassifier(KernelExpansionClassifier):
             gap=solution.gap,
             history=history_of(solution.history),
         )
-
-    def _checked_covariance(self, q: int) -> Matrix | None:
-        if self.fixed_covariance is None:
-            return None
-        try:
-            covariance = np.array(self.fixed_covariance, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(
-                f"fixed_covariance is {self.fixed_covariance!r}; expected None or a matrix of "
-                f"shape ({q}, {q})."
-            ) from error
-        if covariance.shape != (q, q):
-            raise ValueError(
-                f"fixed_covariance has shape {covariance.shape}; expected ({q}, {q}), one row and "
-                "column a label."
-            )
-        scale = float(np.abs(covariance).max())
-        symmetric = np.isfinite(scale) and np.allclose(
-            covariance, covariance.T, rtol=0.0, atol=1e-10 * scale
-        )
-        if not symmetric or is_indefinite(covariance) or scale == 0.0:
-            raise ValueError(
-                "fixed_covariance is not a symmetric positive semidefinite matrix other than 0; "
-                "expected one, such as the label_covariance_ of a fitted model."
-            )
-        return covariance
 
     def _warn_of_constant_labels(self, targets: Targets, shares: Matrix | None) -> None:
         indicator = targets.indicator if shares is None else targets.indicator[shares > 0.0]
