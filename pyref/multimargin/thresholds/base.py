@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from multimargin.checks.labels import check_scores
+from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.weights import check_sample_weight
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -41,11 +42,6 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight : array-like of shape (n,), default=None
             How often each row counts; None counts each once.
 
-        Returns
-        -------
-        Threshold
-            The fitted threshold itself.
-
         Raises
         ------
         TypeError, ValueError
@@ -77,11 +73,6 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         factor : float
             The factor, positive.
-
-        Returns
-        -------
-        Threshold
-            The threshold itself.
         """
 
     def decision_function(self, scores: Any, X: Any = None) -> Matrix:
@@ -89,10 +80,8 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
 
         Parameters
         ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : array-like or sparse matrix of shape (n, d), default=None
-            Features, for thresholds that use them.
+        scores, X
+            As in `predict`.
 
         Returns
         -------
@@ -108,10 +97,8 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
 
         Parameters
         ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i).
-        X : array-like or sparse matrix of shape (n, d), default=None
-            Features, for thresholds that use them.
+        scores, X
+            As in `predict`.
 
         Returns
         -------
@@ -120,6 +107,15 @@ class Threshold(BaseEstimator, ABC):  # type: ignore[misc]
         """
         scores = check_scores(scores)
         return np.asarray(scores > over_labels(self.predict(scores, X)), dtype=np.intp)
+
+
+def check_rows(
+    scores: Any, y: Any, sample_weight: Any = None
+) -> tuple[NDArray[Any], NDArray[np.uint8], Vector | None]:
+    """Check what thresholds are learned from: scores, an indicator with unknown labels, weights."""
+    Y = check_indicator(y, unknown=True)
+    scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+    return scores, Y, check_sample_weight(sample_weight, Y.shape[0])
 
 
 def learn_threshold(

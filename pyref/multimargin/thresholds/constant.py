@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from multimargin.checks.labels import check_indicator, check_scores
+from multimargin.checks.labels import check_scores
 from multimargin.checks.parameters import check_real
-from multimargin.thresholds.base import Threshold, Vector
+from multimargin.thresholds.base import Threshold, Vector, check_rows
 
 
 class ConstantThreshold(Threshold):
@@ -22,8 +22,7 @@ class ConstantThreshold(Threshold):
         self.value = value
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        Y = check_indicator(y, unknown=True)
-        check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
+        check_rows(scores, y)
         check_value(self.value, "value")
         return self
 

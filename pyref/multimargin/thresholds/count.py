@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_choice, check_integer
-from multimargin.checks.weights import check_sample_weight
-from multimargin.thresholds.base import Threshold, Vector, middle
+from multimargin.thresholds.base import Threshold, Vector, check_rows, middle
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 
 Counts = NDArray[Any]
@@ -63,10 +62,8 @@ class CountThreshold(Threshold):
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         check_choice("measure", self.measure, _MEASURES)
-        Y = check_indicator(y, unknown=True)
-        n, q = Y.shape
-        weights = check_sample_weight(sample_weight, n)
-        scores = check_scores(scores, n_rows=n, n_labels=q)
+        scores, Y, weights = check_rows(scores, y, sample_weight)
+        q = Y.shape[1]
         if isinstance(self.n_labels, str):
             check_choice("n_labels", self.n_labels, ("cardinality", "best"))
             if self.n_labels == "best":

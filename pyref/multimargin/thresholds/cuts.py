@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores, has_unknown
-from multimargin.thresholds.base import Vector
+from multimargin.checks.labels import UNKNOWN, has_unknown
+from multimargin.thresholds.base import Vector, check_rows
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17
@@ -36,8 +36,8 @@ def hamming_thresholds(scores: Any, y: Any) -> Vector:
     or one unit beyond the last score if the interval is unbounded: below the lowest score (all
     labels predicted) or above the highest (none).
     """
-    Y = check_indicator(y, unknown=True)
-    return best_thresholds(check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1]), Y)
+    scores, Y, _ = check_rows(scores, y)
+    return best_thresholds(scores, Y)
 
 
 def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:

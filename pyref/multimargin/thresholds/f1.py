@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_choice
-from multimargin.checks.weights import check_sample_weight
-from multimargin.thresholds.base import Threshold, Vector, middle
+from multimargin.thresholds.base import Threshold, Vector, check_rows, middle
 
 AVERAGES = ("micro", "macro", "samples")
 
@@ -52,10 +51,8 @@ class F1Threshold(Threshold):
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         check_choice("average", self.average, AVERAGES)
-        indicator = check_indicator(y, "y", unknown=True)
+        scores, indicator, given = check_rows(scores, y, sample_weight)
         n, q = indicator.shape
-        scores = check_scores(scores, n_rows=n, n_labels=q)
-        given = check_sample_weight(sample_weight, n)
         weights = np.ones(n) if given is None else given
         rows, labels = np.nonzero((indicator != UNKNOWN) & (weights > 0.0)[:, None])
         if rows.size == 0:

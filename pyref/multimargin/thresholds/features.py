@@ -9,9 +9,8 @@ from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_readable, naming
-from multimargin.checks.labels import check_indicator, check_scores, known_both
-from multimargin.checks.weights import check_sample_weight
-from multimargin.thresholds.base import Threshold, Vector
+from multimargin.checks.labels import check_scores, known_both
+from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 
 
@@ -43,7 +42,8 @@ class FeaturesThreshold(Threshold):
     Rank-HLapSVM paper, section 3.4: linear support vector regression, on the features, of the
     middle between the lowest relevant and the highest irrelevant score of each training row. Rows
     that lack either kind of label are left out. The intercept is regularised, as in scikit-learn's
-    `LinearSVR`, and features of very different scales slow its solver down.
+    `LinearSVR`, and features of very different scales slow its solver down: a ConvergenceWarning
+    says that it stopped at `max_iter`. `fit` needs the features, and a row with both kinds of labels.
     """
 
     def __init__(
@@ -59,39 +59,8 @@ class FeaturesThreshold(Threshold):
         self.random_state = random_state
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the threshold.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i) of the training rows.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown.
-        X : array-like or sparse matrix of shape (n, d)
-            Features x_i of the training rows. Required.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        FeaturesThreshold
-            The fitted threshold itself.
-
-        Raises
-        ------
-        ValueError
-            If no row has both kinds of labels.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the solver stops at `max_iter`.
-        """
-        Y = check_indicator(y, unknown=True)
-        n, q = Y.shape
-        scores = check_scores(scores, n_rows=n, n_labels=q)
-        X = _check_features(X, n)
-        weights = check_sample_weight(sample_weight, n)
+        scores, Y, weights = check_rows(scores, y, sample_weight)
+        X = _check_features(X, Y.shape[0])
         learned = known_both(Y, axis=1)
         if weights is not None:
             learned &= weights > 0.0

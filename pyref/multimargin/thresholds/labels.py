@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_choice, check_integer, check_real
-from multimargin.checks.weights import check_sample_weight
-from multimargin.thresholds.base import Matrix, Threshold, Vector, middle
+from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows, middle
 
 Counts = NDArray[Any]
 
@@ -95,16 +94,14 @@ class LabelsThreshold(Threshold):
         check_choice("measure", self.measure, _MEASURES)
         n_folds = 1 if self.cv is None else check_integer("cv", self.cv, at_least=2)
         fbr = check_real("fbr", self.fbr, at_least=0.0, at_most=1.0)
-        Y = check_indicator(y, unknown=True)
-        scores = check_scores(scores, n_rows=Y.shape[0], n_labels=Y.shape[1])
-        weights = check_sample_weight(sample_weight, Y.shape[0])
+        scores, Y, weights = check_rows(scores, y, sample_weight)
         counted = np.ones(Y.shape[0], dtype=bool) if weights is None else weights > 0.0
         self.thresholds_ = np.empty(Y.shape[1])
         self.f1_ = np.empty(Y.shape[1])
         for k in range(Y.shape[1]):
             rows = np.flatnonzero(counted & (Y[:, k] != UNKNOWN))
             if rows.size == 0:
-                # Of which nothing is known is not relevant anywhere.
+                # A label that is known nowhere counts as irrelevant everywhere.
                 rows = np.flatnonzero(counted)
             # Equal scores in the order of the rows: the result must not depend on the sort.
             order = np.argsort(-scores[rows, k], kind="stable")

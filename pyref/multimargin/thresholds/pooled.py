@@ -8,9 +8,9 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
+from multimargin.checks.labels import UNKNOWN, check_scores
 from multimargin.checks.parameters import check_integer, check_real
-from multimargin.checks.weights import check_sample_weight
+from multimargin.thresholds.base import check_rows
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -90,28 +90,10 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        scores : array-like of shape (n, q)
-            Scores f_k(x_i) of rows that the model has not seen.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Indicator of their relevant labels, 0 and 1, and NaN where a label is unknown, which
-            nothing is learned from.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts; None counts each once.
-
-        Returns
-        -------
-        PooledCalibration
-            The fitted calibration itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If no label is known.
+        scores, y, sample_weight
+            As in `Threshold.fit`.
         """
-        indicator = check_indicator(y, "y", unknown=True)
-        n, q = indicator.shape
-        scores = check_scores(scores, n_rows=n, n_labels=q)
-        return self._fit(scores, indicator, check_sample_weight(sample_weight, n))
+        return self._fit(*check_rows(scores, y, sample_weight))
 
     def _fit(
         self,

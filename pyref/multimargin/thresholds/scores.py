@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.labels import UNKNOWN, check_indicator, check_scores
-from multimargin.checks.weights import check_sample_weight
-from multimargin.thresholds.base import Matrix, Threshold, Vector
+from multimargin.checks.labels import UNKNOWN, check_scores
+from multimargin.thresholds.base import Matrix, Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import best_thresholds
 
 # Singular values below this fraction of the largest count as zero. Scores of the ranking models sum
@@ -40,10 +39,8 @@ class ScoresThreshold(Threshold):
     """
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
-        Y = check_indicator(y, unknown=True)
+        scores, Y, weights = check_rows(scores, y, sample_weight)
         n, q = Y.shape
-        scores = check_scores(scores, n_rows=n, n_labels=q)
-        weights = check_sample_weight(sample_weight, n)
         target = best_thresholds(scores, Y)
         # Column-major, so that LAPACK can work in this array.
         design = np.empty((n, q + 1), order="F")
