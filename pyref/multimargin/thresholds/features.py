@@ -43,7 +43,8 @@ class FeaturesThreshold(Threshold):
     middle between the lowest relevant and the highest irrelevant score of each training row. Rows
     that lack either kind of label are left out. The intercept is regularised, as in scikit-learn's
     `LinearSVR`, and features of very different scales slow its solver down: a ConvergenceWarning
-    says that it stopped at `max_iter`. `fit` needs the features, and a row with both kinds of labels.
+    says that it stopped at `max_iter`. `fit` needs the features, and a row with both kinds of
+    labels.
     """
 
     def __init__(
