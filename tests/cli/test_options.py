@@ -103,9 +103,9 @@ def test_labels_of_one_value_are_named_once() -> None:
     data = MultilabelData(
         np.zeros((3, 1)), [[1, 0, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1]], (), tuple("abcd")
     )
-    with pytest.warns(UserWarning, match="nothing is learned") as found:
+    with pytest.warns(UserWarning, match="nothing can be learned") as found:
         warn_of_one_value(data, np.arange(3))
     assert [str(warning.message) for warning in found] == [
-        "1 label applies to none of the 3 rows, and nothing is learned of them: b",
-        "1 label applies to all of the 3 rows, and nothing is learned of them: a",
+        "1 label applies to every row, and nothing can be learned of them: a",
+        "1 label applies to no row, and nothing can be learned of them: b",
     ]

@@ -305,23 +305,24 @@ def version_4(*values: float, mopt: int, n_columns: int = 3, imaginary: int = 0)
     return header + b"a\0" + struct.pack(f"<{len(values)}d", *values)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        (version_4(1, 2, 3, mopt=0) + b"\0" * 8, "it ends in the middle of a variable"),
-        (version_4(1, 2, 3, mopt=100), "it has a header that is not MATLAB's"),
-        (version_4(1, 2, 3, mopt=0)[:-8], "a variable has 46 bytes, 38 are left"),
-        (version_4(1, 2, mopt=2, n_columns=2), "a sparse matrix has no rows, columns and values"),
-        (version_4(1, 4, 1, np.inf, 5, 0, mopt=2), "has no rows, columns and values"),
-        (version_4(1, 4, 1, -4, 5, 0, mopt=2), r"a sparse matrix has the size \[4, -4\]"),
-        (version_4(5, 4, 1, 4, 5, 0, mopt=2), "a sparse matrix has entries outside of it"),
-        (version_4(0, 4, 1, 4, 5, 0, mopt=2), "a sparse matrix has entries outside of it"),
+        version_4(1, 2, 3, mopt=0) + b"\0" * 8,
+        version_4(1, 2, 3, mopt=100),
+        version_4(1, 2, 3, mopt=0)[:-8],
+        version_4(1, 2, mopt=2, n_columns=2),
+        version_4(1, 4, 1, np.inf, 5, 0, mopt=2),
+        version_4(1, 4, 1, -4, 5, 0, mopt=2),
+        version_4(5, 4, 1, 4, 5, 0, mopt=2),
+        version_4(0, 4, 1, 4, 5, 0, mopt=2),
     ],
 )
-def test_damaged_files_of_version_4(file: Path, content: bytes, message: str) -> None:
+def test_damaged_files_of_version_4(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        read_matlab(file)
+    with pytest.raises(ValueError, match=r"path: .*tiny\.mat is not a MATLAB file, or is damaged"):
+        load_mat(file, X="a", Y="a")
 
 
 @pytest.mark.parametrize(

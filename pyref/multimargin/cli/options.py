@@ -255,20 +255,10 @@ def warn_of_one_value(data: Any, rows: Any) -> None:
     """Warn once, by name, of labels that apply to all of the rows or to none."""
     import warnings
 
-    import numpy as np
+    from multimargin.datasets.description import of_one_value
 
-    for value, where in ((1, "none"), (0, "all")):
-        found = ~(data.Y[rows] == value).any(axis=0)
-        names = [data.label_names[k] for k in np.flatnonzero(found)]
-        if names:
-            shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            many = "labels apply" if len(names) > 1 else "label applies"
-            warnings.warn(
-                f"{len(names)} {many} to {where} of the {rows.size} rows, and nothing is learned "
-                f"of them: {shown}",
-                UserWarning,
-                stacklevel=2,
-            )
+    for found in of_one_value(data.Y[rows], data.label_names):
+        warnings.warn(found, UserWarning, stacklevel=2)
 
 
 def check_picture(path: str, option: str) -> None:

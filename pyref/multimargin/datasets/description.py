@@ -156,7 +156,7 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
             f"({correlation:.2f}{_best_shift(shifted)}): "
             "are the label columns the same in all rows?"
         )
-    warnings += _of_one_value(data) + incomplete
+    warnings += of_one_value(data.Y, data.label_names) + incomplete
     warnings += [f"split {name!r} has no rows" for name in data.splits if name not in parts]
     return Description(
         **{
@@ -168,12 +168,12 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
     )
 
 
-def _of_one_value(data: MultilabelData) -> list[str]:
-    """Warn of labels that apply to every row, or to none."""
+def of_one_value(Y: NDArray[Any], label_names: Sequence[str]) -> list[str]:
+    """Say which labels apply to every row, or to none, so that nothing is learned of them."""
     found = []
     for value, where in ((0, "every row"), (1, "no row")):
-        labels = ~np.any(np.equal(data.Y, value), axis=0)
-        names = [data.label_names[k] for k in np.flatnonzero(labels).tolist()]
+        labels = ~np.any(np.equal(Y, value), axis=0)
+        names = [label_names[k] for k in np.flatnonzero(labels).tolist()]
         if names:
             many = "labels apply" if len(names) > 1 else "label applies"
             found.append(

@@ -1,7 +1,6 @@
 """Data sets from a file of any known kind, or from a folder of files."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,12 @@ from multimargin.datasets.mat import load_mat
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.tables import TABLE_KINDS, load_table
+from multimargin.datasets.tables import PARTS, TABLE_KINDS, files_in, load_table
 
 Labels = str | os.PathLike[str] | int | None
 
-_PARTS = ("train", "test")
+_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+_KINDS = (".arff", ".mat", ".npz", *_SVMLIGHT, *TABLE_KINDS)
 
 
 def load_file(
@@ -27,9 +27,9 @@ def load_file(
 ) -> MultilabelData:
     """Load a data file by the kind that its name ends in."""
     kind = file.suffix.lower()
-    if kind not in _READERS:
+    if kind not in _KINDS:
         raise ValueError(
-            f"path: {file} ends in {kind!r}, expected one of {', '.join(_READERS)}, or a folder"
+            f"path: {file} ends in {kind!r}, expected one of {', '.join(_KINDS)}, or a folder"
         )
     for argument, read in (("path", file), ("test", test)):
         if read is not None and read.stat().st_size == 0:
@@ -38,27 +38,24 @@ def load_file(
         raise ValueError(
             f"labels: found {labels!r} for {file}, expected it for ARFF files and tables only"
         )
-    return _READERS[kind](file, labels, test, name, options)
+    return _read(file, kind, labels, test, name, options)
 
 
 def load_folder(
     folder: Path, *, labels: Labels = None, name: str | None = None, **options: Any
 ) -> MultilabelData:
     """Load the data set in a folder."""
-    files = sorted(
-        file for file in folder.iterdir() if file.suffix.lower() in _READERS and file.is_file()
-    )
     name = folder.resolve().name if name is None else name
-    parts = {part: [file for file in files if file.stem.lower().endswith(part)] for part in _PARTS}
-    if all(len(found) == 1 for found in parts.values()):
-        train, test = (parts[part][0] for part in _PARTS)
+    files, parts = files_in(folder, _KINDS)
+    if parts is not None:
+        train, test = parts.values()
         return load_file(train, labels=labels, test=test, name=name, **options)
     candidates = [file for file in files if file.stem == folder.resolve().name] or files
     if len(candidates) != 1:
         found = ", ".join(file.name for file in candidates) if candidates else "no such file"
         raise ValueError(
             f"path: expected the folder {folder} to hold NAME-train and NAME-test, or one file, "
-            f"that end in {', '.join(_READERS)}; found {found}"
+            f"that end in {', '.join(_KINDS)}; found {found}"
         )
     return load_file(candidates[0], labels=labels, name=name, **options)
 
@@ -70,7 +67,7 @@ def label_file(file: Path) -> Path | None:
     file names the labels itself, it is the only XML file there is.
     """
     stem = file.stem
-    for part in _PARTS:
+    for part in PARTS:
         stem = stem.removesuffix(f"-{part}").removesuffix(f"_{part}")
     for same in (file.stem, stem):
         found = file.with_name(f"{same}.xml")
@@ -82,53 +79,18 @@ def label_file(file: Path) -> Path | None:
     return every[0] if len(every) == 1 else None
 
 
-def _read_arff(
-    file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
+def _read(
+    file: Path, kind: str, labels: Any, test: Path | None, name: str | None, options: dict[str, Any]
 ) -> MultilabelData:
-    found = label_file(file) if labels is None else labels
-    return load_arff(file, found, test=test, name=name)
-
-
-def _read_table(
-    file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
-) -> MultilabelData:
-    chosen: Any = labels
-    return load_table(file, labels=chosen, test=test, name=name, **options)
-
-
-def _read_svmlight(
-    file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
-) -> MultilabelData:
-    return load_svmlight(file, test=test, name=name, **options)
-
-
-def _read_mat(
-    file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
-) -> MultilabelData:
-    return _with_test(load_mat, file, test, name)
-
-
-def _read_npz(
-    file: Path, labels: Labels, test: Path | None, name: str | None, options: dict[str, Any]
-) -> MultilabelData:
-    return _with_test(load_npz, file, test, name)
-
-
-def _with_test(
-    reader: Callable[..., MultilabelData], file: Path, test: Path | None, name: str | None
-) -> MultilabelData:
-    data = reader(file, name=name)
+    if kind == ".arff":
+        found = label_file(file) if labels is None else labels
+        return load_arff(file, found, test=test, name=name)
+    if kind in TABLE_KINDS:
+        return load_table(file, labels=labels, test=test, name=name, **options)
+    if kind in _SVMLIGHT:
+        return load_svmlight(file, test=test, name=name, **options)
+    reader: Any = load_mat if kind == ".mat" else load_npz
+    data: MultilabelData = reader(file, name=name)
     if test is None:
         return data
     return MultilabelData.concatenate({"train": data, "test": reader(test)}, name=data.name)
-
-
-_READERS: dict[str, Callable[..., MultilabelData]] = {
-    ".arff": _read_arff,
-    ".mat": _read_mat,
-    ".npz": _read_npz,
-    ".svm": _read_svmlight,
-    ".svmlight": _read_svmlight,
-    ".libsvm": _read_svmlight,
-    **dict.fromkeys(TABLE_KINDS, _read_table),
-}

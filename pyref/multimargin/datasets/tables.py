@@ -29,7 +29,7 @@ from multimargin.datasets.table_encoder import make_encoder
 
 TABLE_KINDS = (".csv", ".tsv", ".parquet")
 """What files with tables end in."""
-_PARTS = ("train", "test")
+PARTS = ("train", "test")
 
 
 @dataclass(frozen=True)
@@ -182,13 +182,19 @@ def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
         return {"train": path} if path.suffix.lower() in TABLE_KINDS else None
     if not path.is_dir():
         return None
-    files = sorted(
-        file for file in path.iterdir() if file.suffix.lower() in TABLE_KINDS and file.is_file()
-    )
-    parts = {part: [f for f in files if f.stem.lower().endswith(part)] for part in _PARTS}
-    if all(len(found) == 1 for found in parts.values()):
-        return {part: found[0] for part, found in parts.items()}
-    return {"train": files[0]} if len(files) == 1 else None
+    files, parts = files_in(path, TABLE_KINDS)
+    if parts is None and len(files) == 1:
+        return {"train": files[0]}
+    return parts
+
+
+def files_in(folder: Path, kinds: Collection[str]) -> tuple[list[Path], dict[str, Path] | None]:
+    """Return the sorted files of some kinds in a folder, and the two whose names end in parts."""
+    files = sorted(f for f in folder.iterdir() if f.suffix.lower() in kinds and f.is_file())
+    parts = {part: [f for f in files if f.stem.lower().endswith(part)] for part in PARTS}
+    if any(len(found) != 1 for found in parts.values()):
+        return files, None
+    return files, {part: found[0] for part, found in parts.items()}
 
 
 def read_table(
