@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions
+from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions, UnknownLabelsWarning
 from multimargin.estimators.shared.exact_solver import ExactSolverError
 from multimargin.files import replacing, write_text
 from tests.campaign.bounds import Interval, optimum, returned
@@ -76,6 +76,7 @@ def judge(task: Task) -> Verdict:
     try:
         with warnings.catch_warnings(), _time_limit():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", UnknownLabelsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.filterwarnings("ignore", "y has labels of one class only", UserWarning)
             _fit(task, model)

@@ -1,11 +1,15 @@
 """Targets of a fit."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+from multimargin import MLRL, SSMLRL, LabelRankerCV, RankSVM, UnknownLabelsWarning
 from multimargin.checks.targets import check_targets
+from tests.support.problems import unrelated_problem
 
 
 @pytest.mark.parametrize(
@@ -59,3 +63,18 @@ def test_texts_that_list_labels_are_warned_of() -> None:
     # Few classes of many rows may have any name.
     check_targets(np.array(["a|b", "b|c"] * 3, dtype=object))
     check_targets(np.array(["a", "b", "c"], dtype=object))
+
+
+@pytest.mark.parametrize("method", [RankSVM, MLRL, SSMLRL, LabelRankerCV])
+def test_nan_in_y_is_warned_of_unless_that_is_ignored(method: Any) -> None:
+    X, Y = unrelated_problem(0, 30, 3, 3)
+    Y = Y.astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        method().fit(X, Y)
+        Y[2, 1] = Y[4, 0] = np.nan
+        with pytest.raises(UnknownLabelsWarning, match="y has NaN in 2 of 90 places"):
+            method().fit(X, Y)
+        warnings.simplefilter("ignore", UnknownLabelsWarning)
+        method().fit(X, Y)

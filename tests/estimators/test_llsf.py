@@ -122,6 +122,16 @@ def test_unfinished_fit_says_so():
         LLSF(beta=0.01, tol=1e-12, max_iter=1).fit(X, Y)
 
 
+def test_a_default_that_is_slow_names_the_loop_that_is_not(monkeypatch):
+    X, Y = random_problem(4)
+    X = X * np.geomspace(1.0, 1e-3, X.shape[1])
+    monkeypatch.setattr("multimargin.estimators.shared.llsf_problem.MOST_EIGENVALUES", 1)
+    with pytest.warns(ConvergenceWarning, match=r"ended \(slow\) .* or use solver='admm'"):
+        LLSF(beta=1e-5, tol=1e-9, max_iter=500).fit(X, Y)
+    model = LLSF(beta=1e-5, solver="admm", tol=1e-9, max_iter=5000).fit(X, Y)
+    assert model.status_ == "converged"
+
+
 def test_accelerated_gradient_says_early_that_it_will_not_finish():
     X, Y = random_problem(4)
     X = X * np.geomspace(1.0, 1e-3, X.shape[1])

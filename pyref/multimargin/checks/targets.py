@@ -14,7 +14,18 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from multimargin.checks.arrays import check_readable
-from multimargin.checks.labels import check_indicator, known_both
+from multimargin.checks.labels import UNKNOWN, check_indicator, known_both
+
+
+class UnknownLabelsWarning(UserWarning):
+    """A method reads NaN in `y` as labels that are not known; ignore it where that is meant.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from multimargin import UnknownLabelsWarning
+    >>> warnings.simplefilter("ignore", UnknownLabelsWarning)
+    """
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,19 @@ def check_targets(y: Any, *, unknown: bool = False) -> Targets:
     _warn_of_lists_in_texts(classes, codes.size)
     indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
     return Targets(indicator, classes, False, None)
+
+
+def warn_of_unknown(targets: Targets) -> None:
+    """Warn of NaN in the targets of a fit: a missing cell is easily one by accident."""
+    unknown = targets.indicator == UNKNOWN
+    if unknown.any():
+        warnings.warn(
+            f"y has NaN in {np.count_nonzero(unknown)} of {unknown.size} places, read as unknown "
+            "labels, whose loss is left out; write 0 where a label is not relevant. If NaN is "
+            "meant, ignore UnknownLabelsWarning.",
+            UnknownLabelsWarning,
+            stacklevel=4,
+        )
 
 
 def _warn_of_lists_in_texts(classes: NDArray[Any], n: int) -> None:

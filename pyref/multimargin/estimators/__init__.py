@@ -1,5 +1,6 @@
 """The scikit-learn estimators."""
 
+from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.estimators.label_ranker import LabelRankerCV
 from multimargin.estimators.label_specific import (
     LabelSpecificBinaryRelevance,
@@ -40,6 +41,7 @@ __all__ = [
     "Reasons",
     "RelationshipOptions",
     "ThresholdedClassifier",
+    "UnknownLabelsWarning",
     "beta_max",
     "explain",
     "llsf_path",

@@ -351,6 +351,8 @@ default="scores"
             warnings.warn(message, ConvergenceWarning, stacklevel=5)
         elif self.status_ not in ("converged", "interrupted"):
             other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
+            if self.status_ == "slow" and self.solver == "auto":
+                other = ", or use solver='admm', whose eigenvectors take minutes at this size"
             warnings.warn(
                 f"LLSF ended ({self.status_}) after {self.n_iter_} of max_iter={max_iter} epochs "
                 f"with a relative duality gap of {self.dual_gap_:.3g} and a KKT residual of "

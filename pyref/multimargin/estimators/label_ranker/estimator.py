@@ -25,7 +25,7 @@ from multimargin.checks.parameters import (
     job_count,
     random_state_of,
 )
-from multimargin.checks.targets import Targets, check_pairs, check_targets
+from multimargin.checks.targets import Targets, check_pairs, check_targets, warn_of_unknown
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.search import Search
@@ -236,6 +236,7 @@ class LabelRankerCV(LabelScoringClassifier):
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
+        warn_of_unknown(targets)
         check_as_many_rows(targets.indicator, X, "y")
         weights = check_sample_weight(sample_weight, X.shape[0])
         indicator = targets.indicator

@@ -21,7 +21,7 @@ from multimargin.checks.parameters import (
     random_state_of,
     thread_count,
 )
-from multimargin.checks.targets import Targets, check_pairs, check_targets
+from multimargin.checks.targets import Targets, check_pairs, check_targets, warn_of_unknown
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import (
     Bounds,
@@ -204,6 +204,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
+        warn_of_unknown(targets)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         self._check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])

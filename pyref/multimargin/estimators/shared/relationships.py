@@ -22,7 +22,7 @@ from multimargin.checks.parameters import (
     check_verbosity,
     thread_count,
 )
-from multimargin.checks.targets import Targets, check_targets
+from multimargin.checks.targets import Targets, check_targets, warn_of_unknown
 from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
 from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
@@ -147,6 +147,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets, labelled = self._read_targets(y)
+        warn_of_unknown(targets)
         check_as_many_rows(labelled, X)
         rows = check_sample_weight(sample_weight, X.shape[0])
         shares = row_shares(targets.indicator, None if rows is None else rows[labelled])
