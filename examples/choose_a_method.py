@@ -9,6 +9,8 @@ Learn how the estimators, which share one interface, compare, and which question
 
 from time import perf_counter
 
+from matplotlib import pyplot
+
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.measures import all_measures
@@ -29,11 +31,13 @@ METHODS = {
 }
 
 print("what I want                       method        seconds  ranking loss  Hamming loss     gap")
+losses = {}
 for purpose, model in METHODS.items():
     start = perf_counter()
     model.fit(X_train, Y_train)
     seconds = perf_counter() - start
     measures = all_measures(Y_test, model.predict(X_test), model.decision_function(X_test))
+    losses[f"{purpose}\n{type(model).__name__}"] = measures["ranking_loss"]
     print(
         f"{purpose:34s}{type(model).__name__:12s}{seconds:9.2f}{measures['ranking_loss']:14.4f}"
         f"{measures['hamming_loss']:14.4f}{model.dual_gap_:8.0e}"
@@ -44,3 +48,10 @@ print(
     "\nthe losses are differences of the methods and their parameters, not of unfinished solvers."
 )
 print("For rows without labels there is SSMLRL, see semi_supervised.py.")
+
+figure, ax = pyplot.subplots(figsize=(6.4, 4.2), layout="constrained")
+ax.barh(list(losses), list(losses.values()), color="#4477aa")
+ax.invert_yaxis()
+ax.tick_params(axis="y", labelsize=8)
+ax.set_xlabel("Ranking loss on the test images")
+pyplot.show()

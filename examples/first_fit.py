@@ -8,9 +8,12 @@ Learn what a fitted model tells about itself, and the difference between scores 
 labels. All measures of the predictions end the output.
 """
 
+from matplotlib import pyplot
+
 from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.measures import all_measures
+from multimargin.plots import LabelMeasuresDisplay
 
 data = load_digit_attributes()
 X_train, X_test, Y_train, Y_test = data.train_test()
@@ -38,3 +41,8 @@ for name, value in all_measures(
     Y_test, model.predict(X_test), model.decision_function(X_test)
 ).items():
     print(f"{name:18s}{value:.4f}")
+
+# %%
+# Which labels are easy, and which are not.
+LabelMeasuresDisplay.from_estimator(model, X_test, Y_test, label_names=data.label_names)
+pyplot.show()

@@ -59,3 +59,6 @@ ax.set_yticks(range(len(names)), names)
 ax.set(xlabel="wrong label above it", ylabel="label of the photograph")
 figure.colorbar(image, label="share of the photographs")
 pyplot.show()
+
+# The picture of the gallery where the data are not at hand.
+# sphinx_gallery_thumbnail_path = "images/image_scenes.png"

@@ -56,3 +56,6 @@ for name, found in scores.items():
 ax.set(xlabel="classes read, from the top", ylabel="share of the gene's classes found", ylim=(0, 1))
 ax.legend()
 pyplot.show()
+
+# The picture of the gallery where the data are not at hand.
+# sphinx_gallery_thumbnail_path = "images/protein_functions.png"

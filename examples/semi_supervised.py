@@ -12,6 +12,7 @@ same rows help little or not at all, and cross-validation then chooses a small `
 """
 
 import numpy as np
+from matplotlib import pyplot
 from sklearn.model_selection import GridSearchCV, KFold
 
 from multimargin import SSMLRL
@@ -63,7 +64,18 @@ def best_of(lam2, X):
 
 print(f"ranking loss on {len(X_test)} images; trained on {N_LABELLED} images with labels\n")
 print(f"light     labelled rows alone   with {N_ROWS - N_LABELLED} unlabelled rows   lam2")
+losses = {}
 for name, (X, X_new) in light.items():
     alone, together = best_of([0.0], X), best_of([0.0, 1e-5, 1e-4], X)
     loss = [ranking_loss(Y_test, model.label_scores(X_new)) for model in (alone, together)]
+    losses[f"{name} light"] = loss
     print(f"{name:10s}{loss[0]:19.3f}{loss[1]:27.3f}{together.lam2:10g}")
+
+figure, ax = pyplot.subplots(figsize=(6.4, 3.0), layout="constrained")
+places = np.arange(len(losses))
+for k, title in enumerate(("labelled rows alone", "with unlabelled rows")):
+    ax.bar(places + 0.35 * k, [loss[k] for loss in losses.values()], width=0.33, label=title)
+ax.set_xticks(places + 0.175, list(losses))
+ax.set_ylabel("Ranking loss on the test images")
+ax.legend()
+pyplot.show()

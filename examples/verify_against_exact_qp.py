@@ -11,9 +11,11 @@ Needs CVXPY: pip install multimargin[exact]
 from time import perf_counter
 
 import numpy as np
+from matplotlib import pyplot
 
 from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes
+from multimargin.plots import ConvergenceDisplay
 
 X, Y = load_digit_attributes().split("train")
 X, Y = X[:60], Y[:60]
@@ -48,3 +50,9 @@ for bias in ("free", "penalized", "none"):
         )
         # The gap bounds the distance to the optimum: that is what it is for.
         assert model.objective_ - exact.objective_ <= model.tol * model.objective_ + 1e-6
+
+# %%
+# How the gap of each closes.
+solvers = ("bcd", "dcd", "frank-wolfe")
+ConvergenceDisplay.from_estimator({solver: fit(solver, "free")[0] for solver in solvers})
+pyplot.show()

@@ -46,6 +46,15 @@ def test_other_orders(sort_by, top_down):
     assert display.order_[::-1].tolist() == top_down
 
 
+def test_of_many_labels_those_of_most_rows_are_shown():
+    display = LabelMeasuresDisplay.from_predictions(TRUE, PREDICTED, sort_by="label", n_labels=3)
+    assert display.order_[::-1].tolist() == [0, 1, 3]
+    np.testing.assert_array_equal(display.lines_[0].get_xdata(), [1.0, np.nan, 1.0])
+    assert len(names_of(display)) == 3
+    with pytest.raises(ValueError, match="n_labels is 0; expected"):
+        display.plot(n_labels=0)
+
+
 def test_several_models_share_one_measure(data, rank_svm, mlodm):
     display = LabelMeasuresDisplay.from_estimator([rank_svm, mlodm], *data, measure="recall")
     assert [text.get_text().strip() for text in display.legend_.get_texts()] == ["RankSVM", "MLODM"]

@@ -9,7 +9,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import check_indicator
-from multimargin.checks.parameters import check_choice
+from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.plots.checks import by_name, check_label_names, check_numbers, label_names_of
 from multimargin.plots.drawing import (
     HELP_GREY,
@@ -51,8 +51,8 @@ class LabelMeasuresDisplay:
         The dots, one entry a model or a measure.
     legend_ : matplotlib Legend
         Their names.
-    order_ : ndarray of shape (q,)
-        The labels from the bottom to the top.
+    order_ : ndarray of shape (at most q,)
+        The labels shown, from the bottom to the top.
     """
 
     def __init__(
@@ -153,7 +153,12 @@ class LabelMeasuresDisplay:
         return display.plot(**options)
 
     def plot(
-        self, *, measure: str | None = None, sort_by: str | None = None, ax: Any = None
+        self,
+        *,
+        measure: str | None = None,
+        sort_by: str | None = None,
+        n_labels: int | None = None,
+        ax: Any = None,
     ) -> Self:
         """Draw the dots.
 
@@ -164,6 +169,8 @@ class LabelMeasuresDisplay:
         sort_by : {"precision", "recall", "f1", "support", "label"}, default=None
             What orders the labels, largest on top, by the first model; "label" keeps their order.
             None sorts by the measure shown, by "f1" if there are several.
+        n_labels : int, default=None
+            Show that many labels at most, those of most rows; None shows all.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure, large enough for all names, when None.
         """
@@ -180,6 +187,10 @@ class LabelMeasuresDisplay:
             for key in MEASURES if measure is None else (measure,):
                 shown[name if several else _TITLES[key]] = of_model[key]
         self.order_ = self._order(sort_by)
+        if n_labels is not None:
+            most = check_integer("n_labels", n_labels, at_least=1)
+            kept = np.argsort(-self.support, kind="stable")[:most]
+            self.order_ = self.order_[np.isin(self.order_, kept)]
 
         q = self.order_.size
         ax = check_axes(ax, width=6.4, height=min(max(3.0, 1.2 + 0.22 * q), 16.0))

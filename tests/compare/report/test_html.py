@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from multimargin.compare import Result, make_report, run_experiment, write_report
@@ -175,3 +176,17 @@ def test_write(results: list[Result], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_report(failed, path, title="ü ↓")
     assert path.read_text(encoding="utf-8") == make_report(failed, title="ü ↓")
+
+
+def test_wide_tables_scroll_and_of_many_labels_thirty_are_drawn(
+    make_data: Callable[..., MultilabelData],
+) -> None:
+    few = make_data("data")
+    Y = (np.random.default_rng(0).random((len(few.Y), 45)) < 0.3).astype(int)
+    many = MultilabelData(
+        X=few.X, Y=Y, label_names=[f"label {k}" for k in range(45)], name="a long name of data"
+    )
+    methods = {f"a long name of method {k}": make_method("dummy") for k in range(12)}
+    page = make_report(run_experiment(many, methods, cv=2), measures="all")
+    assert "(1 of" not in page
+    assert "of the 30 of 45 labels with most rows" in page

@@ -16,6 +16,8 @@ from multimargin.compare.statistics.ranks import nemenyi_test
 
 # More lines than that cannot be told apart in one plot.
 _MAX_METHODS = 7
+# More names than that are not read; the table of labels has them all.
+_MAX_LABELS = 30
 _RESOLUTION = 130
 
 
@@ -86,11 +88,16 @@ def _labels(results: Sequence[Result], data: str) -> Iterator[Image]:
     shown = dict(list(found.measures.items())[:_MAX_METHODS])
     if not shown:
         return
-    display = LabelMeasuresDisplay(shown, found.support, label_names=found.label_names).plot()
+    display = LabelMeasuresDisplay(shown, found.support, label_names=found.label_names)
+    q = found.support.size
+    which = "each label"
+    if q > _MAX_LABELS:
+        which = f"the {_MAX_LABELS} of {q} labels with most rows"
+    display.plot(n_labels=_MAX_LABELS)
     what = "F1" if len(shown) > 1 else "Precision, recall and F1"
     yield _image(
         "Measures by label",
-        f"{what} of each label on the test rows of all splits together, sorted by the first "
+        f"{what} of {which} on the test rows of all splits together, sorted by the first "
         f"method; in brackets the number of rows.{_others(shown, found.measures)}",
         display,
     )

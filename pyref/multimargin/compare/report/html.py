@@ -122,13 +122,13 @@ def make_report(
         summary=_summary(results),
         command=command,
         sections=sections,
-        results=_split(results_tables(results, measures)),
-        comparison=_split(comparison),
+        results=_whole(results_tables(results, measures)),
+        comparison=_whole(comparison),
         critical_differences=critical_differences,
         failures=failures,
         tracebacks=_tracebacks(results),
         data=[
-            {"name": name, "images": pictures[name], "labels": _split([labels])}
+            {"name": name, "images": pictures[name], "labels": _whole([labels])}
             for name, labels in ((name, label_table(results, name)) for name in names)
         ],
         plots_missing=plots_missing,
@@ -151,9 +151,13 @@ def write_report(results: Sequence[Result], path: str | Path, **options: Any) ->
     write_text(path, make_report(results, **options))
 
 
-def _split(tables: Sequence[Table | None]) -> list[Table]:
-    """Split what is wider than a sheet of paper."""
-    return [part for table in tables if table is not None for part in table.within(_LINE)]
+def _whole(tables: Sequence[Table | None]) -> list[Table]:
+    """Exchange rows and columns where that makes a table fit on paper; a wider one scrolls."""
+    found = [table for table in tables if table is not None]
+    fitted = (table.within(_LINE) for table in found)
+    return [
+        parts[0] if len(parts) == 1 else table for table, parts in zip(found, fitted, strict=True)
+    ]
 
 
 def _summary(results: Sequence[Result]) -> str:
