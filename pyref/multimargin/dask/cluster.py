@@ -22,7 +22,7 @@ from multimargin.dask.checkpoints import Checkpoint, RowsFile
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
 from multimargin.dask.replicas import Replicas
-from multimargin.dask.rounds import PartsLost
+from multimargin.dask.rounds import Cluster, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.estimators.shared.problem import Matrix
 
@@ -86,7 +86,7 @@ class _Copy:
         return [self.kept] if self.settled is None else [self.settled, self.kept]
 
 
-class ClusterParts:
+class ClusterParts(Cluster):
     """Parts on the workers of a cluster.
 
     Parameters
@@ -117,7 +117,6 @@ class ClusterParts:
 
     @property
     def start(self) -> Matrix | None:
-        """The bias in the scores that the states of a checkpoint belong to; None if fresh."""
         if self.options.checkpoint is None or all(state is None for state in self.states):
             return None
         q = self.described()["shapes"][0][2]
@@ -126,7 +125,6 @@ class ClusterParts:
 
     @property
     def bytes_moved(self) -> int:
-        """Bytes of the arrays that went to the parts and came back."""
         return self._shared.bytes_moved
 
     @property
@@ -135,7 +133,6 @@ class ClusterParts:
         return self._shared.recoveries
 
     def described(self) -> Sums:
-        """Return the sums of `parts.describe`, for which the parts are read but once."""
         if self._described is None:
             self._described = self.sums(parts.describe)
         return self._described
@@ -147,14 +144,12 @@ class ClusterParts:
         return changed
 
     def sums(self, function: Callable[..., Any], *arguments: Any, combine: Any = parts.add) -> Any:
-        """Apply a function to all parts, and combine the results in the order of the parts."""
         while True:
             with contextlib.suppress(PartsLost), self._working() as call:
                 futures = call.each("describe", tasks.of_data, function, arguments)
                 return call.combined(futures, combine)
 
     def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
-        """Apply a function to all parts and their states, and add the results."""
         with self._working() as call:
             replicas = self._replicas_for(arguments)
             futures = call.each(
@@ -168,7 +163,6 @@ class ClusterParts:
             return self._summed(call, futures, replicas)
 
     def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
-        """Replace all states by the first result of a function, and add the second ones."""
         with self._working() as call:
             old, new = self._at_home(call), self._new(call)
             replicas = self._replicas_for(arguments)
@@ -202,25 +196,20 @@ class ClusterParts:
         return result
 
     def follow(self, weights: Matrix, step: float | None) -> None:
-        """Tell that the weights went `step` along the last sum; None if they are the sum."""
         self._replicas.follow(weights, step)
 
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Replace all states by the result of a function."""
         self.advance(tasks.only_state, Change(function, arguments))
 
     def kept(self) -> list[Any]:
-        """Return the states, to be handed to `restore`."""
         return list(self.states)
 
     def restore(self, states: list[Any]) -> None:
-        """Go back to states that were kept, and to the weights that belong to them."""
         self.states = list(states)
         # The workers' weights, and the last change, are those of the point that is left.
         self._replicas.forget()
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "ClusterParts":
-        """Return the parts after a change of their data, at fresh states."""
         self._shared.views += 1
         options = self.options
         if options.checkpoint is not None:
@@ -235,13 +224,11 @@ class ClusterParts:
             self.client.run(store.end, self._shared.name, on_error="ignore")
 
     def interruptible(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""
         return self.owned.interrupts.allowed()
 
     # Copies
 
     def mark(self, round_number: int, common: Common) -> None:
-        """Copy the dual rows to other workers, and write them, every few rounds."""
         options = self.options
         self._clear_up()
         if options.backup_every and round_number % options.backup_every == 0:
