@@ -32,6 +32,8 @@ class Result:
         Names of the labels.
     estimator : dict
         Class and parameters, see `multimargin.compare.experiment.identity.describe`.
+    one_class_labels : list of str
+        Labels that all training rows have, or none.
     measures : dict of str to float
         Measures on the test rows; empty after a failure. Those that are not defined are left out.
     label_counts : list of [int, int, int, int]
@@ -54,8 +56,6 @@ class Result:
         Learned label correlations, of up to 50 labels.
     label_feature_counts : list of int, or None
         Numbers of learned label-specific features.
-    one_class_labels : list of str
-        Labels that all training rows have, or none.
     warnings : list of str
         Different warnings during the fit and the prediction.
     error : dict or None
