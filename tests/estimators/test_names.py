@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 
 from multimargin import LabelRankerCV, RankLSVM, predict_names
 from multimargin.estimators.names import final_estimator, label_names_of_model
+from tests.support.problems import noisy_linear_problem
 
 NAMES = ["a", "b", "c", "d"]
 RANDOM = np.random.default_rng(0)
@@ -59,3 +62,23 @@ def test_what_has_no_names_is_refused():
         predict_names(model, X)
     with pytest.raises(ValueError, match="top is 0; expected an integer"):
         predict_names(model, X, top=0)
+
+
+def test_score_takes_what_fit_took():
+    X, Y = noisy_linear_problem(0, 60, 3, 3)
+    names = [[name for name, one in zip("abc", row, strict=True) if one] for row in Y]
+    model = make_pipeline(StandardScaler(), RankLSVM(kernel="linear", random_state=0))
+    model.fit(X[:40], names[:40])
+    indicator = MultiLabelBinarizer(classes=list("abc")).fit_transform(names[40:])
+    expected = accuracy_score(indicator, model.predict(X[40:]))
+    assert 0 < expected < 1
+    assert model.score(X[40:], names[40:]) == pytest.approx(expected)
+    assert model.score(X[40:], indicator) == pytest.approx(expected)
+    # A name that the model has never seen cannot be predicted.
+    assert model.score(X[40:], [[*row, "new"] for row in names[40:]]) == 0
+    weights = np.arange(20)
+    weighted = accuracy_score(indicator, model.predict(X[40:]), sample_weight=weights)
+    found = model[-1].score(model[0].transform(X[40:]), names[40:], sample_weight=weights)
+    assert found == pytest.approx(weighted)
+    with pytest.raises(ValueError, match="rows"):
+        model.score(X[40:], names[41:])

@@ -128,7 +128,7 @@ def lists_labels(y: Any) -> bool:
         return False
     if not isinstance(y, list | tuple | np.ndarray) and type(y).__name__ != "Series":
         return False
-    rows = [row for row in y if not _is_missing(row)]
+    rows = [row for row in y if not is_missing(row)]
     if not all(isinstance(row, list | tuple | set | frozenset) for row in rows):
         return False
     # Rows of one text each are a column of classes, unless they are cells of a column.
@@ -143,7 +143,7 @@ def _listed(y: Any) -> Targets:
     """Return the targets that lists of label names stand for, the names in sorted order."""
     binarizer = MultiLabelBinarizer()
     try:
-        indicator = binarizer.fit_transform([() if _is_missing(row) else row for row in y])
+        indicator = binarizer.fit_transform([() if is_missing(row) else row for row in y])
     except TypeError as error:
         raise TypeError(
             f"y lists labels of several types, which cannot be sorted ({error}); expected texts."
@@ -156,7 +156,8 @@ def _listed(y: Any) -> Targets:
     return Targets(indicator.astype(np.uint8), np.arange(names.size), True, names)
 
 
-def _is_missing(row: Any) -> bool:
+def is_missing(row: Any) -> bool:
+    """Return whether a row of label names is None or NaN, which lists none."""
     return row is None or (isinstance(row, float) and row != row)
 
 

@@ -16,7 +16,7 @@ from multimargin.checks.arrays import (
 )
 from multimargin.checks.labels import check_indicator
 from multimargin.checks.memory import check_room_for_products
-from multimargin.checks.targets import Targets
+from multimargin.checks.targets import Targets, is_missing, lists_labels
 from multimargin.estimators.shared.certificate import without_rounding
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.measures.margins import pair_margins
@@ -45,6 +45,34 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows whose labels are predicted exactly.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n, d)
+            Features.
+        y : array-like, sparse matrix or data frame of shape (n, q), or list of n lists of names
+            Label indicator or classes, as in `fit`. A name that the model does not have is a label
+            that no prediction meets.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        if lists_labels(y):
+            check_is_fitted(self)
+            names = getattr(self, "label_names_in_", self.classes_)
+            met = [set(names[row == 1]) for row in self.predict(X)]
+            rows = [set() if is_missing(row) else set(row) for row in y]
+            check_as_many_rows(np.empty(len(rows)), np.empty(len(met)))
+            exact = [row == found for row, found in zip(rows, met, strict=True)]
+            return float(np.average(exact, weights=sample_weight))
+        return float(super().score(X, y, sample_weight))
 
     def label_scores(self, X: Any) -> Matrix:
         """Return the scores f(x) of all labels, before any threshold.
