@@ -36,6 +36,8 @@ def run(arguments: Sequence[str]) -> int:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         # One for each label and fit, by number; the commands name such labels themselves.
+        # Tables are read with a sentence of their own on unknown labels.
+        warnings.filterwarnings("ignore", "y has NaN in")
         warnings.filterwarnings("ignore", r"Label (not )?\S+ is present in all training examples")
         warnings.showwarning = _show_warning
         try:

@@ -184,6 +184,8 @@ def _noting_warnings(noted: list[str]) -> Iterator[None]:
         return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        # How many labels are unknown is a fact of the data, not of a fit.
+        warnings.filterwarnings("ignore", "y has NaN in")
         try:
             yield
         finally:
