@@ -259,7 +259,6 @@ class _RelationshipRequest(_RelationshipDefaults):
     coef0: float
     solver: str
     ridge: float
-    stop: str
     tolerance: float
     max_rounds: int
     cache_bytes: int

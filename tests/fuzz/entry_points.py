@@ -308,7 +308,6 @@ def solve_mlrl(draw: Drawer) -> Call:
         "solver": draw.choice("splitting", "alternating"),
         "covariance": covariance,
         "ridge": draw.number(0.0, 1e-6),
-        "stop": draw.choice("gap", "covariance"),
         "max_rounds": draw.epochs(),
         "shrinking": draw.flag(),
         "cache_bytes": draw.count(0, 1000, 10**6),

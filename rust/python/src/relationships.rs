@@ -8,8 +8,8 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::mlrl::Settings;
 use multimargin_solvers::mlrl::request::{Request, Solver};
-use multimargin_solvers::mlrl::{Settings, StopRule};
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -58,7 +58,6 @@ struct RelationshipRequest<'py> {
     #[pyo3(default)]
     covariance: Option<PyReadonlyArray2<'py, f64>>,
     ridge: f64,
-    stop: String,
     tolerance: f64,
     max_rounds: usize,
     #[pyo3(default = true)]
@@ -88,23 +87,12 @@ impl RelationshipRequest<'_> {
         }
     }
 
-    fn settings(&self) -> PyResult<Settings> {
-        let stop = match self.stop.as_str() {
-            "gap" => StopRule::Gap(self.tolerance),
-            "covariance" => StopRule::Covariance(self.tolerance),
-            other => {
-                return Err(value_error(SolverError::Argument {
-                    name: "stop",
-                    found: format!("{other:?}"),
-                    expected: "'gap' or 'covariance'",
-                }));
-            }
-        };
-        Ok(Settings {
-            stop,
+    fn settings(&self) -> Settings {
+        Settings {
+            tolerance: self.tolerance,
             rounds: self.max_rounds,
             shrinking: self.shrinking,
-        })
+        }
     }
 
     /// The kernel, `None` for a matrix of its values.
@@ -139,9 +127,9 @@ pub fn solve_mlrl<'py>(
             kernel: asked.kernel()?,
             cache_bytes: asked.cache_bytes,
             lambda: asked.lam,
-            fixed_covariance: optional_matrix("fixed_covariance", covariance, [q, q])?,
+            fixed_covariance: optional_matrix("covariance", covariance, [q, q])?,
             solver: asked.solver()?,
-            settings: asked.settings()?,
+            settings: asked.settings(),
         };
         let threads = Threads::new(asked.threads);
         let solution = py

@@ -337,7 +337,6 @@ class RelationshipClassifier(KernelExpansionClassifier):
             solver=self.solver,
             covariance=None if covariance is None else np.ascontiguousarray(covariance),
             ridge=float(self._chosen().ridge),
-            stop="gap",
             tolerance=float(self.tol),
             max_rounds=int(self.max_iter),
             shrinking=True,

@@ -15,7 +15,7 @@ use super::certificate::{joint_bound, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_one};
 use super::splitting::{Regulariser, split};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
-use super::{Problem, Settings, Solution, StopRule, Values};
+use super::{Problem, Settings, Solution, Values};
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
 use crate::memory::{self, Purpose};
@@ -33,8 +33,6 @@ const TIGHTENING: f64 = 0.1;
 const SUB_SHARE: f64 = 0.3;
 /// Sub-problems of the alternation are solved to this share of the joint tolerance.
 const SHARE: f64 = 0.1;
-/// Their relative gap when the change of Omega decides.
-const SUB_GAP: f64 = 1e-4;
 /// A fixed covariance that is not solved after this many visits to all labels couples them too strongly to go on so.
 const PATIENCE: usize = 100;
 /// Largest number of visits to all labels in one sub-problem of the alternation.
@@ -255,8 +253,7 @@ impl State {
     }
 }
 
-/// Solves (8) and (10) for a fixed label covariance, `q x q`, symmetric and positive semidefinite. Only the relative gap
-/// is a stop rule here.
+/// Solves (8) and (10) for a fixed label covariance, `q x q`, symmetric and positive semidefinite.
 ///
 /// # Errors
 /// When a setting is out of range or the covariance has another shape.
@@ -268,11 +265,6 @@ pub fn fixed(
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
-    let StopRule::Gap(tolerance) = settings.stop else {
-        return Err(SolverError::Unsupported(
-            "a fixed covariance does not change, expected a tolerance of the gap",
-        ));
-    };
     check_shape(covariance, problem.labels())?;
     let largest = covariance.iter().fold(0.0, |a: f64, b| a.max(b.abs())) / problem.lambda;
     let mut trace = Trace::default();
@@ -284,7 +276,8 @@ pub fn fixed(
         let mut value = state.value(problem, covariance);
         let used_up = rounds == settings.rounds;
         let last = used_up || !finished || monitor.out_of_time();
-        if (last || value.gap() <= tolerance) && state.recompute(problem, threads, monitor) {
+        if (last || value.gap() <= settings.tolerance) && state.recompute(problem, threads, monitor)
+        {
             value = state.value(problem, covariance);
         }
         let Values { primal, dual, .. } = value.objectives;
@@ -293,9 +286,7 @@ pub fn fixed(
             break (Status::Interrupted, value);
         }
         let floor = || rounding(problem, &duals(&state.columns), largest);
-        let found = settings
-            .stop
-            .ending(&value.objectives, f64::INFINITY, floor);
+        let found = value.objectives.ending(settings.tolerance, floor);
         let otherwise = used_up.then_some(Status::MaxIterations);
         let otherwise = otherwise.or_else(|| last.then(|| monitor.status()));
         if let Some(status) = found.or(otherwise) {
@@ -324,7 +315,7 @@ fn check_shape(covariance: &[f64], q: usize) -> Result<(), SolverError> {
         return Ok(());
     }
     Err(SolverError::Argument {
-        name: "fixed_covariance",
+        name: "covariance",
         found: format!("{} numbers for {q} labels", covariance.len()),
         expected: "a q x q matrix",
     })
@@ -404,7 +395,7 @@ fn check_ridge(ridge: f64) -> Result<(), SolverError> {
         return Ok(());
     }
     Err(SolverError::Argument {
-        name: "covariance_ridge",
+        name: "ridge",
         found: ridge.to_string(),
         expected: "a number between 0 and 1",
     })
@@ -417,14 +408,6 @@ fn with_ridge(omega: &[f64], ridge: f64, q: usize) -> Vec<f64> {
         .zip(independent(q))
         .map(|(o, i)| (1.0 - ridge) * o + ridge * i)
         .collect()
-}
-
-/// Of the sub-problems of the alternation.
-fn sub_tolerance(stop: StopRule) -> f64 {
-    match stop {
-        StopRule::Gap(tolerance) => SHARE * tolerance,
-        StopRule::Covariance(_) => SUB_GAP,
-    }
 }
 
 /// The lowest objective so far, and for how many rounds neither it fell nor a sub-problem was solved.
@@ -477,7 +460,7 @@ pub fn alternating(
 ) -> Result<Solution, SolverError> {
     settings.validate()?;
     check_ridge(ridge)?;
-    let sub_tolerance = sub_tolerance(settings.stop);
+    let sub_tolerance = SHARE * settings.tolerance;
     let mut trace = Trace::default();
     let mut state = State::new(problem);
     let mut omega = independent(problem.labels());
@@ -500,7 +483,6 @@ pub fn alternating(
         let (primal, dual) = (point.primal, best_bound.0);
         trace.record(rounds, primal, dual, problem.instances(), monitor);
         let next = with_ridge(&point.covariance, ridge, problem.labels());
-        let change: f64 = next.iter().zip(&omega).map(|(a, b)| (a - b).powi(2)).sum();
         progress.note(primal, outcome);
         let floor = || rounding(problem, &duals(&state.columns), 1.0 / problem.lambda);
         let objectives = Values {
@@ -508,7 +490,7 @@ pub fn alternating(
             dual,
             quadratic: value.objectives.quadratic,
         };
-        let found = settings.stop.ending(&objectives, change.sqrt(), floor);
+        let found = objectives.ending(settings.tolerance, floor);
         let spent = progress.still == STILL_ROUNDS || state.steps >= most_steps(problem);
         let last = spent
             .then_some(Status::Stalled)

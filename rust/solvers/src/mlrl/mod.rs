@@ -148,34 +148,6 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// What ends the outer rounds besides their number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum StopRule {
-    /// The relative gap of the certificate is at most this.
-    Gap(f64),
-    /// The Frobenius norm of the change of Omega in one round is at most this.
-    Covariance(f64),
-}
-
-impl StopRule {
-    /// The status with which the rounds end at a point; `None` when they go on. `change` is that of Omega in the last
-    /// round, and `rounding` that of the quadratic form.
-    fn ending(self, point: &Values, change: f64, rounding: impl FnOnce() -> f64) -> Option<Status> {
-        let (tolerance, settled) = match self {
-            Self::Gap(tolerance) => (tolerance, false),
-            Self::Covariance(tolerance) => (f64::NEG_INFINITY, change <= tolerance),
-        };
-        verdict(
-            point.primal,
-            point.dual,
-            point.quadratic,
-            tolerance,
-            rounding,
-        )
-        .or(settled.then_some(Status::Converged))
-    }
-}
-
 /// The objectives at a point.
 #[derive(Clone, Copy, Debug)]
 struct Values {
@@ -185,11 +157,19 @@ struct Values {
     quadratic: f64,
 }
 
+impl Values {
+    /// The status with which the rounds end at this point; `None` when they go on. `rounding` is that of the quadratic
+    /// form.
+    fn ending(&self, tolerance: f64, rounding: impl FnOnce() -> f64) -> Option<Status> {
+        verdict(self.primal, self.dual, self.quadratic, tolerance, rounding)
+    }
+}
+
 /// When to stop and which heuristics to use.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What is asked for.
-    pub stop: StopRule,
+    /// The relative gap of the certificate that is asked for.
+    pub tolerance: f64,
     /// Largest number of outer rounds.
     pub rounds: usize,
     /// Leave instances out of a label's loop that cannot be chosen any more.
@@ -198,17 +178,16 @@ pub struct Settings {
 
 impl Settings {
     fn validate(&self) -> Result<(), SolverError> {
-        let (StopRule::Gap(tolerance) | StopRule::Covariance(tolerance)) = self.stop;
-        if !(tolerance > 0.0 && tolerance.is_finite()) {
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
             return Err(SolverError::Argument {
                 name: "tol",
-                found: tolerance.to_string(),
+                found: self.tolerance.to_string(),
                 expected: "a positive number",
             });
         }
         if self.rounds == 0 {
             return Err(SolverError::Argument {
-                name: "max_outer",
+                name: "max_iter",
                 found: "0".into(),
                 expected: "at least 1",
             });

@@ -23,8 +23,8 @@
 
 use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_all};
-use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
-use super::{Problem, Settings, Solution, StopRule, Values};
+use super::symmetric::{Eigen, covariance_step, gram, mix, transpose};
+use super::{Problem, Settings, Solution, Values};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
@@ -143,21 +143,16 @@ pub(super) fn split(
         if made == 0 {
             state.accuracy *= 0.3;
         }
-        let change = if rounds > 1 {
-            round.change
-        } else {
-            f64::INFINITY
-        };
         let floor = || rounding(problem, &state.best.dual, 1.0 / problem.lambda);
-        let found = settings.stop.ending(&objectives, change, floor);
-        let stalled = patience.ends(&state, settings.stop, rounds);
+        let found = objectives.ending(settings.tolerance, floor);
+        let stalled = patience.ends(&state, rounds);
         let used_up = (rounds == settings.rounds).then_some(Status::MaxIterations);
         let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
         if found.is_some() || stalled || last.is_some() {
             let Some(point) = state.best.certify(problem, regulariser, threads, monitor)? else {
                 break (Status::Interrupted, None);
             };
-            let found = settings.stop.ending(&point.objectives, change, floor);
+            let found = point.objectives.ending(settings.tolerance, floor);
             if let Some(status) = found.or(stalled.then_some(Status::Stalled)).or(last) {
                 break (status, Some(point));
             }
@@ -196,10 +191,10 @@ impl Default for Patience {
 }
 
 impl Patience {
-    fn ends(&mut self, state: &State, stop: StopRule, rounds: usize) -> bool {
+    fn ends(&mut self, state: &State, rounds: usize) -> bool {
         self.exhausted += usize::from(state.columns.iter().any(|column| column.exhausted));
         let mut still = false;
-        if rounds.is_multiple_of(STILL_ROUNDS) && matches!(stop, StopRule::Gap(_)) {
+        if rounds.is_multiple_of(STILL_ROUNDS) {
             let Values { primal, dual, .. } = state.best.objectives();
             still = primal - dual > STILL_SHARE * self.earlier;
             self.earlier = primal - dual;
@@ -218,7 +213,6 @@ struct State {
     u: Weights,
     /// `V - U` of this round.
     offset: Weights,
-    covariance: Vec<f64>,
     /// Of the labels' problems, relative to the gap.
     accuracy: f64,
     gap: f64,
@@ -230,8 +224,6 @@ struct Round {
     /// `||V - V_before||` and `||W - V||`
     moved: f64,
     apart: f64,
-    /// Of Omega.
-    change: f64,
 }
 
 impl State {
@@ -242,7 +234,6 @@ impl State {
             rho: FIRST_PENALTY * problem.lambda * q as f64,
             columns: (0..q).map(|_| Column::zero(n)).collect(),
             products: memory::matrix(n, q, Purpose::RowsByLabels),
-            covariance: independent(q),
             accuracy: FIRST_ACCURACY,
             gap: 1.0,
             best: Best {
@@ -329,13 +320,7 @@ impl State {
             self.best.expansion.clone_from(&self.v.expansion);
         }
         self.gap = relative_gap(self.best.primal, self.best.bound);
-        let change = distance(&self.covariance, &shrunk.covariance);
-        self.covariance = shrunk.covariance;
-        Ok(Round {
-            moved,
-            apart,
-            change,
-        })
+        Ok(Round { moved, apart })
     }
 
     /// Changes the penalty where one residual outweighs the other.
@@ -356,14 +341,6 @@ fn balance(apart: f64, moved: f64, v: &Weights, u: &Weights) -> f64 {
     } else {
         1.0
     }
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| (a - b) * (a - b))
-        .sum::<f64>()
-        .sqrt()
 }
 
 /// `R` in the problem `L(W) + lambda/2 R(W)`.
@@ -408,7 +385,7 @@ impl Regulariser {
     fn shrink(&self, gram: &[f64], q: usize, ratio: f64) -> Result<Shrunk, SolverError> {
         match self {
             Self::TraceNorm => Ok(shrink(&Eigen::new(gram, q)?, ratio)),
-            Self::Fixed { covariance, eigen } => {
+            Self::Fixed { eigen, .. } => {
                 let shares: Vec<f64> = eigen.values.iter().map(|o| o.max(0.0)).collect();
                 let factors: Vec<f64> = shares.iter().map(|o| o / (o + ratio)).collect();
                 // V^T V = M T^T T M for V = T M, and M Omega^-1 M has these eigenvalues.
@@ -416,7 +393,6 @@ impl Regulariser {
                 Ok(Shrunk {
                     mixing: eigen.compose(&factors),
                     penalty: dot(gram, &eigen.compose(&weights)),
-                    covariance: memory::copied(covariance, Purpose::LabelsByLabels),
                 })
             }
         }
@@ -458,7 +434,6 @@ struct Shrunk {
     mixing: Vec<f64>,
     /// `R(V)`
     penalty: f64,
-    covariance: Vec<f64>,
 }
 
 /// The step for the trace norm; `eigen` is that of `T^T T`. The singular values become `max(0, s - theta)` with `theta = ratio sum of the results`,
@@ -480,16 +455,9 @@ fn shrink(eigen: &Eigen, ratio: f64) -> Shrunk {
         .zip(&results)
         .map(|(s, result)| if *result > 0.0 { result / s } else { 0.0 })
         .collect();
-    let covariance = if trace_norm > 0.0 {
-        let shares: Vec<f64> = results.iter().map(|result| result / trace_norm).collect();
-        eigen.compose(&shares)
-    } else {
-        independent(results.len())
-    };
     Shrunk {
         mixing: eigen.compose(&factors),
         penalty: trace_norm * trace_norm,
-        covariance,
     }
 }
 
