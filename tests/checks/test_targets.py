@@ -78,3 +78,13 @@ def test_nan_in_y_is_warned_of_unless_that_is_ignored(method: Any) -> None:
             method().fit(X, Y)
         warnings.simplefilter("ignore", UnknownLabelsWarning)
         method().fit(X, Y)
+
+
+def test_a_search_warns_of_nan_in_y_once() -> None:
+    X, Y = unrelated_problem(0, 30, 3, 3)
+    Y = Y.astype(float)
+    Y[2, 1] = Y[4, 0] = np.nan
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        LabelRankerCV(Cs=[1.0, 10.0], cv=3).fit(X, Y)
+    assert sum(warning.category is UnknownLabelsWarning for warning in caught) == 1

@@ -18,6 +18,7 @@ from sklearn.metrics import multilabel_confusion_matrix
 from sklearn.pipeline import Pipeline
 
 from multimargin.checks.labels import complete_rows
+from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.compare.experiment.environment import environment
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.margins import margin_quantiles
@@ -185,7 +186,7 @@ def _noting_warnings(noted: list[str]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         # How many labels are unknown is a fact of the data, not of a fit.
-        warnings.filterwarnings("ignore", "y has NaN in")
+        warnings.simplefilter("ignore", UnknownLabelsWarning)
         try:
             yield
         finally:

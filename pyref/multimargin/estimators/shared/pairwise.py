@@ -93,6 +93,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
     # Of methods whose loss falls in the margin.
     top_k: int | float | None = None
     max_time: float | None
+    # Whether a fit warns of NaN in y.
+    _warns_of_unknown: bool = True
     _fit_top: int | None
     # The shape of the dual matrix that a warm start may take up, if any.
     _fit_shape: tuple[int, ...] | None
@@ -204,7 +206,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
             validate_data(self, X, y)
         X = self._checked_features(X, reset=True)
         targets = check_targets(y, unknown=True)
-        warn_of_unknown(targets)
+        if self._warns_of_unknown:
+            warn_of_unknown(targets)
         check_as_many_rows(targets.indicator, X)
         weights = check_sample_weight(sample_weight, X.shape[0])
         self._check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])
