@@ -67,20 +67,8 @@ def main() -> None:
     )
     full = (some - one) / ITERATIONS
     # Iterations become dearer as the support grows: all that the published stop rule makes count.
-    short = RankCVM(
-        solver="frank-wolfe",
-        options=FrankWolfeOptions(epsilon=1e-1),
-        kernel="precomputed",
-        C=2,
-        threshold=0.0,
-    )
-    long = RankCVM(
-        solver="frank-wolfe",
-        options=FrankWolfeOptions(epsilon=1e-3),
-        kernel="precomputed",
-        C=2,
-        threshold=0.0,
-    )
+    published = partial(RankCVM, solver="frank-wolfe", kernel="precomputed", C=2, threshold=0.0)
+    short, long = (published(options=FrankWolfeOptions(epsilon)) for epsilon in (1e-1, 1e-3))
     (few, _), (many, _) = in_turn(partial(short.fit, K, Y), partial(long.fit, K, Y))
     ours = (many - few) / (long.n_iter_ - short.n_iter_)
     print_table(

@@ -31,6 +31,11 @@ def random_problem(seed, unlabelled=0):
     return 0.5 * (K + K.T), Y, lam, Omega
 
 
+def of_fixed_covariance(lam, Omega, max_iter=20_000):
+    options = RelationshipOptions(fixed_covariance=Omega)
+    return MLRL(lam, kernel="precomputed", options=options, tol=1e-8, max_iter=max_iter)
+
+
 @pytest.mark.parametrize("block", first_fast(range(10), 1))
 def test_a_fixed_covariance_reaches_the_exact_optimum(block):
     for seed in range(block, PROBLEMS, 10):
@@ -38,13 +43,7 @@ def test_a_fixed_covariance_reaches_the_exact_optimum(block):
         expected = exact.primal(K, Y, lam, Omega).objective
         minus, _ = mlrl.problem_10(K, Y, lam, Omega)
         assert abs(expected + minus) <= 1e-6 * max(1.0, expected), seed
-        model = MLRL(
-            lam,
-            kernel="precomputed",
-            options=RelationshipOptions(fixed_covariance=Omega),
-            tol=1e-8,
-            max_iter=20_000,
-        ).fit(K, Y)
+        model = of_fixed_covariance(lam, Omega).fit(K, Y)
         assert abs(model.objective_ - expected) <= 1e-6 * expected, seed
         assert abs(model.dual_objective_ - expected) <= 1e-6 * expected, seed
 
@@ -95,13 +94,7 @@ def test_the_joint_semi_supervised_problem_reaches_its_trace_norm_model(seed):
 def test_the_published_smo_reaches_the_same_sub_problem(seed):
     K, Y, lam, Omega = random_problem(seed)
     Z, _ = mlrl.smo(K, Y, lam, Omega, epsilon=1e-7)
-    model = MLRL(
-        lam,
-        kernel="precomputed",
-        options=RelationshipOptions(fixed_covariance=Omega),
-        tol=1e-8,
-        max_iter=9999,
-    )
+    model = of_fixed_covariance(lam, Omega, max_iter=9999)
     value = exact.dual_objective(K, Z, lam, Omega)
     assert abs(model.fit(K, Y).dual_objective_ - value) <= 1e-6 * value
 
