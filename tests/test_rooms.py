@@ -110,7 +110,6 @@ SUBJECTS = {
     "estimators/test_certificates.py",
     "estimators/test_frames.py",
     "estimators/test_indefinite_kernels.py",
-    "estimators/test_interrupted_threshold.py",
     "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
     "estimators/test_scikit_learn.py",

@@ -48,17 +48,6 @@ def test_a_fixed_covariance_reaches_the_exact_optimum(block):
         assert abs(model.dual_objective_ - expected) <= 1e-6 * expected, seed
 
 
-@pytest.mark.parametrize("block", first_fast(range(10), 1))
-def test_the_joint_problem_reaches_the_trace_norm_model(block):
-    for seed in range(block, PROBLEMS, 10):
-        K, Y, lam, _ = random_problem(seed)
-        expected = exact.joint(K, Y, lam).objective
-        model = MLRL(lam, kernel="precomputed", tol=1e-5, max_iter=20_000).fit(K, Y)
-        assert abs(model.objective_ - expected) <= 1e-4 * expected, seed
-        assert model.dual_objective_ <= expected * (1 + 1e-7), seed
-        assert model.dual_gap_ <= 1e-5, seed
-
-
 @pytest.mark.parametrize("block", first_fast(range(10), 2))
 def test_semi_supervised_sub_problems_reach_the_exact_optimum(block):
     for seed in range(block, PROBLEMS, 10):
@@ -78,16 +67,6 @@ def test_semi_supervised_sub_problems_reach_the_exact_optimum(block):
             max_iter=20_000,
         ).fit(K, targets)
         assert abs(model.objective_ - expected) <= 1e-6 * expected, seed
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_joint_semi_supervised_problem_reaches_its_trace_norm_model(seed):
-    K, Y, lam1, _ = random_problem(seed, unlabelled=5)
-    reduced = mlrl.data_dependent_kernel(K, len(Y), lam1 / 0.3)[: len(Y), : len(Y)]
-    expected = exact.joint(reduced, Y, lam1).objective
-    targets = np.vstack([Y, np.full((5, Y.shape[1]), -1)])
-    model = SSMLRL(lam1, 0.3, kernel="precomputed", tol=1e-6, max_iter=20_000).fit(K, targets)
-    assert abs(model.objective_ - expected) <= 1e-5 * expected
 
 
 @pytest.mark.parametrize("seed", range(8))

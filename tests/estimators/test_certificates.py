@@ -53,7 +53,6 @@ SCALES = [1.0, 1e-8, 1e8, 1e-4, 1e4]
 
 every_pairwise = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
-every_scale = pytest.mark.parametrize("scale", first_fast(SCALES, 3))
 
 
 def problem(d, scale, seed=2):
@@ -127,10 +126,13 @@ def squared_norm_with_zero_label(model, scores):
 
 @every_pairwise
 @every_kernel
-@every_scale
 @pytest.mark.parametrize("d", first_fast([3, 30], 1))
-def test_objective_is_that_of_the_model_returned(estimator, kernel, scale, d):
-    X, Y = problem(d, scale)
+def test_objective_is_that_of_the_model_returned(estimator, kernel, d):
+    for scale in SCALES:
+        check_objective(estimator, kernel, *problem(d, scale))
+
+
+def check_objective(estimator, kernel, X, Y):
     if kernel == "precomputed":
         X = X @ X.T
     tol = 1e-5
@@ -218,7 +220,7 @@ def test_a_linear_model_is_its_expansion_after_an_interruption(estimator):
 
 @pytest.mark.parametrize("estimator", [MLRL(options=RelationshipOptions(keep_rows=True))], ids=repr)
 @pytest.mark.parametrize("kernel", fast_only(KERNELS, ["linear", "rbf", "poly"]))
-@every_scale
+@pytest.mark.parametrize("scale", first_fast(SCALES, 3))
 def test_objective_of_mlrl_is_that_of_the_model_returned(estimator, kernel, scale):
     X, Y = problem(3, scale)
     if kernel == "precomputed":
@@ -270,11 +272,7 @@ def test_scores_that_differ_from_the_certified_ones_are_told():
 @pytest.mark.parametrize(
     "estimator",
     [
-        *(
-            RankSVM(bias=bias, solver=solver)
-            for bias in ("free", "penalized", "none")
-            for solver in ("bcd", "dcd", "frank-wolfe")
-        ),
+        *(RankSVM(solver=solver) for solver in ("bcd", "dcd", "frank-wolfe")),
         RankLSVM(),
         RankCVM(),
         MLODM(),
@@ -295,13 +293,13 @@ def test_indefinite_kernels_beyond_the_cache_are_told(estimator, C):
     assert model.status_ == "indefinite_kernel"
 
 
-@pytest.mark.parametrize("seed", first_fast(range(15), 5))
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
 @pytest.mark.parametrize("estimator", [method() for method in PAIRWISE], ids=repr)
-def test_converged_means_the_very_gap_that_is_reported(estimator, tol, seed):
-    X, Y = problem(3, 1.0, seed)
-    model = fitted(estimator, X, Y, tol=tol, kernel="rbf")
-    assert (model.status_ == "converged") == (model.dual_gap_ <= tol)
+def test_converged_means_the_very_gap_that_is_reported(estimator, tol):
+    for seed in range(5):
+        X, Y = problem(3, 1.0, seed)
+        model = fitted(estimator, X, Y, tol=tol, kernel="rbf")
+        assert (model.status_ == "converged") == (model.dual_gap_ <= tol)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -330,10 +328,9 @@ def test_rbf_of_features_far_from_zero(estimator, form):
 
 
 @pytest.mark.parametrize("value", [1e150, 1e100, 1e20])
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-def test_a_feature_of_no_scale_ends(value, seed, bias):
-    X, Y = noisy_linear_problem(seed, 20, 3, 3, noise=0.0, cut=0.5)
+def test_a_feature_of_no_scale_ends(value, bias):
+    X, Y = noisy_linear_problem(1, 20, 3, 3, noise=0.0, cut=0.5)
     X[0, 0] = value
     model = fitted(RankSVM(kernel="linear", bias=bias), X, Y)
     assert model.status_ in ("converged", "max_iterations", "stalled", "inexact")

@@ -89,19 +89,6 @@ def test_a_fixed_covariance_is_one_sub_problem(data):
     )
 
 
-def test_the_exact_solver_agrees(data):
-    X, Y = data
-    X, Y = X[:25], Y[:25]
-    exact = MLRL(0.05, solver="exact").fit(X, Y)
-    ours = MLRL(0.05, tol=1e-6).fit(X, Y)
-    np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-5)
-    omega = ours.label_covariance_
-    exact = MLRL(0.05, solver="exact", options=RelationshipOptions(fixed_covariance=omega)).fit(
-        X, Y
-    )
-    np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-4)
-
-
 def test_labels_of_one_class_are_predicted_as_that_class(data):
     X, Y = data
     Y = pd.DataFrame(Y, columns=["a", "b", "c", "d"])
@@ -122,14 +109,6 @@ def test_labels_of_one_class_are_predicted_as_that_class(data):
 def test_an_early_end_warns_with_gap_and_remedy(data):
     with pytest.warns(ConvergenceWarning, match=r"max_iter=1 rounds with a relative duality gap"):
         MLRL(0.001, max_iter=1).fit(*data)
-
-
-def test_an_indefinite_kernel_warns(data):
-    X, Y = data
-    K = X @ X.T - 3.0 * np.eye(80)
-    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
-        model = MLRL(0.1, kernel="precomputed", max_iter=20).fit(K, Y)
-    assert model.status_ == "indefinite_kernel"
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,10 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 
 from multimargin import RankSVM
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.shared import exact_models
-from multimargin.measures import SCORERS
-from tests.support import certificates
-from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
 
@@ -131,37 +125,6 @@ def test_names_of_labels_and_features():
     assert not hasattr(model, "feature_names_in_")
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    ("kernel", "kind"),
-    [
-        ("linear", "dense"),
-        ("linear", "sparse"),
-        ("rbf", "dense"),
-        ("rbf", "sparse"),
-        ("precomputed", "dense"),
-    ],
-)
-@pytest.mark.parametrize("threshold", ["scores", "features", 0.1])
-def test_nothing_passed_in_is_changed(threshold, kernel, kind, solver):
-    if kernel == "precomputed" and threshold == "features":
-        threshold = "scores"
-    dense = X @ X.T if kernel == "precomputed" else X.copy()
-    data = sparse.csr_array(dense) if kind == "sparse" else dense
-    before, indicator = data.copy(), Y.copy()
-    held = (data.data, data.indices, data.indptr) if kind == "sparse" else (data,)
-    for array in (*held, indicator):
-        array.flags.writeable = False
-    model = RankSVM(kernel=kernel, solver=solver, threshold=threshold, tol=1e-2)
-    model.fit(data, indicator)
-    model.predict(data)
-    model.decision_function(data)
-    np.testing.assert_array_equal(indicator, Y)
-    if kind == "sparse":
-        before, data = before.toarray(), data.toarray()
-    np.testing.assert_array_equal(data, before)
-
-
 # -------------------------------------------------------------------------------------------------
 # Classes instead of labels
 # -------------------------------------------------------------------------------------------------
@@ -205,40 +168,6 @@ def test_classes_are_weston_watkins(bias):
 # -------------------------------------------------------------------------------------------------
 # Kernels
 # -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_precomputed_and_callable_kernels_are_the_named_one(solver):
-    def kernel(A, B):
-        return pairwise_kernels(A, B, metric="rbf", gamma=0.3)
-
-    new = np.random.default_rng(1).normal(size=(11, 4))
-    tol = 1e-2 if solver == "frank-wolfe" else 1e-6
-    common = {"solver": solver, "tol": tol, "max_iter": 100_000, "random_state": 0}
-    named = RankSVM(gamma=0.3, **common).fit(X, Y)
-    called = RankSVM(kernel=kernel, **common).fit(X, Y)
-    given = RankSVM(kernel="precomputed", **common).fit(kernel(X, X), Y)
-    assert given.n_features_in_ == 60
-    assert given.support_vectors_.shape == (given.support_.size, 0)
-    for other, data in ((called, new), (given, kernel(new, X))):
-        assert other.objective_ == pytest.approx(named.objective_, rel=2 * tol)
-        scores = other.label_scores(data)
-        assert scores.shape == (11, 4)
-        if solver != "frank-wolfe":
-            np.testing.assert_allclose(scores, named.label_scores(new), atol=1e-2)
-    with pytest.raises(ValueError, match="features"):
-        given.predict(kernel(new, X)[:, :59])
-
-
-def test_linear_kernel_has_weights():
-    for features in (X, sparse.csr_array(X)):
-        model = RankSVM(kernel="linear", warm_start=True).fit(features, Y)
-        assert model.coef_.shape == (4, 4)
-        np.testing.assert_allclose(model.coef_, expansion_matrix(model, 60).T @ X, atol=1e-10)
-        expected = X @ model.coef_.T + model.intercept_
-        np.testing.assert_allclose(model.label_scores(features), expected, atol=1e-10)
-    model.set_params(kernel="rbf").fit(X, Y)
-    assert not hasattr(model, "coef_")
-
-
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.7])
 def test_gamma_is_that_of_scikit_learn(gamma):
     model = RankSVM(gamma=gamma).fit(X, Y)
@@ -265,23 +194,6 @@ def test_relations_of_scores_decisions_and_predictions(threshold):
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_history_ends_with_the_certificate(solver):
-    model = RankSVM(C=5.0, solver=solver, tol=1e-2, max_iter=10_000, random_state=0).fit(X, Y)
-    history = model.history_
-    assert set(history) == {"epoch", "seconds", "primal", "dual"}
-    assert len({len(column) for column in history.values()}) == 1
-    assert (np.diff(history["epoch"]) == 1).all()
-    assert (np.diff(history["seconds"]) >= 0).all()
-    assert history["seconds"][0] >= 0
-    assert history["epoch"][-1] == model.n_iter_
-    assert history["primal"][-1] == model.objective_
-    assert history["dual"][-1] == model.dual_objective_
-    assert model.dual_gap_ == pytest.approx(1 - model.dual_objective_ / model.objective_, abs=1e-12)
-    assert model.status_ == "converged"
-    assert model.dual_gap_ <= 1e-2
-
-
 # -------------------------------------------------------------------------------------------------
 # Life of a model
 # -------------------------------------------------------------------------------------------------
@@ -300,18 +212,6 @@ def test_round_trips(parameters, tmp_path):
     twin = clone(model)
     assert twin.get_params() == model.get_params()
     assert not hasattr(twin, "dual_coef_")
-
-
-@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_number_of_jobs_does_not_change_a_bit(kernel, solver):
-    data = multilabel_data(1, n=600, d=80)
-    model = RankSVM(C=0.1, kernel=kernel, solver=solver, tol=0.1, random_state=0)
-    one = clone(model).fit(*data)
-    for n_jobs in (2, 4, -1):
-        other = clone(model).set_params(n_jobs=n_jobs).fit(*data)
-        same_model(one, other)
-        np.testing.assert_array_equal(one.label_scores(data[0]), other.label_scores(data[0]))
 
 
 def test_random_state():
@@ -350,19 +250,8 @@ def test_warm_start(solver, bias):
     same_model(model, clone(model).fit(X[:50], Y[:50]))
 
 
-@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
-def test_warm_start_with_other_labels_is_honest(solver):
-    tol = 1e-2 if solver == "frank-wolfe" else 1e-6
-    model = RankSVM(solver=solver, tol=tol, max_iter=10_000, warm_start=True, random_state=0)
-    model.fit(X, Y).set_params(C=0.5).fit(X, 1 - Y)
-    fresh = clone(model).fit(X, 1 - Y)
-    assert model.objective_ == pytest.approx(fresh.objective_, rel=2 * tol)
-    assert certificates.dual_infeasibility(1 - Y, 0.5, expansion_matrix(model, 60), "free") <= 1e-9
-
-
-@pytest.mark.parametrize("solver", ["bcd", "dcd", "frank-wolfe"])
-def test_warning_of_an_early_stop(solver):
-    model = RankSVM(C=1000.0, solver=solver, max_iter=2, tol=1e-6, random_state=0)
+def test_warning_of_an_early_stop():
+    model = RankSVM(C=1000.0, max_iter=2, tol=1e-6, random_state=0)
     with pytest.warns(ConvergenceWarning) as record:
         model.fit(X, Y)
     assert model.status_ == "max_iterations"
@@ -406,71 +295,15 @@ def test_verbose_prints_one_line_an_epoch(capsys):
 # -------------------------------------------------------------------------------------------------
 # With the rest of scikit-learn
 # -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("labels", [slice(None), slice(0, 2)], ids=["four", "two"])
-def test_grid_search_with_every_scorer(labels):
-    search = GridSearchCV(
-        RankSVM(random_state=0), {"C": [0.1, 10.0]}, scoring=SCORERS, refit=False, cv=3
-    )
-    results = search.fit(X, Y[:, labels]).cv_results_
-    for name in SCORERS:
-        assert np.isfinite(results[f"mean_test_{name}"]).all()
-    best = GridSearchCV(RankSVM(random_state=0), {"C": [0.01, 1.0]}, cv=3).fit(X, Y[:, labels])
-    assert best.predict(X).shape == Y[:, labels].shape
-
-
-def test_pipeline():
-    pipeline = make_pipeline(MinMaxScaler(), RankSVM(C=10.0, gamma=1.0, random_state=0))
-    predicted = pipeline.fit(X, Y).predict(X)
-    scaled = MinMaxScaler().fit_transform(X)
-    alone = RankSVM(C=10.0, gamma=1.0, random_state=0).fit(scaled, Y)
-    np.testing.assert_array_equal(predicted, alone.predict(scaled))
-    assert pipeline.score(X, Y) > 0.5
-
-
-class Recorder:
-    """A callback of scikit-learn that writes down the tasks it has seen end."""
-
-    def __init__(self, stop_after=None):
-        self.stop_after = stop_after
-        self.tasks = []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context, **_):
-        pass
-
-    def on_fit_task_end(self, estimator, context, **_):
-        self.tasks.append(context.task_name)
-        return self.tasks.count("epoch") == self.stop_after
-
-
 @pytest.fixture
 def callback_module():
     return pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
-
-
-def test_callbacks_see_every_epoch(callback_module):
-    recorder = Recorder()
-    model = RankSVM(random_state=0).set_callbacks(recorder).fit(X, Y)
-    assert recorder.tasks == ["epoch"] * model.n_iter_ + ["fit"]
-    same_model(model, RankSVM(random_state=0).fit(X, Y))
 
 
 def test_progress_bar(callback_module, capsys):
     model = RankSVM(random_state=0).set_callbacks(callback_module.ProgressBar()).fit(X, Y)
     assert "RankSVM" in capsys.readouterr().out
     assert model.status_ == "converged"
-
-
-def test_callback_may_stop_the_fit(callback_module):
-    model = RankSVM(tol=1e-9, random_state=0).set_callbacks(Recorder(stop_after=3)).fit(X, Y)
-    assert model.n_iter_ == 3
-    assert model.status_ == "interrupted"
-    assert model.predict(X).shape == Y.shape
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])

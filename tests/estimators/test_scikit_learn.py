@@ -1,4 +1,4 @@
-"""scikit-learn's checks: all of them on every method, a part of them on variants and baselines."""
+"""scikit-learn's checks: all of them on each base class, a part on variants and baselines."""
 
 import warnings
 from itertools import chain
@@ -11,11 +11,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from multimargin import (
     LLSF,
+    MLODM,
     MLRL,
     SSMLRL,
     LabelRankerCV,
     RankCVM,
     RankHLapSVM,
+    RankLSVM,
     RankSVM,
     RankSVMz,
     baselines,
@@ -29,11 +31,15 @@ OTHERS = {
         [10.0], loss="hinge", class_weight=None, top_k=None, threshold=0.5, random_state=0
     ),
 }
+MADE = [OTHERS.get(name, method.make()) for name, method in METHODS.items()]
+# One base class, whose checks are those of Rank-SVM.
+FAMILY = [model for model in MADE if isinstance(model, RankLSVM | RankCVM | MLODM | RankSVMz)]
 ESTIMATORS = [
-    *(OTHERS.get(name, method.make()) for name, method in METHODS.items()),
+    *(model for model in MADE if model not in FAMILY),
     LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
 ]
 VARIANTS = [
+    *FAMILY,
     RankSVM(kernel="linear", bias="penalized", max_iter=100_000),
     RankSVM(solver="dcd"),
     RankSVM(solver="frank-wolfe", tol=1e-2, max_iter=100_000),

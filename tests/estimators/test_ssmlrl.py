@@ -117,13 +117,6 @@ def test_half_labelled_rows_are_refused(data):
         SSMLRL(lam2=-1).fit(X, partly)
 
 
-def test_the_exact_solver_agrees(data):
-    X, _, partly = data
-    exact = SSMLRL(0.05, 0.05, solver="exact").fit(X, partly)
-    ours = SSMLRL(0.05, 0.05, tol=1e-6).fit(X, partly)
-    np.testing.assert_allclose(exact.objective_, ours.objective_, rtol=1e-5)
-
-
 def test_a_kernel_is_definite_up_to_rounding_where_the_ridge_is_lost_beside_it():
     rng = np.random.default_rng(0)
     X = 1e6 * rng.normal(size=(12, 1))

@@ -13,12 +13,6 @@ def dual_objective(K, Y, B, bias):
     return float(np.sum(B[np.asarray(Y) == 1]) - 0.5 * np.sum(B * (Kt @ B)))
 
 
-def duality_gap(K, Y, C, B, b, bias):
-    """Value of the model minus that of B."""
-    primal = exact_models.hinge_objective(K, Y, C, B, b, bias)
-    return primal - dual_objective(K, Y, B, bias)
-
-
 def dual_infeasibility(Y, C, B, bias):
     """Largest violation of the constraints of the hinge's dual; 0 if B belongs to an alpha."""
     # alpha_i is a flow from the relevant labels, with supplies beta_im, to the irrelevant ones,

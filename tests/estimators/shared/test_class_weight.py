@@ -19,27 +19,6 @@ def problem(seed=0, n=40, q=5):
     return X, Y, 3.0 ** np.linspace(-1.0, 1.0, q)
 
 
-def row_of_each_label(X, Y, label_weights):
-    """Every relevant label in a row of its own, in which the others are unknown."""
-    rows, labels = np.nonzero(Y == 1)
-    single = np.where(Y[rows] == 1, np.nan, Y[rows].astype(float))
-    single[np.arange(rows.size), labels] = 1.0
-    weights = label_weights[labels] / np.count_nonzero(Y == 1, axis=1)[rows]
-    return X[rows], single, weights
-
-
-@pytest.mark.parametrize("solver", ["bcd", "dcd"])
-@pytest.mark.parametrize("method", METHODS)
-def test_a_weight_is_that_of_a_row_of_its_own(method, solver):
-    X, Y, label_weights = problem()
-    settings = SETTINGS | {"kernel": "linear", "solver": solver}
-    weighted = method(**settings, class_weight=label_weights).fit(X, Y)
-    rows, single, weights = row_of_each_label(X, Y, label_weights)
-    apart = method(**settings).fit(rows, single, sample_weight=weights)
-    np.testing.assert_allclose(weighted.coef_, apart.coef_, atol=2e-4)
-    assert weighted.objective_ == pytest.approx(apart.objective_, rel=1e-7)
-
-
 @pytest.mark.parametrize(("rule", "exponent"), [("balanced", 1.0), ("sqrt", 0.5)])
 @pytest.mark.parametrize("weighted_rows", [False, True])
 def test_rules_weigh_labels_by_their_rows(rule, exponent, weighted_rows):
@@ -114,7 +93,6 @@ def test_frank_wolfe_starts_from_other_weights():
     assert model.dual_gap_ <= 1e-2
 
 
-@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("weight", "error", "message"),
     [
@@ -130,10 +108,10 @@ def test_frank_wolfe_starts_from_other_weights():
         (object(), TypeError, "class_weight is"),
     ],
 )
-def test_malformed_weights_are_named(method, weight, error, message):
+def test_malformed_weights_are_named(weight, error, message):
     X, Y, _ = problem()
     with pytest.raises(error, match=message):
-        method(class_weight=weight).fit(X, Y)
+        RankLSVM(class_weight=weight).fit(X, Y)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -22,26 +22,10 @@ def test_pairs_are_listed_by_instance_then_relevant_then_irrelevant_label():
     ]
 
 
-def test_rows_of_one_kind_have_no_pairs():
-    pairs = exact.pairs(np.array([[0, 0], [1, 1]]))
-    assert [len(column) for column in pairs] == [0, 0, 0]
-    assert exact.pair_matrix(pairs, 2).shape == (2, 0)
-    assert exact.pair_weights(pairs, 1.0).shape == (0,)
-
-
 def test_pair_weights_share_C_within_an_instance():
     pairs = exact.pairs(Y)
     c = exact.pair_weights(pairs, 6.0)
     np.testing.assert_allclose(c, [1.5] * 4 + [2.0] * 3, rtol=1e-15)
-
-
-def test_pair_matrix_holds_the_coefficients_of_equation_20():
-    pairs = exact.pairs(Y)
-    H = exact.pair_matrix(pairs, 4).toarray()
-    for column, (_, m, n) in enumerate(zip(*pairs, strict=True)):
-        for k in range(4):
-            assert H[k, column] == (1 if k == m else -1 if k == n else 0)
-    np.testing.assert_array_equal(H.sum(axis=0), 0)
 
 
 def test_block_pair_matrix_stacks_H_i_alpha_i():
@@ -96,11 +80,6 @@ def test_kernel_matrix_rejects(K, message):
         exact.kernel_matrix(K, "none")
 
 
-def test_kernel_matrix_rejects_an_unknown_bias():
-    with pytest.raises(ValueError, match="bias is 'fixed', expected"):
-        exact.kernel_matrix(np.eye(2), "fixed")
-
-
 @pytest.mark.parametrize(("n", "d"), [(6, 3), (4, 9), (5, 5)])
 def test_factor_reproduces_a_linear_kernel_with_its_rank(n, d):
     X = np.random.default_rng(n).normal(size=(n, d))
@@ -108,10 +87,6 @@ def test_factor_reproduces_a_linear_kernel_with_its_rank(n, d):
     G = exact.factor(X @ X.T)
     assert G.shape == (n, min(n - 1, d))
     np.testing.assert_allclose(G @ G.T, X @ X.T, atol=1e-13 * d)
-
-
-def test_factor_of_a_zero_matrix_is_a_zero_column():
-    np.testing.assert_array_equal(exact.factor(np.zeros((3, 3))), np.zeros((3, 1)))
 
 
 def test_factor_clips_a_negative_eigenvalue_of_rounding_size():

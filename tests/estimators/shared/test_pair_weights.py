@@ -6,7 +6,6 @@ import pytest
 
 from multimargin import MLODM, RankLSVM, RankSVM
 from multimargin.estimators.shared import exact_models
-from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.estimators.shared.pair_weights import weights_of_pairs
 
 
@@ -102,18 +101,6 @@ def test_rows_of_as_many_pairs_are_a_matter_of_C():
     one = RankSVM(1.0, tol=1e-8, random_state=0).fit(X, Y)
     other = RankSVM(20 / 3, pair_weights="uniform", tol=1e-8, random_state=0).fit(X, Y)
     assert other.objective_ == pytest.approx(one.objective_, rel=1e-7)
-
-
-def test_certificate_of_many_rows_is_that_of_a_sample_of_them():
-    random = np.random.default_rng(2)
-    X = random.normal(size=(700, 3))
-    Y = (X @ random.normal(size=(3, 4)) + random.normal(size=(700, 4)) > 0.2).astype(int)
-    model = RankSVM(10.0, kernel="linear", pair_weights="uniform", random_state=0).fit(X, Y)
-    assert model.status_ == "converged"
-    pairs = ep.pairs(Y)
-    z = ep.differences(model.label_scores(X), pairs)
-    loss = 10.0 / 700 * np.maximum(0.0, 1.0 - z).sum()
-    assert model.objective_ == pytest.approx(0.5 * np.sum(model.coef_**2) + loss, rel=1e-9)
 
 
 def test_a_start_of_other_weights_is_none(problem):

@@ -23,9 +23,7 @@ from multimargin import (
     RankSVMz,
     RelationshipOptions,
 )
-from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
-from multimargin.reference.mlrl import bound_6
 from tests.support.problems import noisy_linear_problem
 
 # No limit is as small as the time of an epoch, so that each fit ends at the first look at the clock
@@ -159,33 +157,6 @@ def test_the_features_of_labels_are_chosen_in_time(strategy: Any) -> None:
     model = strategy(selector=LLSF(beta=0.1, tol=1e-9, max_time=AT_ONCE)).fit(X, Y)
     assert model.selector_.status_ == "time_limit"
     assert len(model.selector_.history_["epoch"]) <= 6
-
-
-@pytest.mark.parametrize("bias", ["free", "penalized", "none"])
-@pytest.mark.parametrize("solver", ["bcd", "frank-wolfe"])
-def test_the_objective_is_that_of_the_returned_model(bias: str, solver: str) -> None:
-    X, Y = problem()
-    K = X @ X.T
-    model = RankSVM(
-        C=50.0, kernel="precomputed", bias=bias, solver=solver, tol=1e-9, max_time=AT_ONCE,
-        random_state=0, warm_start=True,
-    )  # fmt: skip
-    with pytest.warns(ConvergenceWarning):
-        model.fit(K, Y)
-    B = np.zeros(Y.shape)
-    B[model.support_] = model.dual_coef_
-    value = exact_models.hinge_objective(K, Y, 50.0, B, model.intercept_, bias)
-    assert model.objective_ == pytest.approx(value, rel=1e-9)
-
-
-def test_the_bound_of_mlrl_is_that_of_its_dual_variables() -> None:
-    X, Y = problem()
-    K = X @ X.T
-    model = MLRL(lam=0.01, kernel="precomputed", tol=1e-9, max_time=AT_ONCE)
-    with pytest.warns(ConvergenceWarning):
-        model.fit(K, Y)
-    bound = bound_6(K, model.dual_variables_, 0.01)
-    assert model.dual_objective_ == pytest.approx(bound, rel=1e-7)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
