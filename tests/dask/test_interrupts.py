@@ -139,49 +139,6 @@ def test_an_interrupt_is_raised_at_the_next_look() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_an_interrupt_that_nobody_looked_for_is_raised_at_the_end() -> None:
-    reached = []
-
-    def press_and_go_on() -> None:
-        with Interrupts().held():
-            press()
-            reached.append(True)
-
-    with pytest.raises(KeyboardInterrupt):
-        press_and_go_on()
-    assert reached
-
-
-def test_interrupts_come_at_once_where_they_are_allowed() -> None:
-    interrupts = Interrupts()
-
-    def compute() -> None:
-        with interrupts.allowed():
-            press()
-            time.sleep(600.0)
-
-    with interrupts.held():
-        with pytest.raises(KeyboardInterrupt):
-            compute()
-        press()
-        # One that was held back until then.
-        with pytest.raises(KeyboardInterrupt):
-            compute()
-
-
-def test_the_handler_of_others_stays() -> None:
-    pressed = []
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
-    try:
-        interrupts = Interrupts()
-        with interrupts.held(), interrupts.allowed():
-            press()
-            interrupts.check()
-        assert pressed == [True]
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def test_a_sum_that_takes_long_to_fetch_arrives(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

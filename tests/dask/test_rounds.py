@@ -135,7 +135,7 @@ def with_gaps(Y: Any, share: float, seed: int = 0) -> Any:
 @pytest.mark.parametrize("name", MODELS)
 def test_unknown_labels_are_in_no_pair(name: str, count: int) -> None:
     model, estimator = MODELS[name]
-    X, Y = problem(10)
+    X, Y = problem(10, n=30)
     Y = with_gaps(Y, 0.3)
     Y[:2] = np.nan
     exact = estimator.set_params(solver="exact").fit(X, Y).objective_
@@ -149,7 +149,7 @@ def test_unknown_labels_are_in_no_pair(name: str, count: int) -> None:
 @pytest.mark.parametrize("gaps", [0.0, 0.3])
 @pytest.mark.parametrize("bias", ["none", "penalized", "free"])
 def test_every_label_is_compared_with_the_zero_label(bias: str, gaps: float) -> None:
-    X, Y = problem(11)
+    X, Y = problem(11, n=24)
     Y[:2], Y[2] = 0, 1
     Y = with_gaps(Y, gaps)
     # A label that is always relevant is a component of its own.
@@ -249,16 +249,6 @@ def test_a_penalized_bias_takes_few_more_rounds_than_none() -> None:
     assert rounds_of["penalized"] <= 5 * rounds_of["none"]
 
 
-def test_a_free_bias_takes_few_rounds_at_a_small_C() -> None:
-    """With multipliers alone, and a certificate from mixing with a flow, it took 74.
-
-    The bias is nearly all that counts at such a C.
-    """
-    solution = solved(*small_text(0.3), Model("hinge", "free"), tol=1e-3)
-    assert solution.status == "converged"
-    assert solution.rounds <= 20
-
-
 @pytest.mark.parametrize("without", ["start", "looks", "flow near the margin"])
 def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
     without: str, monkeypatch: pytest.MonkeyPatch
@@ -282,7 +272,7 @@ def test_what_speeds_up_a_free_bias_does_not_move_its_optimum(
 @pytest.mark.parametrize("name", ["hinge, penalized bias", "hinge, free bias"])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
 def test_the_bias_settles_at_every_C(name: str, C: float) -> None:
-    X, Y = problem(9)
+    X, Y = problem(9, n=30)
     model, estimator = MODELS[name]
     exact = clone(estimator).set_params(C=C, solver="exact").fit(X, Y)
     shape = (X.shape[1], Y.shape[1])
@@ -294,10 +284,10 @@ def test_the_bias_settles_at_every_C(name: str, C: float) -> None:
 def test_the_same_parts_and_seed_give_the_same_bits() -> None:
     X, Y = problem(6)
     model, _ = MODELS["hinge, free bias"]
-    first, second = (solved(dealt(X, Y, 4), (8, 5), model) for _ in range(2))
+    first, second = (solved(dealt(X, Y, 4), (8, 5), model, max_rounds=9) for _ in range(2))
     np.testing.assert_array_equal(first.weights, second.weights)
     np.testing.assert_array_equal(first.bias, second.bias)
-    third = solved(dealt(X, Y, 4), (8, 5), model, threads=3)
+    third = solved(dealt(X, Y, 4), (8, 5), model, threads=3, max_rounds=9)
     np.testing.assert_array_equal(first.weights, third.weights)
 
 
@@ -341,31 +331,19 @@ def test_a_fit_that_is_stopped_is_certified(name: str) -> None:
     def stop(epoch: int, *_: Any) -> bool:
         return epoch == 4
 
-    for changes in ({"max_rounds": 4}, {"callback": stop}):
-        solution = solved(dealt(X, Y, 4), (8, 5), model, tol=1e-12, **changes)
-        assert solution.rounds == 4
-        assert solution.status == ("max_iterations" if "max_rounds" in changes else "interrupted")
-        assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
-        assert 0.1 * exact <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_ctrl_c_leaves_a_bound(name: str) -> None:
-    model, estimator = MODELS[name]
-    X, Y = problem(8)
-    exact = estimator.set_params(solver="exact").fit(X, Y).objective_
-
-    def interrupt(epoch: int, *_: Any) -> bool:
-        if epoch == 6:
+    def press(epoch: int, *_: Any) -> bool:
+        if epoch == 4:
             raise KeyboardInterrupt
         return False
 
-    solution = solved(dealt(X, Y, 4), (8, 5), model, tol=1e-12, callback=interrupt)
-    assert (solution.status, solution.rounds) == ("interrupted", 6)
-    assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
-    assert 0.1 * exact <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
-    last = solution.history
-    assert (last["primal"][-1], last["dual"][-1]) == (solution.primal, solution.dual)
+    for changes in ({"max_rounds": 4}, {"callback": stop}, {"callback": press}):
+        solution = solved(dealt(X, Y, 4), (8, 5), model, tol=1e-12, **changes)
+        assert solution.rounds == 4
+        last = solution.history
+        assert (last["primal"][-1], last["dual"][-1]) == (solution.primal, solution.dual)
+        assert solution.status == ("max_iterations" if "max_rounds" in changes else "interrupted")
+        assert solution.primal == pytest.approx(objective(model, X, Y, solution), rel=1e-9)
+        assert 0.1 * exact <= solution.dual <= exact * (1 + 1e-6) <= solution.primal * (1 + 2e-6)
 
 
 @pytest.mark.parametrize("interrupted", ["residual_capacities", "rerouted", "certify"])
@@ -417,15 +395,6 @@ def test_a_deadline_ends_the_rounds_with_a_certificate(name: str) -> None:
     assert stopped.gap > 1e-9
     last = stopped.history
     assert (last["primal"][-1], last["dual"][-1]) == (stopped.primal, stopped.dual)
-
-
-def test_the_history_has_the_step_that_led_to_each_round() -> None:
-    X, Y = problem()
-    solution = solved(dealt(X, Y, 4), (8, 5), Model("hinge", "none"))
-    steps = solution.history["step"]
-    assert steps[0] == 1.0
-    assert (steps[1:] > 0.0).all()
-    assert (steps <= 1.0).all()
 
 
 @pytest.mark.parametrize("name", ["hinge", "hinge, free bias", "squared hinge"])
