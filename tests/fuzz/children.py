@@ -22,17 +22,7 @@ _ALARMS = (signal.SIGALRM, signal.SIGPROF)
 
 @dataclass(frozen=True)
 class Miss:
-    """A file that was neither read nor refused as it should be.
-
-    Parameters
-    ----------
-    number : int
-        Its number in the run.
-    reason : str
-        What happened.
-    content : bytes
-        The file.
-    """
+    """A file that was neither read nor refused as it should be."""
 
     number: int
     reason: str
@@ -40,20 +30,7 @@ class Miss:
 
 
 def damaged_file(kind: Format, seed: int, number: int) -> bytes:
-    """Return a damaged file, the same for the same arguments.
-
-    Parameters
-    ----------
-    kind : Format
-        The format.
-    seed, number : int
-        Which file.
-
-    Returns
-    -------
-    bytes
-        Its content.
-    """
+    """Return a damaged file, the same for the same arguments."""
     rng = np.random.default_rng([seed, number])
     first, second = (kind.originals[i] for i in rng.integers(len(kind.originals), size=2))
     return kind.damage(first, second, rng)
@@ -62,22 +39,8 @@ def damaged_file(kind: Format, seed: int, number: int) -> bytes:
 def misses(kind: Format, seed: int, numbers: range, seconds: float = 20.0) -> Iterator[Miss]:
     """Read damaged files in a child process; a new one takes over where one dies.
 
-    Parameters
-    ----------
-    kind : Format
-        The format.
-    seed : int
-        Seed of the damage.
-    numbers : range
-        Which files.
-    seconds : float, default=20.0
-        The longest that one file may keep the processor busy.
-
-    Yields
-    ------
-    Miss
-        The files that crash, hang, take more than 1 GB, or raise something other than a ValueError
-        that names the file.
+    Yields the files that crash, keep the processor busy for longer, take more than 1 GB, or raise
+    something other than a ValueError that names the file.
     """
     position = mmap.mmap(-1, 8)
     start = numbers.start

@@ -35,22 +35,7 @@ _TOKENS = (
 
 
 def damaged(content: bytes, other: bytes, rng: Rng) -> bytes:
-    """Return a damaged copy.
-
-    Parameters
-    ----------
-    content : bytes
-        The content of a file.
-    other : bytes
-        That of another one of the same format, for splices.
-    rng : Generator
-        Source of chance.
-
-    Returns
-    -------
-    bytes
-        The content after one to three kinds of damage.
-    """
+    """Return a copy after one to three kinds of damage; splices take from another file."""
     for _ in range(int(rng.integers(1, 4))):
         way = _WAYS[int(rng.integers(len(_WAYS)))]
         content = way(content, other, rng) or b"\0"

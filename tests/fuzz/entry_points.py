@@ -1,23 +1,11 @@
-"""Arbitrary values for the public functions of ``multimargin._rust``.
+"""Arbitrary values for the public functions of ``multimargin._rust``, drawn from two numbers.
 
-Every call either answers or raises one of the documented exceptions: it neither crashes nor hangs,
-and takes less than 1 GB. Calls are drawn from a seed and a number, so that a miss can be repeated:
-``python tests/fuzz/entry_points.py --seed 0 --first 1234 --calls 1``.
-
-The calls run in child processes, of which each has a limit on its address space: a child that dies
-was at a call whose number it has printed.
+Every call either answers or raises one of the documented exceptions.
 """
 
-import argparse
-import contextlib
-import resource
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,23 +16,7 @@ from multimargin import _rust
 # that the boundary caught: it is documented, and a fault all the same.
 DOCUMENTED = (ValueError, TypeError, MemoryError, OverflowError)
 
-LARGEST_GROWTH = 10**9
-# Seconds that a call may take: the problems have few rows, and loops stop after some epochs.
-LONGEST = 60.0
-# Of a child, beside which NumPy and its threads take some: more than 1 GB of arrays fails.
-ADDRESS_SPACE = 4 * LARGEST_GROWTH
-BATCH = 500
-
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Miss:
-    """A call that broke the promise: its number, what happened, and its arguments."""
-
-    number: int
-    what: str
-    call: str = ""
 
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 1e-300, 5e-324, 1e150, 1e300, -1e300)
@@ -352,108 +324,17 @@ ENTRIES = (
 )
 
 
-def call_of(seed: int, number: int) -> Call:
-    """Return a function of the module with arguments drawn for it."""
-    draw = Drawer(seed, number)
-    return draw.pick(ENTRIES)(draw)
+def drawn(content: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    """Draw the two numbers of a call, in place of damage to a file."""
+    return b"%d %d" % tuple(rng.integers(2**31, size=2))
 
 
-def _peak_bytes() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def try_call(seed: int, number: int) -> Miss | None:
-    """Make one call, and say what it broke, if anything."""
-    function, arrays, named = call_of(seed, number)
-    shown = f"{function.__name__}{arrays}, {named}"[:2000]
-    before, start = _peak_bytes(), time.monotonic()
-    what = None
+def make(file: Path) -> None:
+    """Make the call of the numbers in a file."""
+    draw = Drawer(*map(int, file.read_text().split()))
+    function, arrays, named = draw.pick(ENTRIES)(draw)
     try:
         function(*arrays, **named)
     except DOCUMENTED as error:
         if not str(error):
-            what = f"{type(error).__name__} without a message"
-    except RuntimeError as error:
-        what = f"RuntimeError: {error}"
-    except BaseException as error:
-        what = f"{type(error).__module__}.{type(error).__name__}: {error}"
-    seconds, grown = time.monotonic() - start, _peak_bytes() - before
-    if what is None and seconds > LONGEST:
-        what = f"{seconds:.0f} seconds"
-    if what is None and grown > LARGEST_GROWTH:
-        what = f"{grown / 1e9:.2f} GB"
-    return None if what is None else Miss(number, what, shown)
-
-
-def misses(seed: int, numbers: range) -> Iterator[Miss]:
-    """Make calls in child processes, and yield the misses, among them deaths of a child."""
-    first = numbers.start
-    while first < numbers.stop:
-        command = [sys.executable, __file__, "--child", "--seed", str(seed)]
-        command += ["--first", str(first), "--calls", str(numbers.stop - first)]
-        limit = LONGEST + 10.0 * (numbers.stop - first)
-        reached, code = first, None
-        with tempfile.TemporaryFile("w+") as output:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child = subprocess.run(
-                    command, stdout=output, stderr=subprocess.DEVNULL, timeout=limit, check=False
-                )
-                code = child.returncode
-            output.seek(0)
-            for line in output:
-                kind, _, rest = line.rstrip("\n").partition(" ")
-                if kind == "at":
-                    reached = int(rest)
-                elif kind == "miss":
-                    yield Miss(reached, rest)
-        if code == 0:
-            return
-        end = "does not end" if code is None else f"the process died, exit code {code}"
-        yield Miss(reached, end)
-        first = reached + 1
-
-
-def run(
-    *, seed: int = 0, seconds: float | None = None, calls: int | None = None, first: int = 0
-) -> int:
-    """Make calls for some time or up to some number, print the misses, and return their number."""
-    start, number, found = time.monotonic(), first, 0
-    while (calls is None or number < first + calls) and (
-        seconds is None or number == first or time.monotonic() - start < seconds
-    ):
-        batch = BATCH if calls is None else min(BATCH, first + calls - number)
-        for miss in misses(seed, range(number, number + batch)):
-            found += 1
-            print(f"entry points: seed {seed}, call {miss.number}: {miss.what}", flush=True)
-        number += batch
-    print(f"entry points: {number - first} calls, {found} misses", flush=True)
-    return found
-
-
-def _be_the_child(seed: int, numbers: range) -> int:
-    limit = ADDRESS_SPACE
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for number in numbers:
-        print(f"at {number}", flush=True)
-        if (miss := try_call(seed, number)) is not None:
-            print(f"miss {miss.what!r} by {miss.call!r}", flush=True)
-    return 0
-
-
-def main() -> int:
-    """Make the calls that the command line asks for; 1 when there are misses."""
-    parser = argparse.ArgumentParser(description="Arbitrary values for multimargin._rust.")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--calls", type=int, default=10_000)
-    parser.add_argument("--child", action="store_true")
-    options = parser.parse_args()
-    if options.child:
-        numbers = range(options.first, options.first + options.calls)
-        return _be_the_child(options.seed, numbers)
-    return int(run(seed=options.seed, calls=options.calls, first=options.first) > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            raise AssertionError(f"{type(error).__name__} without a message") from error

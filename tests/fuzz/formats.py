@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import entry_points
 import numpy as np
 import pandas
 import skops.io  # noqa: F401, for the children
@@ -39,19 +40,7 @@ _N, _D, _Q = 12, 5, 4
 
 @dataclass(frozen=True)
 class Format:
-    """A file format.
-
-    Parameters
-    ----------
-    suffix : str
-        What file names end in.
-    originals : sequence of bytes
-        Contents of sound files.
-    read : callable
-        Reads a file and uses what it read.
-    damage : callable
-        Damages a content, see `damage.damaged`.
-    """
+    """The end of file names, contents of sound files, what reads and uses one, what damages it."""
 
     suffix: str
     originals: tuple[bytes, ...]
@@ -331,5 +320,8 @@ FORMATS = {
     ),
     "checkpoint": Format(".npz", (_checkpoint(),), _read_checkpoint, _damaged_npz),
     "model": Format(".model", _models(), _read_model, _damaged_model),
+    # No file but calls of the extension, each drawn by two numbers; those of the first one are
+    # a kernel that overflows in the simplex loop.
+    "calls": Format(".txt", (b"41 236",), entry_points.make, entry_points.drawn),
 }
 """By name."""

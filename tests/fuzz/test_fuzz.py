@@ -47,6 +47,12 @@ def test_damaged_files_are_refused(fuzz: ModuleType, numbers: range) -> None:
     assert {name: misses for name, misses in found.items() if misses} == {}
 
 
+def test_no_call_raises_anything_undocumented_or_ends_the_process(fuzz: ModuleType) -> None:
+    from formats import FORMATS
+
+    assert list(fuzz.misses(FORMATS["calls"], 1, range(1000))) == []
+
+
 def _crash(file: Path) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
