@@ -13,7 +13,3 @@ def test_paragraphs_have_the_indentation_of_their_place(indent: str) -> None:
     function.__doc__ = f"Title.\n\n{indent}<a b>\n{indent}end"
     filled = filled_from({"a b": "\n    x : int\n        Number.\n"})(function)
     assert filled.__doc__ == f"Title.\n\n{indent}x : int\n{indent}    Number.\n{indent}end"
-
-
-def test_no_docstring_stays_none() -> None:
-    assert filled_from({})(lambda: None).__doc__ is None

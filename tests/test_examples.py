@@ -1,6 +1,5 @@
 """Runs every script in examples/ and the Python code of README and guide."""
 
-import ast
 import re
 import runpy
 import sys
@@ -91,21 +90,3 @@ def test_code_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         write_packages(tmp_path / "packages.csv")
     exec(compile(code_of(page), str(page), "exec"), {"__name__": "__main__"})
     pyplot.close("all")
-
-
-def test_there_is_something_to_run() -> None:
-    assert EXAMPLES
-    assert code_of(ROOT / "README.md")
-
-
-def test_the_gallery_has_a_place_for_every_example() -> None:
-    order = runpy.run_path(str(ROOT / "docs" / "gallery_order.py"))["ORDER"]
-    assert sorted(order) == [script.name for script in EXAMPLES]
-
-
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_has_a_title_and_a_text(script: Path) -> None:
-    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
-    title, line, *rest = text.splitlines()
-    assert line == "=" * len(title)
-    assert len(" ".join(rest)) > 80

@@ -63,12 +63,6 @@ def test_symbolic_links_stay(tmp_path: Path) -> None:
     assert names(tmp_path / "there") == ["file"]
 
 
-def test_a_link_into_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("nowhere/file")
-    with pytest.raises(FileNotFoundError, match="path: there is no folder"):
-        path_to_write(tmp_path / "link", "path")
-
-
 def test_devices_are_never_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -115,11 +109,6 @@ def test_a_folder_that_takes_no_file_is_told_before_the_work(
     monkeypatch.setattr(os, "open", read_only)
     with pytest.raises(OSError, match=r"path: no file can be created in the folder .*Read-only"):
         path_to_write(tmp_path / "a", "path")
-
-
-def test_checking_leaves_nothing(tmp_path: Path) -> None:
-    path_to_write(tmp_path / "a", "path")
-    assert names(tmp_path) == []
 
 
 def test_two_writers_do_not_mix(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from multimargin import (
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.methods import BASELINES, METHODS, make_method
-from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
+from multimargin.model_files import ModelInfo, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
 
@@ -81,12 +81,6 @@ def test_features_and_labels_are_found_by_name() -> None:
     stored = replace(info, sparse=True).features_of(data)
     assert isinstance(stored, sparse.csr_array)
     assert_array_equal(info.stored(stored), [[1.0, 2.0, 3.0]])
-
-
-def test_names_that_occur_twice_are_taken_in_order() -> None:
-    info = replace(INFO, feature_names=("a", "a"))
-    data = MultilabelData([[1.0, 2.0]], [[1]], ["a", "a"])
-    assert_array_equal(info.features_of(data), [[1.0, 2.0]])
 
 
 def test_what_is_missing_is_named() -> None:
@@ -441,12 +435,6 @@ def test_nothing_is_unpacked_that_the_file_cannot_need(
         load_model(file)
 
 
-def test_an_unknown_storage(file: Path) -> None:
-    change_header(file, storage="tape")
-    with pytest.raises(ValueError, match=r"the header of .* is damaged: it has storage 'tape'"):
-        load_model(file)
-
-
 def test_tables_and_other_files_are_told_apart() -> None:
     table = SimpleNamespace(name="new", kinds={"a": "number"})
     with pytest.raises(ValueError, match="new is a table, expected the kind of file that the mod"):
@@ -481,12 +469,6 @@ def test_a_package_that_a_model_needs(
     monkeypatch.setattr("multimargin.model_files._from_skops", fail)
     with pytest.raises(expected, match=f"No module named '{missing}'"):
         load_model(tmp_path / "a")
-
-
-def test_names_of_nothing_are_no_known_types() -> None:
-    assert not _is_known_type("multimargin.no_module.Thing")
-    assert not _is_known_type("sklearn.base.os")
-    assert _is_known_type("multimargin.RankSVM")
 
 
 def test_the_encoder_of_a_table_is_kept_with_its_model(file: Path) -> None:

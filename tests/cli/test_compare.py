@@ -207,16 +207,6 @@ def test_wrong_command_lines_of_tuning(
     assert message in " ".join(answer.err.split())
 
 
-def test_a_time_limit_is_that_of_each_fit(command: Command, folder: Path) -> None:
-    methods = "rank-svm:tol=1e-9:C=100,llsf-bsvm,knn"
-    answer = compare(command, "-m", methods, "--cv", 2, "--time-limit", "1e-9")
-    assert answer.code == 0
-    svm, llsf, knn = read_results(folder / "results.jsonl")[:3]
-    assert svm.certificate["status"] == "time_limit"
-    assert llsf.estimator["parameters"]["selector"]["parameters"]["max_time"] == 1e-9
-    assert not knn.failed
-
-
 def test_all_measures_fit_into_80_columns(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,14 +288,3 @@ def test_fits_on_a_cluster(command: Command, folder: Path) -> None:
         for name in ("results.jsonl", "alone.jsonl")
     ]
     assert measures[0] == measures[1]
-
-
-def test_a_cluster_needs_dask(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "dask.distributed", None)
-    answer = compare(command, "--methods", "dummy", "--dask", "tcp://127.0.0.1:1")
-    assert answer.code == 1
-    assert (
-        "--dask needs dask, which is not installed: pip install 'multimargin[dask]'" in answer.err
-    )

@@ -22,17 +22,6 @@ def test_the_model_of_fit(command, model: Path, small: MultilabelData, tmp_path:
     assert json.loads(said["feature_names"]) == list(small.feature_names)
 
 
-def test_json(command, model: Path, tmp_path: Path) -> None:
-    found = command("export", model, "-o", tmp_path / "m.onnx", "--json").json
-    assert found == {
-        "model": str(model),
-        "method": "mlodm",
-        "n_features": 32,
-        "n_labels": 7,
-        "onnx": str(tmp_path / "m.onnx"),
-    }
-
-
 def test_a_folder_that_does_not_exist(command, model: Path, tmp_path: Path) -> None:
     answer = command("export", model, "-o", tmp_path / "no" / "m.onnx")
     assert answer.code == 1

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -120,29 +119,12 @@ def test_errors(command, folder: Path, arguments: list[str], code: int, message:
     assert answer.err.count("\n") == 1
 
 
-SIGMOID = ("-m", "rank-svm", "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1")
-
-
 def test_a_bound_that_proves_nothing_is_not_praised(command, folder: Path) -> None:
     answer = command(
         "fit", folder, "-m", "rank-svm", "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1"
     )
     assert "not positive semidefinite" in answer.err
     assert "proves nothing here" in answer.out
-
-
-def test_missing_values(command, tmp_path: Path) -> None:
-    np.savez(tmp_path / "a.npz", X=[[1.0], [np.nan]], Y=[[1, 0], [0, 1]])
-    answer = command("fit", tmp_path / "a.npz")
-    assert answer.code == 1
-    assert answer.err.startswith("multimargin fit: a has missing values, 1 in all, for")
-
-
-def test_data_without_pairs(command, tmp_path: Path) -> None:
-    np.savez(tmp_path / "a.npz", X=[[1.0], [2.0]], Y=[[1], [0]])
-    answer = command("fit", tmp_path / "a.npz")
-    assert answer.code == 1
-    assert answer.err.count("\n") == 1
 
 
 def test_a_baseline_has_no_certificate_and_is_kept(command, tmp_path) -> None:

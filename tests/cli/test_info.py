@@ -27,12 +27,6 @@ def test_json(command, folder: Path, small: MultilabelData) -> None:
     assert found["warnings"] == []
 
 
-def test_absent_labels_are_named(command, tmp_path: Path) -> None:
-    data = MultilabelData(np.ones((2, 1)), [[1, 0], [1, 0]], label_names=["a", "[b]"])
-    dump_arff(data, tmp_path / "x.arff")
-    assert "absent from x: [b]\n" in command("info", tmp_path / "x.arff").out
-
-
 def test_shifted_labels_are_told(command, tmp_path: Path) -> None:
     data = load_digit_attributes()
     Y = data.Y.copy()
@@ -43,14 +37,6 @@ def test_shifted_labels_are_told(command, tmp_path: Path) -> None:
     assert answer.code == 0
     assert "warning: label frequencies of train and test do not correlate" in answer.out
     assert len(command("info", tmp_path, "--json").json["warnings"]) == 1
-
-
-def test_labels_by_number(command, folder: Path) -> None:
-    found = command("info", folder / "small-test.arff", "--labels", "-2", "--json").json
-    assert (found["n_labels"], found["n_features"]) == (2, 37)
-    answer = command("info", folder / "small-test.arff", "--labels", "99")
-    assert answer.code == 1
-    assert answer.err.startswith("multimargin info: --labels: found 99 of 39 attributes")
 
 
 DAMAGED = """size,weight,kind,a,b,c

@@ -268,13 +268,6 @@ def test_names_of_numbered_parts() -> None:
         assert read["labels_zero_based"] == (labels[0] == "0")
 
 
-def test_parts_of_several_kinds(command, parts: Path) -> None:
-    (parts / "a.svm").write_text("1 1:1\n")
-    answer = command("fit", parts, "--dask")
-    assert (answer.code, answer.out) == (1, "")
-    assert "has parts of several kinds (.npz, .svm), expected one" in answer.err
-
-
 def test_workers_that_see_another_folder(tables: Path) -> None:
     model = make_method("rank-lsvm", kernel="linear").fit(np.eye(3), np.eye(3, dtype=int))
     folder = many_machines.PartsFolder(
@@ -282,14 +275,3 @@ def test_workers_that_see_another_folder(tables: Path) -> None:
     )
     with pytest.raises(RuntimeError, match=r"found 3 features and 3 labels in .*machine 2 and 1;"):
         folder.check_names(model)
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no such signals")
-def test_what_starts_meanwhile_does_not_see_ctrl_c() -> None:
-    def held_back() -> bool:
-        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
-
-    assert not held_back()
-    with many_machines._interrupts_held_back():
-        assert held_back()
-    assert not held_back()

@@ -1,6 +1,5 @@
 import pytest
 
-from multimargin.cli.methods import parameter_meanings
 from multimargin.methods import BASELINES, METHODS
 
 ALL = {**METHODS, **BASELINES}
@@ -28,11 +27,6 @@ def test_one(command, name: str) -> None:
     assert {key: tuple(values) for key, values in found["grid"].items()} == ALL[name].grid
 
 
-def test_powers_are_written_as_they_can_be_typed(command) -> None:
-    words = " ".join(command("methods", "rank-svm").out.split())
-    assert "Tuned over 2^-10, 2^-9, 2^-8, ..., 2^2" in words
-
-
 def test_unknown(command) -> None:
     answer = command("methods", "llfs")
     assert answer.code == 2
@@ -47,13 +41,6 @@ def test_choices_and_meanings_are_those_of_the_docstring(command) -> None:
     assert "--beta 0.1 float. Weight of the l1 norm, positive" in " ".join(
         command("methods", "llsf-bsvm").out.split()
     )
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_parameter_has_a_meaning(name: str) -> None:
-    method = METHODS[name]
-    found = parameter_meanings(method.make(), method.aliases)
-    assert [key for key in method.parameters if not found.get(key, ("", ""))[1]] == []
 
 
 def test_the_help_of_fit_shows_the_options_of_a_method(command) -> None:

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from multimargin import __version__
 from multimargin import cli as package
 from multimargin.cli.app import app
-from multimargin.cli.options import METHOD_PARAMETERS
 from multimargin.cli.run import with_parameters_last
 from multimargin.datasets import load_digit_attributes
 from multimargin.model_files import load_model
@@ -37,11 +36,6 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
     assert result.exit_code == 0
     assert "Usage:" in result.output
     assert f"  multimargin {name}" in result.output
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_offers_json(name: str) -> None:
-    assert "--json" in CliRunner().invoke(app, [name, "--help"]).output
 
 
 def test_version(command) -> None:
@@ -116,11 +110,6 @@ def test_a_missing_extra_is_named(
         package.main(["--version"])
     assert stopped.value.code == 0
     assert "typer" in capsys.readouterr().out
-
-
-def test_commands_with_parameters_of_a_method_share_their_settings() -> None:
-    for name in ("fit", "verify"):
-        assert COMMANDS[name].context_settings == METHOD_PARAMETERS
 
 
 class TestProcess:
@@ -221,14 +210,6 @@ def test_parameters_of_the_method_may_stand_before_the_data(typed: str, expected
     assert with_parameters_last(typed.split()) == expected.split()
 
 
-def test_a_parameter_before_the_data_is_one_after_it(command, folder: Path) -> None:
-    before = command("fit", "--C", "8", "-m", "mlodm", "--mu", "0.4", folder, "--json")
-    after = command("fit", folder, "--json", "-m", "mlodm", "--C", "8", "--mu", "0.4")
-    assert (before.code, before.err) == (0, "")
-    assert before.json["parameters"] == after.json["parameters"]
-    assert before.json["parameters"]["C"] == 8.0
-
-
 @pytest.mark.parametrize(
     ("error", "line"),
     [
@@ -246,14 +227,6 @@ def test_what_errors_of_others_say(
     monkeypatch.setattr("multimargin.datasets.load", fail)
     answer = command("info", "digits")
     assert (answer.code, answer.out, answer.err) == (1, "", f"multimargin info: {line}\n")
-
-
-def test_help_of_a_method_that_is_named_in_one_word(command) -> None:
-    answer = command("fit", "--method=mlodm", "--help")
-    assert answer.code == 0
-    assert "Options of the method" in answer.out
-    assert "--theta" in answer.out
-    assert answer.out == command("fit", "--method", "mlodm", "--help").out
 
 
 def test_an_error_inside_of_an_extra_is_not_taken_for_its_absence(

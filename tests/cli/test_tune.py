@@ -3,7 +3,6 @@
 import json
 import shlex
 import signal
-import sys
 
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -126,29 +125,6 @@ def test_wrong_usage(capsys, arguments, message):
 def test_errors(capsys, arguments, message):
     assert run(["tune", "digits", *arguments.split()]) == 1
     assert message in capsys.readouterr().err
-
-
-def test_tunes_a_baseline(capsys):
-    report = found(capsys, "-m", "ml-knn", "--grid", "n_neighbors=1,10", "--full", "--cv", "2")
-    assert report["method"] == "ml-knn"
-    assert [one["parameters"] for one in report["tried"]] == [
-        {"n_neighbors": 1},
-        {"n_neighbors": 10},
-    ]
-
-
-def test_the_worst_of_many_are_counted(capsys):
-    values = ",".join(map(str, range(1, 13)))
-    arguments = ["--method", "llsf", "--grid", f"alpha={values}", "--cv", "2", "--full"]
-    assert run(["tune", "digits", *arguments]) == 0
-    assert "... and 2 that are worse" in capsys.readouterr().out
-
-
-def test_a_picture_needs_matplotlib(capsys, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    arguments = ["--grid", "C=1,8", "--plot", str(tmp_path / "a.png")]
-    assert run(["tune", "digits", *arguments]) == 2
-    assert "--plot needs matplotlib, which is not installed" in capsys.readouterr().err
 
 
 def test_each_setting_is_told_and_edges_are_warned_of(capsys):

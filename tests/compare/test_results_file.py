@@ -35,14 +35,6 @@ def test_numbers_that_are_not_finite_become_null(results: list[Result]) -> None:
     assert row["certificate"] == {"gap": None, "objective": None}
 
 
-def test_line_separators_inside_texts(results: list[Result], results_file: Path) -> None:
-    # JSON allows them in a text, and str.splitlines breaks at them.
-    result = replace(results[0], label_names=["a\u2028b", "c\x85d", "e\nf"])
-    with ResultsFile(results_file) as file:
-        file.append(result)
-    assert read_results(results_file) == [result]
-
-
 def test_every_torn_last_line_is_cut_off(results: list[Result], results_file: Path) -> None:
     first, second = (result.to_line().encode() for result in results)
     for length in (1, 5, 11, 12, len(second) // 2, len(second) - 1):
@@ -109,13 +101,6 @@ def test_second_writer_is_refused(results_file: Path) -> None:
         assert file.results == []
 
 
-def test_folder_is_made(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "folder" / "results.jsonl"
-    with ResultsFile(path):
-        pass
-    assert read_results(path) == []
-
-
 def test_unusable_paths(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"directory"):
         ResultsFile(tmp_path)
@@ -131,13 +116,6 @@ def test_a_damaged_byte_is_named_with_its_line(results: list[Result], results_fi
     results_file.write_bytes(first + b"[" * 100_000 + b"\n")
     with pytest.raises(ValueError, match="line 2 is not JSON"):
         read_results(results_file)
-
-
-def test_names_that_are_not_utf_8(results: list[Result], results_file: Path) -> None:
-    result = replace(results[0], data="caf\udce9", label_names=["a\x00b", "\udce9", "\x1b"])
-    with ResultsFile(results_file) as file:
-        file.append(result)
-    assert read_results(results_file) == [result]
 
 
 def test_a_full_disk_is_named(
@@ -178,3 +156,11 @@ def test_a_full_disk_is_named_when_the_file_closes_too(
 
     with pytest.raises(OSError, match=re.escape(f"No space left on device: '{results_file}'")):
         write()
+
+
+def test_line_separators_inside_texts(results: list[Result], results_file: Path) -> None:
+    # JSON allows them in a text, and str.splitlines breaks at them.
+    result = replace(results[0], label_names=["a\u2028b", "c\x85d", "e\nf"])
+    with ResultsFile(results_file) as file:
+        file.append(result)
+    assert read_results(results_file) == [result]

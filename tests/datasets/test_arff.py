@@ -102,15 +102,6 @@ def test_sparse_mulan_has_the_same_meaning(file: Path, xml: Path) -> None:
     assert_array_equal(data.Y, DENSE_Y)
 
 
-@pytest.mark.parametrize("content", [DENSE, SPARSE], ids=["dense", "sparse"])
-@pytest.mark.parametrize("wanted", [True, False])
-def test_storage_can_be_forced(file: Path, xml: Path, content: str, wanted: bool) -> None:
-    file.write_text(content)
-    X = load_arff(file, xml, sparse=wanted).X
-    assert sparse.issparse(X) is wanted
-    assert_array_equal(X.toarray() if wanted else X, DENSE_X)
-
-
 @pytest.mark.parametrize(("n_nonzero", "is_sparse"), [(1, True), (2, False)])
 def test_dense_file_with_few_nonzeros(file: Path, n_nonzero: int, is_sparse: bool) -> None:
     # 20 values in two rows: 1 is less than a tenth, 2 is not.
@@ -126,13 +117,6 @@ def test_sparse_rows_may_be_empty(file: Path, xml: Path) -> None:
     data = load_arff(file, xml)
     assert_array_equal(data.X.toarray()[4:], [[0, 0, 0, 1, 0, 0]] * 2)
     assert_array_equal(data.Y[4:], [[0, 0]] * 2)
-
-
-def test_sparse_columns_in_any_order(file: Path, xml: Path) -> None:
-    file.write_text(SPARSE.replace("{0 1.5,1 -2,4 1}", "{4 1,1 -2,0 1.5}"))
-    data = load_arff(file, xml)
-    assert_array_equal(data.X.toarray(), DENSE_X)
-    assert_array_equal(data.Y, DENSE_Y)
 
 
 def test_sparse_row_in_a_dense_file(file: Path, xml: Path) -> None:
@@ -173,11 +157,6 @@ def test_two_values_other_than_zero_and_one(file: Path) -> None:
     data = load_arff(file, -1)
     assert_array_equal(data.X, [[0, 1], [1, 0]])
     assert data.feature_names == ("a", "b")
-
-
-def test_numeric_labels(file: Path) -> None:
-    file.write_text("@relation r\n@attribute l numeric\n@attribute a numeric\n@data\n1,3\n0.0,2\n")
-    assert_array_equal(load_arff(file, 1).Y, [[1], [0]])
 
 
 def test_integer_attributes_are_not_cut(file: Path) -> None:
@@ -226,18 +205,6 @@ def test_meka_relation(file: Path, relation: str, labels: tuple[str, ...]) -> No
         "@attribute third {0,1}\n@data\n0,1,1\n"
     )
     assert load_arff(file).label_names == labels
-
-
-@pytest.mark.parametrize("relation", ["tiny", "'tiny-Cards 5'", "'weka.filters.Remove-C 3'", ""])
-def test_relation_without_option(file: Path, relation: str) -> None:
-    file.write_text(DENSE.replace("@relation tiny", f"@relation {relation}"))
-    with pytest.raises(ValueError, match="labels: found None, and no '-C k' in the relation"):
-        load_arff(file)
-
-
-def test_labels_given_overrule_the_relation(file: Path) -> None:
-    file.write_text(DENSE.replace("@relation tiny", "@relation 'tiny: -C 1'"))
-    assert load_arff(file, -2).label_names == ("happy", "Steller's Jay")
 
 
 def test_xml_nested_and_in_another_order(file: Path, xml: Path) -> None:

@@ -6,8 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-import multimargin
-from multimargin.datasets import load, load_debian_tags
+from multimargin.datasets import load_debian_tags
 
 PACKAGES = Path(__file__).parents[3] / "shared/data/debian-tags/debian-tags.jsonl.gz"
 DATA = load_debian_tags()
@@ -41,20 +40,6 @@ def test_the_splits_divide_the_rows_and_hold_every_tag() -> None:
     for rows in (train, test):
         tags = DATA.Y[rows].any(axis=0)
         assert tags.all()
-
-
-def test_known_programs_have_the_tags_one_expects() -> None:
-    def tags(program: str) -> set[str]:
-        return set(np.array(DATA.label_names)[DATA.Y[DATA.sample_names.index(program)] == 1])
-
-    assert {"works-with::audio", "use::editing"} <= tags("audacity")
-    assert {"works-with::image", "interface::x11"} <= tags("gimp")
-
-
-def test_it_is_small_and_found_by_its_name() -> None:
-    file = Path(multimargin.__file__).parent / "datasets" / "debian_tags.npz"
-    assert file.stat().st_size < 400_000
-    assert load("debian-tags").name == load("Debian_Tags").name == "debian tags"
 
 
 @pytest.mark.skipif(not PACKAGES.is_file(), reason="the list of packages is not here")

@@ -1,6 +1,6 @@
 """Statistics against hand counts, and the signs of shifted label columns."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,18 +71,6 @@ def test_all_labels() -> None:
     assert describe(MultilabelData([[1.0]], [[1]])).n_samples == 1
 
 
-def test_it_is_frozen() -> None:
-    with pytest.raises(FrozenInstanceError):
-        describe(tiny()).n_samples = 3  # type: ignore[misc]
-
-
-def test_the_digits() -> None:
-    found = describe(load_digit_attributes())
-    assert found.n_label_sets == 10  # one a digit
-    assert (found.n_samples, found.splits["train"].n_samples) == (1797, 1198)
-    assert found.warnings == ()
-
-
 def shifted(data: MultilabelData, columns: int) -> MultilabelData:
     Y = data.Y.copy()
     rows = data.splits["test"]
@@ -106,13 +94,6 @@ def test_unrelated_frequencies_are_seen_without_a_shift() -> None:
     (warning,) = describe(data).warnings
     assert "the first and the second half of the rows do not correlate" in warning
     assert "one column" not in warning
-
-
-def test_equal_frequencies_have_no_correlation() -> None:
-    Y = np.tile(np.eye(6, dtype=int), (4, 1))
-    data = MultilabelData(np.ones((24, 1)), Y)
-    assert describe(data).frequency_correlation is None
-    assert describe(data).warnings == ()
 
 
 def test_the_public_rcv1_file_is_seen(shared_data: Path) -> None:

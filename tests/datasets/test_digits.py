@@ -37,12 +37,6 @@ def test_labels_follow_their_definition(label: str) -> None:
     assert_array_equal(DATA.Y[:, DATA.label_names.index(label)], expected)
 
 
-def test_closed_loop_is_the_remaining_label() -> None:
-    assert set(DATA.label_names) - set(DEFINITIONS) == {"closed loop"}
-    loops = DATA.Y[:, DATA.label_names.index("closed loop")]
-    assert set(DIGITS.target[loops == 1]) == {0, 6, 8, 9}
-
-
 def test_every_digit_has_its_own_mixed_label_set() -> None:
     label_sets = {
         digit: {tuple(row) for row in DATA.Y[DIGITS.target == digit]} for digit in range(10)

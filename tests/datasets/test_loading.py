@@ -15,7 +15,6 @@ from multimargin.datasets import (
     load,
     load_arff,
     load_arff_features,
-    load_digit_attributes,
     load_mat,
     load_npz,
     load_svmlight,
@@ -45,10 +44,6 @@ def test_every_kind_of_file(tmp_path: Path) -> None:
         assert_array_equal(data.Y, Y, err_msg=name)
         assert data.name == "a"
         assert data.splits == {}
-
-
-def test_digits_need_no_file() -> None:
-    assert_array_equal(load("digits").X, load_digit_attributes().X)
 
 
 def test_a_folder_with_parts(tmp_path: Path) -> None:
@@ -101,11 +96,6 @@ def test_a_name_has_its_labels() -> None:
         load("digits", labels=3)
 
 
-def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"NAME-train and NAME-test.* found no such file"):
-        load(tmp_path)
-
-
 def test_labels_of_an_arff_file(tmp_path: Path) -> None:
     file = tmp_path / "a.arff"
     xml = dump_arff(DATA, file)
@@ -123,13 +113,6 @@ def test_the_header_goes_before_a_stray_xml_file(tmp_path: Path) -> None:
     file.write_text("@relation 'x: -C 1'\n@attribute p {0,1}\n@attribute f numeric\n@data\n1,2\n")
     (tmp_path / "pom.xml").write_text("<project/>")
     assert load(file).label_names == ("p",)
-
-
-def test_a_path_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("emotions").mkdir()
-    np.savez(Path("emotions") / "a.npz", X=X, Y=Y)
-    assert load("emotions").n_samples == 3
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -60,11 +59,6 @@ def test_input_is_not_modified() -> None:
     assert_array_equal(splits["train"], [2, 0])
 
 
-def test_frozen() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        MultilabelData(X, Y).name = "other"  # type: ignore[misc]
-
-
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 def test_split_keeps_its_order(storage: type) -> None:
     data = MultilabelData(storage(X), Y, splits={"train": [2, 0], "test": [1]})
@@ -81,13 +75,6 @@ def test_unknown_split() -> None:
     data = MultilabelData(X, Y, splits={"train": [0]})
     with pytest.raises(KeyError, match=r"'test'.*\['train'\]"):
         data.train_test()
-
-
-def test_repr_is_one_short_line() -> None:
-    data = MultilabelData(sparse.csr_array(X), Y, name="tiny", splits={"train": [0, 1]})
-    assert repr(data) == (
-        "MultilabelData('tiny', 3 samples, 2 sparse features, 3 labels, splits={'train': 2})"
-    )
 
 
 @pytest.mark.parametrize(
@@ -154,11 +141,6 @@ def test_concatenate_refuses_other_columns(other: dict[str, object], message: st
     second = MultilabelData(**{"X": X, "Y": Y, **other})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=message):
         MultilabelData.concatenate({"a": MultilabelData(X, Y), "b": second})
-
-
-def test_concatenate_needs_a_part() -> None:
-    with pytest.raises(ValueError, match="parts: found no part"):
-        MultilabelData.concatenate({})
 
 
 def test_names_of_instances_are_kept_where_every_part_has_them() -> None:

@@ -90,11 +90,6 @@ def test_cut_short(tmp_path: Path) -> None:
         load_npz(file)
 
 
-def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"path: there is no file .*none\.npz"):
-        load_npz(tmp_path / "none.npz")
-
-
 @pytest.mark.parametrize("changes", [{"indices": np.eye(2, dtype=int)}, {"indptr": np.ones(3)}])
 def test_malformed_sparse_features(tmp_path: Path, changes: dict[str, Any]) -> None:
     csr = sparse.csr_array(np.eye(2))

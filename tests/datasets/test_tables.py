@@ -13,7 +13,6 @@ from multimargin.datasets import MultilabelData, load, load_table
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.datasets.tables import (
     TableColumns,
-    read_frame,
     table_of,
     to_pandas,
     warn_of_row_numbers,
@@ -53,11 +52,6 @@ def test_labels_by_names_patterns_and_places(labels: Any, names: tuple[str, ...]
     places = [("tag:x", "tag:y", "z").index(name) for name in names]
     assert_array_equal(table.Y, Y[:, places])
     assert not set(names) & set(table.feature_names)
-
-
-def test_first_columns() -> None:
-    frame = FRAME[["tag:x", "tag:y", "size"]]
-    assert table_of(frame, TableColumns("first:2")).feature_names == ("size",)
 
 
 def test_a_frame_becomes_numbers_with_names() -> None:
@@ -225,12 +219,6 @@ def test_damaged_files(content: bytes, message: str, tmp_path: Path) -> None:
         load_table(tmp_path / "none.csv", labels="a,b")
 
 
-def test_an_index_that_pandas_wrote_is_no_feature(tmp_path: Path) -> None:
-    file = tmp_path / "few.csv"
-    FRAME.to_csv(file)
-    assert list(read_frame(file).columns) == list(FRAME.columns)
-
-
 def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("x,a,b\n1,1,\n2,,0\n3,0,1\n4,yes,no\n")
@@ -288,13 +276,6 @@ def test_files_that_are_no_tables(
     file.write_bytes(content.replace(b",", b"\t") if ending == ".tsv" else content)
     with pytest.raises(ValueError, match=message.replace(".csv", ending)):
         load_table(file, labels="a,b")
-
-
-def test_one_tag_is_too_few(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    pd.DataFrame({"x": [1.0, 2.5, 2.0], "tags": ["a", "a", ""]}).to_csv(file, index=False)
-    with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
-        load_table(file, tags_column="tags")
 
 
 def test_a_column_that_numbers_the_rows_is_told() -> None:

@@ -177,16 +177,6 @@ def test_a_search_and_a_precomputed_kernel(kernel: str, random, tmp_path: Path) 
     assert_same(RankSVM(kernel="precomputed").fit(K[:100], Y[:100]), K, tmp_path)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_classes_are_one_label_a_row(n_classes: int, random, tmp_path: Path) -> None:
-    X, _ = random
-    y = np.array(list("abcd"))[np.argsort(X[:, :n_classes], axis=1)[:, 0]]
-    model = RankSVM().fit(X[:100], y[:100])
-    found = answers(model, X, tmp_path)
-    assert_array_equal(found["labels"].sum(axis=1), 1)
-    assert_array_equal(model.classes_[found["labels"].argmax(axis=1)], model.predict(X))
-
-
 @pytest.mark.parametrize("at_least_one", [False, True])
 @pytest.mark.parametrize("threshold", ["micro", 0.9, LabelsThreshold()])
 def test_probabilities(digits, tmp_path: Path, threshold: Any, at_least_one: bool) -> None:
@@ -222,30 +212,12 @@ def test_label_ranker(digits, tmp_path: Path, kind: str) -> None:
     assert_allclose(found["probabilities"], model.predict_proba(X_test), atol=1e-8)
 
 
-def test_probabilities_of_equal_scores(random, tmp_path: Path) -> None:
-    X, Y = random
-    model = CalibratedClassifier(RankSVM(kernel="linear", random_state=0), cv=2).fit(X, Y)
-    model.estimator_.coef_[1] = model.estimator_.coef_[0]
-    model.estimator_.intercept_[1] = model.estimator_.intercept_[0]
-    found = answers(model, X, tmp_path)
-    assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-9)
-
-
 def test_the_decision_function_of_the_estimator(digits, tmp_path: Path) -> None:
     X, X_test, Y, _ = digits
     model = ThresholdedClassifier(
         RankSVM(kernel="linear", random_state=0), cv=2, response_method="decision_function"
     ).fit(X, Y)
     assert_same(model, X_test, tmp_path)
-
-
-def test_rows_without_a_support_vector(tmp_path: Path) -> None:
-    X = np.zeros((20, 2))
-    Y = np.tile([[1, 0], [0, 1]], (10, 1))
-    model = RankSVM(C=1e-9).fit(X, Y)
-    model.dual_coef_, model.support_vectors_ = np.zeros((0, 2)), np.zeros((0, 2))
-    model.support_ = np.zeros(0, dtype=int)
-    assert_same(model, X, tmp_path)
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])

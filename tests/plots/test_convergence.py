@@ -12,8 +12,6 @@ from multimargin import LLSF, MLRL, RankCVM, RankSVM
 from multimargin.measures import get_scorer
 from multimargin.plots import (
     ConvergenceDisplay,
-    LabelCorrelationDisplay,
-    LabelFeatureCountDisplay,
 )
 
 
@@ -69,14 +67,6 @@ def test_input_is_checked(data, rank_svm):
         ConvergenceDisplay({"a": nothing}).plot()
 
 
-def test_the_exact_solver_took_no_rounds_to_time(data):
-    X, Y = data
-    exact = MLRL(0.1, solver="exact").fit(X[:10], Y[:10, 1:])
-    with pytest.raises(ValueError, match="history of 'MLRL' has no seconds"):
-        ConvergenceDisplay.from_estimator(exact, x="seconds")
-    assert ConvergenceDisplay.from_estimator(exact).lines_[0].get_xdata().tolist() == [1]
-
-
 def test_pipelines_and_searches_show_the_method_inside(data, rank_svm):
     X, Y = data
     pipeline = make_pipeline(StandardScaler(), RankSVM(random_state=0)).fit(X, Y)
@@ -93,13 +83,3 @@ def test_pipelines_and_searches_show_the_method_inside(data, rank_svm):
     np.testing.assert_array_equal(display.histories["RankSVM 1"]["primal"], best)
     with pytest.raises(TypeError, match="SVC, which has no history_"):
         ConvergenceDisplay.from_estimator(make_pipeline(SVC()).fit(X, Y[:, 0]))
-
-
-def test_other_displays_look_inside_too(data):
-    X, Y = data
-    mlrl = make_pipeline(MLRL(0.01)).fit(X, Y)
-    shown = LabelCorrelationDisplay.from_estimator(mlrl).correlation
-    np.testing.assert_array_equal(shown, mlrl[-1].label_correlation_)
-    llsf = make_pipeline(LLSF()).fit(X, Y)
-    counts = LabelFeatureCountDisplay.from_estimator(llsf).counts
-    np.testing.assert_array_equal(counts, llsf[-1].label_specific_features_.sum(axis=1))

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 
 from multimargin.plots import CriticalDifferenceDisplay
 
@@ -34,13 +33,6 @@ def test_bars_follow_p_values_in_any_order():
     display = CriticalDifferenceDisplay(pd.Series(RANKS), p_values).plot()
     assert bars_of(display) == [(1.0, 2.0), (2.0, 3.5)]
     assert bars_of(CriticalDifferenceDisplay(RANKS, p_values, alpha=0.25).plot()) == [(1.0, 2.0)]
-
-
-def test_an_axes_given_is_used():
-    figure, ax = pyplot.subplots(figsize=(5, 2))
-    display = CriticalDifferenceDisplay(RANKS, critical_difference=1.2).plot(ax=ax)
-    assert display.ax_ is ax
-    assert figure.get_size_inches().tolist() == [5, 2]
 
 
 # Up to Matplotlib 3.10, a name that leaves no room for the axes.

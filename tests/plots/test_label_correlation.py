@@ -27,20 +27,6 @@ def test_the_matrix_and_its_numbers_are_drawn(data):
     assert tick_names(display.ax_.xaxis) == tick_names(display.ax_.yaxis) == list("abcd")
 
 
-def test_an_axes_given_is_used(data):
-    _, ax = pyplot.subplots()
-    display = LabelCorrelationDisplay.from_estimator(
-        MLRL(0.01).fit(*data), ax=ax, include_values=False, colorbar=False
-    )
-    assert display.ax_ is ax
-    assert display.text_ is None
-
-
-def test_numbers_are_white_on_dark_cells():
-    texts = LabelCorrelationDisplay([[1.0, 0.1], [-1.0, 1.0]]).plot().text_
-    assert [text.get_color() for text in texts.ravel()] == ["white", "black", "white", "white"]
-
-
 @pytest.mark.parametrize("q", first_fast([1, 20, 100, 400], 2))
 def test_names_do_not_overlap(q):
     names = [

@@ -55,12 +55,6 @@ def test_of_many_labels_those_of_most_rows_are_shown():
         display.plot(n_labels=0)
 
 
-def test_several_models_share_one_measure(data, rank_svm, mlodm):
-    display = LabelMeasuresDisplay.from_estimator([rank_svm, mlodm], *data, measure="recall")
-    assert [text.get_text().strip() for text in display.legend_.get_texts()] == ["RankSVM", "MLODM"]
-    assert display.ax_.get_xlabel() == "Recall"
-
-
 def test_one_label_and_very_many():
     LabelMeasuresDisplay.from_predictions([[1], [0]], [[1], [1]])
     rng = np.random.default_rng(0)
@@ -88,9 +82,3 @@ def test_input_is_checked(data, rank_svm):
         LabelMeasuresDisplay({"a": short}, [1, 2])
     with pytest.raises(ValueError, match="measures of 'a' lack 'precision'"):
         LabelMeasuresDisplay({"a": {"f1": [1.0]}}, [1])
-
-
-@pytest.mark.parametrize("support", [[], [[1, 2]]])
-def test_malformed_support(support):
-    with pytest.raises(ValueError, match=r"support has shape .*; expected \(q,\), one a label"):
-        LabelMeasuresDisplay({"a": np.ones((3, 2))}, support)

@@ -5,10 +5,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 
 from multimargin import RankSVM
 from multimargin.plots import MarginDistributionDisplay
@@ -56,14 +54,6 @@ def test_normalized_margins_do_not_depend_on_the_scale(data, rank_svm):
     assert len(display.legend_.get_texts()) == 2
 
 
-def test_other_scoring_estimators_are_welcome(data):
-    X, Y = data
-    display = MarginDistributionDisplay.from_estimator(
-        {"one-vs-rest": OneVsRestClassifier(LinearSVC()).fit(X, Y)}, X, Y
-    )
-    assert list(display.margins) == ["one-vs-rest"]
-
-
 def test_pipelines_and_searches_show_the_margins_before_thresholds(data):
     X, Y = data
     # One threshold for each label: it changes the margins of the decision function.
@@ -73,11 +63,6 @@ def test_pipelines_and_searches_show_the_margins_before_thresholds(data):
     display = MarginDistributionDisplay.from_estimator(search, X, Y)
     scaled = StandardScaler().fit_transform(X)
     np.testing.assert_allclose(display.margins["RankSVM"], model.fit(scaled, Y).margins(scaled, Y))
-
-
-def test_models_of_one_class_are_numbered(data, rank_svm):
-    display = MarginDistributionDisplay.from_estimator([rank_svm, rank_svm], *data)
-    assert list(display.margins) == ["RankSVM 1", "RankSVM 2"]
 
 
 def test_input_is_checked(data, rank_svm):

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, validation_curve
 from sklearn.pipeline import make_pipeline
@@ -12,7 +11,6 @@ from sklearn.preprocessing import StandardScaler
 from multimargin import RankSVM
 from multimargin.measures import get_scorer
 from multimargin.plots import ParameterCurveDisplay
-from multimargin.plots.parameter_axis import ParameterAxis
 
 MEASURES = {name: get_scorer(name) for name in ("micro_f1", "neg_ranking_loss")}
 
@@ -113,14 +111,6 @@ def test_failed_fits_and_missing_cells_stay_empty():
     ]
 
 
-def test_a_parameter_that_some_candidates_lack():
-    masked = np.ma.array([1.0, 2.0, 0.0], mask=[False, False, True], dtype=object)
-    display = ParameterCurveDisplay.from_cv_results(
-        results(C=masked, kernel=["rbf", "rbf", "linear"], score=[0.1, 0.2, 0.9]), parameters="C"
-    )
-    assert display.lines_[0].get_xdata().tolist() == [1.0, 2.0]
-
-
 def test_values_that_are_no_numbers():
     display = ParameterCurveDisplay.from_cv_results(
         results(model=[None, RankSVM(C=3.0), True], score=[0.1, 0.3, 0.2])
@@ -197,15 +187,3 @@ def test_malformed_results():
         ParameterCurveDisplay.from_cv_results(broken)
     with pytest.raises(TypeError, match="means of 'f1' is not an array of numbers"):
         ParameterCurveDisplay({"C": [1]}, {"f1": ["high"]})
-
-
-@pytest.mark.parametrize(
-    ("values", "scale"),
-    [([1, 4, 16], "log"), ([0.1, 0.3, 1.0], "log"), ([1, 2, 3], "linear"), ([1, 9], "linear")],
-)
-def test_what_is_spaced_by_factors_is_drawn_so(values, scale):
-    axis = ParameterAxis.of("C", values)
-    axes = pyplot.subplots()[1]
-    axis.draw(axes, "x", None)
-    assert axes.get_xscale() == scale
-    pyplot.close("all")

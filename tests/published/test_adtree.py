@@ -108,17 +108,3 @@ def test_one_rule_by_hand():
     second = 0.5 * math.log(2 * math.exp(-everywhere) + 1)
     first = 0.5 * math.log(3)
     assert_allclose(model.votes_[0], [[-first, second], [first, second]])
-
-
-def test_it_stops_where_nothing_can_be_split():
-    X, Y = np.zeros((6, 2)), np.array([[0, 1]] * 4 + [[1, 0]] * 2)
-    model = ADTree().fit(X, Y)
-    assert model.nodes_.size == 0
-    assert_allclose(model.label_scores(X[:1]), [[0.5 * math.log(3 / 5), 0.5 * math.log(5 / 3)]])
-
-
-def test_it_learns_what_one_condition_cannot():
-    rng = np.random.default_rng(1)
-    X = rng.random((200, 2))
-    Y = np.column_stack([(X[:, 0] > 0.4) & (X[:, 1] > 0.4), X[:, 0] > 0.7]).astype(int)
-    assert (ADTree(n_rounds=10).fit(X, Y).predict(X) == Y).mean() > 0.97

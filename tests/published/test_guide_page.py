@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from published import guide
-
 PAPERS = Path(__file__).parents[2] / "benchmarks" / "papers.py"
 PAGE = """# Tables
 
@@ -27,27 +25,6 @@ What the table says.
 <!-- mlodm/table-1 -->
 <!-- end -->
 """
-
-
-def test_marks_are_found_in_order() -> None:
-    assert guide.marked_parts(PAGE) == ["llsf/table-I", "mlodm/table-1"]
-
-
-def test_only_what_was_printed_is_written() -> None:
-    new = guide.filled(PAGE, {"llsf/table-I": "\n| new |\n"})
-    assert new == PAGE.replace("\nold\n", "\n| new |\n")
-    assert guide.filled(new, {"llsf/table-I": "\nold\n"}) == PAGE
-
-
-def test_an_empty_block_is_filled() -> None:
-    new = guide.filled(PAGE, {"mlodm/table-1": "a"})
-    assert new.endswith("<!-- mlodm/table-1 -->\n\na\n\n<!-- end -->\n")
-    assert "\nold\n" in new
-
-
-def test_seconds_go_into_the_third_column() -> None:
-    new = guide.with_seconds(PAGE, {"llsf/table-I": 11.6})
-    assert new == PAGE.replace("| 8 s |", "| 12 s |")
 
 
 def test_the_command_fills_a_page(

@@ -103,13 +103,6 @@ def test_a_path_by_hand():
     assert_array_equal(model.predict(X), [[0, 1], [0, 1], [1, 0], [1, 0]])
 
 
-def test_rows_that_nothing_joins_to_a_labelled_row():
-    X = np.array([[0.0], [0.1], [0.2], [100.0], [100.1]])
-    Y = np.array([[1, 0], [1, 1], [-1, -1], [-1, -1], [-1, -1]])
-    model = MLGRF(n_neighbors=1, gamma=1.0).fit(X, Y)
-    assert_allclose(model.transduced_scores_[3:], [[1.0, 0.5]] * 2)
-
-
 @pytest.mark.parametrize("model", METHODS, ids=lambda m: type(m).__name__)
 def test_rows_of_the_fit_and_new_rows(model):
     X, Y = problem(n=40)
@@ -138,9 +131,3 @@ def test_sparse_features_and_classes(model):
     codes = np.where(y == "b", 1, 0)
     codes[25:] = -1
     assert (model.fit(X, codes).predict(X)[25:] == (y == "b")[25:]).mean() > 0.6
-
-
-@pytest.mark.parametrize("model", METHODS, ids=lambda m: type(m).__name__)
-def test_half_labelled_rows_are_refused(model):
-    with pytest.raises(ValueError, match="y has -1 beside other values, first in row 1"):
-        model.fit(np.zeros((3, 1)), np.array([[0, 1], [-1, 1], [1, 0]]))

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from published.comparison import AVERAGE_PRECISION, ONE_ERROR, chosen
+from published.comparison import AVERAGE_PRECISION, ONE_ERROR
 from published.layout import means, print_measures, print_t_tests
 from published.printed import printed
 
@@ -45,16 +45,6 @@ def test_published_and_ours_stand_below_each_other(capsys: pytest.CaptureFixture
     assert tallies == ["as good as printed: 2 of 3", "as good as printed: 3 of 3"]
 
 
-def test_a_footer_gets_both_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    def smallest(table: pd.DataFrame, _: object) -> list[tuple[str, dict[str, str]]]:
-        return [("smallest", {str(m): f"{table[m].min():.2f}" for m in table})]
-
-    print_measures("T", MEASURES[:1], ["A"], FOUND, PUBLISHED, digits=2, footer=smallest)
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["smallest", "published", "0.25"] in lines
-    assert ["smallest", "ours", "0.25"] in lines
-
-
 def test_t_tests_are_counted_over_data_sets(capsys: pytest.CaptureFixture[str]) -> None:
     found = {
         ("x", "A"): [[0.10], [0.11], [0.12]],
@@ -66,12 +56,6 @@ def test_t_tests_are_counted_over_data_sets(capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().out
     assert "1/1/0 (x win, y tie)" in out
     assert "8/1/0" in out
-
-
-def test_data_sets_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen(("x", "y")) == ["x", "y"]
-    monkeypatch.setenv("MULTIMARGIN_ONLY", "y z")
-    assert chosen(("x", "y")) == ["y"]
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from published.rivals import LEAD
 from published.rivals.bayesian_network import (
-    descendants,
     family_score,
     learn_structure,
-    topological_order,
 )
 
 
@@ -97,15 +95,6 @@ def test_chain_is_found_and_the_bound_on_parents_kept():
     joined = {frozenset((child, p)) for child, family in enumerate(parents) for p in family}
     assert joined == {frozenset((1, 2)), frozenset((0, 2))}
     assert learn_structure(states, max_parents=0, sample_size=1.0) == [()] * 4
-
-
-def test_order_and_descendants():
-    parents = [(2,), (), (1,), (0, 1)]
-    assert topological_order(parents) == [1, 2, 0, 3]
-    expected = np.zeros((4, 4), dtype=bool)
-    for ancestor, descendant in [(2, 0), (1, 2), (1, 0), (0, 3), (1, 3), (2, 3)]:
-        expected[ancestor, descendant] = True
-    assert_array_equal(descendants(parents), expected)
 
 
 def test_steps():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -10,7 +9,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from published.rivals import LIFT
-from tests.support.subsets import first_fast
 
 
 @pytest.fixture
@@ -64,13 +62,3 @@ def test_labels_of_one_class_and_duplicates(problem):
     assert (scores[:, 0] == -1).all()
     assert (scores[:, 1] == 1).all()
     assert np.isfinite(scores).all()
-
-
-@pytest.mark.parametrize("backend", first_fast(["threading", "loky"], 1))
-def test_the_number_of_threads_changes_nothing(problem, backend):
-    X, Y, X_test = problem
-    with parallel_config(backend=backend):
-        one, two = (
-            LIFT(n_jobs=jobs, random_state=0).fit(X, Y).label_scores(X_test) for jobs in (1, 2)
-        )
-    assert np.array_equal(one, two)

@@ -35,13 +35,6 @@ def test_a_run_is_made_once_and_kept_with_its_seconds(file: Path) -> None:
     assert kept["a"]["seconds"] >= 0.0
 
 
-def test_without_a_file_a_run_is_kept_in_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_made", {})
-    run = Counter()
-    assert runs.once("a", run) == runs.once("a", run)
-    assert run.made == 1
-
-
 def test_an_interruption_keeps_what_was_finished(file: Path) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
@@ -65,17 +58,3 @@ def test_stored_runs_alone_are_shown(file: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(LookupError, match="missing has not been run"):
         runs.once("missing", run)
     assert run.made == 1
-
-
-def test_the_seconds_are_those_of_the_runs_asked_for(file: Path) -> None:
-    file.write_text(
-        json.dumps({name: {"value": 0, "seconds": s} for name, s in (("a", 2.0), ("b", 3.0))}),
-        encoding="utf-8",
-    )
-    runs.seconds_asked()
-    runs.once("a", Counter())
-    assert runs.seconds_asked() == 2.0
-    runs.once("a", Counter())
-    runs.once("b", Counter())
-    assert runs.seconds_asked() == 5.0
-    assert runs.seconds_asked() == 0.0

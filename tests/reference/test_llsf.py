@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 from sklearn.svm import LinearSVC
 
 from multimargin.reference import llsf
@@ -44,13 +43,6 @@ def test_exact_model_is_optimal(shape, alpha):
         X, Y = random_problem(seed, *shape)
         _, W = llsf.problem_3(X, Y, alpha, 0.3)
         assert kkt_residual(X, Y, W, alpha, 0.3) < 1e-4
-
-
-def test_without_correlations_it_is_a_lasso_a_label():
-    X, Y = random_problem(4, 20, 6, 3)
-    _, W = llsf.problem_3(X, Y, 0.0, 0.5)
-    lasso = Lasso(alpha=0.5 / 20, fit_intercept=False, tol=1e-12, max_iter=100_000).fit(X, Y)
-    np.testing.assert_allclose(W, lasso.coef_.T, atol=1e-5)
 
 
 def test_published_loop_reaches_the_optimum_where_the_problem_is_convex():

@@ -23,18 +23,6 @@ def theta_matrix(K, Y):
     return (H.T @ H) * K[np.ix_(i, i)]
 
 
-def test_pairs_are_listed_by_instance_then_relevant_then_irrelevant_label():
-    Y = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
-    triples = np.transpose(rank_svm.pairs(Y)).tolist()
-    assert triples[:4] == [[0, 0, 1], [0, 0, 3], [0, 2, 1], [0, 2, 3]]
-    assert triples[4:] == [[3, 3, 0], [3, 3, 1], [3, 3, 2]]
-    np.testing.assert_allclose(rank_svm.upper_bounds(Y, 6.0), [1.5] * 4 + [2.0] * 3)
-    H, alpha = rank_svm.coefficients(Y), np.arange(7.0)
-    beta = rank_svm.proxy(alpha, Y)
-    np.testing.assert_allclose(beta[0], H[:, :4] @ alpha[:4])
-    np.testing.assert_allclose(beta[3], H[:, 4:] @ alpha[4:])
-
-
 def test_one_pair_by_hand():
     # Features of one row, and a second one to which the bias belongs: w = a x.
     X, Y = np.array([[1.0], [-1.0]]), np.array([[1, 0], [0, 1]])
@@ -148,14 +136,6 @@ def test_frank_wolfe_converges_at_the_rate_of_theorem_1():
     p = np.arange(1, 101)
     bound = 2 * np.linalg.norm(theta_matrix(K, Y)) * (upper @ upper) / (p + 1 / lam[0] - 1)
     assert (W - optimum <= bound).all()
-
-
-def test_frank_wolfe_stops_by_its_rule():
-    X, Y = small_problem(10)
-    _, _, history = rank_svm.frank_wolfe(X @ X.T, Y, 1.0, epsilon=0.5)
-    z = np.transpose(history)[1]
-    assert abs(z[-1]) <= 0.5 < abs(z[:-1]).min()
-    assert len(rank_svm.frank_wolfe(X @ X.T, Y, 1.0, epsilon=0.0, M=7)[2]) == 7
 
 
 def test_the_features_of_a_kernel_are_a_factor_of_it():

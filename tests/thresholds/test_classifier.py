@@ -145,25 +145,6 @@ def test_what_in_sample_scores_would_have_leaked():
     assert abs(model.threshold_.f1_.mean() - macro_f1(Y_test, ours)) < 0.1
 
 
-class Spy(BaseEstimator):
-    """Remembers which rows it was fitted on and refuses to score them during the search."""
-
-    def fit(self, X, y):
-        self.seen_ = {*X[:, 0].tolist()}
-        return self
-
-    def decision_function(self, X):
-        if len(self.seen_) < 60:
-            assert self.seen_.isdisjoint(X[:, 0].tolist())
-        return np.column_stack([X[:, 0], -X[:, 0]])
-
-
-def test_no_row_is_scored_by_a_model_that_has_seen_it():
-    X = np.arange(60.0)[:, None]
-    Y = np.column_stack([X[:, 0] > 30, X[:, 0] < 20]).astype(int)
-    ThresholdedClassifier(Spy(), cv=KFold(5, shuffle=True, random_state=0)).fit(X, Y)
-
-
 def test_repeated_and_partial_folds():
     X, Y = problem()
     folds = ShuffleSplit(3, test_size=0.4, random_state=0)
@@ -195,17 +176,6 @@ def test_precomputed_kernel():
     np.testing.assert_allclose(
         ours.threshold_.thresholds_, theirs.threshold_.thresholds_, atol=1e-6
     )
-
-
-def test_search_over_the_threshold():
-    X, Y = problem()
-    search = GridSearchCV(
-        ThresholdedClassifier(RankSVM(random_state=0), cv=3),
-        {"threshold": ["labels", "count", "scores"], "estimator__C": [0.5, 2.0]},
-        scoring=get_scorer("macro_f1"),
-        cv=2,
-    ).fit(X, Y)
-    assert search.predict(X).shape == Y.shape
 
 
 @pytest.mark.parametrize("method", [RankSVM, RankCVM, RankHLapSVM, MLODM, LLSF])

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVR
 
 from multimargin.thresholds import (
@@ -66,14 +65,6 @@ def test_hamming_thresholds_by_hand():
     }
     for y, t in cases.items():
         assert hamming_thresholds(F, [y])[0] == t
-
-
-def test_hamming_thresholds_of_ties():
-    # A relevant and an irrelevant label share a score: no threshold comes between them.
-    F, Y = [[1.0, 1.0, 0.0]], [[1, 0, 0]]
-    assert hamming_thresholds(F, Y)[0] == 0.5
-    assert hamming_thresholds([[1.0, 1.0, 1.0]], [[1, 0, 0]])[0] == 2.0
-    assert hamming_thresholds([[0.0, -0.0]], [[1, 0]])[0] == -1.0
 
 
 @pytest.mark.parametrize(
@@ -135,14 +126,6 @@ def test_scores_threshold_is_the_minimum_norm_solution(n, q, sum_zero):
     )
     if sum_zero:
         assert abs(threshold.coef_.sum()) < 1e-11
-
-
-def test_scores_threshold_predicts_like_linear_regression():
-    F, Y = scores_and_labels(np.random.default_rng(4), 80, 6, sum_zero=False)
-    regression = LinearRegression().fit(F, hamming_thresholds(F, Y))
-    threshold = ScoresThreshold().fit(F, Y)
-    np.testing.assert_allclose(threshold.coef_, regression.coef_, rtol=1e-10)
-    np.testing.assert_allclose(threshold.predict(F), regression.predict(F), rtol=1e-10)
 
 
 @pytest.mark.parametrize(("dtype", "noise"), [(np.float64, 1e-12), (np.float32, 1e-7)])
@@ -217,12 +200,6 @@ def test_features_threshold_of_other_kinds_of_features(make):
     np.testing.assert_allclose(found, dense.predict(F, X), rtol=1e-9, atol=1e-12)
 
 
-def test_features_threshold_warns_when_it_does_not_converge():
-    X, F, Y = features_problem(np.random.default_rng(8))
-    with pytest.warns(ConvergenceWarning):
-        FeaturesThreshold(C=100.0, max_iter=1, random_state=0).fit(F, Y, X)
-
-
 def test_constant_threshold():
     F = np.zeros((4, 3))
     np.testing.assert_array_equal(ConstantThreshold(0.5).predict(F), np.full(4, 0.5))
@@ -253,12 +230,6 @@ def test_make_threshold():
     assert not hasattr(copy, "coef_")
 
 
-@pytest.mark.parametrize("wrong", ["score", None, True, np.nan, np.inf, [0.5], np.zeros(3), 1j])
-def test_make_threshold_refuses(wrong):
-    with pytest.raises(ValueError, match=r"^threshold is .*; expected "):
-        make_threshold(wrong)
-
-
 ALL = [
     ScoresThreshold(),
     FeaturesThreshold(random_state=0),
@@ -272,13 +243,6 @@ ALL = [
 
 @pytest.mark.parametrize("threshold", ALL, ids=lambda threshold: type(threshold).__name__)
 class TestEveryThreshold:
-    def test_clone_and_pickle(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(9))
-        fitted = clone(threshold).fit(F, Y, X)
-        assert clone(fitted).get_params() == threshold.get_params()
-        again = pickle.loads(pickle.dumps(fitted))
-        np.testing.assert_array_equal(again.predict(F, X), fitted.predict(F, X))
-
     def test_inputs_are_not_modified(self, threshold):
         X, F, Y = features_problem(np.random.default_rng(10))
         # Column-major float64 scores are what LAPACK could overwrite in place.
@@ -299,24 +263,18 @@ class TestEveryThreshold:
                 clone(threshold).fit(F.tolist(), labels, X).predict(F, X), expected
             )
 
-    def test_two_labels(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(12), q=2)
-        found = clone(threshold).fit(F, Y, X).predict(F[:3], X[:3])
-        assert found.shape == ((3, 2) if isinstance(threshold, LabelsThreshold) else (3,))
-        assert np.isfinite(found).all()
-
-    def test_predicted_labels_are_above_the_threshold(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(16))
+    @pytest.mark.parametrize("q", [2, 5])
+    def test_predicted_labels_are_above_the_threshold(self, threshold, q):
+        X, F, Y = features_problem(np.random.default_rng(16), q=q)
         fitted = clone(threshold).fit(F, Y, X)
+        assert clone(fitted).get_params() == threshold.get_params()
         t = fitted.predict(F, X)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(F, X), t)
+        assert t.shape == (F.shape if isinstance(threshold, LabelsThreshold) else F.shape[:1])
         over = F - (t if t.ndim == 2 else t[:, None])
         np.testing.assert_array_equal(fitted.decision_function(F, X), over)
-        np.testing.assert_array_equal(fitted.predict_labels(F, X), (over > 0).astype(int))
-
-    def test_rescaled(self, threshold):
-        X, F, Y = features_problem(np.random.default_rng(17))
-        fitted = clone(threshold).fit(F, Y, X)
         expected = fitted.predict_labels(F, X)
+        np.testing.assert_array_equal(expected, (over > 0).astype(int))
         assert fitted.rescale(4.0) is fitted
         if not isinstance(threshold, ConstantThreshold):
             np.testing.assert_array_equal(fitted.predict_labels(4.0 * F, X), expected)

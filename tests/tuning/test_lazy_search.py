@@ -153,13 +153,6 @@ def test_pipelines_folds_jobs_and_pickle(backend):
     assert clone(one).get_params()["start"] is None
 
 
-def test_verbose(capsys):
-    run({"a": [0, 2], "b": [0, 3]}, start={"a": 2}, verbose=1)
-    printed = capsys.readouterr().out.splitlines()
-    assert "a: best 0 of 2, score -5" in printed
-    assert "b: best 0 of 2, score -5" in printed
-
-
 def test_refusals():
     X, Y = problem()
     for arguments, message in (

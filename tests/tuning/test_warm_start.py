@@ -7,7 +7,6 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import FitFailedWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -138,14 +137,6 @@ def test_failures():
         search.set_params(error_score="raise").fit(X, Y)
 
 
-def test_verbose(capsys):
-    X, Y = problem()
-    WarmStartGridSearchCV(RankSVM(random_state=0), GRID, cv=2, verbose=1).fit(X, Y)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert lines[0].startswith("{'gamma': 0.1}: best C ")
-
-
 def test_refusals():
     X, Y = problem()
     for arguments, message in (
@@ -162,12 +153,6 @@ def test_refusals():
         )
         with pytest.raises((TypeError, ValueError), match=message):
             search.fit(X, Y)
-
-
-def test_one_dimensional_targets():
-    X, Y = problem()
-    search = WarmStartGridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y[:, 0])
-    assert search.score(X, Y[:, 0]) > 0.5
 
 
 def test_names_of_the_columns_are_those_of_the_best():

@@ -16,7 +16,6 @@ import joblib
 import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -547,28 +546,6 @@ def test_jobs_after_a_death_run_one_at_a_time(
     # The one that died is replaced, and none is left behind.
     assert len(pools) == 2
     assert not any(pool.open for pool in pools)
-
-
-class Waiting(ThreadingBackend):
-    """A backend of joblib that returns nothing before all is done."""
-
-    supports_return_generator = False
-
-
-def test_backends_that_return_all_at_once(data: MultilabelData) -> None:
-    joblib.register_parallel_backend("waiting", Waiting)
-    with joblib.parallel_config(backend="waiting", n_jobs=2):
-        found = run_experiment(data, METHODS, cv=2)
-    assert [r.measures for r in found] == [r.measures for r in run_experiment(data, METHODS, cv=2)]
-
-
-def test_no_progress_without_rich(
-    data: MultilabelData, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    (result,) = run_experiment(data, {"bad": Failing()}, cv="official", progress=True)
-    assert result.failed
-    assert capsys.readouterr().err == ""
 
 
 def test_unknown_labels_in_all_rows_are_a_failure(data: MultilabelData) -> None:

@@ -3,7 +3,6 @@ import importlib
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -89,12 +88,6 @@ def test_nothing_comes_from_elsewhere(outline: Outline, document: str) -> None:
     assert "https://" not in document
 
 
-def test_names_are_escaped(outline: Outline, document: str) -> None:
-    assert "script" not in outline.tags
-    assert "&lt;script&gt;alert" in document
-    assert NASTY not in document
-
-
 def test_pictures(outline: Outline, document: str) -> None:
     from matplotlib.image import imread
 
@@ -115,12 +108,6 @@ def test_pictures(outline: Outline, document: str) -> None:
         assert pixels.std() > 0.01  # something is drawn
 
 
-def test_figures_are_closed(document: str) -> None:
-    from matplotlib import pyplot
-
-    assert pyplot.get_fignums() == []
-
-
 def test_sections(document: str) -> None:
     for words in (
         "Win/tie/loss of",
@@ -134,12 +121,6 @@ def test_sections(document: str) -> None:
         "5 methods on 2 data sets: 20 fits, 4 of them failed.",
     ):
         assert words in document
-
-
-def test_one_result_is_enough(data: MultilabelData) -> None:
-    document = make_report(run_experiment(data, ["dummy"], cv="official"))
-    assert "1 method on 1 data set: 1 fit." in document
-    assert "Failures" not in document
 
 
 def test_everything_failed(results: list[Result]) -> None:
@@ -164,13 +145,6 @@ def test_without_matplotlib(results: list[Result], monkeypatch: pytest.MonkeyPat
     assert "<img" not in document
 
 
-def test_results_of_another_experiment_are_refused(results: list[Result]) -> None:
-    with pytest.raises(ValueError, match=r"more than one scaling"):
-        make_report([*results, replace(results[0], scaling="none")])
-    with pytest.raises(ValueError, match=r"results is empty"):
-        make_report([])
-
-
 def test_write(results: list[Result], tmp_path: Path) -> None:
     failed = [result for result in results if result.failed]
     path = tmp_path / "report.html"
@@ -190,3 +164,9 @@ def test_wide_tables_scroll_and_of_many_labels_thirty_are_drawn(
     page = make_report(run_experiment(many, methods, cv=2), measures="all")
     assert "(1 of" not in page
     assert "of the 30 of 45 labels with most rows" in page
+
+
+def test_names_are_escaped(outline: Outline, document: str) -> None:
+    assert "script" not in outline.tags
+    assert "&lt;script&gt;alert" in document
+    assert NASTY not in document

@@ -93,14 +93,3 @@ def test_tables_are_brought_to_a_width(width: int, columns: int) -> None:
         assert shown_width(Table("Wide", joined)) > width
     best = [bool(part.best.to_numpy().any()) for part in parts if part.best is not None]
     assert sum(best) == (columns > 1)
-
-
-def test_rows_and_columns_are_exchanged_where_that_helps() -> None:
-    (table,) = wide(23).within(80)
-    assert table.header == ["measure", "method 0", "method 1", "method 2"]
-    assert dict(table.rows())["measure 1"] == [("0.01", True), ("0.11", False), ("0.21", False)]
-
-
-def test_a_column_that_is_too_wide_by_itself_stays() -> None:
-    parts = wide(3, rows=30).within(5)
-    assert [part.cells.shape[1] for part in parts] == [1, 1, 1]

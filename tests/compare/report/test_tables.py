@@ -16,7 +16,6 @@ from multimargin.compare.report.conditions import (
     environments_table,
     failures_table,
     label_table,
-    parameters_table,
     remarks_table,
 )
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
@@ -80,13 +79,6 @@ def test_several_data_sets_have_one_table_a_measure(several: list[Result]) -> No
     assert list(tables[0].cells.columns) == ["data 0", "data 1", "data 2", "average rank"]
     ranks = [float(text) for text in tables[0].cells["average rank"]]
     assert sum(ranks) == pytest.approx(6.0, abs=0.02)
-
-
-def test_official_split_has_no_deviation(make_data: Callable[..., MultilabelData]) -> None:
-    results = run_experiment(make_data(), ["knn"], cv="official")
-    (table,) = results_tables(results, ["one_error"])
-    assert cell(table, "knn", "one-error ↓") == f"{results[0].measures['one_error']:.4f}"
-    assert table.title == "small: one split"
 
 
 def test_incomplete_means_are_marked_and_not_compared(several: list[Result]) -> None:
@@ -173,10 +165,6 @@ def test_remarks(make_data: Callable[..., MultilabelData]) -> None:
     assert set(table.cells["splits"]) == {"3 splits"}
 
 
-def test_no_remarks(one: list[Result]) -> None:
-    assert remarks_table([r for r in one if r.method != "rank-svm"]) is None
-
-
 def test_labels(one: list[Result]) -> None:
     table = label_table(one, "one")
     assert table is not None
@@ -189,11 +177,6 @@ def test_labels(one: list[Result]) -> None:
         table.cells.index, key=lambda name: int(name.split("(")[1].rstrip(")"))
     )
     assert label_table(with_failure(one)[:1], "one") is None
-
-
-def test_parameters_read_as_calls(one: list[Result]) -> None:
-    text = cell(parameters_table(one), "knn", "estimator")
-    assert text.startswith("WithOneClassLabels(estimator=KNeighborsClassifier(algorithm='auto'")
 
 
 def test_data_and_environment(several: list[Result]) -> None:
@@ -226,12 +209,3 @@ def test_malformed_arguments(one: list[Result]) -> None:
         win_tie_loss_table(one, reference="x")
     with pytest.raises(ValueError, match=r"results is empty"):
         results_tables([])
-
-
-def test_what_is_undefined_has_not_failed(one: list[Result]) -> None:
-    without = [
-        replace(result, measures={"one_error": result.measures["one_error"]}) for result in one
-    ]
-    (table,) = results_tables(without, ["one_error", "auc_macro"])
-    assert set(table.cells["AUC, macro ↑"]) == {"–"}
-    assert "failed" not in set(table.cells["one-error ↓"])
