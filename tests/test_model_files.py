@@ -35,7 +35,7 @@ from multimargin import (
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.methods import BASELINES, METHODS, make_method
-from multimargin.model_files import ModelInfo, load_model, read_info, save_model
+from multimargin.model_files import ModelInfo, _is_known_type, load_model, read_info, save_model
 from multimargin.scaling import with_scaler
 from tests.support.subsets import first_fast
 
@@ -497,3 +497,15 @@ def test_a_model_alone_says_what_it_is(tmp_path: Path) -> None:
     save_model(RankSVM().fit(frame.to_numpy(), [0, 1, 2, 1]), tmp_path / "model")
     assert read_info(tmp_path / "model") == ModelInfo("rank-svm", ("0", "1", "2"))
     assert load_model(tmp_path / "model").predict([[0.0]]).shape == (1,)
+
+
+def test_an_unknown_storage(file: Path) -> None:
+    change_header(file, storage="tape")
+    with pytest.raises(ValueError, match=r"the header of .* is damaged: it has storage 'tape'"):
+        load_model(file)
+
+
+def test_names_of_nothing_are_no_known_types() -> None:
+    assert not _is_known_type("multimargin.no_module.Thing")
+    assert not _is_known_type("sklearn.base.os")
+    assert _is_known_type("multimargin.RankSVM")

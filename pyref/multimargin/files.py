@@ -18,10 +18,7 @@ _NO_REGULAR_FILE = "is no regular file, expected a file to write"
 def path_to_write(path: object, argument: str, *, streams: bool = False) -> Path:
     """Return what the caller passed as `argument` as a `Path`, if a file can be written there.
 
-    With `streams` it may be a pipe or a device, such as /dev/stdout. Raises TypeError if it is
-    neither a string nor path-like, FileNotFoundError if its folder does not exist,
-    IsADirectoryError if it is a folder, PermissionError if the file is write-protected, and OSError
-    if it is a pipe or a device, or no file can be created in its folder.
+    With `streams` it may be a pipe or a device, such as /dev/stdout.
     """
     file = as_path(path, argument)
     if file.is_dir():

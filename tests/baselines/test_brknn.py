@@ -60,26 +60,6 @@ def test_loops(balanced, alpha, duplicates):
     assert_array_equal(model.predict(X_test), expected > thresholds)
 
 
-def test_worked_example():
-    X = np.array([[0.0], [1.0], [2.0], [4.0]])
-    Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    model = BRkNN(n_neighbors=2).fit(X, Y)
-    # From 3: rows 1 and 0 at distances 2 and 3, rows 2 and 3 at 1 and 1.
-    first, second = (1 / 2 + 1 / 3) / 2, (1 + 1) / 2
-    expected = np.array([first, second]) / max(first, second)
-    assert_allclose(model.label_scores([[3.0]]), [expected])
-
-
-def test_the_threshold_by_hand():
-    # Above 0.3 two of three predicted are right: F = 2/3 * 1 ... = 4/5; above 0.6 one of one: 2/3.
-    scores = np.array([[0.9], [0.5], [0.4], [0.1]])
-    relevant = np.array([[1], [0], [1], [0]])
-    both = np.hstack([scores, scores]), np.hstack([relevant, 0 * relevant])
-    found = FMeasureThreshold().fit(*both)
-    assert_allclose(found.thresholds_, [0.1, 1.0])  # the smallest h that leaves out only 0.1
-    assert not found.predict_labels(both[0])[:, 1].any()
-
-
 @pytest.mark.parametrize("balanced", [True, False])
 def test_labels_of_one_class(balanced):
     X = np.random.default_rng(0).standard_normal((12, 2))

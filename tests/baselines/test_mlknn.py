@@ -52,25 +52,6 @@ def test_loops(k, s, whole):
     assert_allclose(model.predict(sparse.csr_array(X_test)), np.array(expected) > 0.5)
 
 
-def test_worked_example():
-    # One neighbour. Row 0 has row 1, row 1 row 0, row 2 row 1, row 3 row 2. Label 0 is on rows 0
-    # and 1: both of them have a neighbour with it, row 2 has, row 3 has not.
-    Y = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])
-    model = MLkNN(n_neighbors=1).fit(LINE, Y)
-    assert_allclose(model.prior_, [3 / 6, 4 / 6])
-    assert_allclose(model.likelihood_[1, 0], [1 / 4, 3 / 4])  # (0, 2) rows, and 1 each
-    assert_allclose(model.likelihood_[0, 0], [2 / 4, 2 / 4])  # (1, 1)
-    # Nearest to 0.4 is row 0, with label 0: 1/2 3/4 against 1/2 2/4.
-    assert model.label_scores([[0.4]])[0, 0] == pytest.approx(3 / 5)
-
-
-def test_a_row_is_not_its_own_neighbour():
-    # Each row has a label of its own, so that with itself left out no neighbour has it.
-    model = MLkNN(n_neighbors=3).fit(LINE, np.eye(4, dtype=int))
-    assert_allclose(model.likelihood_[1, :, 0], 2 / 5)
-    assert_allclose(model.likelihood_[1, :, 1:], 1 / 5)
-
-
 def test_rows_that_stand_in_twice_are_neighbours_of_each_other():
     X = np.repeat(np.random.default_rng(0).standard_normal((6, 2)), 2, axis=0)
     Y = np.repeat(np.eye(6, dtype=int), 2, axis=0)

@@ -1,6 +1,5 @@
 import csv
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -207,44 +206,6 @@ def test_wrong_command_lines_of_tuning(
     assert message in " ".join(answer.err.split())
 
 
-def test_all_measures_fit_into_80_columns(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    answer = compare(command, "-m", "rank-svm,mlodm,knn", "--cv", 2, "--measures", "all")
-    results, _, rest = answer.out.partition("Win/tie/loss")
-    ranks, _, _ = rest.partition("Certificates")
-    for part in (results, ranks):
-        lines = part.splitlines()
-        assert max(map(len, lines)) <= 80
-        # No number is broken: each has its line, and each measure all of its numbers.
-        assert sum("ranking loss" in line for line in lines if line.startswith("│")) >= 1
-    assert len(re.findall(r"\d\.\d{4} ± \d\.\d{4}", results)) >= 3 * 11
-
-
-def test_a_table_is_encoded_in_each_split(command: Command, folder: Path) -> None:
-    rows = ["name,number,a,b,c"]
-    for k in range(40):
-        rows.append(f"n{k},{k % 7},{k % 2},{(k // 2) % 2},{int(k % 3 == 0)}")
-    Path("table.csv").write_text("\n".join(rows) + "\n")
-    answer = command(
-        "compare",
-        "table.csv",
-        "--labels",
-        "a,b,c",
-        "-m",
-        "knn",
-        "--cv",
-        2,
-        "--results",
-        "results.jsonl",
-    )
-    assert answer.code == 0
-    found = read_results(folder / "results.jsonl")
-    # Columns of the table: their numbers differ from fold to fold.
-    assert {result.shape["n_features"] for result in found} == {2}
-
-
 def test_an_interrupted_run_says_how_to_go_on(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,3 +249,14 @@ def test_fits_on_a_cluster(command: Command, folder: Path) -> None:
         for name in ("results.jsonl", "alone.jsonl")
     ]
     assert measures[0] == measures[1]
+
+
+def test_a_cluster_needs_dask(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    answer = compare(command, "--methods", "dummy", "--dask", "tcp://127.0.0.1:1")
+    assert answer.code == 1
+    assert (
+        "--dask needs dask, which is not installed: pip install 'multimargin[dask]'" in answer.err
+    )

@@ -38,3 +38,14 @@ def test_a_table_with_text(command, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert answer.code == 1
     assert "columns that are no numbers ('names': colour)" in answer.err
     assert not Path("t.onnx").exists()
+
+
+def test_json(command, model: Path, tmp_path: Path) -> None:
+    found = command("export", model, "-o", tmp_path / "m.onnx", "--json").json
+    assert found == {
+        "model": str(model),
+        "method": "mlodm",
+        "n_features": 32,
+        "n_labels": 7,
+        "onnx": str(tmp_path / "m.onnx"),
+    }

@@ -89,3 +89,9 @@ def test_infinite_numbers_are_named(command, tmp_path: Path) -> None:
         "train": 3,
         "test": 1,
     }
+
+
+def test_absent_labels_are_named(command, tmp_path: Path) -> None:
+    data = MultilabelData(np.ones((2, 1)), [[1, 0], [1, 0]], label_names=["a", "[b]"])
+    dump_arff(data, tmp_path / "x.arff")
+    assert "absent from x: [b]\n" in command("info", tmp_path / "x.arff").out

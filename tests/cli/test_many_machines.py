@@ -275,3 +275,21 @@ def test_workers_that_see_another_folder(tables: Path) -> None:
     )
     with pytest.raises(RuntimeError, match=r"found 3 features and 3 labels in .*machine 2 and 1;"):
         folder.check_names(model)
+
+
+def test_parts_of_several_kinds(command, parts: Path) -> None:
+    (parts / "a.svm").write_text("1 1:1\n")
+    answer = command("fit", parts, "--dask")
+    assert (answer.code, answer.out) == (1, "")
+    assert "has parts of several kinds (.npz, .svm), expected one" in answer.err
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no such signals")
+def test_what_starts_meanwhile_does_not_see_ctrl_c() -> None:
+    def held_back() -> bool:
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+    assert not held_back()
+    with many_machines._interrupts_held_back():
+        assert held_back()
+    assert not held_back()

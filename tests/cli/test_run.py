@@ -237,3 +237,11 @@ def test_an_error_inside_of_an_extra_is_not_taken_for_its_absence(
     monkeypatch.setitem(sys.modules, "multimargin.cli.app", None)
     with pytest.raises(ModuleNotFoundError, match=r"multimargin\.cli\.app"):
         package.main(["info", "digits"])
+
+
+def test_help_of_a_method_that_is_named_in_one_word(command) -> None:
+    answer = command("fit", "--method=mlodm", "--help")
+    assert answer.code == 0
+    assert "Options of the method" in answer.out
+    assert "--theta" in answer.out
+    assert answer.out == command("fit", "--method", "mlodm", "--help").out

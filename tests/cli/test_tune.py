@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+import sys
 
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -198,3 +199,17 @@ def test_a_press_after_the_search_loses_nothing(tmp_path, monkeypatch, name):
     arguments = ["tune", "digits", "--method", "rank-svm", "--grid", "C=1,2", "--cv", "2"]
     assert run([*arguments, "-o", str(path)]) == 130
     assert not json.loads(path.read_text(encoding="utf-8"))["interrupted"]
+
+
+def test_the_worst_of_many_are_counted(capsys):
+    values = ",".join(map(str, range(1, 13)))
+    arguments = ["--method", "llsf", "--grid", f"alpha={values}", "--cv", "2", "--full"]
+    assert run(["tune", "digits", *arguments]) == 0
+    assert "... and 2 that are worse" in capsys.readouterr().out
+
+
+def test_a_picture_needs_matplotlib(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    arguments = ["--grid", "C=1,8", "--plot", str(tmp_path / "a.png")]
+    assert run(["tune", "digits", *arguments]) == 2
+    assert "--plot needs matplotlib, which is not installed" in capsys.readouterr().err

@@ -164,3 +164,10 @@ def test_line_separators_inside_texts(results: list[Result], results_file: Path)
     with ResultsFile(results_file) as file:
         file.append(result)
     assert read_results(results_file) == [result]
+
+
+def test_names_that_are_not_utf_8(results: list[Result], results_file: Path) -> None:
+    result = replace(results[0], data="caf\udce9", label_names=["a\x00b", "\udce9", "\x1b"])
+    with ResultsFile(results_file) as file:
+        file.append(result)
+    assert read_results(results_file) == [result]

@@ -320,3 +320,10 @@ def test_a_model_without_its_threshold_is_kept(client: Any, data: Any) -> None:
     assert model.status_ == "interrupted"
     assert 0.0 <= model.dual_gap_ <= model.tol
     assert model.predict(X).shape == Y.shape
+
+
+def test_parts_of_different_widths_are_named(client: Any, data: Any) -> None:
+    X, Y = data
+    blocks = [delayed(X[:16]), delayed(X[16:, :50])], [delayed(Y[:16]), delayed(Y[16:])]
+    with pytest.raises(ValueError, match="Part 1 has 50 features and 5 labels, part 0 has 60"):
+        multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)

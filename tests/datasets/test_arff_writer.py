@@ -15,25 +15,6 @@ from scipy import sparse
 
 from multimargin.datasets import MultilabelData, dump_arff, load_arff, load_digit_attributes
 
-ODD_NAMES = [
-    "plain",
-    "with space",
-    "Steller's Jay",
-    'say "hi" now',
-    "back\\slash",
-    "ends in \\",
-    "{braces}",
-    "a,b",
-    "%comment",
-    "ünï 漢字",
-    "@attribute",
-    "?",
-    "'quoted'",
-    "a<b>&c",
-    "new=x",
-    "",
-]
-
 
 def dense(X: Any) -> Any:
     return X.toarray() if sparse.issparse(X) else X
@@ -45,29 +26,6 @@ def assert_same(found: MultilabelData, expected: MultilabelData) -> None:
     assert_array_equal(dense(found.X), dense(expected.X))
     assert_array_equal(found.Y, expected.Y)
     assert found.Y.dtype == expected.Y.dtype
-
-
-@pytest.mark.parametrize("are_unknown", [False, True], ids=["known", "unknown"])
-@pytest.mark.parametrize("is_sparse", [False, True])
-def test_odd_names_and_values(tmp_path: Path, is_sparse: bool, are_unknown: bool) -> None:
-    random = np.random.default_rng(0)
-    n, d = 6, len(ODD_NAMES)
-    X = random.normal(size=(n, d)) * 10.0 ** random.integers(-300, 300, size=(n, d))
-    X[2], X[3, 4], X[1, ::2] = 0.0, np.nan, 0.0
-    Y: Any = random.integers(0, 2, size=(n, d))
-    Y[2] = 0
-    if are_unknown:
-        Y = np.where(random.random((n, d)) < 0.3, np.nan, Y)
-    labels = [f"label {name}" for name in ODD_NAMES]
-    data = MultilabelData(
-        sparse.csr_array(X) if is_sparse else X, Y, ODD_NAMES, labels, name="odd 'name' -C 3"
-    )
-    file = tmp_path / "odd.arff"
-    xml = dump_arff(data, file)
-    assert xml == tmp_path / "odd.xml"
-    found = load_arff(file, xml)
-    assert_same(found, data)
-    assert sparse.issparse(found.X) is is_sparse
 
 
 def test_the_layout_is_that_of_mulan(tmp_path: Path) -> None:

@@ -322,3 +322,9 @@ def test_variables_of_version_4_that_are_no_real_matrices(
 ) -> None:
     file.write_bytes(content)
     assert read_matlab(file)["a"].kind == kind
+
+
+def test_square_labels_are_refused(file: Path) -> None:
+    savemat(file, {"data": X[:3], "target": Y[:3]})
+    with pytest.raises(ValueError, match="Y: 'target' is square, 3 x 3"):
+        load_mat(file)

@@ -190,3 +190,8 @@ def test_unknown_labels_are_kept_and_written_by_no_format_without_them(tmp_path:
         dump_svmlight(data, tmp_path / "d.svm")
     xml = dump_arff(data, tmp_path / "d.arff")
     assert_array_equal(load_arff(tmp_path / "d.arff", xml).Y, data.Y)
+
+
+def test_concatenate_needs_a_part() -> None:
+    with pytest.raises(ValueError, match="parts: found no part"):
+        MultilabelData.concatenate({})

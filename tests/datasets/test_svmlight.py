@@ -153,3 +153,17 @@ def test_numbers_from_one_are_recognised(tmp_path: Path) -> None:
     found = load_svmlight(file)
     assert_array_equal(found.X.toarray(), data.X)
     assert_array_equal(found.Y, data.Y)
+
+
+def test_no_label_anywhere(file: Path) -> None:
+    file.write_text(" 1:1\n 2:1\n")
+    with pytest.raises(ValueError, match="n_labels: found None"):
+        load_svmlight(file)
+    assert_array_equal(load_svmlight(file, n_labels=2).Y, np.zeros((2, 2)))
+
+
+def test_blank_lines_are_not_written(tmp_path: Path) -> None:
+    data = MultilabelData([[1.0], [0.0]], [[1], [0]])
+    with pytest.raises(ValueError, match="row 1 has neither a label nor a feature"):
+        dump_svmlight(data, tmp_path / "x.svm")
+    assert not list(tmp_path.iterdir())

@@ -301,3 +301,10 @@ def test_a_column_without_its_separator_is_told() -> None:
     assert list(data.label_names) == ["a; b", "b; c", "c"]
     frame["tags"] = ["science", "fiction", "old books"]  # one tag a row, a word each but for one
     assert MultilabelData.from_frame(frame, tags_column="tags").Y.sum() == 3
+
+
+def test_one_tag_is_too_few(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    pd.DataFrame({"x": [1.0, 2.5, 2.0], "tags": ["a", "a", ""]}).to_csv(file, index=False)
+    with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
+        load_table(file, tags_column="tags")

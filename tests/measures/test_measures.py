@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import metrics
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
 from sklearn.pipeline import make_pipeline
@@ -190,18 +190,6 @@ def test_many_rows_and_labels():
     )
 
 
-@pytest.mark.parametrize("name", RANKING)
-def test_ranking_ignores_the_scale_the_memory_order_and_a_threshold(name):
-    rng = np.random.default_rng(4)
-    Y, F = np.eye(6, dtype=int), np.round(rng.standard_normal((6, 6)))
-    measure = getattr(measures, name)
-    value = measure(Y, F)
-    assert measure(np.asfortranarray(Y), np.asfortranarray(F)) == value
-    assert measure(Y, F.astype(np.float32)) == value
-    assert measure(Y, F.astype(int)) == value
-    assert measure(Y, 4 * F - np.arange(6)[:, None]) == value
-
-
 KINDS = {
     "bool": lambda Y: Y.astype(bool),
     "float": lambda Y: Y.astype(float),
@@ -363,28 +351,6 @@ def test_every_measure_has_a_scorer_with_the_right_sign():
             assert scorer(perfect, Y - 0.5, Y) > scorer(model, X, Y)
 
 
-@pytest.mark.parametrize("q", first_fast([2, 5], 1))
-def test_scorers_in_grid_search(q):
-    X, Y = multilabel_data(q)
-    search = GridSearchCV(
-        classifier(),
-        {"estimator__C": [1e-4, 1.0]},
-        scoring=SCORERS,
-        refit="neg_ranking_loss",
-        cv=3,
-        error_score="raise",
-    )
-    clone(search).fit(X, sparse.csr_matrix(Y))
-    search.fit(X, Y)
-    for name in SCORERS:
-        assert np.isfinite(search.cv_results_[f"mean_test_{name}"]).all()
-    best = np.argmax(search.cv_results_["mean_test_neg_ranking_loss"])
-    assert search.best_index_ == best
-    assert search.score(X, Y) == pytest.approx(
-        -measures.ranking_loss(Y, search.decision_function(X))
-    )
-
-
 @pytest.mark.parametrize("q", [2, 5])
 def test_scorers_with_chains_and_pipelines(q):
     # Classifier chains list the classes of each label, a nested `classes_`.
@@ -400,17 +366,6 @@ def test_scorers_with_chains_and_pipelines(q):
                 assert scorer(model, X, Y) == pytest.approx(expected)
     scores = cross_validate(model, X, pd.DataFrame(Y), scoring=SCORERS, cv=2)
     assert {f"test_{name}" for name in SCORERS} <= set(scores)
-
-
-def test_the_table_names_the_functions_and_what_they_need():
-    Y, F = random_case(np.random.default_rng(3))
-    assert list(measures.MEASURES) == RANKING + LABEL_SETS
-    for name, measure in measures.MEASURES.items():
-        assert measure.name == name
-        assert measure.function is getattr(measures, name)
-        needed = F if measure.needs == "scores" else (F > 0).astype(int)
-        found = measures.all_measures(Y, (F > 0).astype(int), F)
-        assert found[name] == measure.function(Y, needed)
 
 
 def test_get_scorer():

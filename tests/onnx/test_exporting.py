@@ -327,3 +327,13 @@ def test_thresholds_of_labels_are_those_of_their_labels(random, tmp_path: Path) 
     model = RankSVM(threshold=LabelsThreshold(cv=None)).fit(X, Y)
     found = answers(model, X, tmp_path)
     assert_array_equal(found["labels"], found["scores"] > model.threshold_.thresholds_)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_classes_are_one_label_a_row(n_classes: int, random, tmp_path: Path) -> None:
+    X, _ = random
+    y = np.array(list("abcd"))[np.argsort(X[:, :n_classes], axis=1)[:, 0]]
+    model = RankSVM().fit(X[:100], y[:100])
+    found = answers(model, X, tmp_path)
+    assert_array_equal(found["labels"].sum(axis=1), 1)
+    assert_array_equal(model.classes_[found["labels"].argmax(axis=1)], model.predict(X))

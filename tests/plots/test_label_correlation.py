@@ -61,3 +61,12 @@ def test_input_is_checked():
         LabelCorrelationDisplay(np.eye(2), label_names="ab")
     with pytest.raises(TypeError, match="ax is a tuple; expected a matplotlib Axes"):
         LabelCorrelationDisplay(np.eye(2)).plot(ax=pyplot.subplots())
+
+
+def test_an_axes_given_is_used(data):
+    _, ax = pyplot.subplots()
+    display = LabelCorrelationDisplay.from_estimator(
+        MLRL(0.01).fit(*data), ax=ax, include_values=False, colorbar=False
+    )
+    assert display.ax_ is ax
+    assert display.text_ is None

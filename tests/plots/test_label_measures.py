@@ -82,3 +82,9 @@ def test_input_is_checked(data, rank_svm):
         LabelMeasuresDisplay({"a": short}, [1, 2])
     with pytest.raises(ValueError, match="measures of 'a' lack 'precision'"):
         LabelMeasuresDisplay({"a": {"f1": [1.0]}}, [1])
+
+
+@pytest.mark.parametrize("support", [[], [[1, 2]]])
+def test_malformed_support(support):
+    with pytest.raises(ValueError, match=r"support has shape .*; expected \(q,\), one a label"):
+        LabelMeasuresDisplay({"a": np.ones((3, 2))}, support)

@@ -11,7 +11,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankSVM, ThresholdedClassifier
-from multimargin.kernels import kernel_matrix
 from multimargin.measures import get_scorer, macro_f1
 from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, LabelsThreshold, Threshold
 from tests.support.problems import noisy_linear_problem
@@ -145,15 +144,6 @@ def test_what_in_sample_scores_would_have_leaked():
     assert abs(model.threshold_.f1_.mean() - macro_f1(Y_test, ours)) < 0.1
 
 
-def test_repeated_and_partial_folds():
-    X, Y = problem()
-    folds = ShuffleSplit(3, test_size=0.4, random_state=0)
-    model = ThresholdedClassifier(RankSVM(random_state=0), cv=folds).fit(X, Y)
-    assert np.isfinite(model.threshold_.thresholds_).all()
-    listed = ThresholdedClassifier(RankSVM(random_state=0), cv=list(folds.split(X))).fit(X, Y)
-    np.testing.assert_array_equal(listed.threshold_.thresholds_, model.threshold_.thresholds_)
-
-
 def test_kinds_of_input_and_jobs():
     X, Y = problem()
     expected = ThresholdedClassifier(RankSVM(random_state=0)).fit(X, Y).decision_function(X)
@@ -168,20 +158,13 @@ def test_kinds_of_input_and_jobs():
         assert hasattr(model, "label_names_in_") == isinstance(B, pd.DataFrame)
 
 
-def test_precomputed_kernel():
-    X, Y = problem()
-    K = kernel_matrix(X, X, kernel="rbf", gamma=0.2)
-    ours = ThresholdedClassifier(RankSVM(kernel="precomputed", random_state=0)).fit(K, Y)
-    theirs = ThresholdedClassifier(RankSVM(gamma=0.2, random_state=0)).fit(X, Y)
-    np.testing.assert_allclose(
-        ours.threshold_.thresholds_, theirs.threshold_.thresholds_, atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("method", [RankSVM, RankCVM, RankHLapSVM, MLODM, LLSF])
-@pytest.mark.parametrize("threshold", ["scores", "features", "labels", "count", LabelsThreshold()])
-def test_thresholds_of_the_estimators(method, threshold):
-    X, Y = problem()
+def test_thresholds_of_the_estimators(method):
+    for threshold in ("scores", "features", "labels", "count", LabelsThreshold()):
+        check_threshold(method, threshold, *problem())
+
+
+def check_threshold(method, threshold, X, Y):
     seed = {} if method is LLSF else {"random_state": 0}
     model = method(threshold=threshold, **seed).fit(X, Y)
     assert isinstance(model.threshold_, Threshold)

@@ -140,14 +140,6 @@ def test_scores_threshold_does_not_fit_rounding_noise(dtype, noise):
     np.testing.assert_allclose(noisy.intercept_, exact.intercept_, atol=100 * noise)
 
 
-def test_scores_threshold_of_constant_scores():
-    threshold = ScoresThreshold().fit(np.zeros((5, 3)), np.eye(5, 3, dtype=int))
-    np.testing.assert_allclose(threshold.coef_, 0, atol=1e-15)
-    np.testing.assert_allclose(threshold.predict(np.zeros((2, 3))), threshold.intercept_)
-    # No label is predicted: t is one above the scores in every row.
-    assert threshold.intercept_ == pytest.approx(1.0)
-
-
 def test_scores_threshold_keeps_rows_of_one_kind():
     F = np.arange(12.0).reshape(4, 3)
     Y = np.array([[1, 1, 1], [0, 0, 0], [0, 1, 1], [0, 0, 1]])

@@ -106,24 +106,6 @@ def test_the_papers_procedure():
     assert search.best_score_ == pytest.approx(score(gamma, C))
 
 
-@pytest.mark.parametrize("search", first_fast([LazySearchCV, GridSearchCV], 1))
-@pytest.mark.filterwarnings("ignore:Labels with one value only are left out")
-@pytest.mark.parametrize("name", SCORERS)
-def test_every_scorer(search, name):
-    X, Y = problem()
-    grid = {"C": [0.1, 1.0]}
-    found = search(
-        RankSVM(random_state=0), grid, scoring=get_scorer(name), cv=3, error_score="raise"
-    ).fit(X, Y)
-    expected = [
-        cross_val_score(
-            RankSVM(C=C, random_state=0), X, Y, scoring=get_scorer(name), cv=KFold(3)
-        ).mean()
-        for C in grid["C"]
-    ]
-    np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected, rtol=1e-12)
-
-
 def test_several_scores():
     X, Y = problem()
     search = LazySearchCV(

@@ -161,3 +161,11 @@ def test_names_of_the_columns_are_those_of_the_best():
     frame = pd.DataFrame(X, columns=list("abcd"))
     search = WarmStartGridSearchCV(RankSVM(), {"C": [1.0, 4.0]}, cv=2).fit(frame, Y)
     assert search.feature_names_in_.tolist() == list("abcd")
+
+
+def test_verbose(capsys):
+    X, Y = problem()
+    WarmStartGridSearchCV(RankSVM(random_state=0), GRID, cv=2, verbose=1).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("{'gamma': 0.1}: best C ")

@@ -130,15 +130,6 @@ class _Descent:
 
     The decay shrinks all of U in each step. U is a matrix times a number, so that a step writes
     only the rows of that matrix at which x is not 0: in text, one in a hundred.
-
-    Parameters
-    ----------
-    coefs, intercepts : list of ndarray
-        U and V, u and v; U holds until the first step, and again after `settle`.
-    rate : float
-        Length of a step.
-    shrink : float
-        What the decay leaves of the parameters in a step.
     """
 
     def __init__(

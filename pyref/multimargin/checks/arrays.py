@@ -47,10 +47,8 @@ def check_as_many_rows(y: Any, X: Any, name: str = "y", of: str = "X") -> None:
 def check_readable(X: Any, name: str = "X") -> None:
     """Check what scikit-learn's checks overlook: masks, and sparse indices outside the matrix.
 
-    They drop the mask of a masked array, so that what it hides is used; and SciPy's compiled
-    loops read and write wherever an index points. Raises ValueError if an array of any type has
-    masked entries, or a sparse matrix indices or row pointers that do not describe a matrix of its
-    shape. Unsorted and repeated indices are valid.
+    They drop the mask of a masked array, so that what it hides is used; and SciPy's compiled loops
+    read and write wherever an index points. Unsorted and repeated indices are valid.
     """
     if np.ma.is_masked(X):
         raise ValueError(

@@ -24,11 +24,7 @@ def check_real(
     below: float | None = None,
     at_most: float | None = None,
 ) -> float:
-    """Return a finite real parameter as a float; `above` and `below` are exclusive bounds.
-
-    Raises TypeError if the value is no real number, and ValueError if it is not finite or out of
-    bounds.
-    """
+    """Return a finite real parameter as a float; `above` and `below` are exclusive bounds."""
     bounds = [
         f"{word} {bound:g}"
         for word, bound in (
@@ -59,10 +55,7 @@ def check_real(
 
 
 def check_integer(name: str, value: Any, *, at_least: int, at_most: int = _LARGEST_INTEGER) -> int:
-    """Return an integer parameter; both bounds are inclusive.
-
-    Raises TypeError if the value is no integer, and ValueError if it is out of bounds.
-    """
+    """Return an integer parameter; both bounds are inclusive."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is {value!r}; expected an integer of at least {at_least}.")
     if value < at_least:
@@ -90,10 +83,7 @@ def check_cache_size(value: Any) -> float:
 
 
 def random_state_of(value: Any) -> np.random.RandomState:
-    """Return the random state that ``random_state`` asks for, as everywhere in scikit-learn.
-
-    Raises ValueError if the value is neither an integer nor a random state nor None.
-    """
+    """Return the random state that ``random_state`` asks for, as everywhere in scikit-learn."""
     try:
         state: np.random.RandomState = check_random_state(value)
     except (TypeError, ValueError) as error:
@@ -107,8 +97,7 @@ def random_state_of(value: Any) -> np.random.RandomState:
 def job_count(n_jobs: Any, tasks: int) -> int | None:
     """Return the number of jobs to ask joblib for, at most the number of tasks.
 
-    None leaves it to the joblib context. Raises TypeError if ``n_jobs`` is neither an integer nor
-    None, and ValueError if it is 0.
+    None leaves it to the joblib context.
     """
     return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
@@ -125,8 +114,7 @@ def thread_count(n_jobs: Any) -> int:
     """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn.
 
     None is one unless a joblib context says otherwise, -1 one a processor. The answer is at least
-    1, and at most 256 or the number of processors if that is larger. Raises TypeError if the value
-    is neither an integer nor None, and ValueError if it is 0.
+    1, and at most 256 or the number of processors if that is larger.
     """
     expected = "expected None, a positive number, or -1 for one a processor."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):

@@ -5,11 +5,7 @@ from pathlib import Path
 
 
 def existing_file(path: object, argument: str) -> Path:
-    """Return what the caller passed as `argument` as a `Path`, if there is such a file.
-
-    Raises TypeError if it is neither a string nor path-like, and FileNotFoundError if there is no
-    file of that name.
-    """
+    """Return what the caller passed as `argument` as a `Path`, if there is such a file."""
     found = as_path(path, argument)
     if found.exists() and not (found.is_file() or found.is_dir()):
         # A pipe without a writer would be waited for without end.

@@ -97,10 +97,7 @@ class PartsFolder:
     read_options: dict[str, Any] | None  # How to read svmlight files
 
     def check_names(self, model: Any) -> None:
-        """Check that the first part, which gave the names, is as wide as the fitted model.
-
-        Raises RuntimeError if the workers read another first part than this machine.
-        """
+        """Check that the first part, which gave the names, is as wide as the fitted model."""
         found = (model.n_features_in_, len(model.classes_))
         here = (len(self.info.feature_names), len(self.info.label_names))
         if found != here:
@@ -122,10 +119,7 @@ def with_address(arguments: Sequence[str]) -> list[str]:
 def linear_parameters(
     method: str, scale: str | None, address: str, arguments: Sequence[str]
 ) -> list[str]:
-    """Return the parameters of the method with the linear kernel that many machines need.
-
-    Raises WrongUsage if the method, the scaling or the kernel is none that many machines can fit.
-    """
+    """Return the parameters of the method with the linear kernel that many machines need."""
     from multimargin.cli.options import method_parameters
 
     if address != LOCAL and not _ADDRESS.fullmatch(address):
@@ -159,11 +153,7 @@ def linear_parameters(
 def find_parts(
     source: str, method: str, split: str | None, columns: "TableColumns", options: PartOptions
 ) -> PartsFolder:
-    """Find the parts of a folder, and the names of their features and labels.
-
-    Raises WrongUsage if an option is missing or is not for these parts, and FileNotFoundError if
-    there is no such folder or it has no parts.
-    """
+    """Find the parts of a folder, and the names of their features and labels."""
     from importlib.metadata import version
     from pathlib import Path
 
@@ -266,10 +256,7 @@ def _names_in(path: Any) -> tuple[tuple[Sequence[str], Sequence[str]], bool]:
 
 @contextmanager
 def client_of(address: str) -> Iterator[Any]:
-    """Start workers on this machine until the context ends, or find the scheduler of an address.
-
-    Raises OSError if there is no scheduler.
-    """
+    """Start workers on this machine until the context ends, or find the scheduler of an address."""
     import logging
 
     from dask.system import CPU_COUNT

@@ -84,8 +84,7 @@ class WrongUsage(Exception):
 def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
     """Read ``--name value`` and ``--name=value``, what typer has left of a command line.
 
-    Dashes in names become underscores. Raises WrongUsage if an argument is no option, has no value,
-    or is given twice.
+    Dashes in names become underscores.
     """
     values: dict[str, str] = {}
     remaining = list(arguments)
@@ -110,8 +109,7 @@ def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
 def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
     """Return the method of a command line and its unfitted estimator.
 
-    `arguments` is what typer did not take. Raises WrongUsage if there is no such method or
-    parameter.
+    `arguments` is what typer did not take.
     """
     values = method_parameters(arguments)
     try:
@@ -122,10 +120,7 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
 
 
 def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
-    """Give an unfitted estimator the time limit of a command line.
-
-    Raises WrongUsage if the number is not positive, or the method has no limit.
-    """
+    """Give an unfitted estimator the time limit of a command line."""
     if seconds is None:
         return
     if not seconds > 0.0:
@@ -162,8 +157,7 @@ def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
 def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any]":
     """Return the split of a command line, or "all", and its rows.
 
-    None takes the split `default` where the data have it, else all rows. Raises WrongUsage if there
-    is no such split, or it has no rows.
+    None takes the split `default` where the data have it, else all rows.
     """
     import numpy as np
 
@@ -182,10 +176,7 @@ def choose_split(data: Any, wanted: str | None, default: str) -> "tuple[str, Any
 
 
 def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
-    """Put the scaler of a command line before an estimator, and for a table an encoder as well.
-
-    Raises WrongUsage if there is no such scaling.
-    """
+    """Put the scaler of a command line before an estimator, and for a table an encoder as well."""
     from scipy import sparse
 
     from multimargin.datasets.table_encoder import with_encoder
@@ -262,11 +253,7 @@ def warn_of_one_value(data: Any, rows: Any) -> None:
 
 
 def check_picture(path: str, option: str) -> None:
-    """Refuse a picture that cannot be drawn before the fits, not after them.
-
-    Raises WrongUsage if its ending is that of no picture or matplotlib is not installed, and
-    OSError if the file cannot be written.
-    """
+    """Refuse a picture that cannot be drawn before the fits, not after them."""
     from pathlib import Path
 
     from multimargin.files import path_to_write

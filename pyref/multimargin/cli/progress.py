@@ -39,15 +39,6 @@ class EpochBar:
     """A scikit-learn callback that shows each epoch and how far the duality gap has closed.
 
     Where the display is no terminal, it writes a line every ten seconds.
-
-    Parameters
-    ----------
-    progress : rich.progress.Progress
-        The display.
-    task : TaskID
-        Its row, whose full length is reached when the gap is `tol`.
-    tol : float
-        Relative duality gap at which the fit stops.
     """
 
     def __init__(self, progress: Progress, task: Any, tol: float) -> None:

@@ -102,8 +102,7 @@ def load_table_or_data(
     """Load the data set of a command line; a table keeps its columns.
 
     `holdout` is the share of the rows that become the part test. `damage` is that of
-    `multimargin.datasets.tables.read_table`. Raises WrongUsage if options for tables are given for
-    other data, or it is not clear which columns are labels.
+    `multimargin.datasets.tables.read_table`.
     """
     from pathlib import Path
 

@@ -44,10 +44,7 @@ DEFAULT = ("ranking_loss", "one_error", "average_precision", "hamming_loss", "ma
 
 
 def find_measured(names: str | Sequence[str]) -> list[Measured]:
-    """Look up quantities, keys of `MEASURED` or "all", in the order asked for.
-
-    Raises ValueError if there is no such quantity, or none at all.
-    """
+    """Look up quantities, keys of `MEASURED` or "all", in the order asked for."""
     if names == "all":
         return list(MEASURED.values())
     listed = [names] if isinstance(names, str) else list(names)

@@ -47,23 +47,6 @@ class ResultsFile:
 
     Opening it creates the file and its folder, locks it against a second writer, and cuts off a
     last line that a crash has torn.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Attributes
-    ----------
-    results : list of Result
-        What the file held when it was opened, the latest of each job.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written, or another run is writing it.
-    ValueError
-        If it exists and holds something else.
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -49,13 +49,6 @@ class Call:
 
     Each task is bound to the worker of its part. If one of these workers is gone, so is what its
     tasks came from, and it would not be computed again: the call ends with `PartsLost`.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        The cluster.
-    owned : OwnedTasks
-        Who gives out the tasks, and cancels them when the call is over.
     """
 
     def __init__(self, cluster: Cluster, owned: OwnedTasks) -> None:

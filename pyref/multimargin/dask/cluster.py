@@ -87,17 +87,7 @@ class _Copy:
 
 
 class ClusterParts(Cluster):
-    """Parts on the workers of a cluster.
-
-    Parameters
-    ----------
-    owned : OwnedTasks
-        What a fit has on the cluster.
-    data : list of Future or FileSource
-        The parts, or where to read them whenever they are needed.
-    options : Options
-        How to keep what could be lost.
-    """
+    """Parts on the workers of a cluster."""
 
     def __init__(
         self, owned: OwnedTasks, data: list[Any], options: Options, shared: _Shared | None = None

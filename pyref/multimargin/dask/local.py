@@ -12,13 +12,7 @@ from multimargin.estimators.shared.problem import Matrix
 
 
 class LocalParts(Cluster):
-    """Parts in this process, one after the other.
-
-    Parameters
-    ----------
-    data : iterable of Part
-        The parts, in their order.
-    """
+    """Parts in this process, one after the other."""
 
     # Nothing travels, and there is no checkpoint.
     bytes_moved = 0

@@ -23,15 +23,7 @@ _ARRIVAL = 30.0
 
 
 class OwnedTasks:
-    """Tasks that end with their owner; a context manager that cancels them.
-
-    Parameters
-    ----------
-    client : Client
-        The client.
-    interrupts : Interrupts
-        What to look at between two messages.
-    """
+    """Tasks that end with their owner; a context manager that cancels them."""
 
     def __init__(self, client: Client, interrupts: Interrupts) -> None:
         self.client = client

@@ -12,15 +12,7 @@ from multimargin.estimators.shared.problem import Matrix
 
 
 class Replicas:
-    """Which weights the workers have.
-
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    number : callable
-        Returns a new number, larger than all before.
-    """
+    """Which weights the workers have."""
 
     def __init__(self, fit: str, number: Callable[[], int]) -> None:
         self._fit = fit

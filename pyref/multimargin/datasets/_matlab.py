@@ -49,13 +49,7 @@ _COMPLEX, _LOGICAL = 0x0800, 0x0200
 
 
 class NotNumeric:
-    """A variable that is no matrix of real numbers.
-
-    Parameters
-    ----------
-    kind : str
-        What it is instead.
-    """
+    """A variable that is no matrix of real numbers."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

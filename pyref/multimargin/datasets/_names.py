@@ -8,17 +8,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NumberedNames(Sequence[str]):
-    """The names prefix + first, prefix + (first + 1), ..., made when they are asked for.
-
-    Parameters
-    ----------
-    prefix : str
-        What all names start with.
-    first : int
-        The first number.
-    count : int
-        How many names there are, at least 0.
-    """
+    """The names prefix + first, prefix + (first + 1), ..., made when they are asked for."""
 
     def __init__(self, prefix: str, first: int, count: int) -> None:
         self._prefix = prefix

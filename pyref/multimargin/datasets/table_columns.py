@@ -65,8 +65,7 @@ def _columns_of(item: str, columns: list[str], argument: str) -> list[str]:
 def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
     """Return the label indicator (n, q) of columns of 0 and 1, truth values or words for them.
 
-    An empty cell is an unknown label, NaN. Raises ValueError if a column holds something else, or
-    nothing.
+    An empty cell is an unknown label, NaN.
     """
     if len(names) < 2:
         raise ValueError(
@@ -112,8 +111,7 @@ def indicator_of_tags(
     """Return the sorted tags of a column that lists them, and the label indicator (n, q).
 
     The column has texts of tags with the separator between them, or lists of tags; a missing value
-    has none. `known` are the only tags to take, in their order. Raises ValueError if there are
-    fewer than two tags, or the separator is empty.
+    has none. `known` are the only tags to take, in their order.
     """
     if not separator:
         raise ValueError("separator: found an empty text, expected what stands between two tags")
@@ -158,11 +156,7 @@ def _tags(cell: Any, separator: str) -> set[str]:
 
 
 def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
-    """Find out what each column holds: "number", "nominal" or, for those of `text`, "text".
-
-    Raises ValueError if a column holds dates, or so many different names that it must be something
-    else.
-    """
+    """Find out what each column holds: "number", "nominal" or, for those of `text`, "text"."""
     kinds = {}
     for column in features.columns:
         values = features[column]
@@ -194,10 +188,7 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
 
 
 def typed(values: Any, kind: str) -> Any:
-    """Return a column of numbers as float64, one of names as objects; missing values are NaN.
-
-    Raises ValueError if a number is none, or is infinite.
-    """
+    """Return a column of numbers as float64, one of names as objects; missing values are NaN."""
     if kind == "nominal":
         return values.astype(object).where(values.notna(), np.nan).map(_name, na_action="ignore")
     try:

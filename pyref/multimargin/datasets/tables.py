@@ -234,10 +234,7 @@ def _naming(parts: Mapping[str, Path]) -> Iterator[None]:
 
 
 def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
-    """Read tables with the same columns into one, and the rows of each part, if there are several.
-
-    Raises ValueError if a file is malformed, or the parts have different columns.
-    """
+    """Read tables with the same columns into one, and the rows of each part of several."""
     return _stacked({part: read_frame(file) for part, file in parts.items()})
 
 
@@ -325,10 +322,7 @@ def _groups_of(frame: Any, column: str) -> NDArray[Any]:
 
 
 def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
-    """Return the features of a table in the order and the types of their kinds.
-
-    Raises ValueError, which calls the table `name`, if a column is missing or not of its kind.
-    """
+    """Return the features of a table in the order and the types of their kinds."""
     missing = [column for column in kinds if column not in frame.columns]
     if missing:
         raise ValueError(
@@ -344,10 +338,7 @@ def features_of(frame: Any, kinds: Mapping[str, str], name: str) -> Any:
 
 
 def to_pandas(frame: Any) -> Any:
-    """Return a data frame as one of pandas, itself if it is one, with texts as column names.
-
-    Raises TypeError if it is no data frame.
-    """
+    """Return a data frame as one of pandas, itself if it is one, with texts as column names."""
     pandas = _pandas("data frames")
     if isinstance(frame, pandas.DataFrame):
         result = frame.copy(deep=False)

@@ -48,10 +48,7 @@ SCORERS: dict[str, Scorer] = {
 
 
 def scorer_key(name: str) -> str:
-    """Return the key of `SCORERS` that a name stands for, with or without "neg_".
-
-    Raises ValueError if there is none.
-    """
+    """Return the key of `SCORERS` that a name stands for, with or without "neg_"."""
     plain = name.replace("-", "_").removeprefix("neg_")
     for key in (plain, f"neg_{plain}"):
         if key in SCORERS:

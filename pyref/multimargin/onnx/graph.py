@@ -28,13 +28,7 @@ def require_onnx() -> Any:
 
 
 class Graph:
-    """A graph from the tensor "X" of float64 features, (n, d) with any n.
-
-    Parameters
-    ----------
-    n_features : int
-        d.
-    """
+    """A graph from the tensor "X" of float64 features, (n, d) with any n."""
 
     INPUT: Node = "X"
 

@@ -36,8 +36,7 @@ def add_labels(graph: Graph, threshold: Threshold | None, scores: Node, X: Node)
 def add_threshold(graph: Graph, threshold: Threshold, scores: Node, X: Node) -> Any:
     """Append the values of a fitted threshold, which can be subtracted from the scores (n, q).
 
-    `X` are the features that it was fitted with. Raises TypeError if it is none of
-    `multimargin.thresholds`, or a `CountThreshold`.
+    `X` are the features that it was fitted with.
     """
     if type(threshold) is ConstantThreshold:
         return float(threshold.value)

@@ -12,10 +12,7 @@ from multimargin.onnx.graph import MOST_BYTES, Graph, Node
 
 
 def add_scores(graph: Graph, model: Any, X: Node) -> Node:
-    """Append the scores (n, q) of a fitted kernel expansion or `LLSF`.
-
-    Raises TypeError if the estimator is another, and ValueError if its kernel is a function.
-    """
+    """Append the scores (n, q) of a fitted kernel expansion or `LLSF`."""
     if isinstance(model, LLSF):
         return graph.add("MatMul", X, model.coef_.T)
     if not isinstance(model, KernelExpansionClassifier):

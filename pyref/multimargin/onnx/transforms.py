@@ -19,10 +19,7 @@ _REMEDY = (
 
 
 def add_transformer(graph: Graph, transformer: Any, X: Node) -> Node:
-    """Append a fitted transformer, one of `KNOWN` or a pipeline of such, and return its output.
-
-    Raises ValueError if it cannot be expressed; the message says what to do.
-    """
+    """Append a fitted transformer, one of `KNOWN` or a pipeline of such, and return its output."""
     if transformer is None or transformer == "passthrough":
         return X
     if isinstance(transformer, Pipeline):

@@ -10,10 +10,7 @@ Matrix = NDArray[np.float64]
 
 
 def check_numbers(name: str, values: Any) -> Matrix:
-    """Return an array of floats, NaN and infinite ones too.
-
-    Raises TypeError if the values are no numbers, or rows of different lengths.
-    """
+    """Return an array of floats, NaN and infinite ones too."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -34,10 +31,7 @@ def check_square(name: str, matrix: Any) -> Matrix:
 
 
 def check_label_names(label_names: Any, q: int) -> list[str]:
-    """Return the names of the q labels, which are their numbers when None is given.
-
-    Raises ValueError if there are not q.
-    """
+    """Return the names of the q labels, which are their numbers when None is given."""
     if label_names is None:
         return [str(label) for label in range(q)]
     names = [label_names] if isinstance(label_names, str) else list(label_names)

@@ -22,10 +22,7 @@ _LONGEST_NAME = 30
 
 
 def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
-    """Return the axes to draw on, new ones of a size in inches when None is given.
-
-    Raises TypeError if `ax` is something else, and ImportError if matplotlib is not installed.
-    """
+    """Return the axes to draw on, new ones of a size in inches when None is given."""
     if ax is None:
         return new_axes(1, width=width, height=height)[0]
     if not hasattr(ax, "get_window_extent") or not hasattr(ax, "plot"):
@@ -34,10 +31,7 @@ def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
 
 
 def new_axes(count: int, *, width: float = 6.4, height: float = 4.8) -> Any:
-    """Return axes side by side in a new figure of a size in inches.
-
-    Raises ImportError if matplotlib is not installed.
-    """
+    """Return axes side by side in a new figure of a size in inches."""
     try:
         from matplotlib import pyplot
     except ImportError as error:

@@ -130,8 +130,7 @@ def folds_of(
     """Return the folds that `cv` means.
 
     A number is `MultilabelStratifiedKFold`, with groups scikit-learn's `GroupKFold`; None is five
-    folds; other values are as in scikit-learn, splitters or pairs of row numbers. Raises ValueError
-    if `cv` is none of these, or the folds are none.
+    folds; other values are as in scikit-learn, splitters or pairs of row numbers.
     """
     try:
         if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):

@@ -22,33 +22,6 @@ class LastStepSearch:
     The steps before it, such as a scaling, are learned in each fold anew. Folds are stratified by
     the labels, rows with unknown labels are fitted and not scored, and the pipeline is not fitted
     again in the end.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        An unfitted pipeline that ends with the estimator to tune.
-    grid : mapping of str to sequence
-        Values to try for parameters of that estimator.
-    scoring : callable
-        A scorer, larger is better.
-    n_folds : int
-        Number of folds.
-    n_rounds : int or None
-        How often to go through the parameters one at a time; None tries all combinations.
-    n_jobs : int
-        Fits at the same time; -1 for one a processor.
-    report : callable or None, default=None
-        Called after each setting, or each few where several fits run at a time, with what was
-        tried so far, as `tried` returns it.
-
-    Attributes
-    ----------
-    search : LazySearchCV or GridSearchCV
-        The search, with the pipeline's names of parameters.
-    grid : dict
-        The values to try, by the pipeline's names.
-    n_candidates : int
-        Combinations that are tried at most.
     """
 
     def __init__(

@@ -16,6 +16,7 @@ import joblib
 import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.parallel import ThreadingBackend
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.multioutput import MultiOutputClassifier
@@ -297,22 +298,6 @@ class TestBackends:
         key = lambda result: result.job  # noqa: E731
         assert sorted(read_results(results_file), key=key) == sorted(results, key=key)
 
-    def test_dask(self, data: MultilabelData, results_file: Path) -> None:
-        distributed = pytest.importorskip("dask.distributed")
-        with (
-            distributed.LocalCluster(
-                n_workers=1,
-                threads_per_worker=2,
-                processes=False,
-                dashboard_address=":0",
-            ) as cluster,
-            distributed.Client(cluster),
-            joblib.parallel_config(backend="dask"),
-        ):
-            results = run_experiment(data, METHODS, cv=3, results_file=results_file)
-        assert [result.measures for result in results] == self.expected(data)
-        assert len(read_results(results_file)) == 6
-
 
 SCRIPT = """
 import os, sys, time
@@ -555,3 +540,25 @@ def test_unknown_labels_in_all_rows_are_a_failure(data: MultilabelData) -> None:
     (result,) = run_experiment(unknown, ["knn"], cv="official")
     assert result.error is not None
     assert "y has an unknown label in each of the 30 training rows" in result.error["message"]
+
+
+class Waiting(ThreadingBackend):
+    """A backend of joblib that returns nothing before all is done."""
+
+    supports_return_generator = False
+
+
+def test_backends_that_return_all_at_once(data: MultilabelData) -> None:
+    joblib.register_parallel_backend("waiting", Waiting)
+    with joblib.parallel_config(backend="waiting", n_jobs=2):
+        found = run_experiment(data, METHODS, cv=2)
+    assert [r.measures for r in found] == [r.measures for r in run_experiment(data, METHODS, cv=2)]
+
+
+def test_no_progress_without_rich(
+    data: MultilabelData, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    (result,) = run_experiment(data, {"bad": Failing()}, cv="official", progress=True)
+    assert result.failed
+    assert capsys.readouterr().err == ""

@@ -90,3 +90,10 @@ def test_two_that_share_the_first_place(results: list[Result]) -> None:
     assert said == (
         "Over 2 data sets, knn and dummy share the first place by ranking loss (average rank 1.50)."
     )
+
+
+def test_one_method_on_several_data_sets(results: list[Result]) -> None:
+    alone = [r for r in results if r.method == "knn"]
+    assert verdict(alone, ["ranking_loss"]) == (
+        "Over 3 data sets, knn alone has a ranking loss on each."
+    )

@@ -46,10 +46,7 @@ def searches(
 
 
 def scorer_of(name: str) -> tuple[Any, int]:
-    """Return the scorer of a measure, and the sign that turns its scores into the measure.
-
-    Raises ValueError if there is no such measure.
-    """
+    """Return the scorer of a measure, and the sign that turns its scores into the measure."""
     try:
         key = scorer_key(name)
     except ValueError as error:

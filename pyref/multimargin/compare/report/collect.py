@@ -86,10 +86,7 @@ def test_train_ratios(results: Sequence[Result]) -> dict[str, float]:
 
 
 def check_comparable(results: Sequence[Result]) -> None:
-    """Check that results can stand side by side in one table.
-
-    Raises ValueError, which names what is mixed, if they cannot.
-    """
+    """Check that results can stand side by side in one table."""
     if not results:
         raise ValueError("results is empty; expected at least one result.")
     conditions: dict[str, Result] = {}

@@ -38,8 +38,7 @@ def critical_difference_images(
 ) -> Iterator[Image]:
     """Plot the average ranks over data sets, with Nemenyi's test at the level `alpha`.
 
-    Measures that have values of all methods on fewer than two data sets have no plot. Raises
-    ImportError if matplotlib is not installed.
+    Measures that have values of all methods on fewer than two data sets have no plot.
     """
     from multimargin.plots import CriticalDifferenceDisplay
 
@@ -67,8 +66,7 @@ def data_images(results: Sequence[Result], data: str) -> Iterator[Image]:
     """Plot what is known of the methods on one data set.
 
     Measures by label, and for the methods that have it: convergence, margins, learned label
-    correlations, numbers of label-specific features. Raises ImportError if matplotlib is not
-    installed.
+    correlations, numbers of label-specific features.
     """
     of_data = [result for result in results if result.data == data and not result.failed]
     if not of_data:

@@ -21,10 +21,7 @@ class LabelMeasures:
 
 
 def label_measures(results: Sequence[Result], data: str) -> LabelMeasures:
-    """Measure the labels of one data set for the methods that did not fail on any split.
-
-    Raises ValueError if there is no result on these data.
-    """
+    """Measure the labels of one data set for the methods that did not fail on any split."""
     of_data = [result for result in results if result.data == data]
     if not of_data:
         raise ValueError(f"data is {data!r}; expected a data set of the results.")

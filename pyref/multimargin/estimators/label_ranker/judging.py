@@ -22,28 +22,7 @@ _N_BEST, _TOLERANCE = 30, 1e-4
 
 
 class Judge:
-    """Scores settings by a scorer of scikit-learn, on scores that were held out.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-        The labels, rows, weights and folds; its scores are not used.
-    scorer : callable
-        Called with an estimator, rows and a label indicator; larger is better.
-    make_threshold : callable or None
-        Returns an unfitted threshold; None predicts the best label of each row, one class.
-    at_least_one : bool
-        Whether each row has its best label.
-    calibration : bool
-        Whether to calibrate first.
-    n_labels : int
-        Labels that are measured: the first; a further one only helps to calibrate.
-
-    Attributes
-    ----------
-    held_out : HeldOut
-        As given.
-    """
+    """Scores settings by a scorer of scikit-learn, on scores that were held out."""
 
     def __init__(
         self,

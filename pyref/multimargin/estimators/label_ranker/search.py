@@ -36,42 +36,7 @@ class Tried:
 
 
 class Search:
-    """Tries settings on folds, a path over C from warm starts at a time.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-        Features.
-    y : ndarray of shape (n, q)
-        Labels, NaN where unknown.
-    sample_weight : ndarray of shape (n,) or None
-        Weights.
-    folds : list of (train, test)
-        The folds.
-    judge : Judge
-        What values held-out scores.
-    options : dict
-        Parameters of all fits.
-    deadline : float or None
-        When no further fit begins, by `time.monotonic`.
-    n_jobs : int or None
-        Folds that are fitted at the same time, in threads.
-    verbose : int
-        1 prints a line a setting.
-
-    Attributes
-    ----------
-    tried : list of Tried
-        In the order of the search.
-    best : Tried or None
-        The best so far; of several the first.
-    scores : ndarray of shape (m, q)
-        Held-out scores of the best.
-    model : estimator
-        The model of the first fold of the best.
-    out_of_time : bool
-        Whether the deadline ended the search.
-    """
+    """Tries settings on folds, a path over C from warm starts at a time."""
 
     def __init__(
         self,

@@ -34,15 +34,6 @@ class Progress:
     Each epoch is a task of scikit-learn's callback protocol. A callback whose `on_fit_task_end`
     takes the keyword `metadata` gets a dict with "epoch", "seconds", "primal", "dual", the relative
     "gap" and "active", the number of instances that the next epoch visits.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator that is fitted.
-    max_epochs : int
-        The largest number of epochs.
-    verbose : int
-        0 prints nothing; 1 prints a line an epoch.
     """
 
     def __init__(self, estimator: Any, max_epochs: int, verbose: int) -> None:

@@ -8,11 +8,7 @@ from multimargin.checks.parameters import check_real
 
 
 def check_max_time(value: Any) -> float | None:
-    """Return the seconds of ``max_time``; None where there is no limit, be it None or infinite.
-
-    Raises TypeError if the value is neither None nor a real number, and ValueError if it is not
-    positive.
-    """
+    """Return the seconds of ``max_time``; None where there is no limit, be it None or infinite."""
     if value is None or (isinstance(value, float) and value == inf):
         return None
     return check_real("max_time", value, above=0.0)

@@ -19,28 +19,6 @@ class TrainingKernel:
     The matrix is stored where it is given, where a function computes it, where the kernel may be
     indefinite and the matrix fits, and where a solver needs it. A kernel that may be indefinite but
     whose matrix does not fit is judged by a sample of the rows.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Training rows; the kernel matrix for ``kernel="precomputed"``.
-    kernel : Kernel
-        The kernel.
-    cache_size : float
-        Megabytes for the matrix.
-    threads : int
-        Number of threads.
-    needed : bool, default=False
-        Whether the solver takes a matrix alone.
-    matrix : ndarray of shape (n, n) or None, default=None
-        The matrix, where it is known and not that of `kernel` on `X`.
-
-    Attributes
-    ----------
-    matrix : ndarray of shape (n, n) or None
-        The matrix, where it is stored.
-    indefinite : bool
-        Whether the kernel is seen to be indefinite: on all rows, or on as many as fit.
     """
 
     def __init__(
