@@ -9,13 +9,13 @@ from multimargin.datasets.arff_writer import dump_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.description import Description, describe
 from multimargin.datasets.digits import load_digit_attributes
+from multimargin.datasets.files import load_table
 from multimargin.datasets.loading import load
 from multimargin.datasets.mat import load_mat
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.public import available, fetch
 from multimargin.datasets.svmlight import dump_svmlight, load_svmlight
-from multimargin.datasets.tables import load_table
 
 __all__ = [
     "Description",

@@ -130,7 +130,7 @@ def describe(data: MultilabelData) -> Description:
 def describe_table(table: Table) -> Description:
     """Describe a table by its encoded features; its missing values are those of its columns."""
     counts = table.missing(np.arange(table.n_samples))
-    found = _described(table.encoded(), _incomplete(counts.items(), "column"))
+    found = _described(MultilabelData(**table.numbers()), _incomplete(counts.items(), "column"))
     splits = {
         name: replace(part, n_missing_values=sum(table.missing(table.splits[name]).values()))
         for name, part in found.splits.items()

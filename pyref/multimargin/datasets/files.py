@@ -1,6 +1,7 @@
 """Data sets from a file of any known kind, or from a folder of files."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,60 @@ from multimargin.datasets.mat import load_mat
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
-from multimargin.datasets.tables import PARTS, TABLE_KINDS, files_in, load_table
+from multimargin.datasets.tables import (
+    PARTS,
+    TABLE_KINDS,
+    TableColumns,
+    files_in,
+    naming_parts,
+    read_table,
+)
 
 Labels = str | os.PathLike[str] | int | None
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _KINDS = (".arff", ".mat", ".npz", *_SVMLIGHT, *TABLE_KINDS)
+
+
+def load_table(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | Sequence[str] | None = None,
+    tags_column: str | None = None,
+    separator: str = ",",
+    drop: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
+    test: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+) -> MultilabelData:
+    """Load a multi-label data set from a CSV, TSV or Parquet file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its first row names the columns.
+    labels, tags_column, separator, drop, text
+        Which columns are what, see `MultilabelData.from_frame`.
+    test : str, path-like or None, default=None
+        The file of the test part, with the same columns.
+    name : str or None, default=None
+        Name of the data set; None takes the file's name.
+
+    Returns
+    -------
+    MultilabelData
+        The data as numbers, see `MultilabelData.from_frame`.
+
+    Raises
+    ------
+    ValueError
+        If it is malformed, or it is not clear which columns are labels.
+    """
+    columns = TableColumns(labels, tags_column, separator, drop, text)
+    parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
+    table = read_table(parts, columns, name=name)
+    with naming_parts(parts):
+        return MultilabelData(**table.numbers())
 
 
 def load_file(

@@ -1,7 +1,7 @@
 """The container every reader of this package returns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Self, TypeAlias
 
@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 
 from multimargin.checks.arrays import check_readable
 from multimargin.datasets._names import NumberedNames, first_repeated, printable
+from multimargin.datasets.tables import TableColumns, table_of, to_pandas
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
 FeatureMatrix: TypeAlias = NDArray[np.float64] | sparse.csr_array
@@ -237,14 +238,10 @@ class MultilabelData:
         >>> data.feature_names, data.label_names
         (('pages', 'kind_book', 'kind_web'), ('art', 'history'))
         """
-        from multimargin.datasets.tables import TableColumns, table_of, to_pandas
-
         table = to_pandas(frame)
         columns = TableColumns(labels, tags_column, separator, drop, text)
-        data = table_of(table, columns, name=name).encoded()
-        if table.index.name is not None:
-            data = replace(data, sample_names=tuple(map(str, table.index)))
-        return data
+        names = () if table.index.name is None else tuple(map(str, table.index))
+        return cls(**table_of(table, columns, name=name).numbers(), sample_names=names)
 
     @classmethod
     def concatenate(cls, parts: Mapping[str, "MultilabelData"], name: str = "") -> Self:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import reading
 from multimargin.datasets.damage import without_damage
-from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.table_columns import (
     as_text,
     chosen_columns,
@@ -104,72 +103,19 @@ class Table:
         counts = self.X.iloc[rows].isna().sum()
         return {name: int(count) for name, count in counts.items() if count}
 
-    def encoded(self, *, impute: bool = False) -> MultilabelData:
-        """Return the data as numbers, by an encoder that is fitted to the training part.
-
-        Parameters
-        ----------
-        impute : bool, default=False
-            Whether missing numbers are filled in by the median of their column.
-
-        Returns
-        -------
-        MultilabelData
-            Numbers as they are, with NaN where they are missing unless filled in; a column of 0 and
-            1 for each name of a nominal column; tf-idf weights of the words of text.
-        """
-        encoder = make_encoder(self.kinds, scaling="none", impute=impute, n_rows=self.n_samples)
+    def numbers(self) -> dict[str, Any]:
+        """Return the fields of a `MultilabelData`, by an encoder fitted to the training part."""
+        encoder = make_encoder(self.kinds, scaling="none", impute=False, n_rows=self.n_samples)
         train = self.splits.get("train", np.arange(self.n_samples))
         encoder.fit(self.X.iloc[train])
-        return MultilabelData(
-            encoder.transform(self.X),
-            self.Y,
-            feature_names=encoder.get_feature_names_out().tolist(),
-            label_names=self.label_names,
-            name=self.name,
-            splits=self.splits,
-        )
-
-
-def load_table(
-    path: str | os.PathLike[str],
-    *,
-    labels: str | Sequence[str] | None = None,
-    tags_column: str | None = None,
-    separator: str = ",",
-    drop: str | Sequence[str] = (),
-    text: str | Sequence[str] = (),
-    test: str | os.PathLike[str] | None = None,
-    name: str | None = None,
-) -> MultilabelData:
-    """Load a multi-label data set from a CSV, TSV or Parquet file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file. Its first row names the columns.
-    labels, tags_column, separator, drop, text
-        Which columns are what, see `MultilabelData.from_frame`.
-    test : str, path-like or None, default=None
-        The file of the test part, with the same columns.
-    name : str or None, default=None
-        Name of the data set; None takes the file's name.
-
-    Returns
-    -------
-    MultilabelData
-        The data as numbers, see `MultilabelData.from_frame`.
-
-    Raises
-    ------
-    ValueError
-        If it is malformed, or it is not clear which columns are labels.
-    """
-    columns = TableColumns(labels, tags_column, separator, drop, text)
-    parts = {"train": Path(path)} | ({} if test is None else {"test": Path(test)})
-    table = read_table(parts, columns, name=name)
-    with _naming(parts):
-        return table.encoded()
+        return {
+            "X": encoder.transform(self.X),
+            "Y": self.Y,
+            "feature_names": encoder.get_feature_names_out().tolist(),
+            "label_names": self.label_names,
+            "name": self.name,
+            "splits": self.splits,
+        }
 
 
 def table_files(source: str | os.PathLike[str]) -> dict[str, Path] | None:
@@ -219,13 +165,13 @@ def read_table(
             for part, rows in splits.items()
         }
         frame = mended.reset_index(drop=True)
-    with _naming(parts):
+    with naming_parts(parts):
         table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
     return replace(table, splits=splits)
 
 
 @contextmanager
-def _naming(parts: Mapping[str, Path]) -> Iterator[None]:
+def naming_parts(parts: Mapping[str, Path]) -> Iterator[None]:
     """Add the files to errors about the table that was read from them."""
     try:
         yield
