@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import thread_count
 from multimargin.checks.targets import Targets
@@ -31,6 +30,7 @@ from multimargin.estimators.shared.llsf_problem import (
     solve,
 )
 from multimargin.estimators.shared.problem import Matrix, Report
+from multimargin.estimators.shared.products import one_blas_thread
 from multimargin.estimators.shared.progress import EpochCallback
 
 # An eigenvalue of X^T X below this share of the largest one, times d, is rounding.
@@ -122,7 +122,7 @@ def _total(squares: Matrix, weights: Matrix | None) -> float:
 def _representatives(gram: Matrix, convexity: Convexity) -> tuple[Matrix, Eigenbasis]:
     """Return rows with the same X^T X, and the basis in which the quadratic form is diagonal."""
     # On one thread: with more, rounding would depend on their number.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         values, vectors = eigenpairs(gram)
         values = np.where(values > _ROUNDING * len(values) * values[-1], values, 0.0)
         X = np.ascontiguousarray(np.sqrt(values)[:, None] * vectors.T)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
-from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
 from multimargin.checks.arrays import (
@@ -27,6 +26,7 @@ from multimargin.checks.labels import UNKNOWN, check_indicator, with_nan
 from multimargin.estimators.shared.label_weights import rows_of_labels
 from multimargin.estimators.shared.pair_weights import pairs_of
 from multimargin.estimators.shared.problem import Matrix, Model
+from multimargin.estimators.shared.products import one_blas_thread
 from multimargin.kernels import rust_features
 from multimargin.kernels.kernel import canonical
 from multimargin.thresholds.cuts import best_thresholds
@@ -270,7 +270,7 @@ def _with_centre(state: State, common: "Common") -> State:
 
 def applied(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return a function of a part: on one BLAS thread, for rounding depends on their number."""
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         return function(*arguments)
 
 

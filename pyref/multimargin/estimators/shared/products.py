@@ -1,6 +1,7 @@
 """Products of matrices with the same bits for any number of BLAS threads."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ _BLOCK = 1024
 
 def product(left: Any, right: Any, threads: int = 1) -> Matrix:
     """Return the dense product of two matrices."""
-    with _thread_pools().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         if sparse.issparse(left) or left.shape[0] <= _BLOCK:
             result: Matrix = safe_sparse_dot(left, right, dense_output=True)
             return result
@@ -42,7 +43,13 @@ def _by_blocks(left: Matrix, right: Matrix, threads: int) -> Matrix:
     return result
 
 
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS has one thread, as rounding depends on their number."""
+    context: AbstractContextManager[Any] = _thread_pools().limit(limits=1, user_api="blas")
+    return context
+
+
 @cache
 def _thread_pools() -> ThreadpoolController:
-    """Return the libraries that NumPy has loaded; to look for them takes a millisecond."""
+    """Return the libraries that NumPy and SciPy have loaded; each look for them takes 5 ms."""
     return ThreadpoolController()
