@@ -7,6 +7,8 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,7 +53,7 @@ def once(name: str, run: Callable[[], Any]) -> Any:
         _keep(name, {"value": value, "seconds": round(time.process_time() - start, 2)})
         kept = _kept()
     _asked[name] = kept[name]["seconds"]
-    return kept[name]["value"]
+    return deepcopy(kept[name]["value"])
 
 
 def all_of(jobs: Mapping[Key, tuple[str, Callable[[], Any]]]) -> dict[Key, Any]:
@@ -116,8 +118,14 @@ def seconds_asked() -> float:
 def _kept() -> dict[str, dict[str, Any]]:
     file = os.environ.get("MULTIMARGIN_RUNS")
     if file and Path(file).is_file():
-        return {**_made, **json.loads(Path(file).read_text(encoding="utf-8"))}
+        stat = Path(file).stat()
+        return {**_made, **_read(file, stat.st_mtime_ns, stat.st_size)}
     return _made
+
+
+@lru_cache(maxsize=1)
+def _read(file: str, changed: int, size: int) -> dict[str, dict[str, Any]]:
+    return dict(json.loads(Path(file).read_text(encoding="utf-8")))
 
 
 def _keep(name: str, run: dict[str, Any]) -> None:
