@@ -113,6 +113,7 @@ SUBJECTS = {
     "estimators/test_lean_models.py",
     "estimators/test_nonsense_parameters.py",
     "estimators/test_scikit_learn.py",
+    "estimators/test_thousands_of_labels.py",
     "measures/test_measures.py",
     "reference/test_plain_and_robust.py",
     "reference/test_theorems.py",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         explain,
         llsf_path,
         predict_names,
+        predict_top,
     )
     from multimargin.model_files import load_model, save_model
 
@@ -58,6 +59,7 @@ __all__ = [
     "llsf_path",
     "load_model",
     "predict_names",
+    "predict_top",
     "save_model",
 ]
 

@@ -32,6 +32,8 @@ __all__ = [
 
 _Matrix: TypeAlias = NDArray[np.float64]
 _Sparse: TypeAlias = tuple[_Matrix, NDArray[np.int32], NDArray[np.int32], int]
+# indptr, indices and data of compressed sparse rows
+_Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Matrix]
 _Features: TypeAlias = _Matrix | _Sparse
 _Callback: TypeAlias = Callable[[int, float, float, float, int], bool]
 _Pairs: TypeAlias = tuple[NDArray[np.uint32], _Matrix]
@@ -39,11 +41,11 @@ _Pairs: TypeAlias = tuple[NDArray[np.uint32], _Matrix]
 @final
 class PairwiseSolution:
     @property
-    def dual(self) -> _Matrix: ...
+    def dual(self) -> _Matrix | _Csr: ...
     @property
     def bias(self) -> _Matrix: ...
     @property
-    def weights(self) -> _Matrix | None: ...
+    def weights(self) -> _Matrix | _Csr | None: ...
     @property
     def scores(self) -> _Matrix | None: ...
     @property
@@ -60,6 +62,7 @@ class PairwiseSolution:
     def history(self) -> _Matrix: ...
 
 class _PairwiseDefaults(TypedDict, total=False):
+    compact: bool | None
     theta: float
     mu: float
     gamma: float

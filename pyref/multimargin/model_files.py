@@ -54,7 +54,9 @@ _STORAGES = ("skops", "pickle")
 # Types that are safe only as skops itself stores them: a dtype as that of an empty array, which
 # NumPy reads without a pickle. A forged file could name another way to make one.
 _LOADERS = {"numpy.dtype": "DTypeNode"}
-_SPARSE_TYPES = frozenset({"scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"})
+_SPARSE_TYPES = frozenset(
+    f"scipy.sparse.{name}" for name in ("_csr.csr_array", "_csr.csr_matrix", "_csc.csc_array")
+)
 # A header of more is none of ours; one line for each of a million names would fit.
 _MAX_HEADER = 2**28
 _SCHEMA = "schema.json"

@@ -2,6 +2,7 @@
 
 All readers return a `MultilabelData`: features ``X``, a 0/1 label indicator ``Y``, the names of
 both, and named splits such as the official "train" and "test" parts. `load` finds the reader.
+`load_extreme` alone, for thousands of labels, returns ``X`` and ``Y`` as sparse arrays.
 """
 
 from multimargin.datasets.arff import load_arff, load_arff_features
@@ -9,6 +10,7 @@ from multimargin.datasets.arff_writer import dump_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.description import Description, describe
 from multimargin.datasets.digits import load_digit_attributes
+from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.files import load_table
 from multimargin.datasets.loading import load
 from multimargin.datasets.mat import load_mat
@@ -30,6 +32,7 @@ __all__ = [
     "load_arff_features",
     "load_debian_tags",
     "load_digit_attributes",
+    "load_extreme",
     "load_mat",
     "load_npz",
     "load_svmlight",

@@ -10,7 +10,7 @@ from multimargin.estimators.label_specific import (
 from multimargin.estimators.llsf import LLSF, beta_max, llsf_path
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.mlrl import MLRL
-from multimargin.estimators.names import predict_names
+from multimargin.estimators.names import predict_names, predict_top
 from multimargin.estimators.rank_cvm import RankCVM
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_lsvm import RankLSVM
@@ -46,4 +46,5 @@ __all__ = [
     "explain",
     "llsf_path",
     "predict_names",
+    "predict_top",
 ]

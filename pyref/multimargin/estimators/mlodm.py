@@ -69,6 +69,8 @@ class MLODM(PairwiseClassifier):
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "multiplicative", "exact")
 
+    _compact = True
+
     theta: float
     mu: float
 

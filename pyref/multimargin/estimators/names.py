@@ -1,11 +1,17 @@
-"""Predicted labels by their names."""
+"""The best labels of rows, and predicted ones by their names."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from multimargin.checks.parameters import check_integer
+
+# Scores that are held at a time.
+_SCORES = 2**22
 
 
 def final_estimator(model: Any) -> Any:
@@ -63,15 +69,93 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
     """
     if top is not None:
         check_integer("top", top, at_least=1)
+        names = label_names_of_model(model)
+        best, _ = predict_top(model, X, top)
+        return [[names[k] for k in row] for row in best]
     decision = model.decision_function(X)
     names = label_names_of_model(model)
-    if not getattr(final_estimator(model), "multilabel_", True):
-        raise ValueError("model predicts one class a row; expected labels: predict names a class.")
-    # A threshold of its own for each label changes the ranking of the decision values.
-    ranked_by = model.predict_proba(X) if hasattr(model, "predict_proba") else decision
-    order = np.argsort(-ranked_by, axis=1, kind="stable")
-    if top is not None:
-        return [[names[k] for k in best[:top]] for best in order]
+    _check_multilabel(model)
+    order = np.argsort(-_ranked_by(model, X), axis=1, kind="stable")
     return [
         [names[k] for k in best if row[k] > 0] for row, best in zip(decision, order, strict=True)
     ]
+
+
+def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the k best labels of each row, by blocks of rows: no array of all scores is made.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or search
+        A fitted model of this package, alone or at the end of a pipeline or of a search.
+    X : array-like, sparse matrix, data frame or sequence of n rows
+        What the model takes: features, or the columns or texts that the pipeline starts with.
+    k : int, default=5
+        How many labels, at least 1; all of them where the model has fewer.
+
+    Returns
+    -------
+    labels : ndarray of shape (n, k)
+        Numbers of labels, which are columns of `y`, the best first and the lower number first among
+        equals.
+    values : ndarray of shape (n, k)
+        Their probabilities where the model has `predict_proba`, else their values of
+        `decision_function`.
+
+    Raises
+    ------
+    ValueError
+        If the model predicts one class a row, `X` is malformed or `k` is below 1.
+
+    Examples
+    --------
+    >>> from multimargin import RankSVM, predict_top
+    >>> from multimargin.datasets import load_digit_attributes
+    >>> X, X_test, Y, Y_test = load_digit_attributes().train_test()
+    >>> labels, values = predict_top(RankSVM(random_state=0).fit(X, Y), X_test, k=2)
+    >>> labels.shape
+    (899, 2)
+    """
+    check_integer("k", k, at_least=1)
+    count = label_names_of_model(model).size
+    _check_multilabel(model)
+    n = _num_samples(X)
+    if sparse.issparse(X):
+        X = X.tocsr()
+    step = max(_SCORES // count, 1)
+    # A model refuses what has no rows.
+    blocks = [
+        _best(_ranked_by(model, rows), k)
+        for rows in (
+            _safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step)
+        )
+    ]
+    labels, values = zip(*blocks, strict=True)
+    return np.concatenate(labels), np.concatenate(values)
+
+
+def _best(values: Any, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the places and values of the k largest numbers of each row, the first among equals."""
+    q = values.shape[1]
+    k = min(k, q)
+    chosen = np.argpartition(-values, k - 1, axis=1)[:, :k]
+    lowest = np.take_along_axis(values, chosen, axis=1).min(axis=1, keepdims=True)
+    tied = np.flatnonzero(np.count_nonzero(values >= lowest, axis=1) > k)
+    chosen[tied] = np.argsort(-values[tied], axis=1, kind="stable")[:, :k]
+    chosen.sort(axis=1)
+    found = np.take_along_axis(values, chosen, axis=1)
+    order = np.argsort(-found, axis=1, kind="stable")
+    return np.take_along_axis(chosen, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+
+def _check_multilabel(model: Any) -> None:
+    if not getattr(final_estimator(model), "multilabel_", True):
+        raise ValueError("model predicts one class a row; expected labels: predict names a class.")
+
+
+def _ranked_by(model: Any, X: Any) -> Any:
+    """Return what ranks the labels of rows.
+
+    A threshold of its own for each label changes the ranking of the decision values.
+    """
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)

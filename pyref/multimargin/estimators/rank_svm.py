@@ -73,6 +73,8 @@ class RankSVM(PairwiseClassifier):
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe", "exact")
 
+    _compact = True
+
     bias: str
 
     def __init__(

@@ -94,9 +94,11 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
         raise ValueError(f"label is {label!r}; expected one of {_listed(names)}.")
     rows, features, linear = _linear_part(model, X, None)
     place = names.index(label)
-    weights = np.asarray(linear.coef_)
-    difference = weights[place] - weights.mean(axis=0)
-    intercept = np.asarray(getattr(linear, "intercept_", np.zeros(len(weights))))
+    weights = linear.coef_
+    row = weights[[place]]
+    row = row.toarray() if sparse.issparse(row) else np.asarray(row)
+    difference = row[0] - np.asarray(weights.mean(axis=0))
+    intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
     constant = float(intercept[place] - intercept.mean())
     if features is None:
         features = np.arange(difference.size)

@@ -22,7 +22,8 @@ def add_scores(graph: Graph, model: Any, X: Node) -> Node:
             "that ends with one."
         )
     if hasattr(model, "coef_"):
-        return graph.add("Add", graph.add("MatMul", X, model.coef_.T), model.intercept_)
+        weights = _dense(model.coef_.T, "labels")
+        return graph.add("Add", graph.add("MatMul", X, weights), model.intercept_)
     if model.support_.size == 0:
         # No feature counts: a product with zeros has the right number of rows.
         zeros = np.zeros((model.n_features_in_, model.intercept_.size))
@@ -41,7 +42,7 @@ def _kernel_values(graph: Graph, model: Any, X: Node) -> Node:
         )
     if kernel.name == "precomputed":
         return graph.add("Gather", X, model.support_.astype(np.int64), axis=1)
-    vectors = _dense(model.support_vectors_)
+    vectors = _dense(model.support_vectors_, "features")
     if kernel.name == "rbf":
         return _rbf(graph, kernel, vectors, X)
     # onnxruntime fuses a product with a factor that follows it, in single precision.
@@ -66,14 +67,14 @@ def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Node) -> No
     return graph.add("Exp", graph.add("Mul", squares, -kernel.gamma))
 
 
-def _dense(vectors: Any) -> NDArray[np.float64]:
-    if not sparse.issparse(vectors):
-        return np.asarray(vectors)
-    rows, columns = vectors.shape
+def _dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
+    if not sparse.issparse(matrix):
+        return np.asarray(matrix)
+    rows, columns = matrix.shape
     if 8 * rows * columns > MOST_BYTES:
         raise ValueError(
-            f"model keeps {rows} sparse rows of {columns} features, "
+            f"model keeps {rows} sparse rows of {columns} {columns_are}, "
             f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "
-            "linear kernel, or fewer rows or features."
+            "linear kernel, or fewer rows, features or labels."
         )
-    return np.asarray(vectors.toarray())
+    return np.asarray(matrix.toarray())

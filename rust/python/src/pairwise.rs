@@ -1,6 +1,6 @@
 //! The pairwise family: one entry, `solve_pairwise`.
 
-use crate::answers::{history_columns, matrix};
+use crate::answers::{self, history_columns, matrix};
 use crate::arguments::{FeatureArrays, check_finite, kernel, optional_matrix, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -11,7 +11,9 @@ use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::request::{Answer, Geometry, Request, SOLVERS, Solver};
+use multimargin_solvers::pairwise::request::{
+    Answer, Geometry, Request, SOLVERS, Solver, Storage, Stored,
+};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Settings};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -22,13 +24,15 @@ use pyo3::types::PyDict;
 /// The answer of a pairwise solver.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
 pub struct PairwiseSolution {
-    /// Dual matrix B, shape (n, q), here and below with a further column for the zero label of a loss that has one.
-    dual: Py<PyArray2<f64>>,
+    /// Dual matrix B, shape (n, q), here and below with a further column for the zero label of a loss that has one; its
+    /// arrays (indptr, indices, data) of compressed sparse rows where it is stored compactly.
+    dual: Py<PyAny>,
     /// Bias b, shape (q,).
     bias: Py<PyArray1<f64>>,
-    /// Weights W, shape (d, q), for a linear kernel on features.
-    weights: Option<Py<PyArray2<f64>>>,
-    /// Scores of the training rows without the bias, shape (n, q); None where Ctrl-C would have to wait for them.
+    /// Weights W, shape (d, q), for a linear kernel on features; stored like B.
+    weights: Option<Py<PyAny>>,
+    /// Scores of the training rows without the bias, shape (n, q); None where Ctrl-C would have to wait for them, and of
+    /// compact storage.
     scores: Option<Py<PyArray2<f64>>>,
     /// Why the loop ended.
     status: &'static str,
@@ -90,6 +94,8 @@ struct PairwiseRequest<'py> {
     chains: usize,
     #[pyo3(default = 0)]
     cache_bytes: usize,
+    #[pyo3(default)]
+    compact: Option<bool>,
     #[pyo3(default = 1)]
     threads: usize,
     #[pyo3(default)]
@@ -216,25 +222,30 @@ pub fn solve_pairwise<'py>(
             labels,
             geometry: asked.geometry(arrays)?,
             cache_bytes: asked.cache_bytes,
+            storage: match asked.compact {
+                None => Storage::BySize,
+                Some(true) => Storage::Compact,
+                Some(false) => Storage::Dense,
+            },
             solver: asked.solver()?,
             setup: asked.setup(n, q)?,
         };
-        let Answer {
-            solution,
-            scores,
-            weights,
-        } = py
+        let answer = py
             .detach(|| solve(request, loss, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
-        let report = solution.report;
+        let report = answer.report;
         Ok(PairwiseSolution {
-            dual: matrix(py, solution.dual, n, q)?,
-            bias: solution.bias.into_pyarray(py).unbind(),
-            weights: weights
-                .map(|weights| matrix(py, weights, arrays.columns(), q))
+            dual: stored(py, answer.dual, n, q)?,
+            bias: answer.bias.into_pyarray(py).unbind(),
+            weights: answer
+                .weights
+                .map(|weights| stored(py, weights, arrays.columns(), q))
                 .transpose()?,
-            scores: scores.map(|scores| matrix(py, scores, n, q)).transpose()?,
+            scores: answer
+                .scores
+                .map(|scores| matrix(py, scores, n, q))
+                .transpose()?,
             status: report.status.name(),
             epochs: report.epochs,
             primal: report.primal,
@@ -243,4 +254,20 @@ pub fn solve_pairwise<'py>(
             history: history_columns(py, &report.history)?,
         })
     })
+}
+
+/// A matrix, or the arrays of its compressed sparse rows.
+fn stored(py: Python<'_>, matrix: Stored, rows: usize, columns: usize) -> PyResult<Py<PyAny>> {
+    match matrix {
+        Stored::Dense(values) => Ok(answers::matrix(py, values, rows, columns)?.into_any()),
+        Stored::Compact(values) => {
+            let (starts, places, values) = values.into_csr();
+            let arrays = (
+                starts.into_pyarray(py),
+                places.into_pyarray(py),
+                values.into_pyarray(py),
+            );
+            Ok(arrays.into_pyobject(py)?.into_any().unbind())
+        }
+    }
 }

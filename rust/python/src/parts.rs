@@ -14,7 +14,7 @@ use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::pairwise::bcd::{self, Answer, Common, PartState, Proximal};
 use multimargin_solvers::pairwise::bias;
 use multimargin_solvers::pairwise::loss::Loss;
-use multimargin_solvers::pairwise::scores::{LinearDense, LinearSparse, Scores};
+use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, LinearSparse};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use numpy::{
@@ -55,7 +55,7 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    fn improve<S: Scores>(
+    fn improve<S: DenseScores>(
         self,
         scores: S,
         loss: AnyLoss,
@@ -64,7 +64,7 @@ impl Request<'_> {
         of_any!(loss, |loss| self.improve_by(scores, loss, monitor))
     }
 
-    fn improve_by<S: Scores, L: Loss>(
+    fn improve_by<S: DenseScores, L: Loss>(
         self,
         scores: S,
         loss: L,

@@ -13,7 +13,7 @@ use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::pairwise::bcd::PartPoint;
 use multimargin_solvers::pairwise::bias::{self, Carried, Flow};
-use multimargin_solvers::pairwise::scores::{LinearDense, LinearSparse, Scores};
+use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, LinearSparse};
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -92,7 +92,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn done<S: Scores>(
+    fn done<S: DenseScores>(
         self,
         scores: S,
         monitor: &mut PythonMonitor,

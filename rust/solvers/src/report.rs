@@ -2,6 +2,7 @@
 
 use crate::error::SolverError;
 use crate::labels::Labels;
+use crate::linalg::rows::Rows;
 use crate::memory::{self, Purpose};
 use std::time::{Duration, Instant};
 
@@ -289,21 +290,21 @@ impl Report {
 
 /// The solution of a pairwise problem and its report.
 #[derive(Clone, Debug)]
-pub struct Solution {
-    /// The dual matrix `B`, `n x q` row-major.
-    pub dual: Vec<f64>,
+pub struct Solution<R = Vec<f64>> {
+    /// The dual matrix `B`, `n x q`.
+    pub dual: R,
     /// The bias `b`, one a label.
     pub bias: Vec<f64>,
     /// The certificate.
     pub report: Report,
 }
 
-impl Solution {
+impl<R: Rows> Solution<R> {
     /// What there is when the loop was interrupted before its first epoch: nothing but `B = 0`, uncertified.
     pub fn interrupted(labels: &Labels) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         Self {
-            dual: memory::matrix(n, q, Purpose::RowsByLabels),
+            dual: R::zeros(n, q, Purpose::RowsByLabels),
             bias: vec![0.0; q],
             report: Report {
                 status: Status::Interrupted,

@@ -15,7 +15,7 @@ use multimargin_solvers::pairwise::dcd::OnePair;
 use multimargin_solvers::pairwise::frank_wolfe;
 use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
 use multimargin_solvers::pairwise::scores::{
-    KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel,
+    DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
 };
 use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::parallel::threads::Threads;
@@ -88,7 +88,7 @@ fn settings(tolerance: f64) -> Settings {
     }
 }
 
-fn run<S: Scores, T: Step>(
+fn run<S: DenseScores, T: Step>(
     labels: &Labels,
     scores: &mut S,
     step: impl Fn(&Labels) -> Result<T, SolverError>,
@@ -115,7 +115,12 @@ fn setup(bias: Bias, settings: &Settings, threads: usize) -> Setup {
     }
 }
 
-fn by_blocks<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
+fn by_blocks<S: DenseScores>(
+    labels: &Labels,
+    scores: &mut S,
+    bias: Bias,
+    s: &Settings,
+) -> Solution {
     run(
         labels,
         scores,
@@ -128,12 +133,17 @@ fn by_blocks<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Setting
     .unwrap()
 }
 
-fn by_pairs<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
+fn by_pairs<S: DenseScores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
     let step = |labels: &Labels| OnePair::new(Hinge, labels);
     run(labels, scores, step, bias, s, 1, &mut ()).unwrap()
 }
 
-fn by_vertices<S: Scores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
+fn by_vertices<S: DenseScores>(
+    labels: &Labels,
+    scores: &mut S,
+    bias: Bias,
+    s: &Settings,
+) -> Solution {
     frank_wolfe::solve(labels, scores, setup(bias, s, 1), &mut ()).unwrap()
 }
 
@@ -238,7 +248,7 @@ fn threads_give_equal_bits() {
         max_epochs: 4,
         ..settings(1e-12)
     };
-    fn solve<S: Scores>(
+    fn solve<S: DenseScores>(
         labels: &Labels,
         mut scores: S,
         bias: Bias,

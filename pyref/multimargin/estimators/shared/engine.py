@@ -52,8 +52,19 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         label_weights=problem.label_weights,
         top=problem.top,
         seconds=seconds_until(problem.deadline),
+        compact=None if problem.compact else False,
     )
-    return fit_of(solution, solution.weights)
+    q = problem.indicator.shape[1]
+    fit = fit_of(solution, _matrix(solution.weights, (problem.X.shape[1], q)))
+    return replace(fit, dual=_matrix(fit.dual, problem.indicator.shape))
+
+
+def _matrix(stored: Any, shape: tuple[int, int]) -> Any:
+    """Return a matrix, as CSR where the engine returns its nonzeros."""
+    if not isinstance(stored, tuple):
+        return stored
+    indptr, indices, data = stored
+    return sparse.csr_array((data, indices, indptr), shape=shape)
 
 
 def _offset(problem: Problem) -> Matrix | None:
@@ -70,7 +81,7 @@ def _offset(problem: Problem) -> Matrix | None:
     return mean if offset > squared_norm - offset else None
 
 
-def fit_of(solution: Any, weights: Matrix | None) -> Fit:
+def fit_of(solution: Any, weights: Any) -> Fit:
     """Return a compiled loop's answer, and the weights that belong to it, as a `Fit`."""
     return Fit(
         dual=solution.dual,

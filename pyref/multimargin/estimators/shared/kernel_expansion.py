@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.checks.parameters import thread_count
@@ -51,16 +52,18 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
             matrix=matrix,
         )
 
-    def _store_expansion(
-        self, X: Any, kernel: Kernel, expansion: Matrix, weights: Matrix | None = None
-    ) -> None:
+    def _store_expansion(self, X: Any, kernel: Kernel, expansion: Any, weights: Any = None) -> None:
         """Store an expansion over all training rows, whose array is used up.
 
         For a linear kernel the weights follow from it where they are not given.
         """
         self._kernel = kernel
-        self.support_ = np.flatnonzero(expansion.any(axis=1))
-        self.dual_coef_ = _compressed(expansion, self.support_)
+        if sparse.issparse(expansion):
+            self.support_ = np.flatnonzero(np.diff(expansion.indptr))
+            self.dual_coef_ = expansion[self.support_]
+        else:
+            self.support_ = np.flatnonzero(expansion.any(axis=1))
+            self.dual_coef_ = _compressed(expansion, self.support_)
         if self.kernel == "precomputed":
             self.support_vectors_ = np.empty((self.support_.size, 0))
         else:

@@ -87,6 +87,8 @@ class PairwiseClassifier(KernelExpansionClassifier):
     random_state: int | np.random.RandomState | None
     verbose: int
     warm_start: bool
+    # Whether the method takes its dual matrix and weights as CSR where these are large.
+    _compact: ClassVar[bool] = False
     # Of methods that weigh their pairs in one way.
     pair_weights: str = "balanced"
     class_weight: Any = None
@@ -300,6 +302,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
             sample_weight=sample_weight,
             label_weights=label_weights,
             top=top,
+            compact=self._compact and not self.warm_start,
         )
 
     def _pair_weights(
@@ -418,13 +421,19 @@ class PairwiseClassifier(KernelExpansionClassifier):
     ) -> None:
         if not targets.multilabel or interrupted:
             # After an interruption the model is returned at once, without learning a threshold.
-            Y = with_nan(targets.indicator)
-            self.threshold_ = ConstantThreshold(0.0).fit(np.zeros(Y.shape), Y)
+            threshold = ConstantThreshold(0.0)
+        else:
+            threshold = make_threshold(self.threshold, random_state=self.random_state)
+        if isinstance(threshold, ConstantThreshold):
+            # No scores are needed.
+            row = with_nan(targets.indicator[:1])
+            self.threshold_ = threshold.fit(np.zeros(row.shape), row)
             return
-        threshold = make_threshold(self.threshold, random_state=self.random_state)
-        assert fit.scores is not None
-        scores = fit.scores
-        scores += fit.bias
+        if fit.scores is None:
+            scores = self._label_scores(problem.features)
+        else:
+            scores = fit.scores
+            scores += fit.bias
         unit = self._threshold_unit(fit, problem.sample_weight)
         if unit <= 0.0:
             unit = 1.0

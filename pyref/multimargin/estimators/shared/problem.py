@@ -29,12 +29,14 @@ class Report:
 class Fit(Report):
     """What a solver of the pairwise family returns: a report, and the model."""
 
-    dual: Matrix  # (n, q): Dual matrix B
+    # (n, q): Dual matrix B; CSR where it is large and `Problem.compact` allows it
+    dual: Any
     bias: Matrix  # (q,): Bias b
     # (n, q): Scores of the training rows without the bias; None where Ctrl-C would have to wait
-    # for them
+    # for them, and beside a CSR matrix
     scores: Matrix | None
-    weights: Matrix | None  # (d, q): Weights W of a linear kernel on features
+    # (d, q): Weights W of a linear kernel on features; CSR like `dual`, by their own size
+    weights: Any
     # (n, q): Coefficients of the kernel expansion of the scores, where they are not `dual` itself
     expansion: Matrix | None = None
 
@@ -75,6 +77,8 @@ class Problem:
     label_weights: Matrix | None = None
     # With how many of the highest irrelevant labels each relevant one forms a pair; None is all
     top: int | None = None
+    # Whether large matrices of the fit may be CSR
+    compact: bool = False
 
 
 @dataclass(frozen=True)

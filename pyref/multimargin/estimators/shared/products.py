@@ -19,9 +19,15 @@ _BLOCK = 1024
 def product(left: Any, right: Any, threads: int = 1) -> Matrix:
     """Return the dense product of two matrices."""
     with one_blas_thread():
-        if sparse.issparse(left) or left.shape[0] <= _BLOCK:
-            result: Matrix = safe_sparse_dot(left, right, dense_output=True)
+        if sparse.issparse(right) and sparse.issparse(left):
+            # Their product is nearly dense: no copy of all of it.
+            result: Matrix = np.empty((left.shape[0], right.shape[1]))
+            for first in range(0, left.shape[0], _BLOCK):
+                rows = slice(first, first + _BLOCK)
+                result[rows] = (left[rows] @ right).toarray()
             return result
+        if sparse.issparse(left) or sparse.issparse(right) or left.shape[0] <= _BLOCK:
+            return np.asarray(safe_sparse_dot(left, right, dense_output=True))
         return _by_blocks(left, right, threads)
 
 

@@ -1,7 +1,9 @@
-//! Linear algebra on slices: elementwise loops, matrix products, and feature matrices by rows and by columns.
+//! Linear algebra on slices: elementwise loops, matrix products, feature matrices by rows and by columns, and
+//! matrices whose rows are stored as is smaller.
 
 pub mod columns;
 pub mod features;
 pub mod matmul;
+pub mod rows;
 pub mod sort;
 pub mod vector;

@@ -24,6 +24,28 @@ pub fn combine_rows(rows: &[i32], values: &[f64], matrix: &[f64], out: &mut [f64
     combine_columns::<1>(rows, values, matrix, out, done);
 }
 
+/// `out += sum of x row` over the given pairs of a row and a number `x`: the same bits as [`axpy`] for each one in turn,
+/// but `out` stays in registers.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+pub fn add_rows(rows: &[(&[f64], f64)], out: &mut [f64]) {
+    const WIDTH: usize = 64;
+    let (blocks, rest) = out.as_chunks_mut::<WIDTH>();
+    for (block, sums) in blocks.iter_mut().enumerate() {
+        for (row, x) in rows {
+            let entries = &row[block * WIDTH..][..WIDTH];
+            for (sum, entry) in sums.iter_mut().zip(entries) {
+                *sum += x * entry;
+            }
+        }
+    }
+    let first = blocks.len() * WIDTH;
+    for (row, x) in rows {
+        for (sum, entry) in rest.iter_mut().zip(&row[first..]) {
+            *sum += x * entry;
+        }
+    }
+}
+
 /// [`combine_rows`] from column `first` on, `WIDTH` columns at a time as long as there are so many. Returns the first
 /// column that is left.
 #[inline(always)]

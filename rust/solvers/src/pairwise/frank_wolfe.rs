@@ -17,7 +17,7 @@
 use super::bias::{Bias, centred, feasible};
 use super::loss::Hinge;
 use super::loss::sum_of_losses;
-use super::scores::Scores;
+use super::scores::DenseScores;
 use super::setup::{Setup, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
@@ -130,7 +130,7 @@ impl<'a> Oracle<'a> {
 }
 
 /// `F` of the matrix that `scores` was last recomputed for, with the sum of its rows added for the kernel `K + 1`.
-fn image<S: Scores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> Vec<f64> {
+fn image<S: DenseScores>(scores: &S, dual: &[f64], bias: Bias, threads: &Threads) -> Vec<f64> {
     let q = scores.labels();
     let mut image = scores.all(threads);
     if bias == Bias::Penalized {
@@ -216,7 +216,7 @@ impl Point {
     }
 
     /// Computes `F` anew from `B`; `false` when interrupted.
-    fn recompute<S: Scores>(
+    fn recompute<S: DenseScores>(
         &mut self,
         scores: &mut S,
         bias: Bias,
@@ -232,7 +232,7 @@ impl Point {
     }
 
     /// Goes towards a vertex with its `u^T alpha`. Returns the status of the loop where that is impossible.
-    fn go<S: Scores>(
+    fn go<S: DenseScores>(
         &mut self,
         (vertex, total): (Vec<f64>, f64),
         scores: &mut S,
@@ -272,7 +272,7 @@ impl Point {
 ///
 /// # Errors
 /// When settings, labels and scores do not fit together.
-pub fn solve<S: Scores>(
+pub fn solve<S: DenseScores>(
     labels: &Labels,
     scores: &mut S,
     setup: Setup,

@@ -8,7 +8,8 @@
 //! The gap is always that of the problem without the term, so the acceleration can change how fast the loops
 //! converge, never to what.
 
-use crate::memory::{self, Purpose};
+use crate::linalg::rows::Rows;
+use crate::memory::Purpose;
 
 /// Epochs before the acceleration sets in: most problems are solved by then.
 pub(crate) const PATIENCE: usize = 50;
@@ -22,27 +23,37 @@ const MOVES: usize = 64;
 
 /// The proximal centre and its momentum.
 #[derive(Clone, Debug)]
-pub(crate) struct Centre {
+pub(crate) struct Centre<R> {
     /// Weight of the proximal term.
     pub rho: f64,
     /// The point `A`, `n x q`.
-    pub point: Vec<f64>,
-    previous: Vec<f64>,
+    pub point: R,
+    previous: R,
     theta: f64,
     objective: f64,
     epochs: usize,
     moves: usize,
 }
 
-impl Centre {
+impl<R: Rows> Centre<R> {
     /// A proximal centre at the current dual matrix.
-    pub fn new(rho: f64, dual: &[f64], objective: f64) -> Self {
+    pub fn new(rho: f64, dual: &R, objective: f64) -> Self {
+        let previous = dual.copied(Purpose::RowsByLabels);
+        Self {
+            objective,
+            previous,
+            ..Self::fixed(rho, dual.copied(Purpose::RowsByLabels))
+        }
+    }
+
+    /// A proximal centre that does not move.
+    pub fn fixed(rho: f64, point: R) -> Self {
         Self {
             rho,
-            point: memory::copied(dual, Purpose::RowsByLabels),
-            previous: memory::copied(dual, Purpose::RowsByLabels),
+            point,
+            previous: R::zeros(0, 0, Purpose::RowsByLabels),
             theta: 1.0,
-            objective,
+            objective: 0.0,
             epochs: 0,
             moves: 0,
         }
@@ -50,7 +61,7 @@ impl Centre {
 
     /// Called after each epoch; moves the proximal centre when it is time. A falling dual objective means that the
     /// momentum has overshot, and starts it anew.
-    pub fn after_epoch(&mut self, dual: &[f64], objective: f64) {
+    pub fn after_epoch(&mut self, dual: &R, (n, q): (usize, usize), objective: f64) {
         self.epochs += 1;
         if self.epochs < EPOCHS + (self.moves / MOVES + 1).ilog2() as usize {
             return;
@@ -64,9 +75,17 @@ impl Centre {
         let theta = 0.5 * (1.0 + (1.0 + 4.0 * self.theta * self.theta).sqrt());
         let momentum = (self.theta - 1.0) / theta;
         self.theta = theta;
-        for ((a, previous), &beta) in self.point.iter_mut().zip(&mut self.previous).zip(dual) {
-            *a = beta + momentum * (beta - *previous);
-            *previous = beta;
+        let [mut of_dual, mut of_point, mut of_previous] = [const { Vec::new() }; 3];
+        for i in 0..n {
+            let row = dual.row(i, q, &mut of_dual);
+            self.previous.change(i, q, &mut of_previous, |previous| {
+                self.point.change(i, q, &mut of_point, |point| {
+                    for ((a, previous), beta) in point.iter_mut().zip(previous).zip(row) {
+                        *a = beta + momentum * (beta - *previous);
+                        *previous = *beta;
+                    }
+                });
+            });
         }
     }
 }

@@ -4,7 +4,9 @@
 use super::bcd::{Certificate, Engine, Epoch, Step, certifies_slowly};
 use super::prompt::Prompt;
 use super::scores::Scores;
-use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
+use crate::report::{
+    Monitor, Report, Settings, Solution, Status, Trace, relative, relative_gap, verdict,
+};
 use std::time::Duration;
 
 /// A point of the outer loop: its objectives and their gap.
@@ -41,13 +43,18 @@ impl Point {
 }
 
 /// What a bias does in the outer loop.
-pub(super) trait Rule {
+pub(super) trait Rule<S: Scores, T: Step> {
     /// The objectives at the engine's point.
-    fn point<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
+    fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
 
     /// Whether an epoch in which no block moved leaves the bias where it is, too.
-    fn settled<S: Scores, T: Step>(&self, _engine: &Engine<'_, S, T>) -> bool {
+    fn settled(&self, _engine: &Engine<'_, S, T>) -> bool {
         true
+    }
+
+    /// Whether an epoch far from the optimum may go without a certificate: its objectives are needed for nothing else.
+    fn may_estimate(&self) -> bool {
+        false
     }
 
     /// Whether a point is worth a certificate.
@@ -57,7 +64,7 @@ pub(super) trait Rule {
 
     /// Where the loop may end, after `epochs` epochs: brings the engine to a point whose certificate is exact and counts,
     /// and updates `point`; or leaves both as they are. `last` when the loop ends here in any case.
-    fn certify<S: Scores, T: Step>(
+    fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
@@ -67,7 +74,7 @@ pub(super) trait Rule {
     );
 
     /// Brings the engine to a point with a certificate after an interruption: after a signal, within about `epoch`.
-    fn secure<S: Scores, T: Step>(
+    fn secure(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
@@ -88,10 +95,10 @@ pub(super) trait Rule {
     }
 
     /// Moves the engine's bias after an epoch; `unmoved` when no instance moved in it.
-    fn follow<S: Scores, T: Step>(&mut self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
+    fn follow(&mut self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
 
     /// The bias of the model at the engine's point.
-    fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64>;
+    fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64>;
 }
 
 /// How the loop ended: all of a [`Solution`] but the dual matrix, which the engine holds.
@@ -102,7 +109,7 @@ pub(super) struct Ended {
 
 impl Ended {
     /// With the dual matrix.
-    pub fn solution(self, dual: Vec<f64>) -> Solution {
+    pub fn solution<R>(self, dual: R) -> Solution<R> {
         Solution {
             dual,
             bias: self.bias,
@@ -114,7 +121,7 @@ impl Ended {
 /// The loop.
 pub(super) fn run<S: Scores, T: Step>(
     engine: &mut Engine<'_, S, T>,
-    rule: &mut impl Rule,
+    rule: &mut impl Rule<S, T>,
     settings: &Settings,
     monitor: &mut dyn Monitor,
 ) -> Ended {
@@ -130,6 +137,17 @@ pub(super) fn run<S: Scores, T: Step>(
         if interrupted && certifies_slowly(engine.labels) {
             // The bound of the epoch before holds; what this point costs stays unknown.
             break (Status::Interrupted, f64::INFINITY, bound);
+        }
+        if outcome == Epoch::Moved
+            && epochs < settings.max_epochs
+            && rule.may_estimate()
+            && engine.is_far(tolerance * bound)
+            && !monitor.breaks_off()
+        {
+            let estimate = relative(engine.gap(), bound);
+            engine.choose_active(tolerance * bound);
+            epochs += engine.newton_step(epochs, estimate, monitor);
+            continue;
         }
         let sums = engine.certify();
         let mut point = rule.point(engine, &sums);
@@ -201,7 +219,7 @@ fn go_on<S: Scores, T: Step>(
 /// on.
 fn broken_off<S: Scores, T: Step>(
     engine: &mut Engine<'_, S, T>,
-    rule: &mut impl Rule,
+    rule: &mut impl Rule<S, T>,
     point: &mut Point,
     (epochs, epoch): (usize, Duration),
     tolerance: f64,

@@ -30,6 +30,7 @@
 //! gap of the problem as it stands.
 
 use crate::labels::Labels;
+use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory::{self, Purpose};
 use crate::pairwise::loss::Loss;
@@ -214,7 +215,14 @@ impl<S: Scores> Products<'_, S> {
         if self.monitor.out_of_time() {
             return None;
         }
-        if !self.scores.recompute(matrix, self.threads, self.monitor) {
+        let matrix_rows = S::Dual::of_dense(
+            memory::copied(matrix, Purpose::RowsByLabels),
+            self.scores.labels(),
+        );
+        if !self
+            .scores
+            .recompute(&matrix_rows, self.threads, self.monitor)
+        {
             return None;
         }
         out.copy_from_slice(&self.scores.all(self.threads));

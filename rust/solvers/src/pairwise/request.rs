@@ -2,15 +2,20 @@
 //! take and which loop runs is decided here.
 
 use super::bcd::{Proximal, certifies_slowly};
+use super::bias::Bias;
 use super::dcd::{OnePair, PairLoss};
 use super::multiplicative::Multiplicative;
-use super::scores::{KernelBlocks, LinearDense, LinearMetric, LinearSparse, Scores, StoredKernel};
-use super::{Setup, frank_wolfe, solve};
+use super::scores::{
+    DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
+};
+use super::solve::{solve, solve_fixed};
+use super::{Setup, frank_wolfe};
 use crate::error::SolverError;
 use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
-use crate::report::{Monitor, Solution};
+use crate::linalg::rows::{CompactRows, Rows};
+use crate::report::{Monitor, Report, Solution};
 use std::sync::Arc;
 
 /// The loops by name.
@@ -41,6 +46,44 @@ pub enum Geometry<'a> {
     Metric(Sparse<'a>, &'a [f64]),
 }
 
+/// A dual matrix of more numbers than this is kept by its nonzeros.
+const LARGE_DUAL: usize = 1 << 26;
+
+/// Weights of more numbers than this are kept by their nonzeros: as long as there is memory for all of them, these are
+/// read faster.
+const LARGE_WEIGHTS: usize = 1 << 28;
+
+/// How the dual matrix and the weights of a linear model are stored. It changes no bit of an answer. Compact storage is
+/// there for sparse features, solver `bcd`, and a bias that is not free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// All numbers.
+    Dense,
+    /// The nonzeros of the rows that have few of them.
+    Compact,
+    /// Compact where a matrix is large.
+    BySize,
+}
+
+impl Storage {
+    fn is_compact(self, entries: usize, large: usize) -> bool {
+        match self {
+            Self::Dense => false,
+            Self::Compact => true,
+            Self::BySize => entries > large,
+        }
+    }
+}
+
+/// A matrix of an answer, row-major.
+#[derive(Clone, Debug)]
+pub enum Stored {
+    /// All numbers.
+    Dense(Vec<f64>),
+    /// Its rows.
+    Compact(CompactRows),
+}
+
 /// A pairwise problem, but for its loss, and how to solve it.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -50,6 +93,8 @@ pub struct Request<'a> {
     pub geometry: Geometry<'a>,
     /// Memory for kernel values.
     pub cache_bytes: usize,
+    /// How large matrices are stored.
+    pub storage: Storage,
     /// The loop.
     pub solver: Solver,
     /// Bias, start, settings and threads.
@@ -59,13 +104,17 @@ pub struct Request<'a> {
 /// What is known at the end.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Dual matrix, bias and certificate.
-    pub solution: Solution,
+    /// The dual matrix `B`, `n x q`.
+    pub dual: Stored,
+    /// The bias `b`, one a label.
+    pub bias: Vec<f64>,
+    /// The certificate.
+    pub report: Report,
     /// Scores of the training rows without the bias, `n x q`; `None` where the answer is needed at once and they are not
-    /// at hand.
+    /// at hand, and where the dual matrix is compact.
     pub scores: Option<Vec<f64>>,
     /// `W`, `d x q`, of linear features.
-    pub weights: Option<Vec<f64>>,
+    pub weights: Option<Stored>,
 }
 
 impl Request<'_> {
@@ -90,6 +139,24 @@ impl Request<'_> {
                 Ok(answer.with_weights(scores.into_weights()))
             }
             Geometry::Kernel(Kernel::Linear, Features::Sparse(x)) => {
+                let exists = self.solver == Solver::Blocks && self.setup.bias != Bias::Free;
+                let storage = if exists { self.storage } else { Storage::Dense };
+                if storage.is_compact(x.columns() * q, LARGE_WEIGHTS) {
+                    return self.compact_answer(
+                        loss,
+                        LinearSparse::at_zero(x, q),
+                        monitor,
+                        Stored::Compact,
+                    );
+                }
+                if storage.is_compact(n * q, LARGE_DUAL) {
+                    return self.compact_answer(
+                        loss,
+                        LinearSparse::at_zero(x, q),
+                        monitor,
+                        Stored::Dense,
+                    );
+                }
                 let mut scores = LinearSparse::new(x, q);
                 let answer = self.answer(loss, &mut scores, monitor)?;
                 Ok(answer.with_weights(scores.into_weights()))
@@ -115,7 +182,26 @@ impl Request<'_> {
         }
     }
 
-    fn answer<S: Scores, L: PairLoss>(
+    /// The answer with a compact dual matrix, and weights as `stored` says.
+    fn compact_answer<W: Rows, L: PairLoss>(
+        self,
+        loss: L,
+        mut scores: LinearSparse<'_, W, CompactRows>,
+        monitor: &mut dyn Monitor,
+        stored: fn(W) -> Stored,
+    ) -> Result<Answer, SolverError> {
+        let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
+        let solution = solve_fixed(&self.labels, &mut scores, step, self.setup, monitor)?;
+        Ok(Answer {
+            dual: Stored::Compact(solution.dual),
+            bias: solution.bias,
+            report: solution.report,
+            scores: None,
+            weights: Some(stored(scores.into_weights())),
+        })
+    }
+
+    fn answer<S: DenseScores, L: PairLoss>(
         self,
         loss: L,
         scores: &mut S,
@@ -159,26 +245,29 @@ impl Request<'_> {
         }?;
         let slow = S::WEIGHTS && certifies_slowly(labels);
         let at_hand = !(slow && monitor.hurried());
-        Ok(Answer {
-            solution,
-            scores: at_hand.then(|| scores.all(&threads)),
-            weights: None,
-        })
+        let scores = at_hand.then(|| scores.all(&threads));
+        Ok(Answer::dense(solution, scores))
     }
 }
 
 impl Answer {
-    fn interrupted(labels: &Labels) -> Self {
+    fn dense(solution: Solution, scores: Option<Vec<f64>>) -> Self {
         Self {
-            solution: Solution::interrupted(labels),
-            scores: None,
+            dual: Stored::Dense(solution.dual),
+            bias: solution.bias,
+            report: solution.report,
+            scores,
             weights: None,
         }
     }
 
+    fn interrupted(labels: &Labels) -> Self {
+        Self::dense(Solution::interrupted(labels), None)
+    }
+
     fn with_weights(self, weights: Vec<f64>) -> Self {
         Self {
-            weights: Some(weights),
+            weights: Some(Stored::Dense(weights)),
             ..self
         }
     }

@@ -4,7 +4,8 @@ use super::bias::Bias;
 use super::scores::Scores;
 use crate::error::SolverError;
 use crate::labels::Labels;
-use crate::memory::{self, Purpose};
+use crate::linalg::rows::Rows;
+use crate::memory::Purpose;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub(super) fn prepare<S: Scores>(
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
-) -> Result<Option<Vec<f64>>, SolverError> {
+) -> Result<Option<S::Dual>, SolverError> {
     settings.validate()?;
     let (n, q) = (labels.instances(), labels.count());
     if (scores.instances(), scores.labels()) != (n, q) {
@@ -50,13 +51,14 @@ pub(super) fn prepare<S: Scores>(
         });
     }
     match start {
-        None => Ok(Some(memory::matrix(n, q, Purpose::RowsByLabels))),
+        None => Ok(Some(S::Dual::zeros(n, q, Purpose::RowsByLabels))),
         Some(mut start) if start.len() == n * q => {
             for (i, row) in start.chunks_exact_mut(q).enumerate() {
                 if !(labels.has_pairs(i) && labels.known_only(i, row)) {
                     row.fill(0.0);
                 }
             }
+            let start = S::Dual::of_dense(start, q);
             Ok(scores.recompute(&start, threads, monitor).then_some(start))
         }
         Some(start) => Err(SolverError::Argument {

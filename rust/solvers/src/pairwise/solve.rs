@@ -4,7 +4,7 @@ use super::bcd::{Engine, Step};
 use super::bias::{self, Bias, Fixed};
 use super::loss::check_pairs;
 use super::outer;
-use super::scores::Scores;
+use super::scores::{DenseScores, Scores};
 use super::setup::{Setup, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
@@ -16,17 +16,32 @@ use crate::report::{Monitor, Solution};
 ///
 /// # Errors
 /// When settings, labels and scores do not fit together, or the bias is free and the loss not the hinge.
-pub fn solve<S: Scores, T: Step>(
+pub fn solve<S: DenseScores, T: Step>(
     labels: &Labels,
     scores: &mut S,
     step: impl Fn(&Labels) -> Result<T, SolverError>,
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    check_pairs::<T::Loss>(labels)?;
     if setup.bias == Bias::Free {
+        check_pairs::<T::Loss>(labels)?;
         return bias::solve_free(labels, scores, step, setup, monitor);
     }
+    solve_fixed(labels, scores, step, setup, monitor)
+}
+
+/// [`solve`] without a bias or with a penalized one, for any storage.
+///
+/// # Errors
+/// When settings, labels and scores do not fit together.
+pub(super) fn solve_fixed<S: Scores, T: Step>(
+    labels: &Labels,
+    scores: &mut S,
+    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    setup: Setup,
+    monitor: &mut dyn Monitor,
+) -> Result<Solution<S::Dual>, SolverError> {
+    check_pairs::<T::Loss>(labels)?;
     let Setup {
         bias,
         start,

@@ -5,37 +5,42 @@
 use super::local_scores::LocalScores;
 use super::step::{Block, Step};
 use crate::labels::Labels;
+use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
+use crate::pairwise::loss::Loss;
 use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::Scores;
 
 /// What all chains see while they run.
 #[derive(Debug)]
-pub(super) struct Surroundings<'a, S> {
+pub(super) struct Surroundings<'a, S: Scores> {
     pub labels: &'a Labels,
     pub scores: &'a S,
     /// The dual matrix `B`.
-    pub dual: &'a [f64],
+    pub dual: &'a S::Dual,
     /// `D_i` of every instance.
     pub dual_terms: &'a [f64],
     /// `b + sigma g`
     pub shift: &'a [f64],
     pub sigma: f64,
-    pub centre: Option<&'a Centre>,
+    pub centre: Option<&'a Centre<S::Dual>>,
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
     pub joint: bool,
     /// How often to solve the instances at most.
     pub passes: usize,
+    /// Whether the gap terms that the visits meet are wanted.
+    pub estimates: bool,
 }
 
-impl<S> Surroundings<'_, S> {
-    /// An instance's row of the proximal centre, and the weight of the proximal term.
-    fn proximal_point(&self, i: usize) -> (&[f64], f64) {
-        let q = self.labels.count();
-        match self.centre {
-            Some(centre) => (&centre.point[i * q..(i + 1) * q], centre.rho),
-            None => (&self.dual[i * q..(i + 1) * q], 0.0),
-        }
+impl<S: Scores> Surroundings<'_, S> {
+    /// An instance's row of `B` when the chains began.
+    fn old<'b>(&'b self, i: u32, buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        self.dual.row(i as usize, self.labels.count(), buffer)
+    }
+
+    /// The weight of the proximal term.
+    fn rho(&self) -> f64 {
+        self.centre.map_or(0.0, |centre| centre.rho)
     }
 }
 
@@ -71,12 +76,14 @@ impl Probes {
 }
 
 /// A worker that solves chains, and the outcome of its last one.
-#[derive(Debug)]
-pub(super) struct Chain<T> {
+pub(super) struct Chain<T: Step> {
     step: T,
     buffers: Buffers,
+    workspace: <T::Loss as Loss>::Workspace,
     /// `D_i` of the instances in the order of the visits.
     pub terms: Vec<f64>,
+    /// The gap terms that the first visits met, in the same order; none unless wanted.
+    pub gaps: Vec<f64>,
     /// The instances that moved.
     pub moved: Vec<u32>,
     /// Their new rows of `B`.
@@ -101,6 +108,9 @@ struct Buffers {
     gathered_scores: Vec<f64>,
     gathered_dual: Vec<f64>,
     new_dual: Vec<f64>,
+    /// Rows of `B` and of the proximal centre, where they are not stored as such.
+    old: Vec<f64>,
+    point: Vec<f64>,
     scratch: Vec<f64>,
 }
 
@@ -110,6 +120,8 @@ impl<T: Step> Chain<T> {
             step,
             buffers: Buffers::default(),
             terms: Vec::new(),
+            gaps: Vec::new(),
+            workspace: <T::Loss as Loss>::Workspace::default(),
             moved: Vec::new(),
             rows: Vec::new(),
             changes: Vec::new(),
@@ -163,6 +175,7 @@ impl<T: Step> Chain<T> {
             buffer.resize(q, 0.0);
         }
         self.terms.clear();
+        self.gaps.clear();
         self.moved.clear();
         self.rows.clear();
         self.changes.clear();
@@ -186,7 +199,7 @@ impl<T: Step> Chain<T> {
         buffers.scores.set();
         buffers.dual.clear();
         for &i in instances {
-            let row = &around.dual[i as usize * q..(i as usize + 1) * q];
+            let row = around.old(i, &mut buffers.old);
             buffers.dual.extend_from_slice(row);
             self.terms.push(around.dual_terms[i as usize]);
         }
@@ -224,6 +237,7 @@ impl<T: Step> Chain<T> {
             scores,
             dual,
             change,
+            old,
             ..
         } = &mut self.buffers;
         for (k, &i) in instances.iter().enumerate() {
@@ -233,8 +247,7 @@ impl<T: Step> Chain<T> {
             kernel[k * count + k] = around.scores.diagonal()[i as usize];
         }
         for &k in &self.visits {
-            let i = instances[k] as usize;
-            let old = &around.dual[i * q..(i + 1) * q];
+            let old = around.old(instances[k], old);
             for ((change, new), old) in change.iter_mut().zip(&dual[k * q..]).zip(old) {
                 *change = new - old;
             }
@@ -286,14 +299,23 @@ impl<T: Step> Chain<T> {
         let row = &mut buffers.dual[k * q..(k + 1) * q];
         buffers.scores.read(k, current);
         axpy(1.0, &buffers.shift, current);
-        let (point, rho) = around.proximal_point(i);
-        if rho > 0.0 {
+        let rho = around.rho();
+        if let Some(centre) = around.centre {
+            let point = centre.point.row(i, q, &mut buffers.old);
             for ((score, beta), a) in current.iter_mut().zip(&*row).zip(point) {
                 *score += rho * (beta - a);
             }
         }
         let scores = labels.gather(i, current, &mut buffers.gathered_scores);
         let dual = labels.gather(i, row, &mut buffers.gathered_dual);
+        if around.estimates && self.gaps.len() == k {
+            let value = self
+                .step
+                .loss()
+                .value(scores, labels.pairs_of(i), &mut self.workspace);
+            let gap = labels.weight(i) * value - self.terms[k] + dot(dual, scores);
+            self.gaps.push(gap);
+        }
         let new_dual = &mut buffers.new_dual[..dual.len()];
         let kappa = around.scores.diagonal()[i] + around.sigma + rho;
         let block = Block {
@@ -329,7 +351,7 @@ impl<T: Step> Chain<T> {
     }
 
     /// Notes the move of the `k`-th instance as a probe.
-    fn probe<S>(
+    fn probe<S: Scores>(
         &mut self,
         around: &Surroundings<'_, S>,
         instance: u32,
@@ -337,17 +359,24 @@ impl<T: Step> Chain<T> {
         (gained, kappa): (f64, f64),
     ) {
         let q = around.labels.count();
-        let i = instance as usize;
-        let old = &around.dual[i * q..(i + 1) * q];
-        let (point, rho) = around.proximal_point(i);
-        let change = &self.buffers.change;
-        let opened = &self.buffers.opened[k / PROBED * q..(k / PROBED + 1) * q];
+        let Buffers {
+            change,
+            opened,
+            old,
+            point,
+            ..
+        } = &mut self.buffers;
+        let opened = &opened[k / PROBED * q..(k / PROBED + 1) * q];
         let square = dot(change, change);
-        let from_centre: f64 = change
-            .iter()
-            .zip(old.iter().zip(point))
-            .map(|(delta, (beta, a))| delta * (beta - a))
-            .sum();
+        let rho = around.rho();
+        let from_centre: f64 = around.centre.map_or(0.0, |centre| {
+            let (old, point) = (
+                around.old(instance, old),
+                centre.point.row(instance as usize, q, point),
+            );
+            let moves = change.iter().zip(old.iter().zip(point));
+            moves.map(|(delta, (beta, a))| delta * (beta - a)).sum()
+        });
         let product = dot(opened, change);
         let linear = product + dot(around.shift, change) + rho * from_centre;
         let probes = &mut self.probes;
@@ -361,8 +390,9 @@ impl<T: Step> Chain<T> {
     /// Collects the instances whose rows are not what they were.
     fn collect<S: Scores>(&mut self, around: &Surroundings<'_, S>, instances: &[u32]) {
         let q = around.labels.count();
-        for (&i, new) in instances.iter().zip(self.buffers.dual.chunks_exact(q)) {
-            let old = &around.dual[i as usize * q..(i as usize + 1) * q];
+        let Buffers { dual, old, .. } = &mut self.buffers;
+        for (&i, new) in instances.iter().zip(dual.chunks_exact(q)) {
+            let old = around.old(i, old);
             if new != old {
                 self.moved.push(i);
                 self.rows.extend_from_slice(new);

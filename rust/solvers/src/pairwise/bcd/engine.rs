@@ -3,17 +3,21 @@
 use super::chain::{Chain, Surroundings};
 use super::step::Step;
 use crate::labels::Labels;
+use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, mean, row_sum};
 use crate::memory::{self, Purpose};
 use crate::pairwise::loss::{Loss, Pairs};
 use crate::pairwise::momentum::{Centre, PATIENCE};
 use crate::pairwise::proximal_newton::{self, Schedule, Subproblem};
-use crate::pairwise::scores::{Moved, Scores};
+use crate::pairwise::scores::{DenseScores, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING, Settings};
 
 /// Rows whose gap terms one chunk of work computes.
 const CHUNK: usize = 64;
+
+/// Scores that a certificate holds at a time: few enough for the cache.
+const CERTIFIED_SCORES: usize = 1 << 17;
 
 /// Scores whose certificate is computed even for those who interrupt: well within the 100 ms they have to wait.
 const PROMPT_ENTRIES: usize = 500_000;
@@ -22,6 +26,16 @@ const PROMPT_ENTRIES: usize = 500_000;
 pub(crate) fn certifies_slowly(labels: &Labels) -> bool {
     labels.instances() * labels.count() > PROMPT_ENTRIES
 }
+
+/// Scores of the smallest problem whose epochs may go without a certificate: of linear features alone, where no kernel can
+/// be indefinite.
+const SCORES_FOR_ESTIMATES: usize = 1 << 23;
+
+/// Most epochs in a row without a certificate.
+const UNCERTIFIED: usize = 4;
+
+/// How often the tolerated gap an estimate must be for an epoch without a certificate.
+const FAR: f64 = 2.0;
 
 /// Share of the tolerated gap that skipped instances may leave behind.
 const SKIPPED_SHARE: f64 = 0.05;
@@ -48,14 +62,14 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     random: fastrand::Rng,
     order: Vec<u32>,
     /// The dual matrix `B`.
-    pub dual: Vec<f64>,
+    pub dual: S::Dual,
     /// `g = sum_i beta_i`
     pub sum: Vec<f64>,
     /// The constant part `b` of the scores.
     pub offset: Vec<f64>,
     /// The scores contain `sigma g`.
     pub sigma: f64,
-    pub(super) centre: Option<Centre>,
+    pub(super) centre: Option<Centre<S::Dual>>,
     newton: Schedule,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
@@ -64,6 +78,8 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     chains: Vec<Chain<T>>,
     joined: Joined,
     epochs: usize,
+    /// Epochs since the last certificate.
+    uncertified: usize,
 }
 
 /// Epochs in which a chain visits its instances once: easy problems need no more.
@@ -89,6 +105,17 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
         .enumerate()
         .map(|(i, row)| labels.sum_of_pairs(i, row));
     memory::collected(terms, Purpose::Rows)
+}
+
+/// The sum of the rows, and whether all are 0.
+fn sum_of_rows<R: Rows>(dual: &R, n: usize, q: usize) -> (Vec<f64>, bool) {
+    let (mut sum, mut zero, mut buffer) = (vec![0.0; q], true, Vec::new());
+    for i in 0..n {
+        let row = dual.row(i, q, &mut buffer);
+        zero &= row.iter().all(|&beta| beta == 0.0);
+        axpy(1.0, row, &mut sum);
+    }
+    (sum, zero)
 }
 
 /// The primal objective of `B = 0`.
@@ -148,13 +175,14 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         labels: &'a Labels,
         scores: &'a mut S,
         step: T,
-        dual: Vec<f64>,
+        dual: S::Dual,
         sigma: f64,
         threads: &'a Threads,
         settings: &'a Settings,
     ) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         let chains = chains(step, scores, settings);
+        let (sum, at_zero) = sum_of_rows(&dual, n, q);
         Self {
             order: memory::collected(
                 (0..n as u32).filter(|&i| labels.has_pairs(i as usize)),
@@ -165,13 +193,13 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             threads,
             settings,
             random: fastrand::Rng::with_seed(settings.seed),
-            sum: row_sum(&dual, q),
+            sum,
             offset: vec![0.0; q],
             sigma,
             centre: None,
             newton: Schedule::new(),
             // The dual terms of a given start are unknown until its blocks have been visited.
-            dual_terms: if dual.iter().all(|&beta| beta == 0.0) {
+            dual_terms: if at_zero {
                 memory::zeros(n, Purpose::Rows)
             } else {
                 memory::filled(f64::NEG_INFINITY, n, Purpose::Rows)
@@ -181,6 +209,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             chains,
             joined: Joined::default(),
             epochs: 0,
+            uncertified: 0,
         }
     }
 
@@ -248,6 +277,9 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let moved = !instances.is_empty();
         let step_length = if moved { self.close(count) } else { 1.0 };
         for (chain, part) in self.chains.iter().zip(block.chunks(length)) {
+            for (&i, &gap) in part.iter().zip(&chain.gaps) {
+                self.gaps[i as usize] = gap;
+            }
             for (&i, &term) in part.iter().zip(&chain.terms) {
                 let old = &mut self.dual_terms[i as usize];
                 *old = if step_length < 1.0 {
@@ -273,6 +305,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             centre: self.centre.as_ref(),
             joint: count > 1,
             passes: self.passes(length),
+            estimates: self.estimates(),
         };
         self.threads
             .for_each_chunk(&mut self.chains[..count], 1, |index, chain| {
@@ -336,19 +369,20 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Moves the rows of `B`.
     fn move_rows(&mut self, count: usize, step_length: f64) {
-        let q = self.labels.count();
+        let (q, mut buffer) = (self.labels.count(), Vec::new());
         for chain in &self.chains[..count] {
             let moves = chain
                 .rows
                 .chunks_exact(q)
                 .zip(chain.changes.chunks_exact(q));
             for (&i, (new, change)) in chain.moved.iter().zip(moves) {
-                let row = &mut self.dual[i as usize * q..(i as usize + 1) * q];
-                if step_length < 1.0 {
-                    axpy(step_length, change, row);
-                } else {
-                    row.copy_from_slice(new);
-                }
+                self.dual.change(i as usize, q, &mut buffer, |row| {
+                    if step_length < 1.0 {
+                        axpy(step_length, change, row);
+                    } else {
+                        row.copy_from_slice(new);
+                    }
+                });
                 axpy(step_length, change, &mut self.sum);
             }
         }
@@ -376,46 +410,68 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
+    /// Whether visits note the gap terms of their instances, so that not each epoch needs a certificate.
+    fn estimates(&self) -> bool {
+        S::WEIGHTS
+            && self.centre.is_none()
+            && self.labels.instances() * self.labels.count() >= SCORES_FOR_ESTIMATES
+    }
+
+    /// Whether the gap, by the terms that the visits of the last epoch have met, is so far above the `tolerated` one that
+    /// a certificate can wait. The momentum needs the objective of each epoch.
+    pub fn is_far(&mut self, tolerated: f64) -> bool {
+        let far = self.estimates()
+            && self.epochs > 1
+            && self.epochs < self.patience()
+            && self.uncertified < UNCERTIFIED
+            && self.gap() > FAR * tolerated;
+        self.uncertified += usize::from(far);
+        far
+    }
+
     /// Computes every instance's gap term at the current scores.
     pub fn certify(&mut self) -> Certificate {
+        self.uncertified = 0;
         let q = self.labels.count();
         let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
         let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
         let parts = self
             .threads
             .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
-                let mut rows = memory::matrix(gaps.len(), q, Purpose::RowsByLabels);
-                let mut scratch = Vec::new();
+                let together = (CERTIFIED_SCORES / q.max(1)).clamp(1, CHUNK);
+                let mut rows = memory::matrix(together, q, Purpose::RowsByLabels);
+                let (mut scratch, mut of_dual) = (Vec::new(), Vec::new());
                 let mut gathered = vec![0.0; q];
                 let mut workspace = <T::Loss as Loss>::Workspace::default();
-                let first = chunk * CHUNK;
-                let instances: Vec<u32> =
-                    memory::collected(first as u32..(first + gaps.len()) as u32, Purpose::Rows);
-                scores.rows(&instances, &mut rows, &mut scratch);
                 let mut part = Certificate::default();
-                for (offset, (gap, row)) in
-                    gaps.iter_mut().zip(rows.chunks_exact_mut(q)).enumerate()
-                {
-                    let i = first + offset;
-                    if !labels.has_pairs(i) {
-                        continue;
-                    }
-                    let (mut quadratic, mut linear) = (0.0, 0.0);
-                    for ((score, beta), b) in
-                        row.iter_mut().zip(&dual[i * q..(i + 1) * q]).zip(&bias)
+                let mut first = chunk * CHUNK;
+                for gaps in gaps.chunks_mut(together) {
+                    let rows = &mut rows[..gaps.len() * q];
+                    let instances: Vec<u32> = (first as u32..(first + gaps.len()) as u32).collect();
+                    scores.rows(&instances, rows, &mut scratch);
+                    for ((i, gap), row) in
+                        (first..).zip(gaps.iter_mut()).zip(rows.chunks_exact_mut(q))
                     {
-                        quadratic += *score * beta;
-                        *score += b;
-                        linear += *score * beta;
+                        if !labels.has_pairs(i) {
+                            continue;
+                        }
+                        let (mut quadratic, mut linear) = (0.0, 0.0);
+                        let block = dual.row(i, q, &mut of_dual);
+                        for ((score, beta), b) in row.iter_mut().zip(block).zip(&bias) {
+                            quadratic += *score * beta;
+                            *score += b;
+                            linear += *score * beta;
+                        }
+                        let known = labels.gather(i, row, &mut gathered);
+                        let phi = labels.weight(i)
+                            * loss.value(known, labels.pairs_of(i), &mut workspace);
+                        *gap = phi - dual_terms[i] + linear;
+                        part.loss += phi;
+                        part.dual_terms += dual_terms[i];
+                        part.quadratic += quadratic;
+                        part.gap += *gap;
                     }
-                    let known = labels.gather(i, row, &mut gathered);
-                    let phi =
-                        labels.weight(i) * loss.value(known, labels.pairs_of(i), &mut workspace);
-                    *gap = phi - dual_terms[i] + linear;
-                    part.loss += phi;
-                    part.dual_terms += dual_terms[i];
-                    part.quadratic += quadratic;
-                    part.gap += *gap;
+                    first += gaps.len();
                 }
                 part
             });
@@ -429,7 +485,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         total
     }
 
-    /// The sum of the instances' gap terms, as last certified.
+    /// The sum of the instances' gap terms, as last certified or met by a visit.
     pub fn gap(&self) -> f64 {
         self.gaps.iter().sum()
     }
@@ -454,19 +510,9 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         self.scores.rounding(&self.dual)
     }
 
-    /// Computes the scores anew from the dual matrix; `false` (and no change) when interrupted.
+    /// Computes the scores anew from the dual matrix; `false` (and no change but by rounding) when interrupted.
     pub fn recompute(&mut self, monitor: &mut dyn Monitor) -> bool {
-        self.scores.recompute(&self.dual, self.threads, monitor)
-    }
-
-    /// The scores of all instances, without the bias.
-    pub fn all_scores(&self) -> Vec<f64> {
-        self.scores.all(self.threads)
-    }
-
-    /// Computes the scores of another dual matrix; `false` (and no change) when interrupted.
-    pub fn recompute_for(&mut self, dual: &[f64], monitor: &mut dyn Monitor) -> bool {
-        self.scores.recompute(dual, self.threads, monitor)
+        self.scores.refresh(&self.dual, self.threads, monitor)
     }
 
     /// Whether a dual objective shows that the problem has no minimum; then the primal objective of `B = 0`. Only a box
@@ -483,9 +529,10 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Moves to `B = 0`.
     pub fn move_to_zero(&mut self, monitor: &mut dyn Monitor) {
-        self.dual.fill(0.0);
+        let (n, q) = (self.labels.instances(), self.labels.count());
+        self.dual = S::Dual::zeros(n, q, Purpose::RowsByLabels);
         self.sum.fill(0.0);
-        self.recompute(monitor);
+        self.scores.recompute(&self.dual, self.threads, monitor);
     }
 
     /// Mean of the blocks' curvatures `kappa`, the unit of proximal terms.
@@ -496,7 +543,8 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// After `epochs` epochs with the given dual objective: sets in or advances the acceleration.
     pub fn accelerate(&mut self, epochs: usize, objective: f64) {
         if let Some(centre) = &mut self.centre {
-            centre.after_epoch(&self.dual, objective);
+            let size = (self.labels.instances(), self.labels.count());
+            centre.after_epoch(&self.dual, size, objective);
         } else if self.settings.acceleration && epochs >= self.patience() {
             let rho = self.mean_curvature();
             if rho > 0.0 {
@@ -527,12 +575,15 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if scale <= 0.0 {
             return 0;
         }
-        let kept = memory::copied(self.scores.state(), Purpose::RowsByLabels);
+        let Some(dual) = self.dual.dense() else {
+            return 0;
+        };
+        let kept = self.scores.state().copied(Purpose::RowsByLabels);
         let subproblem = Subproblem {
             labels: self.labels,
             loss: self.chains[0].loss(),
             threads: self.threads,
-            dual: &self.dual,
+            dual,
             offset: &self.offset,
             sigma: self.sigma,
             rho: self.newton.rho() * scale,
@@ -542,44 +593,23 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             *self.scores.state() = kept;
             return 0;
         };
-        if self.newton.takes(epochs, &step)
-            && self.scores.recompute(&step.dual, self.threads, monitor)
-        {
-            self.move_to(step.dual);
+        let takes = self.newton.takes(epochs, &step);
+        let dual_terms = hinge_dual_terms(self.labels, &step.dual);
+        let dual = S::Dual::of_dense(step.dual, self.labels.count());
+        if takes && self.scores.recompute(&dual, self.threads, monitor) {
+            self.move_to(dual, dual_terms);
         } else {
             *self.scores.state() = kept;
         }
         step.products
     }
 
-    /// Goes on from another dual matrix of a hinge problem, whose scores are already there.
-    fn move_to(&mut self, dual: Vec<f64>) {
-        self.sum = row_sum(&dual, self.labels.count());
-        self.dual_terms = hinge_dual_terms(self.labels, &dual);
+    /// Goes on from another dual matrix, whose scores are already there.
+    fn move_to(&mut self, dual: S::Dual, dual_terms: Vec<f64>) {
+        (self.sum, _) = sum_of_rows(&dual, self.labels.instances(), self.labels.count());
+        self.dual_terms = dual_terms;
         self.dual = dual;
         self.restart();
-    }
-
-    /// A copy of the present point.
-    pub fn snapshot(&mut self) -> Snapshot {
-        Snapshot {
-            dual: memory::copied(&self.dual, Purpose::RowsByLabels),
-            dual_terms: memory::copied(&self.dual_terms, Purpose::Rows),
-            gaps: memory::copied(&self.gaps, Purpose::Rows),
-            sum: self.sum.clone(),
-            offset: self.offset.clone(),
-            state: memory::copied(self.scores.state(), Purpose::RowsByLabels),
-        }
-    }
-
-    /// Goes back to a point.
-    pub fn restore(&mut self, point: &Snapshot) {
-        self.dual.copy_from_slice(&point.dual);
-        self.dual_terms.copy_from_slice(&point.dual_terms);
-        self.gaps.copy_from_slice(&point.gaps);
-        self.sum.copy_from_slice(&point.sum);
-        self.offset.copy_from_slice(&point.offset);
-        self.scores.state().copy_from_slice(&point.state);
     }
 
     /// Forgets the way to the present point: it has been moved by something else than the block steps.
@@ -607,5 +637,39 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let labels = self.labels;
         self.order
             .extend((0..labels.instances() as u32).filter(|&i| labels.has_pairs(i as usize)));
+    }
+}
+
+impl<S: DenseScores, T: Step> Engine<'_, S, T> {
+    /// The scores of all instances, without the bias.
+    pub fn all_scores(&self) -> Vec<f64> {
+        self.scores.all(self.threads)
+    }
+
+    /// Computes the scores of another dual matrix; `false` (and no change) when interrupted.
+    pub fn recompute_for(&mut self, dual: &Vec<f64>, monitor: &mut dyn Monitor) -> bool {
+        self.scores.recompute(dual, self.threads, monitor)
+    }
+
+    /// A copy of the present point.
+    pub fn snapshot(&mut self) -> Snapshot {
+        Snapshot {
+            dual: memory::copied(&self.dual, Purpose::RowsByLabels),
+            dual_terms: memory::copied(&self.dual_terms, Purpose::Rows),
+            gaps: memory::copied(&self.gaps, Purpose::Rows),
+            sum: self.sum.clone(),
+            offset: self.offset.clone(),
+            state: memory::copied(self.scores.state(), Purpose::RowsByLabels),
+        }
+    }
+
+    /// Goes back to a point.
+    pub fn restore(&mut self, point: &Snapshot) {
+        self.dual.copy_from_slice(&point.dual);
+        self.dual_terms.copy_from_slice(&point.dual_terms);
+        self.gaps.copy_from_slice(&point.gaps);
+        self.sum.copy_from_slice(&point.sum);
+        self.offset.copy_from_slice(&point.offset);
+        self.scores.state().copy_from_slice(&point.state);
     }
 }

@@ -16,7 +16,7 @@ use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
 use crate::pairwise::loss::check_pairs;
 use crate::pairwise::momentum::Centre;
-use crate::pairwise::scores::{Scaled, Scores};
+use crate::pairwise::scores::{DenseScores, Scaled, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
 
@@ -65,7 +65,11 @@ impl PartPoint<'_> {
     ///
     /// # Errors
     /// When the sizes do not fit together.
-    pub fn place<S: Scores>(&self, labels: &Labels, scores: &mut S) -> Result<(), SolverError> {
+    pub fn place<S: DenseScores>(
+        &self,
+        labels: &Labels,
+        scores: &mut S,
+    ) -> Result<(), SolverError> {
         let (n, q) = (labels.instances(), labels.count());
         check_size("Y", n, scores.instances())?;
         check_size("dual", self.dual.len(), n * q)?;
@@ -111,7 +115,7 @@ pub struct Answer {
     clippy::too_many_arguments,
     reason = "the signature that the loops share"
 )]
-pub fn improve_part<S: Scores, T: Step>(
+pub fn improve_part<S: DenseScores, T: Step>(
     labels: &Labels,
     scores: S,
     step: T,
@@ -144,9 +148,7 @@ pub fn improve_part<S: Scores, T: Step>(
     engine.sum.fill(0.0);
     if let Some(point) = centre {
         check_size("centre", point.len(), n * q)?;
-        let mut centre = Centre::new(common.rho, &[], 0.0);
-        centre.point = point;
-        engine.centre = Some(centre);
+        engine.centre = Some(Centre::fixed(common.rho, point));
     }
     let certificate = engine.certify();
     engine.choose_active(tolerated);

@@ -15,7 +15,7 @@ use crate::pairwise::bcd::{Engine, Step};
 use crate::pairwise::loss::Loss;
 use crate::pairwise::loss::sum_of_losses;
 use crate::pairwise::outer;
-use crate::pairwise::scores::Scores;
+use crate::pairwise::scores::DenseScores;
 use crate::pairwise::setup::{Setup, prepare};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Record, Report, Settings, Solution, Status, verdict};
@@ -25,7 +25,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// When the loss is not the hinge, or settings, labels and scores do not fit together.
-pub(crate) fn solve<S: Scores, T: Step>(
+pub(crate) fn solve<S: DenseScores, T: Step>(
     labels: &Labels,
     scores: &mut S,
     step: impl Fn(&Labels) -> Result<T, SolverError>,
@@ -92,7 +92,7 @@ type Work<'a> = (&'a Settings, &'a Threads);
     clippy::too_many_arguments,
     reason = "two call sites, every argument a part of the problem"
 )]
-fn solve_component<S: Scores, T: Step>(
+fn solve_component<S: DenseScores, T: Step>(
     labels: &Labels,
     capacity: &[f64],
     scores: &mut S,
@@ -130,7 +130,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    fn solve<S: Scores, T: Step>(
+    fn solve<S: DenseScores, T: Step>(
         mut self,
         scores: &mut S,
         step: impl Fn(&Labels) -> Result<T, SolverError>,
@@ -178,7 +178,7 @@ impl Whole<'_> {
     }
 
     /// Solves one component; whether the others have their turn.
-    fn solve_part<S: Scores, T: Step>(
+    fn solve_part<S: DenseScores, T: Step>(
         &mut self,
         subset: &[usize],
         mut scores: S,
@@ -249,7 +249,7 @@ impl Whole<'_> {
     }
 
     /// Lifts the components apart, and certifies the whole.
-    fn finish<S: Scores, L: Loss>(
+    fn finish<S: DenseScores, L: Loss>(
         mut self,
         loss: &L,
         scores: &mut S,

@@ -9,14 +9,18 @@ use crate::report::Monitor;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed;
 
-impl Rule for Fixed {
-    fn point<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+impl<S: Scores, T: Step> Rule<S, T> for Fixed {
+    fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
         let of_bias = engine.sigma * engine.sum.iter().map(|g| g * g).sum::<f64>();
         Point::certified(sums, sums.quadratic + of_bias)
     }
 
+    fn may_estimate(&self) -> bool {
+        true
+    }
+
     /// The certificate that counts is that of scores computed anew from B.
-    fn certify<S: Scores, T: Step>(
+    fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
@@ -30,7 +34,7 @@ impl Rule for Fixed {
         }
     }
 
-    fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
+    fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
         engine.bias()
     }
 }

@@ -16,7 +16,7 @@ use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean};
 use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
 use crate::pairwise::outer::{Point, Rule};
-use crate::pairwise::scores::Scores;
+use crate::pairwise::scores::DenseScores;
 use crate::report::{Monitor, relative, relative_gap};
 
 /// Weight of the augmentation, relative to the mean of the kernel's diagonal.
@@ -83,7 +83,7 @@ impl<'a> Free<'a> {
 
     /// Moves the engine to the point mixed with a routing of `-g`, and certifies it; `None` (at the old point) when there
     /// is none.
-    fn mix<S: Scores, T: Step>(
+    fn mix<S: DenseScores, T: Step>(
         &self,
         engine: &mut Engine<'_, S, T>,
         monitor: &mut dyn Monitor,
@@ -105,7 +105,7 @@ impl<'a> Free<'a> {
 
     /// Moves the engine to the cheapest repair with the bias that its prices make better, and certifies it; `None` when
     /// there is no repair: the engine is to be restored then.
-    fn reroute<S: Scores, T: Step>(
+    fn reroute<S: DenseScores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         kept: &Snapshot,
@@ -144,7 +144,7 @@ impl<'a> Free<'a> {
     }
 
     /// Moves the engine to the better one of both repairs; whether there is one. With none the engine is where it was.
-    fn repair<S: Scores, T: Step>(
+    fn repair<S: DenseScores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         kept: &Snapshot,
@@ -187,14 +187,14 @@ impl<'a> Free<'a> {
 }
 
 /// Makes a matrix with `g = 0` the engine's point: the bias stays.
-fn settle<S: Scores, T: Step>(engine: &mut Engine<'_, S, T>) -> Certificate {
+fn settle<S: DenseScores, T: Step>(engine: &mut Engine<'_, S, T>) -> Certificate {
     engine.offset = engine.bias();
     engine.sum.fill(0.0);
     engine.certify()
 }
 
-impl Rule for Free<'_> {
-    fn point<S: Scores, T: Step>(&self, _: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
+    fn point(&self, _: &Engine<'_, S, T>, sums: &Certificate) -> Point {
         let primal = 0.5 * sums.quadratic + sums.loss;
         Point {
             primal,
@@ -210,7 +210,7 @@ impl Rule for Free<'_> {
         point.gap <= tolerance.max(self.next_gap)
     }
 
-    fn settled<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> bool {
+    fn settled(&self, engine: &Engine<'_, S, T>) -> bool {
         let bias = engine.bias();
         let largest = bias
             .iter()
@@ -219,7 +219,7 @@ impl Rule for Free<'_> {
         engine.sum.iter().all(|g| step(g) <= SETTLED * largest)
     }
 
-    fn certify<S: Scores, T: Step>(
+    fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
@@ -227,7 +227,7 @@ impl Rule for Free<'_> {
         last: bool,
         monitor: &mut dyn Monitor,
     ) {
-        let close = self.due(point, self.tolerance);
+        let close = Rule::<S, T>::due(self, point, self.tolerance);
         if !(last || close && epochs >= self.next_attempt) {
             return;
         }
@@ -257,7 +257,7 @@ impl Rule for Free<'_> {
         }
     }
 
-    fn follow<S: Scores, T: Step>(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {
+    fn follow(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {
         let squares: f64 = engine.sum.iter().map(|g| g * g).sum();
         // In the first epochs, a bias that has little to go waits for the blocks.
         let early = engine.epochs() <= EARLY;
@@ -274,7 +274,7 @@ impl Rule for Free<'_> {
         };
     }
 
-    fn bias<S: Scores, T: Step>(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
+    fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
         centred(engine.bias())
     }
 }

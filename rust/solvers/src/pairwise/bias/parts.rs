@@ -7,7 +7,7 @@ use crate::error::{SolverError, check_size};
 use crate::labels::Labels;
 use crate::linalg::vector::axpy;
 use crate::pairwise::bcd::PartPoint;
-use crate::pairwise::scores::Scores;
+use crate::pairwise::scores::DenseScores;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -20,7 +20,7 @@ pub fn residual_band(sum: &[f64], weight_of_pairs: f64) -> f64 {
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn residual_capacities<S: Scores>(
+pub fn residual_capacities<S: DenseScores>(
     labels: &Labels,
     scores: S,
     point: PartPoint<'_>,
@@ -60,7 +60,7 @@ pub fn residual_flow(
 ///
 /// # Errors
 /// When the sizes do not fit together.
-pub fn residual_moves<S: Scores>(
+pub fn residual_moves<S: DenseScores>(
     labels: &Labels,
     scores: S,
     point: PartPoint<'_>,
@@ -91,7 +91,7 @@ pub fn residual_moves<S: Scores>(
 }
 
 /// The scores of the part's rows by the common weights.
-fn common_scores<S: Scores>(
+fn common_scores<S: DenseScores>(
     labels: &Labels,
     mut scores: S,
     point: PartPoint<'_>,

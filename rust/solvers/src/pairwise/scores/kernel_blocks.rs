@@ -121,6 +121,9 @@ impl<'a> KernelBlocks<'a> {
 }
 
 impl Scores for KernelBlocks<'_> {
+    type Dual = Vec<f64>;
+    type State = Vec<f64>;
+
     fn fresh(&self, labels: usize) -> Self {
         let bytes = size_of::<f64>() * self.cache_rows * self.instances();
         Self::new(self.gram.clone(), labels, bytes)
@@ -163,7 +166,7 @@ impl Scores for KernelBlocks<'_> {
         &mut self.scores
     }
 
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+    fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
         let current = std::mem::replace(
             &mut self.scores,

@@ -75,6 +75,9 @@ impl<'a> LinearDense<'a> {
 }
 
 impl Scores for LinearDense<'_> {
+    type Dual = Vec<f64>;
+    type State = Vec<f64>;
+
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
@@ -136,7 +139,7 @@ impl Scores for LinearDense<'_> {
         &mut self.weights
     }
 
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+    fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
         let mut weights = memory::matrix(d, q, Purpose::FeaturesByLabels);
         for (index, block) in dual.chunks(256 * q).enumerate() {

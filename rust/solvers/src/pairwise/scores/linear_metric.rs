@@ -131,6 +131,9 @@ impl<'a> LinearMetric<'a> {
 }
 
 impl Scores for LinearMetric<'_> {
+    type Dual = Vec<f64>;
+    type State = Vec<f64>;
+
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
@@ -206,7 +209,7 @@ impl Scores for LinearMetric<'_> {
         &mut self.weights
     }
 
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+    fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
         // M (X^T B) takes d multiplications for each weight, (M X^T) B would take n.
         let mut plain = LinearSparse::new(self.features, q);

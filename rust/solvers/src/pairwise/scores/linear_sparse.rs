@@ -2,10 +2,12 @@
 
 use super::{Moved, Scores};
 use crate::linalg::features::Sparse;
-use crate::linalg::vector::axpy;
+use crate::linalg::rows::{Change, Rows, find_nonzeros};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Rows of the weights that one chunk of work changes.
 const ROWS: usize = 32;
@@ -13,21 +15,35 @@ const ROWS: usize = 32;
 /// Rows of `B` that are multiplied between two questions to the monitor.
 const SLAB: usize = 256;
 
-/// Sparse features and the weights `W = X^T B`, `d x q` row-major.
+/// Weights that are computed anew at a time, so that there are never two of all.
+const ANEW: usize = 1 << 24;
+
+/// Sparse features and the weights `W = X^T B`, `d x q`.
 #[derive(Clone, Debug)]
-pub struct LinearSparse<'a> {
+pub struct LinearSparse<'a, W = Vec<f64>, D = Vec<f64>> {
     features: Sparse<'a>,
     diagonal: Vec<f64>,
     labels: usize,
-    weights: Vec<f64>,
+    weights: W,
+    dual: PhantomData<D>,
+    /// Where the changes of instances that moved are not 0, one after the other, and where those of each one start.
+    nonzeros: Vec<u32>,
+    nonzero_starts: Vec<usize>,
     /// The entries of instances that moved, by chunks of the weights, and where those of each chunk start.
     entries: Vec<Entry>,
     starts: Vec<usize>,
 }
 
 impl<'a> LinearSparse<'a> {
-    /// Starts at `B = 0`.
+    /// Starts at `B = 0`, with all weights in memory.
     pub fn new(features: Sparse<'a>, labels: usize) -> Self {
+        Self::at_zero(features, labels)
+    }
+}
+
+impl<'a, W: Rows, D: Rows> LinearSparse<'a, W, D> {
+    /// Starts at `B = 0`.
+    pub fn at_zero(features: Sparse<'a>, labels: usize) -> Self {
         let norms = (0..features.rows()).map(|i| features.row(i).1.iter().map(|x| x * x).sum());
         let diagonal = memory::collected(norms, Purpose::Rows);
         let d = features.columns();
@@ -35,14 +51,17 @@ impl<'a> LinearSparse<'a> {
             features,
             diagonal,
             labels,
-            weights: memory::matrix(d, labels, Purpose::FeaturesByLabels),
+            weights: W::zeros(d, labels, Purpose::FeaturesByLabels),
+            dual: PhantomData,
+            nonzeros: Vec::new(),
+            nonzero_starts: Vec::new(),
             entries: Vec::new(),
             starts: Vec::new(),
         }
     }
 
-    /// `W`, `d x q` row-major.
-    pub fn into_weights(self) -> Vec<f64> {
+    /// `W`, `d x q`.
+    pub fn into_weights(self) -> W {
         self.weights
     }
 }
@@ -57,17 +76,32 @@ struct Entry {
     value: f64,
 }
 
-impl LinearSparse<'_> {
-    /// Sorts the entries of some instances by chunks of the weights, so that each chunk comes from memory once; within
-    /// a chunk the order of the instances stays.
-    fn sort_entries(&mut self, instances: &[u32]) {
-        let chunks = self.features.columns().div_ceil(ROWS);
+impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
+    /// Finds where changes are not 0.
+    fn find_nonzeros(&mut self, changes: &[f64]) {
+        self.nonzeros.clear();
+        self.nonzero_starts.clear();
+        self.nonzero_starts.push(0);
+        for change in changes.chunks_exact(self.labels) {
+            find_nonzeros(change, &mut self.nonzeros);
+            self.nonzero_starts.push(self.nonzeros.len());
+        }
+    }
+
+    /// Sorts the entries of some instances in some chunks of the weights by these, so that each chunk comes from memory
+    /// once; within a chunk the order of the instances stays.
+    fn sort_entries(&mut self, instances: &[u32], within: &Range<usize>) {
+        let chunks = within.len();
+        let chunk = |f: i32| (f as usize / ROWS).checked_sub(within.start);
+        let chunk = |f: i32| chunk(f).filter(|&chunk| chunk < chunks);
         let starts = &mut self.starts;
         starts.clear();
         starts.resize(chunks + 2, 0);
         for &i in instances {
             for &f in self.features.row(i as usize).0 {
-                starts[f as usize / ROWS + 2] += 1;
+                if let Some(chunk) = chunk(f) {
+                    starts[chunk + 2] += 1;
+                }
             }
         }
         for chunk in 2..starts.len() {
@@ -83,8 +117,9 @@ impl LinearSparse<'_> {
         for (&i, moved) in instances.iter().zip(0..) {
             let (indices, values) = self.features.row(i as usize);
             for (&f, &value) in indices.iter().zip(values) {
+                let Some(chunk) = chunk(f) else { continue };
                 // Counts from where the chunk starts to where it ends, which is where the next one starts.
-                let next = &mut starts[f as usize / ROWS + 1];
+                let next = &mut starts[chunk + 1];
                 self.entries[*next] = Entry {
                     row: (f as usize % ROWS) as u32,
                     moved,
@@ -94,14 +129,76 @@ impl LinearSparse<'_> {
             }
         }
     }
+
+    /// Adds `X[instances]^T changes` to some chunks of the weights.
+    fn add(&mut self, moved: Moved<'_>, within: Range<usize>, threads: &Threads) {
+        let q = self.labels;
+        self.sort_entries(moved.instances, &within);
+        self.find_nonzeros(moved.changes);
+        let (entries, starts) = (&self.entries, &self.starts);
+        let (nonzeros, nonzero_starts) = (&self.nonzeros, &self.nonzero_starts);
+        let (weights, entries_of_row) = self.weights.entries(q);
+        let end = weights.len().min(within.end * ROWS * entries_of_row);
+        let weights = &mut weights[within.start * ROWS * entries_of_row..end];
+        threads.for_each_chunk(weights, ROWS * entries_of_row, |chunk, weights| {
+            for entry in &entries[starts[chunk]..starts[chunk + 1]] {
+                let moving = entry.moved as usize;
+                let change = Change {
+                    values: &moved.changes[moving * q..][..q],
+                    nonzeros: &nonzeros[nonzero_starts[moving]..nonzero_starts[moving + 1]],
+                };
+                W::add(weights, entry.row as usize, entry.value, change);
+            }
+        });
+    }
+
+    fn chunks(&self) -> usize {
+        self.features.columns().div_ceil(ROWS)
+    }
+
+    /// Replaces the weights by `X^T B`, some chunks at once; `false`, and these as before, when interrupted.
+    fn anew(
+        &mut self,
+        dual: &D,
+        at_once: usize,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool {
+        let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
+        let mut buffer = Vec::new();
+        for chunk in (0..self.chunks()).step_by(at_once.max(1)) {
+            let within = chunk..self.chunks().min(chunk + at_once);
+            let rows = within.start * ROWS..d.min(within.end * ROWS);
+            let before = self
+                .weights
+                .take(rows.clone(), q, Purpose::FeaturesByLabels);
+            for first in (0..n).step_by(SLAB) {
+                if monitor.interrupted() {
+                    self.weights.put(rows.start, q, before);
+                    return false;
+                }
+                let end = n.min(first + SLAB);
+                let instances: Vec<u32> = (first as u32..end as u32).collect();
+                let moved = Moved {
+                    instances: &instances,
+                    changes: dual.rows(first..end, q, &mut buffer),
+                };
+                self.add(moved, within.clone(), threads);
+            }
+        }
+        true
+    }
 }
 
-impl Scores for LinearSparse<'_> {
+impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
+    type Dual = D;
+    type State = W;
+
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
     fn fresh(&self, labels: usize) -> Self {
-        Self::new(self.features, labels)
+        Self::at_zero(self.features, labels)
     }
 
     fn instances(&self) -> usize {
@@ -127,44 +224,27 @@ impl Scores for LinearSparse<'_> {
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
-        let q = self.labels;
-        self.sort_entries(moved.instances);
-        let (entries, starts) = (&self.entries, &self.starts);
-        threads.for_each_chunk(&mut self.weights, ROWS * q, |chunk, weights| {
-            for entry in &entries[starts[chunk]..starts[chunk + 1]] {
-                let row = &mut weights[entry.row as usize * q..][..q];
-                let change = &moved.changes[entry.moved as usize * q..][..q];
-                axpy(entry.value, change, row);
-            }
-        });
+        self.add(moved, 0..self.chunks(), threads);
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
-        self.features
-            .row_products(instances, &self.weights, out, self.labels);
+        for (out, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
+            let (indices, values) = self.features.row(i as usize);
+            self.weights.combine(indices, values, out);
+        }
     }
 
-    fn state(&mut self) -> &mut Vec<f64> {
+    fn state(&mut self) -> &mut W {
         &mut self.weights
     }
 
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        let q = self.labels;
-        let zeros = memory::zeros(self.weights.len(), Purpose::FeaturesByLabels);
-        let current = std::mem::replace(&mut self.weights, zeros);
-        for (index, changes) in dual.chunks(SLAB * q).enumerate() {
-            if monitor.interrupted() {
-                self.weights = current;
-                return false;
-            }
-            let first = (index * SLAB) as u32;
-            let instances: Vec<u32> = (first..first + (changes.len() / q) as u32).collect();
-            let moved = Moved {
-                instances: &instances,
-                changes,
-            };
-            self.close(moved, threads);
-        }
-        true
+    fn recompute(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        self.anew(dual, self.chunks(), threads, monitor)
+    }
+
+    /// Piece by piece; what an interruption leaves is a mixture of weights before and after.
+    fn refresh(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        let at_once = (ANEW / (ROWS * self.labels)).max(1);
+        self.anew(dual, at_once, threads, monitor)
     }
 }

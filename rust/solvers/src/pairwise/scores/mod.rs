@@ -18,6 +18,7 @@ pub use linear_sparse::LinearSparse;
 pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
+use crate::linalg::rows::Rows;
 use crate::linalg::vector::dot;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
@@ -40,6 +41,12 @@ pub struct Moved<'a> {
 
 /// Training scores of one geometry: a kernel or linear features.
 pub trait Scores: Sync {
+    /// How the dual matrix is stored.
+    type Dual: Rows;
+
+    /// How the state is stored.
+    type State: Rows;
+
     /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
     const WEIGHTS: bool = false;
 
@@ -87,24 +94,40 @@ pub trait Scores: Sync {
 
     /// A bound on the rounding of `<B, K B>`: a few units in the last place of `(sum_i ||beta_i|| sqrt(K_ii))^2`, which
     /// bounds its terms. Infinite for linear scores, whose curvature is never negative but by rounding.
-    fn rounding(&self, dual: &[f64]) -> f64 {
+    fn rounding(&self, dual: &Self::Dual) -> f64 {
         if Self::WEIGHTS {
             return f64::INFINITY;
         }
-        let total: f64 = dual
-            .chunks_exact(self.labels())
-            .zip(self.diagonal())
-            .map(|(row, kappa)| (dot(row, row) * kappa.abs()).sqrt())
-            .sum();
+        let (q, mut buffer) = (self.labels(), Vec::new());
+        let term = |(i, kappa): (usize, &f64)| {
+            let row = dual.row(i, q, &mut buffer);
+            (dot(row, row) * kappa.abs()).sqrt()
+        };
+        let total: f64 = self.diagonal().iter().enumerate().map(term).sum();
         ROUNDING_UNITS * f64::EPSILON * total * total
     }
 
     /// What the scores are made of: themselves, or the weights of a linear model.
-    fn state(&mut self) -> &mut Vec<f64>;
+    fn state(&mut self) -> &mut Self::State;
 
     /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool;
+    fn recompute(
+        &mut self,
+        dual: &Self::Dual,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> bool;
+
+    /// [`Self::recompute`] for the `B` whose state this is but for rounding, with less memory.
+    fn refresh(&mut self, dual: &Self::Dual, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+        self.recompute(dual, threads, monitor)
+    }
 }
+
+/// [`Scores`] of dense storage.
+pub trait DenseScores: Scores<Dual = Vec<f64>, State = Vec<f64>> {}
+
+impl<S: Scores<Dual = Vec<f64>, State = Vec<f64>>> DenseScores for S {}
 
 /// Copies the chosen rows of stored scores.
 fn copy_rows(scores: &[f64], q: usize, instances: &[u32], out: &mut [f64]) {

@@ -1,6 +1,6 @@
 //! Scores of a kernel multiplied by a constant.
 
-use super::{Moved, Scores};
+use super::{DenseScores, Moved, Scores};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -29,7 +29,10 @@ impl<S: Scores> Scaled<S> {
     }
 }
 
-impl<S: Scores> Scores for Scaled<S> {
+impl<S: DenseScores> Scores for Scaled<S> {
+    type Dual = Vec<f64>;
+    type State = Vec<f64>;
+
     const WEIGHTS: bool = S::WEIGHTS;
     const CHAINS: usize = S::CHAINS;
 
@@ -77,7 +80,7 @@ impl<S: Scores> Scores for Scaled<S> {
         self.inner.state()
     }
 
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+    fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let complete = self.inner.recompute(dual, threads, monitor);
         if complete {
             let factor = self.factor;

@@ -44,6 +44,9 @@ impl<'a> StoredKernel<'a> {
 }
 
 impl Scores for StoredKernel<'_> {
+    type Dual = Vec<f64>;
+    type State = Vec<f64>;
+
     fn fresh(&self, labels: usize) -> Self {
         Self {
             matrix: self.matrix,
@@ -112,7 +115,7 @@ impl Scores for StoredKernel<'_> {
         &mut self.scores
     }
 
-    fn recompute(&mut self, dual: &[f64], threads: &Threads, monitor: &mut dyn Monitor) -> bool {
+    fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
         match stored_product(self.matrix, n, dual, q, threads, monitor) {
             Some(scores) => {

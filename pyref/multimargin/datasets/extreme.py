@@ -1,0 +1,88 @@
+"""Reader of the format of the Extreme Classification Repository."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from multimargin.checks.paths import existing_file
+from multimargin.datasets._reading import reading
+
+# The longest first line that is read in search of three numbers.
+_LONGEST_HEAD = 200
+
+
+def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """Load a file of the Extreme Classification Repository, with thousands of labels.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its first line is ``n d q``, the numbers of rows, features and labels; each of the
+        n lines that follow has the numbers of a row's labels and its features, such as ``3,17
+        0:0.5 12:1``, both counted from 0. A row without labels starts with its first feature.
+
+    Returns
+    -------
+    X : csr_array of shape (n, d)
+        Features.
+    Y : csr_array of shape (n, q)
+        Label indicator, uint8. It is sparse, unlike that of a `MultilabelData`: all methods fit to
+        it as it is.
+
+    Raises
+    ------
+    ValueError
+        If the file is not in this format, or has other numbers of rows, features or labels than its
+        first line.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from multimargin.datasets import load_extreme
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "train.txt"
+    ...     _ = file.write_text("2 3 4\\n0,2 0:1.5 2:1\\n 1:0.5\\n")
+    ...     X, Y = load_extreme(file)
+    >>> X.toarray().tolist(), Y.toarray().tolist()
+    ([[1.5, 0.0, 1.0], [0.0, 0.5, 0.0]], [[1, 0, 1, 0], [0, 0, 0, 0]])
+    """
+    file = existing_file(path, "path")
+    with reading(file, "path"), file.open("rb") as stream:
+        n, d, q = _head(stream.readline(_LONGEST_HEAD), file)
+        X, sets = load_svmlight_file(stream, n_features=d, multilabel=True, zero_based=True)
+        if X.shape[0] != n:
+            raise ValueError(
+                f"path: {file} has {X.shape[0]} rows, expected {n} as in its first line (a row "
+                "with neither labels nor features is no row)"
+            )
+        counts = [len(labels) for labels in sets]
+        labels = np.array([label for labels in sets for label in labels], dtype=np.float64)
+        wrong = ~((labels >= 0) & (labels < q) & (labels == np.floor(labels)))
+        if wrong.any():
+            raise ValueError(
+                f"path: found the label {labels[wrong][0]:g} in {file}, expected integers from 0 "
+                f"to {q - 1}, by its first line"
+            )
+        rows = np.repeat(np.arange(n), counts)
+        ones = np.ones(labels.size, dtype=np.uint8)
+        Y = sparse.csr_array((ones, (rows, labels.astype(np.intp))), shape=(n, q))
+        # A label that is listed twice is relevant once.
+        Y.data[:] = 1
+        return sparse.csr_array(X), Y
+
+
+def _head(line: bytes, file: Path) -> tuple[int, int, int]:
+    """Return the three numbers of the first line."""
+    words = line.split()
+    if len(words) != 3 or not all(word.isdigit() and int(word) > 0 for word in words):
+        raise ValueError(
+            f"path: {file} starts with {line[:40]!r}, expected three positive numbers 'n d q': of "
+            "rows, features and labels"
+        )
+    n, d, q = map(int, words)
+    return n, d, q

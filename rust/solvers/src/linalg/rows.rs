@@ -1,0 +1,364 @@
+//! Matrices that are read and written by the row: dense ones (`Vec<f64>`, row-major), and those of [`CompactRows`], which
+//! keep the nonzeros alone of rows where these are few. Sums over them add the same numbers in the same order, so that
+//! storage changes no bit of a result.
+
+use super::vector::{add_rows, axpy, combine_rows};
+use crate::memory::{self, Purpose};
+use std::ops::Range;
+
+/// A row's change that touches fewer than one in so many of its numbers is added one by one.
+const SCATTERED: usize = 8;
+
+/// A row with nonzeros in more than one of so many places is kept dense.
+const DENSE: usize = 2;
+
+/// A row that is added to others.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// Its numbers.
+    pub values: &'a [f64],
+    /// Where it is not 0, ascending.
+    pub nonzeros: &'a [u32],
+}
+
+/// Appends where a row is not 0.
+pub fn find_nonzeros(row: &[f64], nonzeros: &mut Vec<u32>) {
+    let found = row.iter().zip(0..).filter(|(value, _)| **value != 0.0);
+    nonzeros.extend(found.map(|(_, place)| place));
+}
+
+/// A matrix whose rows have a `width` that the caller keeps.
+pub trait Rows: Send + Sync + Sized {
+    /// What a chunk of rows is made of.
+    type Entry: Send;
+
+    /// A matrix of zeros.
+    fn zeros(rows: usize, width: usize, purpose: Purpose) -> Self;
+
+    /// Stores a dense row-major matrix.
+    fn of_dense(values: Vec<f64>, width: usize) -> Self;
+
+    /// Another matrix of the same numbers.
+    fn copied(&self, purpose: Purpose) -> Self;
+
+    /// The numbers of some consecutive rows, row-major; in `buffer` where they are not stored like that.
+    fn rows<'a>(&'a self, rows: Range<usize>, width: usize, buffer: &'a mut Vec<f64>) -> &'a [f64];
+
+    /// The numbers of row `i`; in `buffer` where they are not stored like that.
+    fn row<'a>(&'a self, i: usize, width: usize, buffer: &'a mut Vec<f64>) -> &'a [f64] {
+        self.rows(i..i + 1, width, buffer)
+    }
+
+    /// Replaces row `i` by what `work` makes of it.
+    fn change(
+        &mut self,
+        i: usize,
+        width: usize,
+        buffer: &mut Vec<f64>,
+        work: impl FnOnce(&mut [f64]),
+    );
+
+    /// All numbers, row-major, where they are stored like that.
+    fn dense(&self) -> Option<&[f64]>;
+
+    /// `out = sum_k values[k] W[rows[k]]`, in this order.
+    fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]);
+
+    /// Sets some rows to 0. Returns what they were.
+    fn take(&mut self, rows: Range<usize>, width: usize, purpose: Purpose) -> Self;
+
+    /// Puts rows back that were taken.
+    fn put(&mut self, first: usize, width: usize, rows: Self);
+
+    /// All entries, and how many make up a row.
+    fn entries(&mut self, width: usize) -> (&mut [Self::Entry], usize);
+
+    /// Adds `scale change` to the `row`-th row of some consecutive ones.
+    fn add(chunk: &mut [Self::Entry], row: usize, scale: f64, change: Change<'_>);
+}
+
+impl Rows for Vec<f64> {
+    type Entry = f64;
+
+    fn zeros(rows: usize, width: usize, purpose: Purpose) -> Self {
+        memory::matrix(rows, width, purpose)
+    }
+
+    fn of_dense(values: Vec<f64>, _width: usize) -> Self {
+        values
+    }
+
+    fn copied(&self, purpose: Purpose) -> Self {
+        memory::copied(self, purpose)
+    }
+
+    fn rows<'a>(&'a self, rows: Range<usize>, width: usize, _: &'a mut Vec<f64>) -> &'a [f64] {
+        &self[rows.start * width..rows.end * width]
+    }
+
+    fn change(&mut self, i: usize, width: usize, _: &mut Vec<f64>, work: impl FnOnce(&mut [f64])) {
+        work(&mut self[i * width..(i + 1) * width]);
+    }
+
+    fn dense(&self) -> Option<&[f64]> {
+        Some(self)
+    }
+
+    fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
+        combine_rows(rows, values, self, out);
+    }
+
+    fn take(&mut self, rows: Range<usize>, width: usize, purpose: Purpose) -> Self {
+        let rows = &mut self[rows.start * width..rows.end * width];
+        let taken = memory::copied(rows, purpose);
+        rows.fill(0.0);
+        taken
+    }
+
+    fn put(&mut self, first: usize, width: usize, rows: Self) {
+        self[first * width..][..rows.len()].copy_from_slice(&rows);
+    }
+
+    fn entries(&mut self, width: usize) -> (&mut [f64], usize) {
+        (self, width)
+    }
+
+    fn add(chunk: &mut [f64], row: usize, scale: f64, change: Change<'_>) {
+        let width = change.values.len();
+        add_to_dense(&mut chunk[row * width..(row + 1) * width], scale, change);
+    }
+}
+
+fn add_to_dense(row: &mut [f64], scale: f64, change: Change<'_>) {
+    if change.nonzeros.len() * SCATTERED < row.len() {
+        for &place in change.nonzeros {
+            row[place as usize] += scale * change.values[place as usize];
+        }
+    } else {
+        axpy(scale, change.values, row);
+    }
+}
+
+/// A matrix each of whose rows is dense or kept by its nonzeros.
+#[derive(Clone, Debug, Default)]
+pub struct CompactRows {
+    rows: Vec<CompactRow>,
+}
+
+/// A row of [`CompactRows`].
+#[derive(Clone, Debug)]
+pub enum CompactRow {
+    /// The nonzeros, by ascending place.
+    Few(Vec<u32>, Vec<f64>),
+    /// All numbers.
+    All(Vec<f64>),
+}
+
+impl Default for CompactRow {
+    fn default() -> Self {
+        Self::Few(Vec::new(), Vec::new())
+    }
+}
+
+impl CompactRow {
+    fn of(row: &[f64]) -> Self {
+        let count = row.iter().filter(|&&value| value != 0.0).count();
+        if count * DENSE > row.len() {
+            return Self::All(memory::copied(row, Purpose::RowsByLabels));
+        }
+        let mut places = memory::room(count, Purpose::RowsByLabels);
+        find_nonzeros(row, &mut places);
+        let values = places.iter().map(|&place| row[place as usize]);
+        let values = memory::collected(values, Purpose::RowsByLabels);
+        Self::Few(places, values)
+    }
+
+    fn copied(&self, purpose: Purpose) -> Self {
+        match self {
+            Self::Few(places, values) => Self::Few(
+                memory::copied(places, purpose),
+                memory::copied(values, purpose),
+            ),
+            Self::All(values) => Self::All(memory::copied(values, purpose)),
+        }
+    }
+
+    /// Writes all numbers.
+    fn write(&self, out: &mut [f64]) {
+        match self {
+            Self::Few(places, values) => {
+                out.fill(0.0);
+                for (&place, &value) in places.iter().zip(values) {
+                    out[place as usize] = value;
+                }
+            }
+            Self::All(values) => out.copy_from_slice(values),
+        }
+    }
+
+    fn add(&mut self, scale: f64, change: Change<'_>) {
+        let (places, values) = match self {
+            Self::All(values) => return add_to_dense(values, scale, change),
+            Self::Few(places, values) => (places, values),
+        };
+        let term = |place: u32| scale * change.values[place as usize];
+        let mut new = Vec::new();
+        for &place in change.nonzeros {
+            match places.binary_search(&place) {
+                Ok(at) => values[at] += term(place),
+                Err(_) => memory::push(&mut new, place, Purpose::FeaturesByLabels),
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        let joint = places.len() + new.len();
+        if joint * DENSE > change.values.len() {
+            let mut all = memory::zeros(change.values.len(), Purpose::FeaturesByLabels);
+            self.write(&mut all);
+            new.iter()
+                .for_each(|&place| all[place as usize] = term(place));
+            *self = Self::All(all);
+            return;
+        }
+        let mut joined = memory::room(joint, Purpose::FeaturesByLabels);
+        let mut sums = memory::room(joint, Purpose::FeaturesByLabels);
+        let mut old = places.iter().zip(values.iter()).peekable();
+        for place in new {
+            while let Some((&before, &value)) = old.next_if(|(before, _)| **before < place) {
+                joined.push(before);
+                sums.push(value);
+            }
+            joined.push(place);
+            sums.push(term(place));
+        }
+        for (&before, &value) in old {
+            joined.push(before);
+            sums.push(value);
+        }
+        *self = Self::Few(joined, sums);
+    }
+}
+
+impl CompactRows {
+    /// The matrix in compressed sparse rows: where each row starts, then places and values of the nonzeros, which leave
+    /// this matrix row by row.
+    pub fn into_csr(self) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
+        let nonzero = |values: &[f64]| values.iter().filter(|&&value| value != 0.0).count();
+        let count = |row: &CompactRow| match row {
+            CompactRow::Few(_, values) | CompactRow::All(values) => nonzero(values),
+        };
+        let total: usize = self.rows.iter().map(count).sum();
+        let mut starts = memory::room(self.rows.len() + 1, Purpose::Rows);
+        let mut places = memory::room(total, Purpose::RowsByLabels);
+        let mut values = memory::room(total, Purpose::RowsByLabels);
+        starts.push(0);
+        for row in self.rows {
+            let mut push = |place: u32, value: f64| {
+                if value != 0.0 {
+                    places.push(place as i32);
+                    values.push(value);
+                }
+            };
+            match row {
+                CompactRow::Few(at, row) => at.into_iter().zip(row).for_each(|(k, x)| push(k, x)),
+                CompactRow::All(row) => (0..).zip(row).for_each(|(k, x)| push(k, x)),
+            }
+            starts.push(values.len() as i64);
+        }
+        (starts, places, values)
+    }
+}
+
+impl Rows for CompactRows {
+    type Entry = CompactRow;
+
+    fn zeros(rows: usize, _width: usize, purpose: Purpose) -> Self {
+        Self {
+            rows: memory::filled(CompactRow::default(), rows, purpose),
+        }
+    }
+
+    fn of_dense(values: Vec<f64>, width: usize) -> Self {
+        let rows = values.chunks_exact(width).map(CompactRow::of);
+        Self {
+            rows: memory::collected(rows, Purpose::Rows),
+        }
+    }
+
+    fn copied(&self, purpose: Purpose) -> Self {
+        let rows = self.rows.iter().map(|row| row.copied(purpose));
+        Self {
+            rows: memory::collected(rows, Purpose::Rows),
+        }
+    }
+
+    fn rows<'a>(&'a self, rows: Range<usize>, width: usize, buffer: &'a mut Vec<f64>) -> &'a [f64] {
+        let rows = &self.rows[rows];
+        if let [CompactRow::All(values)] = rows {
+            return values;
+        }
+        memory::resize(buffer, rows.len() * width, 0.0, Purpose::RowsByLabels);
+        for (row, out) in rows.iter().zip(buffer.chunks_exact_mut(width)) {
+            row.write(out);
+        }
+        &buffer[..rows.len() * width]
+    }
+
+    fn change(
+        &mut self,
+        i: usize,
+        width: usize,
+        buffer: &mut Vec<f64>,
+        work: impl FnOnce(&mut [f64]),
+    ) {
+        memory::resize(buffer, width, 0.0, Purpose::RowsByLabels);
+        self.rows[i].write(buffer);
+        work(buffer);
+        self.rows[i] = CompactRow::of(buffer);
+    }
+
+    fn dense(&self) -> Option<&[f64]> {
+        None
+    }
+
+    fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        // Dense rows that follow each other are added together.
+        let mut together: Vec<(&[f64], f64)> = Vec::with_capacity(rows.len());
+        for (&f, &x) in rows.iter().zip(values) {
+            match &self.rows[f as usize] {
+                CompactRow::All(row) => together.push((row, x)),
+                CompactRow::Few(places, row) => {
+                    add_rows(&together, out);
+                    together.clear();
+                    for (&place, &w) in places.iter().zip(row) {
+                        out[place as usize] += x * w;
+                    }
+                }
+            }
+        }
+        add_rows(&together, out);
+    }
+
+    fn take(&mut self, rows: Range<usize>, _width: usize, purpose: Purpose) -> Self {
+        let taken = self.rows[rows].iter_mut().map(std::mem::take);
+        Self {
+            rows: memory::collected(taken, purpose),
+        }
+    }
+
+    fn put(&mut self, first: usize, _width: usize, rows: Self) {
+        for (row, taken) in self.rows[first..].iter_mut().zip(rows.rows) {
+            *row = taken;
+        }
+    }
+
+    fn entries(&mut self, _width: usize) -> (&mut [CompactRow], usize) {
+        (&mut self.rows, 1)
+    }
+
+    fn add(chunk: &mut [CompactRow], row: usize, scale: f64, change: Change<'_>) {
+        chunk[row].add(scale, change);
+    }
+}

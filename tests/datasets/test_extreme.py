@@ -1,0 +1,45 @@
+"""The reader of the format of the Extreme Classification Repository."""
+
+import numpy as np
+import pytest
+
+from multimargin import RankSVM
+from multimargin.datasets import load_extreme
+
+
+def written(tmp_path, text):
+    path = tmp_path / "train.txt"
+    path.write_text(text)
+    return path
+
+
+def test_rows_with_and_without_labels(tmp_path):
+    X, Y = load_extreme(written(tmp_path, "3 3 4\n0,2 0:1.5 2:1\n 1:0.5\n3,3 2:-1e-3\n"))
+    assert X.toarray().tolist() == [[1.5, 0, 1], [0, 0.5, 0], [0, 0, -1e-3]]
+    assert Y.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
+    assert Y.dtype == np.uint8
+    model = RankSVM(kernel="linear", random_state=0).fit(X, Y)
+    assert model.predict(X).shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expected three positive numbers 'n d q'"),
+        ("2 3\n0 0:1\n", r"starts with b'2 3\\n', expected three positive numbers"),
+        ("2 0 4\n0 0:1\n", "expected three positive numbers"),
+        ("2 3 4 5\n0 0:1\n", "expected three positive numbers"),
+        ("3 3 4\n0 0:1\n1 1:1\n", "has 2 rows, expected 3 as in its first line"),
+        ("1 3 4\n4 0:1\n", "found the label 4 in .* from 0 to 3"),
+        ("1 3 4\n-1 0:1\n", "found the label -1 in .* from 0 to 3"),
+        ("1 3 4\n0.5 0:1\n", "found the label 0.5"),
+        ("1 3 4\n0 3:1\n", "4 features"),
+        ("1 3 4\nx 0:1\n", "could not convert"),
+        ("1 3 4\n0 0:1 1\n", "train.txt"),
+        ("1 99999999999999999999 4\n0 0:1\n", "train.txt: the file is damaged"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        load_extreme(written(tmp_path, text))
+    assert str(caught.value).startswith("path: ")

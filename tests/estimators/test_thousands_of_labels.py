@@ -1,0 +1,219 @@
+"""Thousands of labels: sparse storage, epochs without a certificate, best labels by blocks."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+from multimargin import (
+    MLODM,
+    LabelRankerCV,
+    RankSVM,
+    _rust,
+    explain,
+    load_model,
+    predict_names,
+    predict_top,
+    save_model,
+)
+from multimargin.estimators import names
+from multimargin.estimators.shared import engine
+
+
+def sparse_problem(seed, n, d, q, *, words=10, labels=4):
+    """Rows of a few words, with labels that have words of their own."""
+    random = np.random.default_rng(seed)
+    topics = random.integers(0, d, size=(q, 6))
+    Y = sparse.lil_array((n, q), dtype=np.uint8)
+    X = sparse.lil_array((n, d))
+    for i in range(n):
+        relevant = np.unique(random.zipf(1.4, size=random.integers(0, labels + 1)) % q)
+        Y[i, relevant] = 1
+        own = random.choice(topics[relevant].ravel(), size=words // 2) if relevant.size else []
+        places = np.unique(np.concatenate([own, random.integers(0, d, size=words)]).astype(int))
+        X[i, places] = random.random(places.size) / np.sqrt(words)
+    return sparse.csr_array(X), sparse.csr_array(Y)
+
+
+def solved(X, Y, **options):
+    options = {
+        "c": 10.0,
+        "loss": "hinge",
+        "kernel_name": "linear",
+        "bias": "penalized",
+        "solver": "bcd",
+        "tolerance": 1e-4,
+        "max_epochs": 300,
+        "seed": 3,
+        **options,
+    }
+    features = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32), X.shape[1]
+    return _rust.solve_pairwise(np.ascontiguousarray(Y.toarray()), features, **options)
+
+
+def dense(matrix, shape):
+    if not isinstance(matrix, tuple):
+        return matrix
+    indptr, indices, data = matrix
+    assert np.all(data != 0.0)
+    return sparse.csr_array((data, indices, indptr), shape=shape).toarray()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"bias": "none", "threads": 2},
+        {"top": 3},
+        {"loss": "optimal_margin", "theta": 0.2, "mu": 0.5},
+        {"c": 1e4, "tolerance": 1e-6},
+        {"max_epochs": 1},
+        {"c": 1e-3},
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_storage_changes_no_bit(seed, options):
+    X, Y = sparse_problem(seed, 120, 80, 45)
+    whole, compact = (solved(X, Y, compact=compact, **options) for compact in (False, True))
+    assert isinstance(compact.dual, tuple)
+    assert isinstance(compact.weights, tuple)
+    np.testing.assert_array_equal(dense(compact.dual, Y.shape), whole.dual)
+    np.testing.assert_array_equal(dense(compact.weights, (80, 45)), whole.weights)
+    np.testing.assert_array_equal(compact.bias, whole.bias)
+    np.testing.assert_array_equal(compact.history[2:], whole.history[2:])
+    assert (compact.status, compact.gap) == (whole.status, whole.gap)
+
+
+def test_what_has_no_compact_form_is_dense():
+    X, Y = sparse_problem(0, 60, 40, 12)
+    for options in ({"bias": "free"}, {"solver": "dcd"}):
+        assert isinstance(solved(X, Y, compact=True, **options).dual, np.ndarray)
+
+
+@pytest.fixture
+def all_compact(monkeypatch):
+    """Store every matrix that may be compact by its nonzeros."""
+
+    def solve(*arguments, compact, **options):
+        return _rust.solve_pairwise(
+            *arguments, compact=True if compact is None else compact, **options
+        )
+
+    monkeypatch.setattr(engine, "_rust", SimpleNamespace(solve_pairwise=solve))
+
+
+def models():
+    return [
+        RankSVM(C=5.0, kernel="linear", bias="penalized", random_state=0),
+        RankSVM(C=5.0, kernel="linear", bias="none", threshold=0.1, top_k=3, random_state=0),
+        RankSVM(
+            C=5.0,
+            kernel="linear",
+            bias="penalized",
+            class_weight="sqrt",
+            threshold="labels",
+            random_state=0,
+        ),
+        MLODM(C=5.0, kernel="linear", threshold="count", random_state=0),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_compact_model_is_the_same(number, all_compact, monkeypatch):
+    X, Y = sparse_problem(2, 150, 90, 30)
+    compact = models()[number].fit(X, Y)
+    monkeypatch.undo()
+    whole = models()[number].fit(X, Y)
+    assert sparse.issparse(compact.coef_)
+    assert compact.coef_.shape == whole.coef_.shape
+    np.testing.assert_array_equal(compact.coef_.toarray(), whole.coef_)
+    assert (compact.objective_, compact.dual_gap_) == (whole.objective_, whole.dual_gap_)
+    for rows in (X, X[:3].toarray()):
+        np.testing.assert_allclose(
+            compact.decision_function(rows), whole.decision_function(rows), atol=1e-12
+        )
+    np.testing.assert_array_equal(compact.predict(X), whole.predict(X))
+    assert explain(compact, X[:2], 3)[0].features == explain(whole, X[:2], 3)[0].features
+    assert explain(compact, None, 3).features == explain(whole, None, 3).features
+
+
+def test_files_of_compact_models(all_compact, tmp_path):
+    X, Y = sparse_problem(2, 150, 300, 60)
+    model = RankSVM(C=5.0, kernel="linear", bias="penalized", random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "tagger.model")
+    again = load_model(tmp_path / "tagger.model")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    # Weights of a word that the model does not have.
+    model.coef_.indices[0] = 60_000
+    save_model(model, tmp_path / "forged.model")
+    with pytest.raises(ValueError, match="a sparse matrix of the model"):
+        load_model(tmp_path / "forged.model")
+
+
+def test_warm_starts_are_dense(all_compact):
+    X, Y = sparse_problem(2, 80, 60, 12)
+    model = RankSVM(C=5.0, kernel="linear", bias="penalized", warm_start=True).fit(X, Y)
+    assert isinstance(model.dual_coef_, np.ndarray)
+    assert model.fit(X, Y).status_ == "converged"
+
+
+def test_two_thousand_labels():
+    """A fit with epochs that have no certificate, whose own certificate is that of the model."""
+    n, q, C, k = 4300, 2000, 2.0, 5
+    X, Y = sparse_problem(5, n, 1500, q, labels=3)
+    model = RankSVM(C=C, kernel="linear", bias="penalized", threshold=0.0, random_state=0)
+    model.fit(X, Y)
+    seen = model.history_["epoch"]
+    assert model.status_ == "converged"
+    assert model.n_iter_ == seen[-1] > seen.size
+    # The objective by its definition.
+    scores = model.label_scores(X)
+    total = 0.5 * float(np.sum(model.coef_**2) + np.sum(model.intercept_**2))
+    for row, marked in zip(scores, Y.toarray() == 1, strict=True):
+        if marked.any():
+            losses = np.maximum(0.0, 1.0 - (row[marked][:, None] - row[~marked]))
+            total += C * losses.mean()
+    assert model.objective_ == pytest.approx(total, rel=1e-9)
+    assert 0.0 <= model.dual_gap_ <= 1e-3
+    # The bounds of two fits hold each other's objectives.
+    closer = RankSVM(C=C, kernel="linear", bias="penalized", threshold=0.0, tol=2e-4).fit(X, Y)
+    assert model.dual_objective_ <= closer.objective_ * (1 + 1e-12)
+    assert closer.dual_objective_ <= model.objective_
+    labels, values = predict_top(model, X, k)
+    np.testing.assert_array_equal(labels, np.argsort(-scores, axis=1, kind="stable")[:, :k])
+    np.testing.assert_allclose(values, -np.sort(-scores, axis=1)[:, :k], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 30, 100])
+def test_the_best_labels_by_blocks(k, monkeypatch):
+    X, Y = sparse_problem(4, 70, 60, 30)
+    model = RankSVM(kernel="linear", random_state=0).fit(X, Y)
+    # Rows whose best labels are tied across the last place.
+    model.intercept_[:] = 0.0
+    X = sparse.vstack([X, sparse.csr_array((3, 60))], format="csr")
+    whole = model.decision_function(X)
+    monkeypatch.setattr(names, "_SCORES", 100)
+    labels, values = predict_top(model, X, k)
+    expected = np.argsort(-whole, axis=1, kind="stable")[:, :k]
+    np.testing.assert_array_equal(labels, expected)
+    np.testing.assert_allclose(values, np.take_along_axis(whole, expected, axis=1), atol=1e-12)
+    assert predict_names(model, X, top=k) == expected.tolist()
+
+
+def test_the_best_labels_of_texts_by_probability():
+    texts = [f"{a} {b}" for a in ("plays", "edits", "shows") for b in ("audio", "photos")] * 4
+    tags = [[word for word in text.split() if word != "shows"] for text in texts]
+    tagger = make_pipeline(TfidfVectorizer(), LabelRankerCV([1.0], cv=2, random_state=0))
+    tagger.fit(texts, tags)
+    labels, values = predict_top(tagger, texts, 2)
+    probabilities = tagger.predict_proba(texts)
+    np.testing.assert_allclose(values, -np.sort(-probabilities, axis=1)[:, :2], atol=1e-12)
+    assert labels.shape == (24, 2)
+    with pytest.raises(ValueError, match="k is 0; expected an integer"):
+        predict_top(tagger, texts, 0)
+    one_class = RankSVM(kernel="linear").fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(ValueError, match="model predicts one class a row"):
+        predict_top(one_class, np.eye(3))
