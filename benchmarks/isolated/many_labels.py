@@ -110,7 +110,8 @@ def omikuji(X: Any, Y: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
 METHODS: dict[str, Callable[[Any, Any], tuple[Callable[[Any], Any], dict[str, Any]]]] = {
     "RankSVM C=100": lambda X, Y: ours(X, Y, C=100.0),
     "RankSVM C=30": lambda X, Y: ours(X, Y, C=30.0),
-    "RankSVM C=300": lambda X, Y: ours(X, Y, C=300.0),
+    "RankSVM C=1000": lambda X, Y: ours(X, Y, C=1000.0),
+    "RankSVM C=100 top_k=20": lambda X, Y: ours(X, Y, C=100.0, top_k=20),
     "LinearSVC C=1": one_vs_rest,
     "LinearSVC C=1 balanced": lambda X, Y: one_vs_rest(X, Y, class_weight="balanced"),
     "LinearSVC C=1, 40 labels": lambda X, Y: one_vs_rest(X, Y, SAMPLE),

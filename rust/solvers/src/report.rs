@@ -282,6 +282,14 @@ pub struct Report {
 }
 
 impl Report {
+    /// Replaces the primal objective of the returned point.
+    pub(crate) fn amend(&mut self, primal: f64) {
+        self.primal = primal;
+        if let Some(last) = self.history.last_mut() {
+            last.primal = primal;
+        }
+    }
+
     /// The relative duality gap at the returned point.
     pub fn gap(&self) -> f64 {
         relative_gap(self.primal, self.dual)

@@ -44,6 +44,9 @@ impl Point {
 
 /// What a bias does in the outer loop.
 pub(super) trait Rule<S: Scores, T: Step> {
+    /// Gives the engine, after an epoch, the bias whose objectives count.
+    fn place(&mut self, _engine: &mut Engine<'_, S, T>) {}
+
     /// The objectives at the engine's point.
     fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point;
 
@@ -149,6 +152,7 @@ pub(super) fn run<S: Scores, T: Step>(
             epochs += engine.newton_step(epochs, estimate, monitor);
             continue;
         }
+        rule.place(engine);
         let sums = engine.certify();
         let mut point = rule.point(engine, &sums);
         if let Some(at_zero) = engine.diverged(point.dual) {

@@ -174,8 +174,9 @@ pub(crate) struct Subproblem<'a, L: Loss> {
     pub threads: &'a Threads,
     /// The dual matrix `A`.
     pub dual: &'a [f64],
-    /// The constant part `b` of the scores, and the weight of `g` in them.
+    /// The constant part `b` of the scores, how many times an instance has it, and the weight of `g` in them.
     pub offset: &'a [f64],
+    pub factors: &'a [f64],
     pub sigma: f64,
     pub rho: f64,
 }
@@ -202,6 +203,7 @@ pub(crate) fn applies<L: Loss>(labels: &Labels) -> bool {
 struct Products<'a, S: Scores> {
     scores: &'a mut S,
     sigma: f64,
+    factors: &'a [f64],
     threads: &'a Threads,
     monitor: &'a mut dyn Monitor,
     count: usize,
@@ -229,11 +231,11 @@ impl<S: Scores> Products<'_, S> {
         if self.sigma != 0.0 {
             let q = self.scores.labels();
             let mut sum = vec![0.0; q];
-            for row in matrix.chunks_exact(q) {
-                axpy(self.sigma, row, &mut sum);
+            for (row, factor) in matrix.chunks_exact(q).zip(self.factors) {
+                axpy(self.sigma * factor, row, &mut sum);
             }
-            for row in out.chunks_exact_mut(q) {
-                axpy(1.0, &sum, row);
+            for (row, &factor) in out.chunks_exact_mut(q).zip(self.factors) {
+                axpy(factor, &sum, row);
             }
         }
         Some(())
@@ -264,7 +266,8 @@ impl<L: Loss> Subproblem<'_, L> {
                     let range = i * q..(i + 1) * q;
                     let (product, anchor) = (&product[range.clone()], &self.dual[range]);
                     for k in 0..q {
-                        shifted[k] = product[k] + self.offset[k] - self.rho * anchor[k];
+                        let offset = self.factors[i] * self.offset[k];
+                        shifted[k] = product[k] + offset - self.rho * anchor[k];
                     }
                     let centre = labels.gather(i, &shifted, &mut centre);
                     let displacement = &mut displacement[..centre.len()];
@@ -332,7 +335,7 @@ impl<L: Loss> Subproblem<'_, L> {
         for (i, row) in dual.chunks_exact(q).enumerate() {
             if self.labels.has_pairs(i) {
                 total += self.labels.sum_of_pairs(i, row);
-                total -= dot(self.offset, row);
+                total -= self.factors[i] * dot(self.offset, row);
             }
         }
         total
@@ -552,6 +555,7 @@ pub(crate) fn step<L: Loss, S: Scores>(
     let mut products = Products {
         scores,
         sigma: centre.sigma,
+        factors: centre.factors,
         threads: centre.threads,
         monitor,
         count: 0,
@@ -634,6 +638,7 @@ mod tests {
             threads,
             dual,
             offset,
+            factors: &[1.0; 20],
             sigma: 0.0,
             rho,
         }

@@ -2,11 +2,12 @@
 //! take and which loop runs is decided here.
 
 use super::bcd::{Proximal, certifies_slowly};
-use super::bias::Bias;
+use super::bias::{Bias, comes_out_even};
 use super::dcd::{OnePair, PairLoss};
+use super::loss::sum_of_losses;
 use super::multiplicative::Multiplicative;
 use super::scores::{
-    DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
+    Deflated, DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
 };
 use super::solve::{solve, solve_fixed};
 use super::{Setup, frank_wolfe};
@@ -15,6 +16,7 @@ use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::rows::{CompactRows, Rows};
+use crate::linalg::vector::{axpy, dot};
 use crate::report::{Monitor, Report, Solution};
 use std::sync::Arc;
 
@@ -131,7 +133,7 @@ impl Request<'_> {
         let threads = Arc::clone(&self.setup.threads);
         match self.geometry {
             Geometry::Matrix(matrix) => {
-                self.answer(loss, &mut StoredKernel::new(matrix, n, q)?, monitor)
+                self.answer_with_matrix(loss, StoredKernel::new(matrix, n, q)?, monitor)
             }
             Geometry::Kernel(Kernel::Linear, Features::Dense(x)) => {
                 let mut scores = LinearDense::new(x, q);
@@ -174,7 +176,7 @@ impl Request<'_> {
                 }
                 match gram.matrix(&threads, monitor) {
                     Some(matrix) => {
-                        self.answer(loss, &mut StoredKernel::new(&matrix, n, q)?, monitor)
+                        self.answer_with_matrix(loss, StoredKernel::new(&matrix, n, q)?, monitor)
                     }
                     None => Ok(Answer::interrupted(&self.labels)),
                 }
@@ -201,6 +203,28 @@ impl Request<'_> {
         })
     }
 
+    /// With a kernel matrix, of which block steps see what is left beside its mean direction.
+    fn answer_with_matrix<L: PairLoss>(
+        self,
+        loss: L,
+        mut scores: StoredKernel<'_>,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Answer, SolverError> {
+        if self.solver != Solver::Blocks || !self.setup.settings.acceleration {
+            return self.answer(loss, &mut scores, monitor);
+        }
+        let mean_row = scores.mean_row();
+        let deflated = match self.setup.bias {
+            Bias::Free => Deflated::centred(scores, &mean_row),
+            Bias::Penalized => Deflated::without_mean(scores, &mean_row, 1.0),
+            Bias::None => Deflated::without_mean(scores, &mean_row, 0.0),
+        };
+        match deflated {
+            Ok(mut scores) => self.answer(loss, &mut scores, monitor),
+            Err(mut scores) => self.answer(loss, &mut scores, monitor),
+        }
+    }
+
     fn answer<S: DenseScores, L: PairLoss>(
         self,
         loss: L,
@@ -208,8 +232,15 @@ impl Request<'_> {
         monitor: &mut dyn Monitor,
     ) -> Result<Answer, SolverError> {
         let threads = Arc::clone(&self.setup.threads);
-        let (labels, setup) = (&self.labels, self.setup);
-        let solution = match self.solver {
+        let (labels, mut setup) = (&self.labels, self.setup);
+        let of_free_bias = setup.bias == Bias::Free;
+        if let (Some(start), Some(bias)) = (&setup.start, &mut setup.start_bias)
+            && start.len() == scores.instances() * scores.labels()
+            && bias.len() == scores.labels()
+        {
+            axpy(1.0, &scores.constant(start), bias);
+        }
+        let mut solution = match self.solver {
             solver if solver != Solver::Blocks && labels.have_top() => {
                 Err(SolverError::Unsupported(
                     "only solver 'bcd' compares with the highest irrelevant labels alone",
@@ -245,8 +276,21 @@ impl Request<'_> {
         }?;
         let slow = S::WEIGHTS && certifies_slowly(labels);
         let at_hand = !(slow && monitor.hurried());
-        let scores = at_hand.then(|| scores.all(&threads));
-        Ok(Answer::dense(solution, scores))
+        let scores_of_model = at_hand.then(|| scores.whole(&solution.dual, &threads));
+        // Scores from the mean of the features are those of the kernel where the rows of B sum to 0 alone.
+        let moved = scores.constant(&solution.dual);
+        axpy(-1.0, &moved, &mut solution.bias);
+        if let Some(found) = &scores_of_model
+            && of_free_bias
+            && !comes_out_even(&solution.dual, labels.count())
+            && solution.report.primal.is_finite()
+        {
+            let loss = sum_of_losses(&loss, labels, found, &solution.bias);
+            solution
+                .report
+                .amend(0.5 * dot(&solution.dual, found) + loss);
+        }
+        Ok(Answer::dense(solution, scores_of_model))
     }
 }
 

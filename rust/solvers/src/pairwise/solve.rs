@@ -1,7 +1,7 @@
 //! Block coordinate ascent on a pairwise problem, whatever the bias.
 
 use super::bcd::{Engine, Step};
-use super::bias::{self, Bias, Fixed};
+use super::bias::{self, Bias, Fixed, Multiplier};
 use super::loss::check_pairs;
 use super::outer;
 use super::scores::{DenseScores, Scores};
@@ -54,7 +54,15 @@ pub(super) fn solve_fixed<S: Scores, T: Step>(
     };
     let sigma = if bias == Bias::Penalized { 1.0 } else { 0.0 };
     let step = step(labels)?;
+    let left_out = scores.direction().map(|direction| direction.weight);
+    let of_direction =
+        left_out.map(|weight| Multiplier::new(labels, scores.diagonal(), weight, sigma));
     let mut engine = Engine::new(labels, scores, step, start, sigma, &threads, &settings);
+    if let Some(mut rule) = of_direction {
+        rule.start(&mut engine);
+        let ended = outer::run(&mut engine, &mut rule, &settings, monitor);
+        return Ok(ended.solution(engine.dual));
+    }
     let ended = outer::run(&mut engine, &mut Fixed, &settings, monitor);
     Ok(ended.solution(engine.dual))
 }

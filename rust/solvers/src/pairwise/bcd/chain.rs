@@ -20,9 +20,11 @@ pub(super) struct Surroundings<'a, S: Scores> {
     pub dual: &'a S::Dual,
     /// `D_i` of every instance.
     pub dual_terms: &'a [f64],
-    /// `b + sigma g`
+    /// `b + sigma g`, which enters the scores of instance `i` `v_i` times.
     pub shift: &'a [f64],
     pub sigma: f64,
+    /// `v`
+    pub factors: &'a [f64],
     pub centre: Option<&'a Centre<S::Dual>>,
     /// Whether other chains run at the same time, so that probes of the joint move are wanted.
     pub joint: bool,
@@ -298,7 +300,8 @@ impl<T: Step> Chain<T> {
         let current = &mut buffers.current;
         let row = &mut buffers.dual[k * q..(k + 1) * q];
         buffers.scores.read(k, current);
-        axpy(1.0, &buffers.shift, current);
+        let factor = around.factors[i];
+        axpy(factor, &buffers.shift, current);
         let rho = around.rho();
         if let Some(centre) = around.centre {
             let point = centre.point.row(i, q, &mut buffers.old);
@@ -317,7 +320,7 @@ impl<T: Step> Chain<T> {
             self.gaps.push(gap);
         }
         let new_dual = &mut buffers.new_dual[..dual.len()];
-        let kappa = around.scores.diagonal()[i] + around.sigma + rho;
+        let kappa = around.scores.diagonal()[i] + around.sigma * factor * factor + rho;
         let block = Block {
             instance: i,
             pairs: labels.pairs_of(i),
@@ -343,7 +346,7 @@ impl<T: Step> Chain<T> {
         } else {
             0.0
         };
-        axpy(around.sigma, change, &mut buffers.shift);
+        axpy(around.sigma * factor, change, &mut buffers.shift);
         if around.joint && k.is_multiple_of(PROBED) {
             self.probe(around, instances[k], k, (term - old_term, kappa));
         }
@@ -378,7 +381,9 @@ impl<T: Step> Chain<T> {
             moves.map(|(delta, (beta, a))| delta * (beta - a)).sum()
         });
         let product = dot(opened, change);
-        let linear = product + dot(around.shift, change) + rho * from_centre;
+        let linear = product
+            + around.factors[instance as usize] * dot(around.shift, change)
+            + rho * from_centre;
         let probes = &mut self.probes;
         probes.instances.push(instance);
         probes.changes.extend_from_slice(change);
@@ -403,13 +408,13 @@ impl<T: Step> Chain<T> {
     }
 
     /// Completes the probes' curvature once the scores contain the moves of all chains, which sum to `sum`.
-    pub fn measure<S: Scores>(&mut self, scores: &S, sum: &[f64], sigma: f64) {
+    pub fn measure<S: Scores>(&mut self, scores: &S, sum: &[f64], sigma: f64, factors: &[f64]) {
         let rows = &mut self.buffers.opened;
         let probes = &mut self.probes;
         rows.resize(probes.changes.len(), 0.0);
         scores.rows(&probes.instances, rows, &mut self.buffers.scratch);
-        for row in rows.chunks_exact_mut(sum.len()) {
-            axpy(sigma, sum, row);
+        for (row, &i) in rows.chunks_exact_mut(sum.len()).zip(&probes.instances) {
+            axpy(sigma * factors[i as usize], sum, row);
         }
         probes.curvature += dot(rows, &probes.changes);
     }

@@ -4,7 +4,7 @@ use super::chain::{Chain, Surroundings};
 use super::step::Step;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
-use crate::linalg::vector::{axpy, mean, row_sum};
+use crate::linalg::vector::{axpy, mean};
 use crate::memory::{self, Purpose};
 use crate::pairwise::loss::{Loss, Pairs};
 use crate::pairwise::momentum::{Centre, PATIENCE};
@@ -63,12 +63,15 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     order: Vec<u32>,
     /// The dual matrix `B`.
     pub dual: S::Dual,
-    /// `g = sum_i beta_i`
+    /// `g = sum_i v_i beta_i`
     pub sum: Vec<f64>,
     /// The constant part `b` of the scores.
     pub offset: Vec<f64>,
     /// The scores contain `sigma g`.
     pub sigma: f64,
+    /// The bias `b + sigma g` enters the scores of instance `i` `v_i` times, and `g = sum_i v_i beta_i`: 1 but where a
+    /// [`crate::pairwise::scores::Direction`] has a multiplier.
+    factors: Vec<f64>,
     pub(super) centre: Option<Centre<S::Dual>>,
     newton: Schedule,
     /// `D_i` of every instance.
@@ -107,13 +110,13 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
     memory::collected(terms, Purpose::Rows)
 }
 
-/// The sum of the rows, and whether all are 0.
-fn sum_of_rows<R: Rows>(dual: &R, n: usize, q: usize) -> (Vec<f64>, bool) {
+/// `sum_i v_i beta_i`, and whether all `beta_i` are 0.
+fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
     let (mut sum, mut zero, mut buffer) = (vec![0.0; q], true, Vec::new());
-    for i in 0..n {
+    for (i, &factor) in factors.iter().enumerate() {
         let row = dual.row(i, q, &mut buffer);
         zero &= row.iter().all(|&beta| beta == 0.0);
-        axpy(1.0, row, &mut sum);
+        axpy(factor, row, &mut sum);
     }
     (sum, zero)
 }
@@ -182,7 +185,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     ) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         let chains = chains(step, scores, settings);
-        let (sum, at_zero) = sum_of_rows(&dual, n, q);
+        let factors = match scores.direction() {
+            Some(direction) => memory::copied(&direction.factors, Purpose::Rows),
+            None => memory::filled(1.0, n, Purpose::Rows),
+        };
+        let (sum, at_zero) = weighted_sum(&dual, &factors, q);
         Self {
             order: memory::collected(
                 (0..n as u32).filter(|&i| labels.has_pairs(i as usize)),
@@ -194,6 +201,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             settings,
             random: fastrand::Rng::with_seed(settings.seed),
             sum,
+            factors,
             offset: vec![0.0; q],
             sigma,
             centre: None,
@@ -220,6 +228,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             .zip(&self.sum)
             .map(|(b, g)| b + self.sigma * g)
             .collect()
+    }
+
+    /// `sum_i beta_i`
+    pub fn sum_of_rows(&self) -> Vec<f64> {
+        let ones = vec![1.0; self.factors.len()];
+        weighted_sum(&self.dual, &ones, self.labels.count()).0
     }
 
     /// Number of instances that the next epoch visits.
@@ -302,6 +316,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             dual_terms: &self.dual_terms,
             shift: &shift,
             sigma: self.sigma,
+            factors: &self.factors,
             centre: self.centre.as_ref(),
             joint: count > 1,
             passes: self.passes(length),
@@ -383,7 +398,8 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         row.copy_from_slice(new);
                     }
                 });
-                axpy(step_length, change, &mut self.sum);
+                let factor = step_length * self.factors[i as usize];
+                axpy(factor, change, &mut self.sum);
             }
         }
     }
@@ -391,11 +407,15 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// How far to go along the joint move of the first `count` chains, which is done: all the way, unless they have
     /// overshot; then to the best point of the way, as estimated from the probes.
     fn joint_step(&mut self, count: usize) -> f64 {
-        let sum = row_sum(&self.joined.changes, self.sum.len());
-        let (scores, sigma) = (&*self.scores, self.sigma);
+        let Joined { instances, changes } = &self.joined;
+        let mut sum = vec![0.0; self.sum.len()];
+        for (&i, change) in instances.iter().zip(changes.chunks_exact(sum.len())) {
+            axpy(self.factors[i as usize], change, &mut sum);
+        }
+        let (scores, sigma, factors) = (&*self.scores, self.sigma, &*self.factors);
         let chains = &mut self.chains[..count];
         self.threads.for_each_chunk(chains, 1, |_, chain| {
-            chain[0].measure(scores, &sum, sigma);
+            chain[0].measure(scores, &sum, sigma, factors);
         });
         let (mut slope, mut secured, mut curvature) = (0.0, 0.0, 0.0);
         for probes in chains.iter().map(|chain| chain.probes()) {
@@ -435,6 +455,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let q = self.labels.count();
         let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
         let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
+        let factors = &*self.factors;
         let parts = self
             .threads
             .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
@@ -459,7 +480,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         let block = dual.row(i, q, &mut of_dual);
                         for ((score, beta), b) in row.iter_mut().zip(block).zip(&bias) {
                             quadratic += *score * beta;
-                            *score += b;
+                            *score += factors[i] * b;
                             linear += *score * beta;
                         }
                         let known = labels.gather(i, row, &mut gathered);
@@ -585,6 +606,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             threads: self.threads,
             dual,
             offset: &self.offset,
+            factors: &self.factors,
             sigma: self.sigma,
             rho: self.newton.rho() * scale,
         };
@@ -606,7 +628,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Goes on from another dual matrix, whose scores are already there.
     fn move_to(&mut self, dual: S::Dual, dual_terms: Vec<f64>) {
-        (self.sum, _) = sum_of_rows(&dual, self.labels.instances(), self.labels.count());
+        (self.sum, _) = weighted_sum(&dual, &self.factors, self.labels.count());
         self.dual_terms = dual_terms;
         self.dual = dual;
         self.restart();

@@ -44,6 +44,14 @@ const LARGEST_GROWTH: f64 = 1e12;
 /// Steps of the biases below this share of the largest one are rounding.
 const SETTLED: f64 = 1e-14;
 
+/// The least augmentation for scores with the diagonal `K_ii`.
+pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
+    // A label's share of g changes by a share of its pairs' weight when its bias changes by 1: the second term is the
+    // inverse of that, and lets even a tiny C move the biases.
+    let per_label = PER_LABEL * labels.count() as f64 / labels.weight_of_pairs();
+    AUGMENTATION * mean(diagonal).max(0.0) + per_label
+}
+
 /// The rule of a free bias.
 pub(super) struct Free<'a> {
     labels: &'a Labels,
@@ -65,15 +73,11 @@ pub(super) struct Free<'a> {
 impl<'a> Free<'a> {
     /// The rule for scores with the diagonal `K_ii`.
     pub fn new(labels: &'a Labels, capacity: &'a [f64], diagonal: &[f64], tolerance: f64) -> Self {
-        // A label's share of g changes by a share of its pairs' weight when its bias changes by 1: the second term is the
-        // inverse of that, and lets even a tiny C move the biases.
-        let weight = labels.weight_of_pairs();
         Self {
             labels,
             capacity,
             tolerance,
-            sigma: AUGMENTATION * mean(diagonal).max(0.0)
-                + PER_LABEL * labels.count() as f64 / weight,
+            sigma: augmentation(labels, diagonal),
             next_attempt: 0,
             next_gap: FIRST_GAP,
             better_bias: None,

@@ -14,6 +14,7 @@
 mod components;
 mod fixed;
 mod free;
+mod multiplier;
 mod parts;
 mod repair;
 mod residual;
@@ -23,11 +24,12 @@ mod transport;
 
 pub(crate) use components::solve as solve_free;
 pub(crate) use fixed::Fixed;
+pub(crate) use multiplier::Multiplier;
 pub use parts::{residual_band, residual_capacities, residual_flow, residual_moves};
 #[cfg(test)]
 pub(crate) use repair::in_box;
 pub use repair::routing_of;
-pub(crate) use repair::{centred, feasible};
+pub(crate) use repair::{centred, comes_out_even, feasible};
 pub use residual::{Carried, Flow};
 pub use start::best_without_features;
 

@@ -146,7 +146,7 @@ pub(super) fn repaired(
 }
 
 /// Whether the rows sum to 0 but for rounding: without that the dual value is no bound.
-fn comes_out_even(dual: &[f64], q: usize) -> bool {
+pub(crate) fn comes_out_even(dual: &[f64], q: usize) -> bool {
     let (mut sum, mut size) = (vec![0.0; q], 0.0);
     for row in dual.chunks_exact(q) {
         for (sum, beta) in sum.iter_mut().zip(row) {

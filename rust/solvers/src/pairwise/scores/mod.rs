@@ -4,6 +4,7 @@
 //! them), solves the instances in turn while it keeps only the block's own scores current, and closes the block, which
 //! updates all other scores with one matrix product. The iterates are those of the plain method.
 
+mod deflated;
 mod kernel_blocks;
 mod linear_dense;
 mod linear_metric;
@@ -11,6 +12,7 @@ mod linear_sparse;
 mod scaled;
 mod stored_kernel;
 
+pub use deflated::{Deflated, Direction};
 pub use kernel_blocks::KernelBlocks;
 pub use linear_dense::LinearDense;
 pub use linear_metric::LinearMetric;
@@ -105,6 +107,21 @@ pub trait Scores: Sync {
         };
         let total: f64 = self.diagonal().iter().enumerate().map(term).sum();
         ROUNDING_UNITS * f64::EPSILON * total * total
+    }
+
+    /// A part of the kernel that the scores leave out.
+    fn direction(&self) -> Option<&Direction> {
+        None
+    }
+
+    /// The scores of all instances by the kernel as it was given, row-major, at `B`.
+    fn whole(&self, _dual: &Self::Dual, threads: &Threads) -> Vec<f64> {
+        self.all(threads)
+    }
+
+    /// By which constant the scores by the kernel as it was given are higher, where `sum_i beta_i = 0`.
+    fn constant(&self, _dual: &Self::Dual) -> Vec<f64> {
+        vec![0.0; self.labels()]
     }
 
     /// What the scores are made of: themselves, or the weights of a linear model.

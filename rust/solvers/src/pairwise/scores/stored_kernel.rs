@@ -4,6 +4,7 @@ use super::{Moved, Scores, copy_rows};
 use crate::error::SolverError;
 use crate::kernel::gram::{stored_product, with_scratch};
 use crate::linalg::matmul::{View, multiply};
+use crate::linalg::vector::axpy;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -40,6 +41,18 @@ impl<'a> StoredKernel<'a> {
             labels,
             scores: memory::matrix(n, labels, Purpose::RowsByLabels),
         })
+    }
+}
+
+impl StoredKernel<'_> {
+    /// The mean row of the matrix.
+    pub fn mean_row(&self) -> Vec<f64> {
+        let n = self.instances();
+        let mut total = memory::zeros(n, Purpose::Rows);
+        for row in self.matrix.chunks_exact(n.max(1)) {
+            axpy(1.0 / n as f64, row, &mut total);
+        }
+        total
     }
 }
 

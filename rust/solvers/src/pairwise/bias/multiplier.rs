@@ -1,0 +1,127 @@
+//! No bias, or a penalized one, where the scores leave out a part `tau v v^T` of the kernel
+//! ([`crate::pairwise::scores::Direction`]): that part is a penalized bias of its own, which enters the scores of instance
+//! `i` `v_i` times. With `g = sum_i v_i beta_i` it has a multiplier `b` (the augmented Lagrangian of `g = z`, whose `z` is
+//! known in closed form):
+//!
+//! ```text
+//! max over B, z   sum_i D_i(beta_i) - 1/2 <B, K B> - tau/2 ||z||^2 - <b, g - z> - sigma/2 ||g - z||^2
+//! ```
+//!
+//! To the engine this is the curvature `tau sigma / (tau + sigma)` and the constant `tau b / (tau + sigma)`. After an epoch `b`
+//! moves to the bias in the scores, which is `tau g` in the end. A block step is as long as the rest of the kernel allows.
+//! Certified is the problem itself: the scores with the bias `tau g`.
+
+use super::free::augmentation;
+use crate::labels::Labels;
+use crate::pairwise::bcd::{Certificate, Engine, Step};
+use crate::pairwise::outer::{Point, Rule};
+use crate::pairwise::scores::Scores;
+use crate::report::Monitor;
+
+/// Augmentation, in units of that of a free bias: what is left out is part of the problem, and large at first.
+const AUGMENTATION: f64 = 4.0;
+
+/// Growth of the augmentation after an epoch in which nothing moved.
+const STILL_FACTOR: f64 = 4.0;
+
+/// Largest augmentation, in units of `tau`: the constant is next to 0 then, and the engine sees the whole kernel.
+const LARGEST: f64 = 1e15;
+
+/// Multipliers this close to `tau g`, relative to the largest one, are there.
+const SETTLED: f64 = 1e-14;
+
+/// The rule of such a bias.
+pub(crate) struct Multiplier {
+    /// `tau`, and the part of it that is the bias of the model.
+    weight: f64,
+    penalized: f64,
+    least: f64,
+    sigma: f64,
+    /// `b`
+    multiplier: Vec<f64>,
+}
+
+impl Multiplier {
+    /// The rule for scores with the diagonal `K_ii` that leave out a direction of that weight. `penalized` is the weight of
+    /// the bias of the model, 0 for none.
+    pub fn new(labels: &Labels, diagonal: &[f64], weight: f64, penalized: f64) -> Self {
+        let sigma = AUGMENTATION * augmentation(labels, diagonal);
+        Self {
+            weight,
+            penalized,
+            least: sigma,
+            sigma,
+            multiplier: vec![0.0; labels.count()],
+        }
+    }
+
+    /// Gives the engine the bias that belongs to its dual matrix, and the multiplier of that.
+    pub fn start<S: Scores, T: Step>(&mut self, engine: &mut Engine<'_, S, T>) {
+        engine.sigma = self.curvature();
+        self.place(engine);
+        self.multiplier = engine.bias();
+        self.give(engine);
+    }
+
+    fn curvature(&self) -> f64 {
+        self.weight / (1.0 + self.weight / self.sigma)
+    }
+
+    fn give<S: Scores, T: Step>(&self, engine: &mut Engine<'_, S, T>) {
+        engine.sigma = self.curvature();
+        let share = self.weight / (self.weight + self.sigma);
+        engine.offset = self.multiplier.iter().map(|b| share * b).collect();
+    }
+}
+
+impl<S: Scores, T: Step> Rule<S, T> for Multiplier {
+    fn place(&mut self, engine: &mut Engine<'_, S, T>) {
+        self.multiplier = engine.bias();
+        let rest = self.weight - engine.sigma;
+        engine.offset = engine.sum.iter().map(|g| rest * g).collect();
+    }
+
+    fn point(&self, engine: &Engine<'_, S, T>, sums: &Certificate) -> Point {
+        let of_bias = self.weight * engine.sum.iter().map(|g| g * g).sum::<f64>();
+        Point::certified(sums, sums.quadratic + of_bias)
+    }
+
+    fn settled(&self, engine: &Engine<'_, S, T>) -> bool {
+        let bias = engine.bias();
+        let largest = bias
+            .iter()
+            .fold(1.0, |largest: f64, b| largest.max(b.abs()));
+        let mut pairs = self.multiplier.iter().zip(&bias);
+        pairs.all(|(multiplier, bias)| (multiplier - bias).abs() <= SETTLED * largest)
+    }
+
+    /// The certificate that counts is that of scores computed anew from B.
+    fn certify(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        point: &mut Point,
+        _epochs: usize,
+        _last: bool,
+        monitor: &mut dyn Monitor,
+    ) {
+        if engine.recompute(monitor) {
+            let sums = engine.certify();
+            *point = self.point(engine, &sums);
+        }
+    }
+
+    fn follow(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {
+        self.sigma = if unmoved {
+            (self.sigma * STILL_FACTOR).min(LARGEST * self.weight)
+        } else {
+            self.least.max(self.sigma / STILL_FACTOR)
+        };
+        self.give(engine);
+    }
+
+    fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {
+        let mut bias = engine.sum_of_rows();
+        bias.iter_mut().for_each(|b| *b *= self.penalized);
+        bias
+    }
+}
