@@ -41,13 +41,12 @@ def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
+    >>> from tempfile import NamedTemporaryFile
     >>> from multimargin.datasets import load_extreme
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "train.txt"
-    ...     _ = file.write_text("2 3 4\\n0,2 0:1.5 2:1\\n 1:0.5\\n")
-    ...     X, Y = load_extreme(file)
+    >>> with NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("2 3 4\\n0,2 0:1.5 2:1\\n 1:0.5\\n")
+    ...     file.flush()
+    ...     X, Y = load_extreme(file.name)
     >>> X.toarray().tolist(), Y.toarray().tolist()
     ([[1.5, 0.0, 1.0], [0.0, 0.5, 0.0]], [[1, 0, 1, 0], [0, 0, 0, 0]])
     """
