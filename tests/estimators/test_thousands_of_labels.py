@@ -87,6 +87,19 @@ def test_storage_changes_no_bit(seed, options):
     assert (compact.status, compact.gap) == (whole.status, whole.gap)
 
 
+def test_storage_changes_no_bit_of_slow_problems():
+    """With momentum, and with the proximal Newton steps of what hardly moves."""
+    X, Y = sparse_problem(0, 120, 10, 8, words=5)
+    whole, compact = (
+        solved(X, Y, compact=compact, c=1e3, tolerance=1e-9, max_epochs=600)
+        for compact in (False, True)
+    )
+    # A Newton step counts for several epochs.
+    assert np.diff(whole.history[0]).max() > 1
+    np.testing.assert_array_equal(dense(compact.dual, Y.shape), whole.dual)
+    np.testing.assert_array_equal(compact.history[[0, 2, 3]], whole.history[[0, 2, 3]])
+
+
 def test_what_has_no_compact_form_is_dense():
     X, Y = sparse_problem(0, 60, 40, 12)
     for options in ({"bias": "free"}, {"solver": "dcd"}):

@@ -64,7 +64,7 @@ class Problem:
     start_bias: Matrix | None  # (q,): Bias to start from, when it is free
     seed: int  # Seed of the random permutations
     threads: int  # Number of threads
-    callback: EpochCallback | None  # Called after each epoch
+    callback: EpochCallback | None  # Called after each certificate
     # (d, d): Symmetric positive definite M of the inner products x^T M x' that take the place of
     # x^T x', for sparse `X` and the linear kernel
     metric: Matrix | None = None

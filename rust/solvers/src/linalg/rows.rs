@@ -58,9 +58,6 @@ pub trait Rows: Send + Sync + Sized {
         work: impl FnOnce(&mut [f64]),
     );
 
-    /// All numbers, row-major, where they are stored like that.
-    fn dense(&self) -> Option<&[f64]>;
-
     /// `out = sum_k values[k] W[rows[k]]`, in this order.
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]);
 
@@ -98,10 +95,6 @@ impl Rows for Vec<f64> {
 
     fn change(&mut self, i: usize, width: usize, _: &mut Vec<f64>, work: impl FnOnce(&mut [f64])) {
         work(&mut self[i * width..(i + 1) * width]);
-    }
-
-    fn dense(&self) -> Option<&[f64]> {
-        Some(self)
     }
 
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
@@ -316,10 +309,6 @@ impl Rows for CompactRows {
         self.rows[i].write(buffer);
         work(buffer);
         self.rows[i] = CompactRow::of(buffer);
-    }
-
-    fn dense(&self) -> Option<&[f64]> {
-        None
     }
 
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {

@@ -66,15 +66,21 @@ pub(super) trait Rule<S: Scores, T: Step> {
     }
 
     /// Where the loop may end, after `epochs` epochs: brings the engine to a point whose certificate is exact and counts,
-    /// and updates `point`; or leaves both as they are. `last` when the loop ends here in any case.
+    /// and updates `point`; or leaves both as they are. `last` when the loop ends here in any case. The certificate that
+    /// counts is that of scores computed anew from B.
     fn certify(
         &mut self,
         engine: &mut Engine<'_, S, T>,
         point: &mut Point,
-        epochs: usize,
-        last: bool,
+        _epochs: usize,
+        _last: bool,
         monitor: &mut dyn Monitor,
-    );
+    ) {
+        if engine.recompute(monitor) {
+            let sums = engine.certify();
+            *point = self.point(engine, &sums);
+        }
+    }
 
     /// Brings the engine to a point with a certificate after an interruption: after a signal, within about `epoch`.
     fn secure(
@@ -131,6 +137,7 @@ pub(super) fn run<S: Scores, T: Step>(
     let tolerance = settings.tolerance;
     let mut trace = Trace::default();
     let all = engine.active();
+    engine.may_estimate = rule.may_estimate();
     let (mut epochs, mut bound) = (0, 0.0);
     let (status, primal, dual) = loop {
         let visited = engine.active();
@@ -143,7 +150,6 @@ pub(super) fn run<S: Scores, T: Step>(
         }
         if outcome == Epoch::Moved
             && epochs < settings.max_epochs
-            && rule.may_estimate()
             && engine.is_far(tolerance * bound)
             && !monitor.breaks_off()
         {

@@ -83,6 +83,8 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     epochs: usize,
     /// Epochs since the last certificate.
     uncertified: usize,
+    /// Whether an epoch may go without a certificate: whoever runs the epochs says so.
+    pub may_estimate: bool,
 }
 
 /// Epochs in which a chain visits its instances once: easy problems need no more.
@@ -218,6 +220,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             joined: Joined::default(),
             epochs: 0,
             uncertified: 0,
+            may_estimate: false,
         }
     }
 
@@ -432,8 +435,10 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
 
     /// Whether visits note the gap terms of their instances, so that not each epoch needs a certificate.
     fn estimates(&self) -> bool {
-        S::WEIGHTS
+        self.may_estimate
+            && S::WEIGHTS
             && self.centre.is_none()
+            && self.epochs < self.patience()
             && self.labels.instances() * self.labels.count() >= SCORES_FOR_ESTIMATES
     }
 
@@ -442,7 +447,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub fn is_far(&mut self, tolerated: f64) -> bool {
         let far = self.estimates()
             && self.epochs > 1
-            && self.epochs < self.patience()
             && self.uncertified < UNCERTIFIED
             && self.gap() > FAR * tolerated;
         self.uncertified += usize::from(far);
@@ -459,7 +463,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let parts = self
             .threads
             .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
-                let together = (CERTIFIED_SCORES / q.max(1)).clamp(1, CHUNK);
+                let together = (CERTIFIED_SCORES / q.max(1)).clamp(1, gaps.len());
                 let mut rows = memory::matrix(together, q, Purpose::RowsByLabels);
                 let (mut scratch, mut of_dual) = (Vec::new(), Vec::new());
                 let mut gathered = vec![0.0; q];
@@ -596,15 +600,13 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if scale <= 0.0 {
             return 0;
         }
-        let Some(dual) = self.dual.dense() else {
-            return 0;
-        };
+        let (n, q, mut buffer) = (self.labels.instances(), self.labels.count(), Vec::new());
         let kept = self.scores.state().copied(Purpose::RowsByLabels);
         let subproblem = Subproblem {
             labels: self.labels,
             loss: self.chains[0].loss(),
             threads: self.threads,
-            dual,
+            dual: self.dual.rows(0..n, q, &mut buffer),
             offset: &self.offset,
             factors: &self.factors,
             sigma: self.sigma,
@@ -615,14 +617,15 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             *self.scores.state() = kept;
             return 0;
         };
-        let takes = self.newton.takes(epochs, &step);
-        let dual_terms = hinge_dual_terms(self.labels, &step.dual);
-        let dual = S::Dual::of_dense(step.dual, self.labels.count());
-        if takes && self.scores.recompute(&dual, self.threads, monitor) {
-            self.move_to(dual, dual_terms);
-        } else {
-            *self.scores.state() = kept;
+        if self.newton.takes(epochs, &step) {
+            let dual_terms = hinge_dual_terms(self.labels, &step.dual);
+            let dual = S::Dual::of_dense(step.dual, q);
+            if self.scores.recompute(&dual, self.threads, monitor) {
+                self.move_to(dual, dual_terms);
+                return step.products;
+            }
         }
+        *self.scores.state() = kept;
         step.products
     }
 

@@ -3,7 +3,6 @@
 use crate::pairwise::bcd::{Certificate, Engine, Step};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::Scores;
-use crate::report::Monitor;
 
 /// The rule of a bias that is part of the kernel.
 #[derive(Clone, Copy, Debug)]
@@ -17,21 +16,6 @@ impl<S: Scores, T: Step> Rule<S, T> for Fixed {
 
     fn may_estimate(&self) -> bool {
         true
-    }
-
-    /// The certificate that counts is that of scores computed anew from B.
-    fn certify(
-        &mut self,
-        engine: &mut Engine<'_, S, T>,
-        point: &mut Point,
-        _epochs: usize,
-        _last: bool,
-        monitor: &mut dyn Monitor,
-    ) {
-        if engine.recompute(monitor) {
-            let sums = engine.certify();
-            *point = self.point(engine, &sums);
-        }
     }
 
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {

@@ -52,6 +52,14 @@ pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
     AUGMENTATION * mean(diagonal).max(0.0) + per_label
 }
 
+/// By how little the biases of a point that is there may move.
+pub(super) fn negligible(bias: &[f64]) -> f64 {
+    let largest = bias
+        .iter()
+        .fold(1.0, |largest: f64, b| largest.max(b.abs()));
+    SETTLED * largest
+}
+
 /// The rule of a free bias.
 pub(super) struct Free<'a> {
     labels: &'a Labels,
@@ -215,12 +223,9 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
     }
 
     fn settled(&self, engine: &Engine<'_, S, T>) -> bool {
-        let bias = engine.bias();
-        let largest = bias
-            .iter()
-            .fold(1.0, |largest: f64, b| largest.max(b.abs()));
+        let negligible = negligible(&engine.bias());
         let step = |g: &f64| engine.sigma * g.abs();
-        engine.sum.iter().all(|g| step(g) <= SETTLED * largest)
+        engine.sum.iter().all(|g| step(g) <= negligible)
     }
 
     fn certify(

@@ -11,12 +11,11 @@
 //! moves to the bias in the scores, which is `tau g` in the end. A block step is as long as the rest of the kernel allows.
 //! Certified is the problem itself: the scores with the bias `tau g`.
 
-use super::free::augmentation;
+use super::free::{augmentation, negligible};
 use crate::labels::Labels;
 use crate::pairwise::bcd::{Certificate, Engine, Step};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::Scores;
-use crate::report::Monitor;
 
 /// Augmentation, in units of that of a free bias: what is left out is part of the problem, and large at first.
 const AUGMENTATION: f64 = 4.0;
@@ -26,9 +25,6 @@ const STILL_FACTOR: f64 = 4.0;
 
 /// Largest augmentation, in units of `tau`: the constant is next to 0 then, and the engine sees the whole kernel.
 const LARGEST: f64 = 1e15;
-
-/// Multipliers this close to `tau g`, relative to the largest one, are there.
-const SETTLED: f64 = 1e-14;
 
 /// The rule of such a bias.
 pub(crate) struct Multiplier {
@@ -88,26 +84,9 @@ impl<S: Scores, T: Step> Rule<S, T> for Multiplier {
 
     fn settled(&self, engine: &Engine<'_, S, T>) -> bool {
         let bias = engine.bias();
-        let largest = bias
-            .iter()
-            .fold(1.0, |largest: f64, b| largest.max(b.abs()));
+        let negligible = negligible(&bias);
         let mut pairs = self.multiplier.iter().zip(&bias);
-        pairs.all(|(multiplier, bias)| (multiplier - bias).abs() <= SETTLED * largest)
-    }
-
-    /// The certificate that counts is that of scores computed anew from B.
-    fn certify(
-        &mut self,
-        engine: &mut Engine<'_, S, T>,
-        point: &mut Point,
-        _epochs: usize,
-        _last: bool,
-        monitor: &mut dyn Monitor,
-    ) {
-        if engine.recompute(monitor) {
-            let sums = engine.certify();
-            *point = self.point(engine, &sums);
-        }
+        pairs.all(|(multiplier, bias)| (multiplier - bias).abs() <= negligible)
     }
 
     fn follow(&mut self, engine: &mut Engine<'_, S, T>, unmoved: bool) {

@@ -92,8 +92,10 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
     /// once; within a chunk the order of the instances stays.
     fn sort_entries(&mut self, instances: &[u32], within: &Range<usize>) {
         let chunks = within.len();
-        let chunk = |f: i32| (f as usize / ROWS).checked_sub(within.start);
-        let chunk = |f: i32| chunk(f).filter(|&chunk| chunk < chunks);
+        let chunk = |f: i32| {
+            let chunk = (f as usize / ROWS).checked_sub(within.start)?;
+            (chunk < chunks).then_some(chunk)
+        };
         let starts = &mut self.starts;
         starts.clear();
         starts.resize(chunks + 2, 0);
@@ -165,8 +167,8 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
         monitor: &mut dyn Monitor,
     ) -> bool {
         let (n, d, q) = (self.instances(), self.features.columns(), self.labels);
-        let mut buffer = Vec::new();
-        for chunk in (0..self.chunks()).step_by(at_once.max(1)) {
+        let (at_once, mut buffer) = (at_once.max(1), Vec::new());
+        for chunk in (0..self.chunks()).step_by(at_once) {
             let within = chunk..self.chunks().min(chunk + at_once);
             let rows = within.start * ROWS..d.min(within.end * ROWS);
             let before = self
@@ -244,7 +246,6 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
 
     /// Piece by piece; what an interruption leaves is a mixture of weights before and after.
     fn refresh(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        let at_once = (ANEW / (ROWS * self.labels)).max(1);
-        self.anew(dual, at_once, threads, monitor)
+        self.anew(dual, ANEW / (ROWS * self.labels), threads, monitor)
     }
 }
