@@ -10,6 +10,7 @@ from sklearn.datasets import load_svmlight_file
 
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._reading import reading
+from multimargin.datasets.svmlight import checked_labels
 
 # The longest first line that is read in search of three numbers.
 _LONGEST_HEAD = 200
@@ -59,17 +60,11 @@ def load_extreme(path: str | os.PathLike[str]) -> tuple[Any, Any]:
                 f"path: {file} has {X.shape[0]} rows, expected {n} as in its first line (a row "
                 "with neither labels nor features is no row)"
             )
-        counts = [len(labels) for labels in sets]
-        labels = np.array([label for labels in sets for label in labels], dtype=np.float64)
-        wrong = ~((labels >= 0) & (labels < q) & (labels == np.floor(labels)))
-        if wrong.any():
-            raise ValueError(
-                f"path: found the label {labels[wrong][0]:g} in {file}, expected integers from 0 "
-                f"to {q - 1}, by its first line"
-            )
-        rows = np.repeat(np.arange(n), counts)
+        expected = f"integers from 0 to {q - 1}, by its first line"
+        labels = checked_labels(sets, "path", file, below=q, expected=expected)
+        rows = np.repeat(np.arange(n), [len(labels) for labels in sets])
         ones = np.ones(labels.size, dtype=np.uint8)
-        Y = sparse.csr_array((ones, (rows, labels.astype(np.intp))), shape=(n, q))
+        Y = sparse.csr_array((ones, (rows, labels)), shape=(n, q))
         # A label that is listed twice is relevant once.
         Y.data[:] = 1
         return sparse.csr_array(X), Y

@@ -82,7 +82,7 @@ def load_svmlight(
     feature_names = NumberedNames("", first_feature, features[0].shape[1])
     label_sets = loaded[1::2]
     labels = [
-        _checked_labels(sets, argument, file)
+        checked_labels(sets, argument, file)
         for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
     ]
     numbers = np.concatenate(labels)
@@ -235,16 +235,21 @@ def _features(
     return first, kept
 
 
-def _checked_labels(
-    label_sets: Sequence[Sequence[float]], argument: str, file: Path
+def checked_labels(
+    label_sets: Sequence[Sequence[float]],
+    argument: str,
+    file: Path,
+    *,
+    # Beyond it numbers with a fraction cannot be told from integers.
+    below: int = 2**53,
+    expected: str = "integers from 0 or 1",
 ) -> NDArray[np.intp]:
+    """Return the labels of all rows, one after the other."""
     labels = np.array([label for labels in label_sets for label in labels], dtype=np.float64)
-    # Beyond 2**53 numbers with a fraction cannot be told from integers.
-    wrong = ~((labels >= 0) & (labels < 2**53) & (labels == np.floor(labels)))
+    wrong = ~((labels >= 0) & (labels < below) & (labels == np.floor(labels)))
     if wrong.any():
         raise ValueError(
-            f"{argument}: found the label {labels[wrong][0]:g} in {file}, "
-            "expected integers from 0 or 1"
+            f"{argument}: found the label {labels[wrong][0]:g} in {file}, expected {expected}"
         )
     return labels.astype(np.intp)
 

@@ -75,7 +75,7 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
     decision = model.decision_function(X)
     names = label_names_of_model(model)
     _check_multilabel(model)
-    order = np.argsort(-_ranked_by(model, X), axis=1, kind="stable")
+    order = np.argsort(-_ranked_by(model, X, decision), axis=1, kind="stable")
     return [
         [names[k] for k in best if row[k] > 0] for row, best in zip(decision, order, strict=True)
     ]
@@ -153,9 +153,11 @@ def _check_multilabel(model: Any) -> None:
         raise ValueError("model predicts one class a row; expected labels: predict names a class.")
 
 
-def _ranked_by(model: Any, X: Any) -> Any:
+def _ranked_by(model: Any, X: Any, decision: Any = None) -> Any:
     """Return what ranks the labels of rows.
 
     A threshold of its own for each label changes the ranking of the decision values.
     """
-    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)
+    return model.decision_function(X) if decision is None else decision
