@@ -12,7 +12,6 @@ import argparse
 import gzip
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from common import DATA, print_table
+from peers import store
 
 SCRIPT = Path(__file__).parent / "isolated" / "many_labels.py"
 HEADER = ("labels", "method", "fit s", "predict s", "peak MB", "P@1", "P@3", "P@5", "certificate")
@@ -57,8 +57,8 @@ def dependencies(labels: int | None) -> dict[str, Any]:
         " ".join(package[part] or "" for part in ("package", "section", "text"))
         for package in packages
     ]
-    words = re.compile(r"[A-Za-z_][A-Za-z0-9_+]+")
-    X = TfidfVectorizer(token_pattern=words.pattern, min_df=3, max_df=0.3).fit_transform(texts)
+    words = r"[A-Za-z_][A-Za-z0-9_+]+"
+    X = TfidfVectorizer(token_pattern=words, min_df=3, max_df=0.3).fit_transform(texts)
     sources = np.array([package["source"] for package in packages])
     drawn = np.unique(sources)
     np.random.RandomState(0).shuffle(drawn)
@@ -66,19 +66,10 @@ def dependencies(labels: int | None) -> dict[str, Any]:
     return {"X": X[~test], "Y": Y[~test], "X_test": X[test], "Y_test": Y[test]}
 
 
-def stored(matrices: dict[str, Any], path: str) -> None:
-    """Write CSR matrices by their parts."""
-    parts = {}
-    for name, matrix in matrices.items():
-        for part in ("data", "indices", "indptr", "shape"):
-            parts[f"{name}_{part}"] = np.asarray(getattr(matrix, part))
-    np.savez(path, **parts)
-
-
-def run(method: str, path: str, python: str) -> dict[str, Any]:
+def run(method: str, path: Path, python: str) -> dict[str, Any]:
     """Run one method on one thread."""
     threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    command = [python, str(SCRIPT), method, path]
+    command = [python, str(SCRIPT), method, str(path)]
     done = subprocess.run(
         command, env=os.environ | threads, capture_output=True, text=True, check=False
     )
@@ -109,18 +100,17 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=ALL)
     parser.add_argument("--peers", help="interpreter of an environment with the other packages")
     options = parser.parse_args()
-    rows = []
+    runs = [(method, sys.executable) for method in options.methods]
+    runs += [(method, options.peers) for method in PEERS if options.peers]
+    rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
         for count in options.labels:
             data = dependencies(count or None)
-            path, labels = f"{folder}/data.npz", data["Y"].shape[1]
-            stored(data, path)
+            path, labels = Path(folder) / "data.npz", data["Y"].shape[1]
+            store(path, **data)
             print(f"{data['X'].shape[0]} x {data['X'].shape[1]}, {labels} labels", flush=True)
-            for method in options.methods:
-                rows.append(line(labels, method, run(method, path, sys.executable)))
-                print(*rows[-1], sep="  ", flush=True)
-            for method in PEERS if options.peers else []:
-                rows.append(line(labels, method, run(method, path, options.peers)))
+            for method, python in runs:
+                rows.append(line(labels, method, run(method, path, python)))
                 print(*rows[-1], sep="  ", flush=True)
     print_table("Dependencies of Debian packages", HEADER, rows)
 

@@ -66,10 +66,10 @@ HEADER = (
 )
 
 
-def store(file: Path, X: Any, Y: Any, X_test: Any) -> None:
+def store(file: Path, **matrices: Any) -> None:
     """Write what the processes read."""
-    arrays = {"Y": Y}
-    for name, matrix in (("X", X), ("X_test", X_test)):
+    arrays = {}
+    for name, matrix in matrices.items():
         if sparse.issparse(matrix):
             arrays |= {
                 f"{name}_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")
@@ -150,7 +150,7 @@ def rows_of(name: str, environments: Path, limit: int) -> list[list[str]]:
     base: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data.npz"
-        store(data, X, Y, X_test)
+        store(data, X=X, Y=Y, X_test=X_test)
         for method, beside in ORDER["text" if name in LINEAR else "dense"]:
             package = METHODS[method][0]
             python = python_of(package, environments)

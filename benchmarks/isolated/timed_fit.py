@@ -109,17 +109,17 @@ MODULES = {
 }
 
 
-def load(file: str) -> tuple[Any, Any, Any]:
-    """Return X, Y and X_test."""
-    parts = np.load(file)
+def matrices(file: str, *names: str) -> list[Any]:
+    """Return stored matrices, arrays or CSR."""
+    with np.load(file) as parts:
+        return [_matrix(parts, name) for name in names]
 
-    def matrix(name: str) -> Any:
-        if name in parts:
-            return parts[name]
-        arrays = tuple(parts[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
-        return sparse.csr_matrix(arrays, shape=tuple(parts[f"{name}_shape"]))
 
-    return matrix("X"), parts["Y"], matrix("X_test")
+def _matrix(parts: Any, name: str) -> Any:
+    if name in parts:
+        return parts[name]
+    arrays = tuple(parts[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    return sparse.csr_matrix(arrays, shape=tuple(parts[f"{name}_shape"]))
 
 
 def dense(values: Any) -> Any:
@@ -142,7 +142,7 @@ def timed(job: Callable[[], Any]) -> tuple[float, Any]:
 def main() -> None:
     """Fit, predict and store."""
     method, data, result = sys.argv[1:]
-    X, Y, X_test = load(data)
+    X, Y, X_test = matrices(data, "X", "Y", "X_test")
     for module in MODULES[METHODS[method][0]]:
         import_module(module)
     fit_seconds, (predict, score) = timed(lambda: METHODS[method][1](X, Y))
