@@ -65,7 +65,7 @@ def test_texts_that_list_labels_are_warned_of() -> None:
     check_targets(np.array(["a", "b", "c"], dtype=object))
 
 
-# Over several C, rounding decides which one a search prefers for unrelated labels.
+# A search over several C warns when the best one is an end of the grid.
 @pytest.mark.parametrize("method", [RankSVM(), MLRL(), SSMLRL(), LabelRankerCV(Cs=[1.0])])
 def test_nan_in_y_is_warned_of_unless_that_is_ignored(method: Any) -> None:
     X, Y = unrelated_problem(0, 30, 3, 3)
