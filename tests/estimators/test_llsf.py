@@ -143,6 +143,18 @@ def test_accelerated_gradient_says_early_that_it_will_not_finish():
     assert model.objective_ >= LLSF(beta=1e-5, tol=1e-9).fit(X, Y).dual_objective_
 
 
+@pytest.mark.parametrize(("share", "loop"), [(1e-5, "admm"), (0.1, "cd")])
+def test_the_loop_follows_the_share_of_the_largest_beta(share, loop):
+    X, Y = random_problem(4)
+    beta = share * beta_max(X, Y)
+    by_name = {
+        solver: LLSF(alpha=0.0, beta=beta, solver=solver).fit(X, Y).coef_
+        for solver in ("auto", "admm", "cd")
+    }
+    assert np.any(by_name["admm"] != by_name["cd"])
+    np.testing.assert_array_equal(by_name["auto"], by_name[loop])
+
+
 def test_warm_start_continues():
     X, Y = random_problem(5)
     model = LLSF(beta=1.0, warm_start=True).fit(X, Y)

@@ -6,7 +6,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MultiLabelBinarizer, StandardScaler
 
 from multimargin import LabelRankerCV, RankLSVM, predict_names
 from multimargin.estimators.names import final_estimator, label_names_of_model
@@ -46,7 +46,7 @@ def test_numbers_where_there_are_no_names():
 def test_pipelines_and_searches():
     texts = [" ".join(f"word{k}" for k in np.flatnonzero(row > 0)) for row in X]
     model = RankLSVM(kernel="linear", random_state=0)
-    pipeline = make_pipeline(TfidfVectorizer(), model).fit(texts, LISTED)
+    pipeline = make_pipeline(TfidfVectorizer(), MaxAbsScaler(), model).fit(texts, LISTED)
     assert final_estimator(pipeline) is pipeline[-1]
     assert label_names_of_model(pipeline).tolist() == NAMES
     assert predict_names(pipeline, texts) == predict_names(

@@ -185,4 +185,24 @@ mod tests {
             assert!(found >= best - 1e-4 * (1.0 + best), "{found} {best}");
         }
     }
+
+    /// With one pair and a positive slope at 0, `beta` is 0 and `2 kappa alpha + alpha / c = 1 - theta - z`.
+    #[test]
+    fn updates_settle_at_the_optimum_of_one_pair() {
+        let (kappa, c, z, theta) = (0.7, 0.4, -0.3, 0.1);
+        let mut step = Multiplicative::new(OptimalMargin::new(theta, 0.5).unwrap());
+        step.pairs.push(Pair {
+            m: 0,
+            n: 1,
+            c,
+            z,
+            alpha: 1.0,
+            beta: 1.0,
+        });
+        let updates = (0..MOST_UPDATES).position(|_| step.update(kappa, 2));
+        assert!(updates.is_some());
+        let expected = (1.0 - theta - z) / (2.0 * kappa + 1.0 / c);
+        assert!((step.pairs[0].alpha - expected).abs() < 1e-6 * expected);
+        assert!(step.pairs[0].beta < 1e-6 * expected);
+    }
 }
