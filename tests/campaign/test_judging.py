@@ -44,7 +44,7 @@ def damaged(monkeypatch, method, **changes):
 
     monkeypatch.setattr(base, "solve", careless)
     # The estimators would notice: what is damaged here is what leaves them.
-    monkeypatch.setattr(base, "with_own_certificate", lambda fit, *_: fit)
+    monkeypatch.setattr(base, "certified", lambda problem, fit, *_: fit)
     verdicts = [judge(draw_task(6, index, method, "bcd")) for index in range(4)]
     return [" ".join(verdict.misses) for verdict in verdicts]
 

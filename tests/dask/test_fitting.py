@@ -58,7 +58,7 @@ def test_the_estimator_is_that_of_one_machine(name: str, client: Any, data: Any)
         np.testing.assert_array_equal(model.predict(X), model.label_scores(X) > 0.0)
         return
     # The threshold is the least squares of one machine on these scores.
-    unit = model._threshold_unit(None)
+    unit = getattr(model, "rho_", 1.0)
     threshold = type(model.threshold_)().fit(model.label_scores(X) / unit, Y).rescale(unit)
     np.testing.assert_allclose(
         model.threshold_.predict(model.label_scores(X)),

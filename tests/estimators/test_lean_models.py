@@ -52,7 +52,7 @@ def content(name: str, n: int) -> bytes:
     return pickle.dumps(model)
 
 
-ESTIMATORS = [name for name in multimargin.__all__ if isinstance(getattr(multimargin, name), type)]
+ESTIMATORS = [name for name in multimargin.__all__ if hasattr(getattr(multimargin, name), "fit")]
 
 
 # Of those that share their code one is enough.

@@ -93,7 +93,9 @@ def said_once() -> Iterator[None]:
 
 
 def _plain(content: Any) -> Any:
-    if dataclasses.is_dataclass(content) and not isinstance(content, type):
+    # Estimators are dataclasses, too.
+    values = not isinstance(content, type) and not hasattr(content, "get_params")
+    if dataclasses.is_dataclass(content) and values:
         content = {
             field.name: getattr(content, field.name) for field in dataclasses.fields(content)
         }

@@ -2,15 +2,14 @@
 
 import os
 import uuid
-import warnings
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from dask import delayed
 from distributed import Client, get_client
-from sklearn.exceptions import ConvergenceWarning
 
 from multimargin.checks.parameters import check_integer, check_real, random_state_of, thread_count
 from multimargin.checks.targets import Targets
@@ -27,10 +26,10 @@ from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
 from multimargin.estimators.shared.pair_weights import number_at_the_top
-from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.estimators.shared.pairwise import PairwiseClassifier, threshold_unit
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.progress import Progress, with_callbacks
-from multimargin.estimators.shared.time_limit import deadline_of, time_limit_message
+from multimargin.estimators.shared.time_limit import deadline_of
 from multimargin.interrupts import Interrupts
 from multimargin.kernels import Kernel
 from multimargin.thresholds import ConstantThreshold, ScoresThreshold, Threshold, make_threshold
@@ -149,8 +148,6 @@ def fit(
                 patience=float(patience),
             )
             cluster = cluster.kept_by(options)
-        if label_weights is None:
-            label_weights = np.ones(shape[1])
         _solve(checked, cluster, inputs, shape, label_weights, deadline)
     return estimator
 
@@ -161,7 +158,7 @@ def _solve(
     cluster: ClusterParts,
     inputs: Inputs,
     shape: tuple[int, int],
-    label_weights: Matrix,
+    label_weights: Matrix | None,
     deadline: float | None,
 ) -> None:
     """Fit; what belongs to callbacks is left in the estimator no longer than that."""
@@ -181,30 +178,19 @@ def _solve(
         if interrupted and not np.isfinite(solution.primal):
             # Nothing was reached yet: a model fitted before stays as it is.
             raise KeyboardInterrupt
-        checked.class_weight_ = label_weights
         try:
-            _store(checked, cluster, inputs, shape, solution, interrupted)
+            _store(checked, cluster, inputs, shape, solution, interrupted, label_weights)
         except KeyboardInterrupt:
             # The threshold was not learned; the model has its certificate and is kept.
             interrupted = True
-            _store(checked, cluster, inputs, shape, solution, interrupted)
+            _store(checked, cluster, inputs, shape, solution, interrupted, label_weights)
             checked.status_ = "interrupted"
     progress.finish()
     if interrupted:
         raise KeyboardInterrupt
-    if solution.status == "time_limit":
-        rounds = f"{solution.rounds} of max_iter={checked.max_iter} rounds"
-        message = time_limit_message(checked, rounds, checked.dual_gap_)
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
-    elif solution.status not in ("converged", "interrupted"):
-        warnings.warn(
-            f"{type(checked).__name__} ended ({solution.status}) after {solution.rounds} of "
-            f"max_iter={checked.max_iter} rounds with a relative duality gap of "
-            f"{checked.dual_gap_:.3g}, above tol={checked.tol:g}. Increase max_iter or tol, "
-            "decrease C, scale the features, or deal the rows to fewer parts.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    advice = "Increase max_iter or tol, decrease C, scale the features, or use fewer parts."
+    end = replace(solution.fit(), gap=checked.dual_gap_)
+    checked._warn_of_the_end(end, "rounds", advice, stacklevel=5)
 
 
 @with_callbacks  # type: ignore[untyped-decorator]
@@ -371,30 +357,21 @@ def _store(
     shape: tuple[int, int],
     solution: Solution,
     interrupted: bool,
+    label_weights: Matrix | None,
 ) -> None:
     d = shape[0]
     fit = estimator._of_engine(solution.fit(), solution.pairs)
     q = fit.bias.size
     targets = _targets(inputs, q)
     _store_features(estimator, inputs, d)
-    estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit)
-    estimator._store_report(fit)
+    estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit, label_weights)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None
     weights, bias = _required(fit.weights), fit.bias
-    unit = estimator._threshold_unit(fit)
-    threshold = _threshold_of(estimator)
+    threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
     if interrupted:
         threshold = ConstantThreshold(0.0)
-    estimator.threshold_ = _learned(threshold, cluster, weights, bias, unit if unit > 0.0 else 1.0)
-
-
-def _threshold_of(estimator: PairwiseClassifier) -> Threshold:
-    """Return the unfitted threshold of an estimator."""
-    if isinstance(estimator, RankSVMz):
-        # Its scores are those above the zero label's.
-        return ConstantThreshold(0.0)
-    return make_threshold(estimator.threshold, random_state=estimator.random_state)
+    estimator.threshold_ = _learned(threshold, cluster, weights, bias, threshold_unit(fit))
 
 
 def _targets(inputs: Inputs, q: int) -> Targets:

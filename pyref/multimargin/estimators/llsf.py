@@ -1,6 +1,7 @@
 """LLSF: a sparse linear model of each label, and through its support the label's own features."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -64,6 +65,7 @@ _DEFAULT_ITERATIONS = 1000
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class LLSF(SelectorMixin, CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
     """Label-specific features: sparse linear models that share features between similar labels.
 
@@ -162,33 +164,18 @@ default="scores"
     True
     """
 
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        beta: float = 0.1,
-        gamma: float = 0.01,
-        threshold: float | str | Threshold = "scores",
-        convexify: bool = True,
-        solver: str = "auto",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        max_time: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.threshold = threshold
-        self.convexify = convexify
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.max_time = max_time
+    alpha: float = 10.0
+    beta: float = 0.1
+    gamma: float = 0.01
+    threshold: float | str | Threshold = "scores"
+    convexify: bool = True
+    solver: str = "auto"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    warm_start: bool = False
+    max_time: float | None = None
 
     def _check_parameters(self) -> int:
         check_real("alpha", self.alpha, at_least=0.0, at_most=1e50)

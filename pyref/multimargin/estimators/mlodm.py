@@ -1,18 +1,17 @@
 """mlODM: the optimal margin distribution of label pairs."""
 
-from typing import Any, ClassVar
-
-import numpy as np
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 from multimargin.checks.parameters import check_real
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Model
-from multimargin.kernels import KernelFunction
 from multimargin.thresholds import Threshold
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class MLODM(PairwiseClassifier):
     """Multi-label optimal margin distribution machine.
 
@@ -69,34 +68,13 @@ class MLODM(PairwiseClassifier):
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "multiplicative", "exact")
 
-    _compact = True
+    _compact: ClassVar[bool] = True
 
-    theta: float
-    mu: float
-
-    def __init__(
-        self,
-        C: float = 10.0,
-        theta: float = 0.2,
-        mu: float = 0.5,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: str = "bcd",
-        threshold: str | float | Threshold = "scores",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        cache_size: float = 1000,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        pair_weights: str = "balanced",
-        class_weight: Any = None,
-        max_time: float | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    theta: float = 0.2
+    mu: float = 0.5
+    threshold: str | float | Threshold = "scores"
+    pair_weights: str = "balanced"
 
     def _model(self) -> Model:
         return Model("optimal_margin", "none", theta=float(self.theta), mu=float(self.mu))

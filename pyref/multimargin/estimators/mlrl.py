@@ -1,13 +1,14 @@
 """MLRL (Zhang and Yeung): label scores and the covariance of the labels, learned together."""
 
+from dataclasses import dataclass
+
 from multimargin.checks.parameters import check_real
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
-from multimargin.estimators.shared.options import RelationshipOptions
 from multimargin.estimators.shared.relationships import RelationshipClassifier
-from multimargin.kernels import KernelFunction
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class MLRL(RelationshipClassifier):
     """MLRL: support vector machines of all labels, coupled by a label covariance that is learned.
 
@@ -63,25 +64,7 @@ class MLRL(RelationshipClassifier):
     'converged'
     """
 
-    lam: float
-
-    def __init__(
-        self,
-        lam: float = 1e-4,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: str = "splitting",
-        tol: float = 1e-3,
-        max_iter: int = 500,
-        cache_size: float = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        max_time: float | None = None,
-        options: RelationshipOptions | None = None,
-    ) -> None:
-        self._keep(locals())
+    lam: float = 1e-4
 
     def _regularisation(self) -> float:
         return check_real("lam", self.lam, above=0.0, at_least=1e-150, at_most=1e150)

@@ -1,7 +1,8 @@
 """Rank-HLapSVM: Rank-SVM with a hypergraph Laplacian of the label sets."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import threadpool_limits
 
 from multimargin.checks.parameters import check_choice, check_real
+from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
+from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.exact import kernel_matrix
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.products import product
-from multimargin.kernels import Kernel, KernelFunction, less_offset, offset_of
+from multimargin.kernels import Kernel, less_offset, offset_of
 from multimargin.thresholds import Threshold
-from multimargin.thresholds.base import spread
 
 # A d x d matrix of this size takes 200 MB; beyond it, and whenever there are fewer rows than
 # features, the n x n kernel form (27) is used.
@@ -30,6 +32,7 @@ _CHUNK = 512
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class RankHLapSVM(PairwiseClassifier):
     """Rank-HLapSVM: Rank-SVM with hypergraph regularisation.
 
@@ -96,36 +99,11 @@ class RankHLapSVM(PairwiseClassifier):
     'converged'
     """
 
-    lam: float
-    nu: float | str
-    # The dual matrix B, which is not the expansion that `dual_coef_` holds.
-    _dual: Matrix | None
-    # That of the training rows, while they are fitted.
-    _laplacian: "Laplacian | None" = None
-
-    def __init__(
-        self,
-        C: float = 10.0,
-        lam: float = 1e-4,
-        nu: float | str = "scale",
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: str = "bcd",
-        threshold: str | float | Threshold = "scores",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        cache_size: float = 1000,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        top_k: int | float | None = None,
-        max_time: float | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    lam: float = 1e-4
+    nu: float | str = "scale"
+    threshold: str | float | Threshold = "scores"
+    top_k: int | float | None = None
 
     def _model(self) -> Model:
         return Model("hinge", "penalized" if self.lam == 0.0 else "none")
@@ -141,152 +119,148 @@ class RankHLapSVM(PairwiseClassifier):
     # With more threads, rounding would depend on their number.
     @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     def _solve(self, problem: Problem) -> Fit:
-        # A row lies in the hyperedges of its relevant labels, as often as it counts.
-        Y = (problem.indicator == 1).astype(np.float64)
-        if problem.sample_weight is not None:
-            Y *= problem.sample_weight[:, None]
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        weights = _weights_by_kernel if precomputed else _weights_by_features
-        self.hyperedge_weights_ = weights(problem.features, Y, self.nu, problem.sample_weight)
-        if self.lam == 0.0:
-            self._dual = None
-            return super()._solve(problem)
-        laplacian = Laplacian(Y, self.hyperedge_weights_)
-        self._laplacian = laplacian
-        n, d = problem.X.shape
-        if problem.kernel.name == "linear" and d < min(n, _MOST_WHITENED_FEATURES + 1):
-            compiled_sparse = sparse.issparse(problem.X) and self.solver != "exact"
-            solve = self._solve_sparse if compiled_sparse else self._solve_whitened
-            fit = solve(problem, laplacian)
-        else:
-            fit = self._solve_kernel_form(problem, laplacian)
-        self._dual = fit.dual
-        return fit
-
-    def _solve_whitened(self, problem: Problem, laplacian: "Laplacian") -> Fit:
-        """Solve Rank-SVM on features that end with a 1."""
-        fit, W = self._whitened(problem, _with_ones(problem.X), laplacian)
-        return self._linear_fit(fit, W, problem.X, laplacian)
-
-    def _whitened(self, problem: Problem, X: Matrix, laplacian: "Laplacian") -> tuple[Fit, Matrix]:
-        """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X; return the weights of X too.
-
-        X is used up.
-        """
-        R = self._factor(laplacian, X)
-        # R^T Z = X^T, solved in place: Z^T = X R^-1.
-        linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
-        fit = super()._solve(replace(problem, X=X))
-        assert fit.weights is not None
-        return fit, linalg.solve_triangular(R, fit.weights, check_finite=False)
-
-    def _solve_sparse(self, problem: Problem, laplacian: "Laplacian") -> Fit:
-        """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1.
-
-        This is `_solve_whitened` without whitened features: the engine meets the sparse rows
-        whenever it needs scores.
-        """
-        X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
-        R = self._factor(laplacian, X)
-        M, info = linalg.lapack.dpotri(R, overwrite_c=True)
-        if info != 0:  # pragma: no cover  # R has a positive diagonal.
-            raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
-        # Column-major and symmetric is row-major and symmetric.
-        fit = super()._solve(replace(problem, X=X, metric=_with_lower_triangle(M).T))
-        assert fit.weights is not None
-        return self._linear_fit(fit, fit.weights, problem.X, laplacian)
-
-    def _factor(self, laplacian: "Laplacian", X: Any) -> Matrix:
-        """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
-        gram = laplacian.gram(X)
-        gram *= self.lam
-        gram.flat[:: gram.shape[0] + 1] += 1.0
-        try:
-            R: Matrix = linalg.cholesky(gram, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            # Rounding of X^T Lap X beyond 1 hides that it is positive semidefinite.
-            gram = laplacian.gram(X)
-            eigenvalues, U = linalg.eigh(gram, lower=False, overwrite_a=True, check_finite=False)
-            roots = np.sqrt(1.0 + self.lam * np.maximum(eigenvalues, 0.0))
-            R = linalg.qr(roots[:, None] * U.T, mode="r", check_finite=False)[0]
-            R = np.asfortranarray(R)
-        return R
-
-    def _linear_fit(self, fit: Fit, W: Matrix, X: Any, laplacian: "Laplacian") -> Fit:
-        """Return a fit on features X that end with a 1 as one with the weights W."""
-        weights, bias = np.ascontiguousarray(W[:-1]), W[-1].copy()
-        with_bias = product(X, weights) + bias if fit.scores is None else fit.scores
-        return replace(
-            fit,
-            weights=weights,
-            bias=bias,
-            scores=np.ascontiguousarray(with_bias - bias),
-            expansion=fit.dual - self.lam * laplacian.product(with_bias),
-        )
-
-    def _solve_kernel_form(self, problem: Problem, laplacian: "Laplacian") -> Fit:
-        """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
-
-        Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
-        K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
-        models where lam Lap K is ill-conditioned.
-        """
-        K = kernel_matrix(problem)
-        if not np.isfinite(K).all():
-            raise ValueError(
-                "X has kernel values that are not finite; expected finite ones: scale the features."
-            )
-        L, pivots = _pivoted_cholesky(K)
-        n, rank = L.shape
-        X = np.ones((n, rank + 1))
-        X[:, :-1] = L
-        linear = replace(problem, kernel=Kernel("linear"))
-        fit, V = self._whitened(linear, X, laplacian)
-        # The scores are L V: those of an expansion A over the pivots with L^T A = V.
-        expansion = np.zeros_like(fit.dual)
-        if rank > 0:
-            expansion[pivots] = linalg.solve_triangular(
-                L[pivots], V[:-1], lower=True, trans="T", check_finite=False
-            )
-        is_linear = problem.kernel.name == "linear"
-        return replace(
-            fit,
-            weights=safe_sparse_dot(problem.X.T, expansion) if is_linear else None,
-            bias=V[-1].copy(),
-            scores=None if fit.scores is None else np.ascontiguousarray(fit.scores - V[-1]),
-            expansion=expansion,
+        weights_of = _weights_by_kernel if precomputed else _weights_by_features
+        return _solve_with_laplacian(
+            problem, self.solver, float(self.lam), partial(weights_of, nu=self.nu)
         )
 
     def _needs_definite_kernel(self) -> bool:
         return self.lam > 0.0 or super()._needs_definite_kernel()
 
-    def _squared_norm(self, own: Matrix) -> float:
-        square = super()._squared_norm(own)
-        if self._laplacian is None:
-            return square
-        roughness = self._laplacian.roughness(own)
-        return square + float(np.sum(self.intercept_**2)) + self.lam * roughness
-
-    def _certified(self, problem: Problem, fit: Fit) -> Fit:
-        try:
-            return super()._certified(problem, fit)
-        finally:
-            self._laplacian = None
-
-    def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
-        # A strong regulariser makes the margins small; their spread takes the place of the 1.
-        assert fit.scores is not None
-        return 1.0 if self.lam == 0.0 else spread(fit.scores, sample_weight)
-
     def _forget_rows(self) -> None:
         super()._forget_rows()
         self._dual = None
 
-    def _start(self, targets: Any, weights: Matrix) -> Matrix | None:
+    def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
         start = super()._start(targets, weights)
-        if start is None or self._dual is None:
-            return start
-        return self._dual * self._start_scale()
+        # The dual matrix B is not the expansion that `dual_coef_` holds.
+        return start if start is None or self._dual is None else self._dual * self._start_scale()
+
+
+def _solve_with_laplacian(
+    problem: Problem, solver: str, lam: float, weights_of: Callable[..., Matrix]
+) -> Fit:
+    """Solve Rank-SVM with the regulariser of the label hypergraph."""
+    # A row lies in the hyperedges of its relevant labels, as often as it counts.
+    Y = (problem.indicator == 1).astype(np.float64)
+    if problem.sample_weight is not None:
+        Y *= problem.sample_weight[:, None]
+    weights = weights_of(problem.features, Y, sample_weight=problem.sample_weight)
+    attributes: dict[str, Any] = {"hyperedge_weights_": weights, "_dual": None}
+    if lam == 0.0:
+        return replace(solve(problem, solver), attributes=attributes)
+    laplacian = Laplacian(Y, weights)
+    n, d = problem.X.shape
+    if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
+        fit = _solve_kernel_form(problem, solver, lam, laplacian)
+    elif sparse.issparse(problem.X) and solver != "exact":
+        fit = _solve_sparse(problem, solver, lam, laplacian)
+    else:
+        fit, W = _whitened(problem, _with_ones(problem.X), solver, lam, laplacian)
+        fit = _linear_fit(fit, W, problem.X, lam, laplacian)
+    bias = fit.bias
+
+    def penalty(scores: Matrix) -> float:
+        return float(np.sum(bias**2)) + lam * laplacian.roughness(scores)
+
+    return replace(fit, penalty=penalty, attributes={**attributes, "_dual": fit.dual})
+
+
+def _whitened(
+    problem: Problem, X: Matrix, solver: str, lam: float, laplacian: "Laplacian"
+) -> tuple[Fit, Matrix]:
+    """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X; return the weights of X too.
+
+    X is used up.
+    """
+    R = _factor(laplacian, lam, X)
+    # R^T Z = X^T, solved in place: Z^T = X R^-1.
+    linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
+    fit = solve(replace(problem, X=X), solver)
+    assert fit.weights is not None
+    return fit, linalg.solve_triangular(R, fit.weights, check_finite=False)
+
+
+def _solve_sparse(problem: Problem, solver: str, lam: float, laplacian: "Laplacian") -> Fit:
+    """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1.
+
+    This is `_whitened` without whitened features: the engine meets the sparse rows
+    whenever it needs scores.
+    """
+    X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
+    R = _factor(laplacian, lam, X)
+    M, info = linalg.lapack.dpotri(R, overwrite_c=True)
+    if info != 0:  # pragma: no cover  # R has a positive diagonal.
+        raise linalg.LinAlgError(f"Inverting I + lam X^T Lap X failed: LAPACK potri {info}.")
+    # Column-major and symmetric is row-major and symmetric.
+    fit = solve(replace(problem, X=X, metric=_with_lower_triangle(M).T), solver)
+    assert fit.weights is not None
+    return _linear_fit(fit, fit.weights, problem.X, lam, laplacian)
+
+
+def _factor(laplacian: "Laplacian", lam: float, X: Any) -> Matrix:
+    """Return R, upper triangular, of R^T R = I + lam X^T Lap X."""
+    gram = laplacian.gram(X)
+    gram *= lam
+    gram.flat[:: gram.shape[0] + 1] += 1.0
+    try:
+        R: Matrix = linalg.cholesky(gram, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        # Rounding of X^T Lap X beyond 1 hides that it is positive semidefinite.
+        gram = laplacian.gram(X)
+        eigenvalues, U = linalg.eigh(gram, lower=False, overwrite_a=True, check_finite=False)
+        roots = np.sqrt(1.0 + lam * np.maximum(eigenvalues, 0.0))
+        R = linalg.qr(roots[:, None] * U.T, mode="r", check_finite=False)[0]
+        R = np.asfortranarray(R)
+    return R
+
+
+def _linear_fit(fit: Fit, W: Matrix, X: Any, lam: float, laplacian: "Laplacian") -> Fit:
+    """Return a fit on features X that end with a 1 as one with the weights W."""
+    weights, bias = np.ascontiguousarray(W[:-1]), W[-1].copy()
+    with_bias = product(X, weights) + bias if fit.scores is None else fit.scores
+    return replace(
+        fit,
+        weights=weights,
+        bias=bias,
+        scores=np.ascontiguousarray(with_bias - bias),
+        expansion=fit.dual - lam * laplacian.product(with_bias),
+    )
+
+
+def _solve_kernel_form(problem: Problem, solver: str, lam: float, laplacian: "Laplacian") -> Fit:
+    """Solve Rank-SVM on the kernel Z Z^T with Z = [L, 1] R^-1, a symmetric form of eq. (27).
+
+    Here L L^T is the kernel matrix K and R^T R = I + lam [L, 1]^T Lap [L, 1]. Formed as
+    K1 (I + lam Lap K1)^-1, the kernel and the expansion B - lam Lap F would be those of two
+    models where lam Lap K is ill-conditioned.
+    """
+    K = kernel_matrix(problem)
+    if not np.isfinite(K).all():
+        raise ValueError(
+            "X has kernel values that are not finite; expected finite ones: scale the features."
+        )
+    L, pivots = _pivoted_cholesky(K)
+    n, rank = L.shape
+    X = np.ones((n, rank + 1))
+    X[:, :-1] = L
+    linear = replace(problem, kernel=Kernel("linear"))
+    fit, V = _whitened(linear, X, solver, lam, laplacian)
+    # The scores are L V: those of an expansion A over the pivots with L^T A = V.
+    expansion = np.zeros_like(fit.dual)
+    if rank > 0:
+        expansion[pivots] = linalg.solve_triangular(
+            L[pivots], V[:-1], lower=True, trans="T", check_finite=False
+        )
+    is_linear = problem.kernel.name == "linear"
+    return replace(
+        fit,
+        weights=safe_sparse_dot(problem.X.T, expansion) if is_linear else None,
+        bias=V[-1].copy(),
+        scores=None if fit.scores is None else np.ascontiguousarray(fit.scores - V[-1]),
+        expansion=expansion,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,15 @@
 """Rank-LSVM: the pairwise squared hinge with a penalized bias."""
 
+from dataclasses import KW_ONLY, dataclass
+
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Model
+from multimargin.thresholds import Threshold
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class RankLSVM(PairwiseClassifier):
     """Rank-LSVM: label ranking with the squared hinge.
 
@@ -51,6 +55,11 @@ class RankLSVM(PairwiseClassifier):
     >>> model.status_
     'converged'
     """
+
+    _: KW_ONLY
+    threshold: str | float | Threshold = "scores"
+    pair_weights: str = "balanced"
+    top_k: int | float | None = None
 
     def _model(self) -> Model:
         return Model("squared_hinge", "penalized")

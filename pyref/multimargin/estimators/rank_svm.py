@@ -1,20 +1,19 @@
 """Rank-SVM (Elisseeff and Weston): the pairwise hinge loss."""
 
-from typing import Any, ClassVar
-
-import numpy as np
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 from multimargin.checks.parameters import check_choice
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Model
-from multimargin.kernels import KernelFunction
 from multimargin.thresholds import Threshold
 
 BIASES = ("free", "penalized", "none")
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class RankSVM(PairwiseClassifier):
     """Rank-SVM: large-margin label ranking with a threshold.
 
@@ -73,33 +72,13 @@ class RankSVM(PairwiseClassifier):
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe", "exact")
 
-    _compact = True
+    _compact: ClassVar[bool] = True
 
-    bias: str
-
-    def __init__(
-        self,
-        C: float = 10.0,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        bias: str = "free",
-        solver: str = "bcd",
-        threshold: str | float | Threshold = "scores",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        cache_size: float = 1000,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        pair_weights: str = "balanced",
-        class_weight: Any = None,
-        top_k: int | float | None = None,
-        max_time: float | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    bias: str = "free"
+    threshold: str | float | Threshold = "scores"
+    pair_weights: str = "balanced"
+    top_k: int | float | None = None
 
     def _model(self) -> Model:
         return Model("hinge", self.bias)

@@ -1,6 +1,6 @@
 """SSMLRL (Zhang and Yeung): MLRL that also learns the label covariance from unlabelled rows."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,14 @@ from threadpoolctl import threadpool_limits
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets, check_targets, lists_labels
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
-from multimargin.estimators.shared.options import RelationshipOptions
+from multimargin.estimators.shared.kernel_expansion import TrainingData
 from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.relationships import (
+    Labelled,
     RelationshipClassifier,
     RelationshipFit,
-    Weights,
 )
 from multimargin.kernels import (
-    Kernel,
-    KernelFunction,
     check_precomputed,
     is_indefinite,
 )
@@ -32,6 +30,7 @@ UNLABELLED = -1
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class SSMLRL(RelationshipClassifier):
     """SSMLRL: MLRL with unlabelled training rows, which are rows of -1 in y.
 
@@ -94,27 +93,8 @@ class SSMLRL(RelationshipClassifier):
     100
     """
 
-    lam1: float
-    lam2: float
-
-    def __init__(
-        self,
-        lam1: float = 1e-4,
-        lam2: float = 1e-4,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: str = "splitting",
-        tol: float = 1e-3,
-        max_iter: int = 500,
-        cache_size: float = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        max_time: float | None = None,
-        options: RelationshipOptions | None = None,
-    ) -> None:
-        self._keep(locals())
+    lam1: float = 1e-4
+    lam2: float = 1e-4
 
     def _regularisation(self) -> float:
         check_real("lam2", self.lam2, at_least=0.0)
@@ -127,61 +107,48 @@ class SSMLRL(RelationshipClassifier):
         super()._forget_rows()
         del self.labelled_
 
-    def _fit_expansion(
-        self,
-        X: Any,
-        targets: Targets,
-        weights: Weights,
-        labelled: NDArray[np.bool_],
-        kernel: Kernel,
-        lam: float,
-    ) -> tuple[RelationshipFit, Matrix]:
-        solve = super()._fit_expansion if labelled.all() else self._fit_with_unlabelled
-        fit, expansion = solve(X, targets, weights, labelled, kernel, lam)
-        self.labelled_ = np.flatnonzero(labelled)
+    def _fit_expansion(self, data: TrainingData, task: Labelled) -> tuple[RelationshipFit, Matrix]:
+        solve = super()._fit_expansion if data.labelled.all() else self._fit_with_unlabelled
+        fit, expansion = solve(data, task)
+        self.labelled_ = np.flatnonzero(data.labelled)
         return fit, expansion
 
+    # With more threads, rounding would depend on their number.
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     def _fit_with_unlabelled(
-        self,
-        X: Any,
-        targets: Targets,
-        weights: Weights,
-        labelled: NDArray[np.bool_],
-        kernel: Kernel,
-        lam: float,
+        self, data: TrainingData, task: Labelled
     ) -> tuple[RelationshipFit, Matrix]:
-        expansion = np.zeros((X.shape[0], targets.indicator.shape[1]))
-        rows, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
-        c: Any = lam / self.lam2 if self.lam2 > 0.0 else np.inf
-        if weights.rows is not None:
-            others = np.flatnonzero(~labelled & (weights.rows > 0.0))
-            c = c / weights.rows[others]
-        if self.lam2 > 0.0:
+        X, kernel = data.X, data.kernel
+        expansion = np.zeros((X.shape[0], task.targets.indicator.shape[1]))
+        rows = np.flatnonzero(data.labelled)
+        if self.lam2 == 0.0:
+            kept = X[rows]
+            if self.kernel == "precomputed":
+                check_precomputed(X)
+                kept = np.ascontiguousarray(kept[:, rows])
+            fit, expansion[rows] = super()._fit_expansion(replace(data, X=kept), task)
+            return fit, expansion
+        with task.progress.interrupts.allowed():
+            others = np.flatnonzero(~data.labelled)
+            c: Any = task.lam / self.lam2
+            if data.weights is not None:
+                others = np.flatnonzero(~data.labelled & (data.weights > 0.0))
+                c = c / data.weights[others]
             training = self._training_kernel(X, kernel, needed=True)
             # Eliminating the scores of unlabelled rows needs a kernel that is definite there.
             if training.indefinite:
                 training.make_definite()
             assert training.matrix is not None
-            # With more threads, rounding would depend on their number.
-            with threadpool_limits(1, user_api="blas"):
-                reduced, influence = reduced_kernel(training.matrix, rows, others, c)
-                among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
-                fit = self._fit_labelled(among_labelled, targets, weights, lam)
-                expansion[others] = influence @ fit.expansion
-            expansion[rows] = fit.expansion
-            if training.solved_nearest:
-                expansion = training.expansion(expansion)
-                if fit.status != "interrupted":
-                    self.status_ = "indefinite_kernel"
-                    fit = replace(fit, status=self.status_, solved_nearest=True)
-        else:
-            kept = X[rows]
-            if self.kernel == "precomputed":
-                check_precomputed(X)
-                kept = np.ascontiguousarray(kept[:, rows])
-            training = self._training_kernel(kept, kernel, needed=self.solver == "exact")
-            fit = self._fit_labelled(training, targets, weights, lam)
-            expansion[rows] = fit.expansion
+            reduced, influence = reduced_kernel(training.matrix, rows, others, c)
+            among_labelled = self._training_kernel(X[rows], kernel, matrix=reduced)
+        fit = self._fit_labelled(among_labelled, task)
+        expansion[others] = influence @ fit.expansion
+        expansion[rows] = fit.expansion
+        if training.solved_nearest:
+            expansion = training.expansion(expansion)
+            if fit.status != "interrupted":
+                self.status_ = "indefinite_kernel"
+                fit = replace(fit, status=self.status_, solved_nearest=True)
         return fit, expansion
 
 

@@ -1,6 +1,7 @@
 """Whose objective a fit reports: the solver's, or that of the model itself."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -70,10 +71,20 @@ def test_who_interrupts_waits_for_few_rows() -> None:
 def test_scores_that_are_not_finite_lose_everything() -> None:
     Y = np.array([[1, 0], [0, 1]], dtype=np.uint8)
     scores = np.array([[2.0, 0.0], [0.0, 0.5]])
-    model = Model("hinge", "none")
-    assert pairwise_loss(model, np.ones(2), Y, scores) == 0.5
+    stated = SimpleNamespace(
+        model=Model("hinge", "none"),
+        indicator=Y,
+        pair_weights=np.ones(2),
+        label_weights=None,
+        top=None,
+    )
+    assert pairwise_loss(stated, scores) == 0.5
+    assert pairwise_loss(stated, scores[:1], [0]) == 0.0
+    # At a margin of 2, each score is half as much; at a margin of 0 the model is 0.
+    assert pairwise_loss(stated, scores, margin=2.0) == 0.75
+    assert pairwise_loss(stated, scores, margin=0.0) == 2.0
     scores[0, 0] = np.inf
-    assert pairwise_loss(model, np.ones(2), Y, scores) == np.inf
+    assert pairwise_loss(stated, scores) == np.inf
 
 
 def test_a_bound_above_the_objective_by_rounding_is_the_objective() -> None:

@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -58,6 +59,7 @@ _FEWEST_EMPTY = 0.01
 _SHARE_OF_SEARCH = 0.7
 
 
+@dataclass(repr=False, eq=False)
 class LabelRankerCV(LabelScoringClassifier):
     """A label ranker that chooses its parameters itself, with probabilities and label sets.
 
@@ -178,29 +180,25 @@ class LabelRankerCV(LabelScoringClassifier):
     ('converged', True)
     """
 
-    def __init__(
-        self,
-        Cs: int | Sequence[float] = 9,
-        *,
-        kernel: str | KernelFunction = "auto",
-        gamma: Any = None,
-        loss: Any = ("squared_hinge", "margin_distribution"),
-        class_weight: Any = (None, "sqrt", "balanced"),
-        top_k: Any = (None, 0.25),
-        scoring: Any = "ranking_average_precision",
-        cv: Any = 3,
-        calibration: bool = True,
-        threshold: str | float | Threshold = "micro",
-        at_least_one: bool = False,
-        unit_length: str | bool = "auto",
-        tol: float = 1e-3,
-        cv_tol: float = 1e-2,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        max_time: float | None = None,
-    ) -> None:
-        self._keep(locals())
+    Cs: int | Sequence[float] = 9
+    _: KW_ONLY
+    kernel: str | KernelFunction = "auto"
+    gamma: Any = None
+    loss: Any = ("squared_hinge", "margin_distribution")
+    class_weight: Any = (None, "sqrt", "balanced")
+    top_k: Any = (None, 0.25)
+    scoring: Any = "ranking_average_precision"
+    cv: Any = 3
+    calibration: bool = True
+    threshold: str | float | Threshold = "micro"
+    at_least_one: bool = False
+    unit_length: str | bool = "auto"
+    tol: float = 1e-3
+    cv_tol: float = 1e-2
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+    max_time: float | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose, calibrate and fit.

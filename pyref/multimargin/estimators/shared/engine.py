@@ -1,31 +1,41 @@
-"""The one call of the compiled engine that all methods of the pairwise family share."""
+"""The solver of all problems of the pairwise family."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from multimargin import _rust
-from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem, history_of
+from multimargin.estimators.shared import zero_label
+from multimargin.estimators.shared.exact import solve_exactly
+from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_of
 from multimargin.estimators.shared.time_limit import seconds_until
 
 
-def solve(problem: Problem, model: Model, solver: str) -> Fit:
+def solve(problem: Problem, solver: str) -> Fit:
     """Solve a problem of the pairwise family."""
-    mean = _offset(problem) if model.bias == "free" else None
+    loop = solve_exactly if solver == "exact" else partial(_solve_compiled, solver=solver)
+    if problem.model.loss == zero_label.LOSS:
+        return zero_label.relative_fit(loop(zero_label.with_zero_label(problem)))
+    return loop(problem)
+
+
+def _solve_compiled(problem: Problem, solver: str) -> Fit:
+    mean = _offset(problem) if problem.model.bias == "free" else None
     if mean is not None:
         centred = problem.X - mean
         start_bias = problem.start_bias
         if start_bias is not None and problem.start is not None:
             start_bias = start_bias + mean @ (centred.T @ problem.start)
-        fit = solve(replace(problem, X=centred, start_bias=start_bias), model, solver)
+        fit = _solve_compiled(replace(problem, X=centred, start_bias=start_bias), solver)
         assert fit.weights is not None
         # With columns of B that sum to zero, moving the features moves nothing but the bias.
         moved = mean @ fit.weights
         scores = None if fit.scores is None else fit.scores + moved
         return replace(fit, bias=fit.bias - moved, scores=scores)
-    kernel = problem.kernel
+    kernel, model = problem.kernel, problem.model
     solution = _rust.solve_pairwise(
         problem.indicator,
         kernel.features(problem.X),
@@ -48,7 +58,7 @@ def solve(problem: Problem, model: Model, solver: str) -> Fit:
         callback=problem.callback,
         start_bias=problem.start_bias,
         metric=problem.metric,
-        pair_weights=problem.pair_weights,
+        pair_weights=None if problem.balanced else problem.pair_weights,
         label_weights=problem.label_weights,
         top=problem.top,
         seconds=seconds_until(problem.deadline),

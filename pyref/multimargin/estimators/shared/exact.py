@@ -11,16 +11,17 @@ from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared.exact_pairs import Bias, pair_weights, pairs
 from multimargin.estimators.shared.exact_solver import relative_gap
 from multimargin.estimators.shared.pair_weights import pairs_of
-from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
+from multimargin.estimators.shared.problem import Fit, Matrix, Problem
 from multimargin.kernels import Kernel
 
 
-def solve_exactly(problem: Problem, model: Model) -> Fit:
+def solve_exactly(problem: Problem) -> Fit:
     """Solve a small problem of the pairwise family with an interior-point solver."""
     began = time.perf_counter()
+    model = problem.model
     K, Y = kernel_matrix(problem), with_nan(problem.indicator)
     C: Any = problem.C
-    if problem.pair_weights is not None:
+    if not problem.balanced:
         # The number of each row that, over the number of its pairs, is their weight.
         zero_label = model.loss == "zero_label_hinge"
         known = np.count_nonzero(problem.indicator <= 1, axis=1)

@@ -1,32 +1,73 @@
 """What the estimators with a kernel share: the expansion of the scores over training rows."""
 
 import warnings
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import validate_data
 
-from multimargin.checks.parameters import thread_count
+from multimargin.checks.arrays import check_as_many_rows
+from multimargin.checks.parameters import (
+    check_cache_size,
+    check_choice,
+    check_integer,
+    check_real,
+    check_verbosity,
+    thread_count,
+)
+from multimargin.checks.targets import Targets, check_targets, warn_of_unknown
+from multimargin.checks.weights import check_sample_weight
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin
+from multimargin.estimators.shared.time_limit import (
+    check_max_time,
+    deadline_of,
+    time_limit_message,
+)
 from multimargin.estimators.shared.training_kernel import TrainingKernel
-from multimargin.kernels import Kernel, KernelFunction, same_kind
+from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 
 
+@dataclass(frozen=True)
+class TrainingData:
+    """What a fit is given, checked."""
+
+    X: Any  # (n, d): Features, or the kernel matrix
+    targets: Targets  # Labels of the labelled rows
+    labelled: NDArray[np.bool_]  # (n,): Which rows these are
+    weights: Matrix | None  # (n,): How often each row counts; None is once
+    kernel: Kernel
+    deadline: float | None  # When the fit has to end, by `time.monotonic`
+
+
+@dataclass(repr=False, eq=False)
 class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
     """Base of the estimators whose scores are f(x) = k(x, support_vectors_) dual_coef_ + b.
 
-    An estimator stores its expansion by `_store_expansion` and its bias as `intercept_`.
+    An estimator stores its expansion by `_store_expansion` and its bias as `intercept_`. Its fields
+    are the parameters of its constructor.
     """
 
-    kernel: str | KernelFunction
-    tol: float
-    cache_size: float
-    n_jobs: int | None
+    _solvers: ClassVar[tuple[str, ...]]
+
+    _: KW_ONLY
+    kernel: str | KernelFunction = "rbf"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    solver: str
+    tol: float = 1e-3
+    max_iter: int = 1000
+    cache_size: float = 1000
+    n_jobs: int | None = None
+    verbose: int = 0
+    max_time: float | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -39,6 +80,48 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         if self.kernel == "precomputed":
             checks["accept_sparse"] = False
         return checks
+
+    def _check_parameters(self) -> None:
+        check_real("tol", self.tol, above=0.0)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_max_time(self.max_time)
+        check_cache_size(self.cache_size)
+        check_verbosity(self.verbose)
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
+        check_choice("solver", self.solver, self._solvers)
+
+    def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
+        """Return the targets of the labelled rows, and which rows those are."""
+        targets = check_targets(y, unknown=True)
+        return targets, np.ones(targets.indicator.shape[0], dtype=bool)
+
+    def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
+        """Raise ValueError unless the labels of the rows that count can be learned from."""
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """Check parameters and data of a fit, whose time begins now."""
+        self._check_parameters()
+        deadline = deadline_of(self.max_time)
+        if y is None:
+            validate_data(self, X, y)
+        X = self._checked_features(X, reset=True)
+        targets, labelled = self._read_targets(y)
+        if self._warns_of_unknown:
+            warn_of_unknown(targets)
+        check_as_many_rows(labelled, X)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        counted = targets.indicator if weights is None else targets.indicator[weights[labelled] > 0]
+        self._check_labels(counted)
+        kernel = make_kernel(
+            self.kernel,
+            X,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            sample_weight=weights,
+        )
+        return TrainingData(X, targets, labelled, weights, kernel, deadline)
 
     def _training_kernel(
         self, X: Any, kernel: Kernel, *, needed: bool = False, matrix: Matrix | None = None
@@ -98,30 +181,40 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         labels: Matrix = scores
         return labels
 
-    def _warn_of_inexact_scores(self, *, stacklevel: int) -> None:
-        warnings.warn(
-            f"{type(self).__name__} returns a model whose own scores differ by rounding from those "
-            f"that the solver certified: objective_ is {self.objective_:.6g}, recomputed from its "
-            f"own scores, with a relative duality gap of {self.dual_gap_:.3g}, above tol="
-            f"{self.tol:g}. The kernel is ill-conditioned: scale the features.",
-            ConvergenceWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-    def _warn_of_indefinite_kernel(self, *, solved_nearest: bool, stacklevel: int) -> None:
-        consequence = (
-            "the problem was solved with the nearest matrix that is (negative eigenvalues set to "
-            "0), and objective_ and dual_gap_ refer to that."
-            if solved_nearest
-            else "the problem is not convex, the point found is stationary at best, and dual_gap_ "
-            "bounds nothing."
-        )
-        warnings.warn(
-            f"The kernel {self.kernel!r} is not positive semidefinite on the training rows: "
-            f"{consequence} Expected a positive semidefinite kernel.",
-            ConvergenceWarning,
-            stacklevel=stacklevel + 1,
-        )
+    def _warn_of_the_end(
+        self, fit: Report, rounds: str, advice: str, *, nearest: bool = False, stacklevel: int = 4
+    ) -> None:
+        """Warn of how a solver ended; `nearest` is whether it solved the nearest kernel."""
+        name, told = type(self).__name__, f"{fit.n_iter} of max_iter={self.max_iter} {rounds}"
+        if fit.status in ("converged", "interrupted"):
+            return
+        if fit.status == "indefinite_kernel":
+            consequence = (
+                "the problem was solved with the nearest matrix that is (negative eigenvalues set "
+                "to 0), and objective_ and dual_gap_ refer to that."
+                if nearest
+                else "the problem is not convex, the point found is stationary at best, and "
+                "dual_gap_ bounds nothing."
+            )
+            message = (
+                f"The kernel {self.kernel!r} is not positive semidefinite on the training rows: "
+                f"{consequence} Expected a positive semidefinite kernel."
+            )
+        elif fit.status == "inexact":
+            message = (
+                f"{name} returns a model whose own scores differ by rounding from those that the "
+                f"solver certified: objective_ is {self.objective_:.6g}, recomputed from its own "
+                f"scores, with a relative duality gap of {self.dual_gap_:.3g}, above tol="
+                f"{self.tol:g}. The kernel is ill-conditioned: scale the features."
+            )
+        elif fit.status == "time_limit":
+            message = time_limit_message(self, told, fit.gap)
+        else:
+            message = (
+                f"{name} ended ({fit.status}) after {told} with a relative duality gap of "
+                f"{fit.gap:.3g}, above tol={self.tol:g}. {advice}"
+            )
+        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
 
 
 def takes_unknown_labels(estimator: Any) -> bool:

@@ -32,11 +32,8 @@ class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     classes_: NDArray[Any]
     label_names_in_: NDArray[Any]
-
-    def _keep(self, arguments: dict[str, Any]) -> None:
-        """Keep the arguments of a constructor as attributes of the same names."""
-        for name in arguments.keys() - {"self"}:
-            setattr(self, name, arguments[name])
+    # Whether a fit warns of NaN in y.
+    _warns_of_unknown: bool = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

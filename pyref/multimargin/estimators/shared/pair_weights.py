@@ -40,8 +40,9 @@ def weights_of_pairs(
     sample_weight: Matrix | None = None,
     top: int | None = None,
 ) -> Matrix:
-    """Return the weight of each pair of a row, by row."""
-    pairs = pairs_of(indicator, top)
+    """Return the weight of each pair of a row, by row; of kind "zero label", each known label's."""
+    known = np.count_nonzero(indicator <= 1, axis=1).astype(np.float64)
+    pairs = known if kind == "zero label" else pairs_of(indicator, top)
     n = pairs.size if sample_weight is None else float(sample_weight.sum())
     weights = np.full(pairs.size, C / n) if kind == "uniform" else C / np.maximum(pairs, 1.0)
     weights[pairs == 0.0] = 0.0

@@ -1,37 +1,27 @@
-"""What the pairwise estimators share: data in, one solver call, a threshold, attributes."""
+"""What the pairwise estimators share: a problem is stated, solved, certified and stored."""
 
-import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
-from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import (
-    check_cache_size,
     check_choice,
     check_flag,
-    check_integer,
     check_real,
-    check_verbosity,
     random_state_of,
     thread_count,
 )
-from multimargin.checks.targets import Targets, check_pairs, check_targets, warn_of_unknown
-from multimargin.checks.weights import check_sample_weight
-from multimargin.estimators.shared.certificate import (
-    Bounds,
-    Rows,
-    pairwise_loss,
-    with_own_certificate,
-)
+from multimargin.checks.targets import Targets, check_pairs
+from multimargin.estimators.shared import zero_label
+from multimargin.estimators.shared.certificate import certified
 from multimargin.estimators.shared.engine import solve
-from multimargin.estimators.shared.exact import solve_exactly
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.shared.kernel_expansion import (
+    KernelExpansionClassifier,
+    TrainingData,
+)
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pair_weights import (
     PAIR_WEIGHTS,
@@ -41,96 +31,53 @@ from multimargin.estimators.shared.pair_weights import (
 )
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
-from multimargin.estimators.shared.time_limit import (
-    check_max_time,
-    deadline_of,
-    time_limit_message,
-)
 from multimargin.estimators.shared.training_kernel import TrainingKernel
-from multimargin.kernels import (
-    KERNELS,
-    Kernel,
-    KernelFunction,
-    make_kernel,
-)
+from multimargin.kernels import Kernel
 from multimargin.thresholds import (
     ConstantThreshold,
     FeaturesThreshold,
     Threshold,
     make_threshold,
 )
+from multimargin.thresholds.base import spread
 
 _SOLVERS_OF_TOP_K = ("bcd", "exact")
 
 
-class PairwiseClassifier(KernelExpansionClassifier):
+class _Unless:
+    """What holds for methods without these parameters, and before the first fit."""
+
+    pair_weights: str = "balanced"
+    threshold: str | float | Threshold = 0.0
+    top_k: int | float | None = None
+    # The shape of the dual matrix that a warm start may take up, if any.
+    _fit_shape: tuple[int, ...] | None = None
+
+
+@dataclass(repr=False, eq=False)
+class PairwiseClassifier(_Unless, KernelExpansionClassifier):
     """Base of the estimators of the pairwise family.
 
-    A method derives from it and names its `Model`, which the engine solves. A method with further
-    parameters, or with other defaults, repeats the signature of the constructor, as scikit-learn
-    asks for, and hands it on; one whose problem takes more than the engine overrides `_solve`.
+    A method derives from it, adds its parameters as fields, and names its `Model`, which the engine
+    solves; one whose problem takes more than the engine overrides `_solve`.
     """
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
-
-    C: float
-    kernel: str | KernelFunction
-    gamma: float | str
-    degree: int
-    coef0: float
-    solver: str
-    threshold: str | float | Threshold
-    tol: float
-    max_iter: int
-    cache_size: float
-    n_jobs: int | None
-    random_state: int | np.random.RandomState | None
-    verbose: int
-    warm_start: bool
     # Whether the method takes its dual matrix and weights as CSR where these are large.
     _compact: ClassVar[bool] = False
-    # Of methods that weigh their pairs in one way.
-    pair_weights: str = "balanced"
-    class_weight: Any = None
-    # Of methods whose loss falls in the margin.
-    top_k: int | float | None = None
-    max_time: float | None
-    # Whether a fit warns of NaN in y.
-    _warns_of_unknown: bool = True
-    _fit_top: int | None
-    # The shape of the dual matrix that a warm start may take up, if any.
-    _fit_shape: tuple[int, ...] | None
 
-    def __init__(
-        self,
-        C: float = 10.0,
-        kernel: str | KernelFunction = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        solver: str = "bcd",
-        threshold: str | float | Threshold = "scores",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        cache_size: float = 1000,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        pair_weights: str = "balanced",
-        class_weight: Any = None,
-        top_k: int | float | None = None,
-        max_time: float | None = None,
-    ) -> None:
-        self._keep(locals())
+    C: float = 10.0
+    _: KW_ONLY
+    solver: str = "bcd"
+    random_state: int | np.random.RandomState | None = None
+    warm_start: bool = False
+    class_weight: Any = None
 
     def _model(self) -> Model:
         raise NotImplementedError
 
     def _solve(self, problem: Problem) -> Fit:
-        if self.solver == "exact":
-            return solve_exactly(problem, self._model())
-        return solve(problem, self._model(), self.solver)
+        return solve(problem, self.solver)
 
     def _of_engine(self, fit: Fit, pairs: float) -> Fit:
         """Return a method's own solution from the engine's; `pairs` sums the pairs' variables."""
@@ -141,17 +88,10 @@ class PairwiseClassifier(KernelExpansionClassifier):
         return fit.gap
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_real("C", self.C, above=0.0, at_least=1e-150, at_most=1e150)
-        check_real("tol", self.tol, above=0.0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_max_time(self.max_time)
-        check_cache_size(self.cache_size)
-        check_verbosity(self.verbose)
         check_flag("warm_start", self.warm_start)
         random_state_of(self.random_state)
-        if not callable(self.kernel):
-            check_choice("kernel", self.kernel, KERNELS)
-        check_choice("solver", self.solver, self._solvers)
         check_choice("pair_weights", self.pair_weights, PAIR_WEIGHTS)
         check_class_weight(self.class_weight)
         check_top_k(self.top_k)
@@ -160,9 +100,6 @@ class PairwiseClassifier(KernelExpansionClassifier):
                 f"top_k is {self.top_k!r}; expected None with solver={self.solver!r}: only 'bcd' "
                 "and 'exact' rank against the highest irrelevant labels alone."
             )
-        self._check_threshold()
-
-    def _check_threshold(self) -> None:
         threshold = make_threshold(self.threshold)
         if isinstance(threshold, FeaturesThreshold) and self.kernel == "precomputed":
             raise ValueError(
@@ -170,7 +107,7 @@ class PairwiseClassifier(KernelExpansionClassifier):
                 "'scores', 'labels', 'count' or a number."
             )
 
-    def _check_pairs(self, indicator: NDArray[np.uint8]) -> None:
+    def _check_labels(self, indicator: NDArray[np.uint8]) -> None:
         check_pairs(indicator)
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -202,35 +139,14 @@ class PairwiseClassifier(KernelExpansionClassifier):
         ConvergenceWarning
             If the solver ends above `tol`, or if the kernel is not positive semidefinite.
         """
-        self._check_parameters()
-        deadline = deadline_of(self.max_time)
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets = check_targets(y, unknown=True)
-        if self._warns_of_unknown:
-            warn_of_unknown(targets)
-        check_as_many_rows(targets.indicator, X)
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        self._check_pairs(targets.indicator if weights is None else targets.indicator[weights > 0])
-        kernel = make_kernel(
-            self.kernel,
-            X,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            sample_weight=weights,
-        )
+        data = self._training_data(X, y, sample_weight)
         exact = self.solver == "exact"
-        training = self._training_kernel(
-            X, kernel, needed=exact and kernel.name not in ("linear", "rbf")
-        )
+        needed = exact and data.kernel.name not in ("linear", "rbf")
+        training = self._training_kernel(data.X, data.kernel, needed=needed)
         if exact or (training.indefinite and self._needs_definite_kernel()):
             training.make_definite()
-
         progress = Progress(self, self.max_iter, self.verbose)
-        problem = self._problem(X, targets, weights, training, progress)
-        problem = replace(problem, deadline=deadline)
+        problem = self._problem(data, training, progress)
         with progress.interrupts.held():
             if exact:
                 with progress.interrupts.allowed():
@@ -244,50 +160,48 @@ class PairwiseClassifier(KernelExpansionClassifier):
             if training.solved_nearest:
                 expansion = fit.dual if fit.expansion is None else fit.expansion
                 fit = replace(fit, expansion=training.expansion(expansion))
-            self._store(X, targets, kernel, fit)
-            self.class_weight_ = _all_label_weights(problem)
             fit = replace(fit, status=_status(fit, training))
-            fit = self._certified(problem, fit)
+            self._store(data.X, data.targets, data.kernel, fit, problem.label_weights)
+            fit = certified(problem, fit, self)
             self._store_report(fit)
             if training.solved_nearest:
                 # The expansion is no dual matrix to start from.
                 self._fit_shape = None
             try:
                 with progress.interrupts.allowed():
-                    self._fit_threshold(problem, targets, fit, interrupted)
+                    self._fit_threshold(problem, data.targets, fit, interrupted)
             except KeyboardInterrupt:
                 # The model has its certificate and is kept, as when the loop is interrupted.
                 interrupted, self.status_ = True, "interrupted"
-                self._fit_threshold(problem, targets, fit, interrupted)
+                self._fit_threshold(problem, data.targets, fit, interrupted)
             if hasattr(self, "coef_") and not self.warm_start:
                 self._forget_rows()
         progress.finish()
         if interrupted:
             raise KeyboardInterrupt
-        self._warn_of_the_end(fit, training)
+        if training.indefinite or fit.status == "indefinite_kernel":
+            self.status_ = "indefinite_kernel"
+            fit = replace(fit, status=self.status_)
+        advice = "Increase max_iter or tol, decrease C, or scale the features."
+        self._warn_of_the_end(fit, "epochs", advice, nearest=training.solved_nearest)
         return self
 
-    def _problem(
-        self,
-        X: Any,
-        targets: Targets,
-        sample_weight: Matrix | None,
-        training: TrainingKernel,
-        progress: Progress,
-    ) -> Problem:
-        pair_weights = self._pair_weights(targets.indicator, sample_weight)
-        label_weights = weights_of_labels(self.class_weight, targets, sample_weight)
-        top = number_at_the_top(self.top_k, targets.indicator.shape[1])
-        start = self._start(targets, pair_weights) if self.warm_start else None
+    def _problem(self, data: TrainingData, training: TrainingKernel, progress: Progress) -> Problem:
+        """Return the problem that the parameters and the data state."""
+        indicator, model = data.targets.indicator, self._model()
+        label_weights = weights_of_labels(self.class_weight, data.targets, data.weights)
+        top = number_at_the_top(self.top_k, indicator.shape[1])
+        kind = "zero label" if model.loss == zero_label.LOSS else self.pair_weights
+        pair_weights = weights_of_pairs(indicator, self.C, kind, data.weights, top)
+        start = self._start(data.targets, pair_weights) if self.warm_start else None
         if start is not None:
-            start *= _shrunk(targets.indicator, self.class_weight_, label_weights)
-            start *= _shrunk_at_the_top(targets.indicator, self._fit_top, top)
-        # The engine computes balanced ones itself.
-        balanced = self.pair_weights == "balanced" and sample_weight is None and top is None
+            start *= _shrunk(indicator, self.class_weight_, _each_label(label_weights, start))
+            start *= _shrunk_at_the_top(indicator, self._fit_top, top)
         return Problem(
+            model=model,
             X=training.features,
-            features=X,
-            indicator=targets.indicator,
+            features=data.X,
+            indicator=indicator,
             kernel=training.of_features,
             C=float(self.C),
             tol=float(self.tol),
@@ -298,89 +212,19 @@ class PairwiseClassifier(KernelExpansionClassifier):
             seed=int(random_state_of(self.random_state).randint(2**31 - 1)),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
-            pair_weights=None if balanced else pair_weights,
-            sample_weight=sample_weight,
+            pair_weights=pair_weights,
+            # The engine computes balanced ones itself.
+            balanced=self.pair_weights == "balanced" and data.weights is None and top is None,
+            sample_weight=data.weights,
             label_weights=label_weights,
             top=top,
+            deadline=data.deadline,
             compact=self._compact and not self.warm_start,
         )
 
-    def _pair_weights(
-        self, indicator: NDArray[np.uint8], sample_weight: Matrix | None = None
-    ) -> Matrix:
-        """Return the weight of each pair of a row, by row."""
-        top = number_at_the_top(self.top_k, indicator.shape[1])
-        return weights_of_pairs(indicator, self.C, self.pair_weights, sample_weight, top)
-
-    def _warn_of_the_end(self, fit: Fit, training: TrainingKernel) -> None:
-        if training.indefinite or fit.status == "indefinite_kernel":
-            self.status_ = "indefinite_kernel"
-            self._warn_of_indefinite_kernel(solved_nearest=training.solved_nearest, stacklevel=4)
-        elif fit.status == "inexact":
-            self._warn_of_inexact_scores(stacklevel=4)
-        elif fit.status == "time_limit":
-            message = time_limit_message(
-                self, f"{fit.n_iter} of max_iter={self.max_iter} epochs", fit.gap
-            )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        elif fit.status not in ("converged", "interrupted"):
-            warnings.warn(
-                f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="
-                f"{self.max_iter} epochs with a relative duality gap of {fit.gap:.3g}, above tol="
-                f"{self.tol:g}. Increase max_iter or tol, decrease C, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
     def _needs_definite_kernel(self) -> bool:
         # Only the dual variables of a hinge are bounded: the other losses have no dual solution.
-        return self._model().loss not in ("hinge", "zero_label_hinge")
-
-    def _certified(self, problem: Problem, fit: Fit) -> Fit:
-        """Return the fit with the certificate of the model that is stored."""
-        X, indicator, said = problem.features, problem.indicator, fit.scores
-        if said is None:
-            return fit
-        weights = self._pair_weights(indicator, problem.sample_weight)
-
-        def bounds(rows: Rows) -> Bounds:
-            own = self._label_scores(X[rows])
-            if rows.size == X.shape[0]:
-                return self._own_bounds(indicator, weights, own, fit)
-            of_rows = indicator[rows], weights[rows]
-            change = self._margin_loss(*of_rows, own)
-            change -= self._margin_loss(*of_rows, said[rows] + fit.bias)
-            change *= X.shape[0] / rows.size
-            return fit.primal + self._change_of_objective(change, fit), fit.dual_objective
-
-        return with_own_certificate(fit, X.shape[0], self.tol, bounds)
-
-    def _margin_loss(self, indicator: NDArray[np.uint8], weights: Matrix, scores: Matrix) -> float:
-        """Return the weighted loss of scores with the bias, brought to a margin of 1."""
-        label_weights = None if self.class_weight is None else self.class_weight_
-        top = number_at_the_top(self.top_k, indicator.shape[1])
-        return pairwise_loss(self._model(), weights, indicator, scores, label_weights, top)
-
-    def _change_of_objective(self, change: float, fit: Fit) -> float:
-        """Return by how much the objective changes with the loss."""
-        return change
-
-    def _own_bounds(
-        self, indicator: NDArray[np.uint8], weights: Matrix, own: Matrix, fit: Fit
-    ) -> Bounds:
-        """Return primal and dual objective by the own scores of all training rows."""
-        loss = self._margin_loss(indicator, weights, own)
-        return 0.5 * self._squared_norm(own) + loss, fit.dual_objective
-
-    def _squared_norm(self, own: Matrix) -> float:
-        """Return the squared norm of the stored weights, and of the bias where it is penalized."""
-        if hasattr(self, "coef_"):
-            square = float(np.sum(self.coef_**2))
-        else:
-            square = float(np.sum(self.dual_coef_ * (own[self.support_] - self.intercept_)))
-        if self._model().bias == "penalized":
-            square += float(np.sum(self.intercept_**2))
-        return square
+        return self._model().loss not in ("hinge", zero_label.LOSS)
 
     def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
         """Return the previous dual matrix, feasible for the current C, when it fits the data.
@@ -389,9 +233,9 @@ class PairwiseClassifier(KernelExpansionClassifier):
         """
         dual = getattr(self, "dual_coef_", None)
         shape = targets.indicator.shape
-        if dual is None or getattr(self, "_fit_shape", None) != shape:
+        if dual is None or self._fit_shape != shape:
             return None
-        if getattr(self, "_fit_pair_weights", "balanced") != self.pair_weights:
+        if self._fit_pair_weights != self.pair_weights:
             return None
         start = np.zeros(shape)
         start[self.support_] = dual * self._start_scale()
@@ -405,12 +249,17 @@ class PairwiseClassifier(KernelExpansionClassifier):
         # A larger C only loosens the constraints: the rows that keep their margin keep their duals.
         return min(1.0, self.C / self._fit_C)
 
-    def _store(self, X: Any, targets: Targets, kernel: Kernel, fit: Fit) -> None:
+    def _store(
+        self, X: Any, targets: Targets, kernel: Kernel, fit: Fit, label_weights: Matrix | None
+    ) -> None:
         self._store_targets(targets)
         self._store_report(fit)
         self.intercept_ = fit.bias
         expansion = fit.dual if fit.expansion is None else fit.expansion
         self._store_expansion(X, kernel, expansion, fit.weights)
+        self.class_weight_ = _each_label(label_weights, fit.bias)
+        for name, value in fit.attributes.items():
+            setattr(self, name, value)
         self._fit_shape = fit.dual.shape
         self._fit_C = self.C
         self._fit_pair_weights = self.pair_weights
@@ -434,29 +283,31 @@ class PairwiseClassifier(KernelExpansionClassifier):
         else:
             scores = fit.scores
             scores += fit.bias
-        unit = self._threshold_unit(fit, problem.sample_weight)
-        if unit <= 0.0:
-            unit = 1.0
+        unit = threshold_unit(fit, problem.sample_weight)
         scores /= unit
         Y = with_nan(targets.indicator)
-        self.threshold_ = threshold.fit(scores, Y, problem.features, problem.sample_weight).rescale(
-            unit
-        )
-
-    def _threshold_unit(self, fit: Fit, sample_weight: Matrix | None = None) -> float:
-        """Return the scale of the scores: a threshold is learned where their margins are near 1."""
-        return 1.0
+        threshold.fit(scores, Y, problem.features, problem.sample_weight)
+        self.threshold_ = threshold.rescale(unit)
 
 
-def _all_label_weights(problem: Problem) -> Matrix:
-    weights = problem.label_weights
-    return np.ones(problem.indicator.shape[1]) if weights is None else weights
+def threshold_unit(fit: Fit, sample_weight: Matrix | None = None) -> float:
+    """Return the scale of the scores: a threshold is learned where their margins are near 1."""
+    unit = 1.0 if fit.margin is None else fit.margin
+    if fit.penalty is not None:
+        # A strong regulariser makes the margins small; their spread takes the place of the 1.
+        assert fit.scores is not None
+        unit = spread(fit.scores, sample_weight)
+    return unit if unit > 0.0 else 1.0
 
 
-def _shrunk(indicator: NDArray[np.uint8], old: Matrix, new: Matrix | None) -> Matrix:
+def _each_label(label_weights: Matrix | None, columns: Matrix) -> Matrix:
+    """Return the weight of each label, 1 where there are none."""
+    return np.ones(columns.shape[-1]) if label_weights is None else label_weights
+
+
+def _shrunk(indicator: NDArray[np.uint8], old: Matrix, new: Matrix) -> Matrix:
     """Return what a row's dual variables shrink by so that none exceeds its new bound, (n, 1)."""
-    ratios = 1.0 / old if new is None else new / old
-    of_rows = np.where(indicator == 1, ratios, 1.0).min(axis=1, keepdims=True)
+    of_rows = np.where(indicator == 1, new / old, 1.0).min(axis=1, keepdims=True)
     return np.asarray(np.minimum(of_rows, 1.0))
 
 

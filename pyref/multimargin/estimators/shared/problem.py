@@ -1,7 +1,7 @@
 """What passes between an estimator and a solver: a problem, the kind of model, and a fit."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,12 @@ class Fit(Report):
     weights: Any
     # (n, q): Coefficients of the kernel expansion of the scores, where they are not `dual` itself
     expansion: Matrix | None = None
+    # The margin, where the objective rewards it; None where it is 1
+    margin: float | None = None
+    # What the regulariser of all scores adds to the squared norm of the weights
+    penalty: Callable[[Matrix], float] | None = None
+    # What the estimator keeps besides, by name
+    attributes: dict[str, Any] = field(default_factory=dict)
 
 
 def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
@@ -48,9 +54,21 @@ def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 @dataclass(frozen=True)
+class Model:
+    """A member of the pairwise family: its loss and its bias."""
+
+    # Loss of the margin of a label pair. With a zero label, its column is the last of a `Fit`.
+    loss: str
+    bias: str  # Treatment of the bias
+    theta: float = 0.0  # Parameters of the optimal margin loss
+    mu: float = 1.0
+
+
+@dataclass(frozen=True)
 class Problem:
     """A training problem, ready for a solver."""
 
+    model: Model
     X: Any  # (n, d): Features, or the kernel matrix for a precomputed kernel
     # (n, d): What `fit` was given as X: `X` unless a kernel matrix was computed from it
     features: Any
@@ -64,12 +82,12 @@ class Problem:
     start_bias: Matrix | None  # (q,): Bias to start from, when it is free
     seed: int  # Seed of the random permutations
     threads: int  # Number of threads
+    pair_weights: Matrix  # (n,): Weight of each pair, by row
     callback: EpochCallback | None  # Called after each certificate
     # (d, d): Symmetric positive definite M of the inner products x^T M x' that take the place of
     # x^T x', for sparse `X` and the linear kernel
     metric: Matrix | None = None
-    # (n,): Weight of each pair, by row; None is `C` over the number of the row's pairs
-    pair_weights: Matrix | None = None
+    balanced: bool = False  # Whether each pair weighs `C` over the number of the row's pairs
     deadline: float | None = None  # When the fit has to end, by `time.monotonic`
     # (n,): How often each row counts, which `pair_weights` contain
     sample_weight: Matrix | None = None
@@ -79,14 +97,3 @@ class Problem:
     top: int | None = None
     # Whether large matrices of the fit may be CSR
     compact: bool = False
-
-
-@dataclass(frozen=True)
-class Model:
-    """A member of the pairwise family: its loss and its bias."""
-
-    # Loss of the margin of a label pair. With a zero label, its column is the last of a `Fit`.
-    loss: str
-    bias: str  # Treatment of the bias
-    theta: float = 0.0  # Parameters of the optimal margin loss
-    mu: float = 1.0

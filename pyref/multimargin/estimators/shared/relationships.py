@@ -1,57 +1,40 @@
 """What MLRL and SSMLRL share: one joint solve, a model of the labels and of their covariance."""
 
 import warnings
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
 from multimargin import _rust
-from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import UNKNOWN, known_both, with_nan
-from multimargin.checks.parameters import (
-    check_cache_size,
-    check_choice,
-    check_integer,
-    check_real,
-    check_verbosity,
-    thread_count,
-)
-from multimargin.checks.targets import Targets, check_targets, warn_of_unknown
-from multimargin.checks.weights import check_sample_weight
+from multimargin.checks.parameters import thread_count
+from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
-from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier
+from multimargin.estimators.shared.kernel_expansion import (
+    KernelExpansionClassifier,
+    TrainingData,
+)
 from multimargin.estimators.shared.options import RelationshipOptions, checked_options
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
 from multimargin.estimators.shared.progress import Progress, with_callbacks
-from multimargin.estimators.shared.time_limit import (
-    check_max_time,
-    deadline_of,
-    seconds_until,
-    time_limit_message,
-)
+from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.estimators.shared.training_kernel import TrainingKernel
-from multimargin.kernels import (
-    KERNELS,
-    Kernel,
-    KernelFunction,
-    make_kernel,
-)
-
-SOLVERS = ("splitting", "alternating", "exact")
+from multimargin.kernels import Kernel
 
 
 @dataclass(frozen=True)
-class Weights:
-    """How often rows count."""
+class Labelled:
+    """A problem of the labelled rows, but for their kernel."""
 
-    rows: Matrix | None  # (n,): Weights of all rows; None counts each once
-    shares: Matrix | None  # (l,): `row_shares` of the labelled rows
+    targets: Targets
+    shares: Matrix | None  # (l,): Share of each row in the loss; None is 1/l
+    lam: float  # Weight of the regularisation of the weights
+    progress: Progress
+    deadline: float | None  # When the fit has to end, by `time.monotonic`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,35 +51,21 @@ class RelationshipFit(Report):
     solved_nearest: bool = False
 
 
+@dataclass(repr=False, eq=False)
 class RelationshipClassifier(KernelExpansionClassifier):
-    """Base of MLRL and SSMLRL, which declare their constructor parameters under these names."""
+    """Base of MLRL and SSMLRL."""
 
-    kernel: str | KernelFunction
-    gamma: float | str
-    degree: int
-    coef0: float
-    solver: str
-    tol: float
-    max_iter: int
-    cache_size: float
-    n_jobs: int | None
-    verbose: int
-    max_time: float | None
-    options: RelationshipOptions | None
-    # When the fit has to end, while it runs.
-    _deadline: float | None = None
-    _held: ExitStack
+    _solvers: ClassVar[tuple[str, ...]] = ("splitting", "alternating", "exact")
+
+    _: KW_ONLY
+    solver: str = "splitting"
+    max_iter: int = 500
+    options: RelationshipOptions | None = None
 
     def _check_parameters(self) -> None:
-        check_choice("solver", self.solver, SOLVERS)
+        super()._check_parameters()
         self._chosen()
-        check_real("tol", self.tol, above=0.0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_max_time(self.max_time)
-        check_cache_size(self.cache_size)
-        check_verbosity(self.verbose)
-        if not callable(self.kernel):
-            check_choice("kernel", self.kernel, KERNELS)
+        self._regularisation()
 
     def _chosen(self) -> RelationshipOptions:
         """Return the checked options."""
@@ -105,11 +74,6 @@ class RelationshipClassifier(KernelExpansionClassifier):
     def _regularisation(self) -> float:
         """Return the checked weight of the regularisation of the weights."""
         raise NotImplementedError
-
-    def _read_targets(self, y: Any) -> tuple[Targets, NDArray[np.bool_]]:
-        """Return the targets of the labelled rows, and which rows those are."""
-        targets = check_targets(y, unknown=True)
-        return targets, np.ones(targets.indicator.shape[0], dtype=bool)
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -140,40 +104,28 @@ class RelationshipClassifier(KernelExpansionClassifier):
         UserWarning
             If labels have one class only in the labelled rows.
         """
-        self._check_parameters()
-        deadline = deadline_of(self.max_time)
-        lam = self._regularisation()
-        if y is None:
-            validate_data(self, X, y)
-        X = self._checked_features(X, reset=True)
-        targets, labelled = self._read_targets(y)
-        warn_of_unknown(targets)
-        check_as_many_rows(labelled, X)
-        rows = check_sample_weight(sample_weight, X.shape[0])
-        shares = row_shares(targets.indicator, None if rows is None else rows[labelled])
-        weights = Weights(rows, shares)
-        self._warn_of_constant_labels(targets, shares)
-        kernel = make_kernel(
-            self.kernel,
-            X,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            sample_weight=rows,
+        data = self._training_data(X, y, sample_weight)
+        weights = None if data.weights is None else data.weights[data.labelled]
+        shares = row_shares(data.targets.indicator, weights)
+        self._warn_of_constant_labels(data.targets, shares)
+        progress = Progress(self, self.max_iter, self.verbose)
+        task = Labelled(
+            data.targets, shares, self._regularisation(), progress, deadline=data.deadline
         )
-        self._deadline = deadline
         # From the loop on, nothing that Ctrl-C meets loses what the loop has reached.
-        with ExitStack() as held:
-            self._held = held
-            try:
-                fit, expansion = self._fit_expansion(X, targets, weights, labelled, kernel, lam)
-            finally:
-                del self._deadline, self._held
-            self._store_expansion(X, kernel, expansion)
-            fit = self._certified(X, targets, weights, np.flatnonzero(labelled), fit)
+        with progress.interrupts.held():
+            fit, expansion = self._fit_expansion(data, task)
+            self._store_expansion(data.X, data.kernel, expansion)
+            fit = self._certified(data, task, fit)
             if hasattr(self, "coef_") and not self._chosen().keep_rows:
                 self._forget_rows()
-        self._finish(fit)
+        if fit.status == "interrupted" and not progress.stop_requested:
+            raise KeyboardInterrupt
+        advice = (
+            "Increase max_iter, tol or the regularisation, scale the features or the kernel, or "
+            "use solver='splitting'."
+        )
+        self._warn_of_the_end(fit, "rounds", advice, nearest=fit.solved_nearest)
         return self
 
     def _forget_rows(self) -> None:
@@ -181,19 +133,14 @@ class RelationshipClassifier(KernelExpansionClassifier):
         del self.dual_variables_
 
     def _certified(
-        self,
-        X: Any,
-        targets: Targets,
-        weights: Weights,
-        labelled: NDArray[np.intp],
-        fit: "RelationshipFit",
-    ) -> "RelationshipFit":
+        self, data: TrainingData, task: Labelled, fit: RelationshipFit
+    ) -> RelationshipFit:
         """Return the fit with the loss of the model that is stored."""
         if fit.scores is None:
             return fit
         said = fit.scores + fit.bias
-        indicator = targets.indicator
-        shares = weights.shares
+        indicator, labelled = task.targets.indicator, np.flatnonzero(data.labelled)
+        shares = task.shares
         if shares is None:
             shares = np.full(labelled.size, 1.0 / labelled.size)
 
@@ -203,7 +150,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             return float(shares[rows] @ slacks.sum(axis=1)) * (labelled.size / rows.size)
 
         def bounds(rows: Rows) -> Bounds:
-            own = self._label_scores(X[labelled[rows]])
+            own = self._label_scores(data.X[labelled[rows]])
             change = loss(rows, own) - loss(rows, said[rows])
             return fit.primal + change, fit.dual_objective
 
@@ -212,53 +159,39 @@ class RelationshipClassifier(KernelExpansionClassifier):
             self._store_report(checked)
         return checked
 
-    def _fit_expansion(
-        self,
-        X: Any,
-        targets: Targets,
-        weights: Weights,
-        labelled: NDArray[np.bool_],
-        kernel: Kernel,
-        lam: float,
-    ) -> tuple["RelationshipFit", Matrix]:
+    def _fit_expansion(self, data: TrainingData, task: Labelled) -> tuple[RelationshipFit, Matrix]:
         """Solve the problem; return the fit of the labelled rows and the expansion of all rows."""
-        training = self._training_kernel(X, kernel, needed=self.solver == "exact")
-        fit = self._fit_labelled(training, targets, weights, lam)
+        with task.progress.interrupts.allowed():
+            exact = self.solver == "exact"
+            training = self._training_kernel(data.X, data.kernel, needed=exact)
+        fit = self._fit_labelled(training, task)
         return fit, fit.expansion
 
-    def _fit_labelled(
-        self, training: TrainingKernel, targets: Targets, weights: Weights, lam: float
-    ) -> RelationshipFit:
+    def _fit_labelled(self, training: TrainingKernel, task: Labelled) -> RelationshipFit:
         """Solve the problem of labelled rows and store everything but the expansion.
 
         The returned expansion is 0 for labels of one class.
         """
-        indicator = targets.indicator
+        indicator, shares, progress = task.targets.indicator, task.shares, task.progress
         n, q = indicator.shape
-        shares = weights.shares
         counted = indicator if shares is None else indicator[shares > 0.0]
         learned = np.flatnonzero(known_both(counted, axis=0))
         covariance = self._chosen().covariance(q)
         exact = self.solver == "exact"
-        if exact:
-            training.make_definite()
-
-        progress = Progress(self, self.max_iter, self.verbose)
-        if not exact:
-            self._held.enter_context(progress.interrupts.held())
-        if learned.size == 0:
-            part = _nothing_to_learn(n)
-        else:
-            part = progress.interrupts.reached_by(
-                self._solve,
-                training.features,
-                np.ascontiguousarray(indicator[:, learned]),
-                training.of_features,
-                None if covariance is None else covariance[np.ix_(learned, learned)],
-                shares,
-                lam,
-                progress,
-            )
+        with progress.interrupts.allowed() if exact else nullcontext():
+            if exact:
+                training.make_definite()
+            if learned.size == 0:
+                part = _nothing_to_learn(n)
+            else:
+                part = progress.interrupts.reached_by(
+                    self._solve,
+                    training.features,
+                    np.ascontiguousarray(indicator[:, learned]),
+                    training.of_features,
+                    None if covariance is None else covariance[np.ix_(learned, learned)],
+                    task,
+                )
         expansion, dual, scores = np.zeros((n, q)), np.zeros((n, q)), np.zeros((n, q))
         if part.scores is not None:
             scores[:, learned] = part.scores
@@ -271,7 +204,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             covariance = np.zeros((q, q))
             covariance[np.ix_(learned, learned)] = part.covariance
         status = "indefinite_kernel" if training.indefinite else part.status
-        self._store_targets(targets)
+        self._store_targets(task.targets)
         self._store_report(replace(part, status=status))
         self.label_covariance_ = covariance
         self.label_correlation_ = _correlation(covariance)
@@ -291,45 +224,21 @@ class RelationshipClassifier(KernelExpansionClassifier):
             solved_nearest=training.solved_nearest,
         )
 
-    def _finish(self, fit: RelationshipFit) -> None:
-        """Raise and warn as the solver ended."""
-        if fit.status == "interrupted":
-            raise KeyboardInterrupt
-        if fit.status == "indefinite_kernel":
-            self._warn_of_indefinite_kernel(solved_nearest=fit.solved_nearest, stacklevel=4)
-        elif fit.status == "inexact":
-            self._warn_of_inexact_scores(stacklevel=4)
-        elif fit.status == "time_limit":
-            message = time_limit_message(
-                self, f"{fit.n_iter} of max_iter={self.max_iter} rounds", fit.gap
-            )
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        elif self.status_ not in ("converged", "interrupted"):
-            warnings.warn(
-                f"{type(self).__name__} ended ({fit.status}) after {fit.n_iter} of max_iter="
-                f"{self.max_iter} rounds with a relative duality gap of {fit.gap:.3g}, above what "
-                f"tol={self.tol:g}. Increase max_iter, tol or the "
-                "regularisation, scale the features or the kernel, or use solver='splitting'.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
     def _solve(
         self,
         X: Any,
         indicator: NDArray[np.uint8],
         kernel: Kernel,
         covariance: Matrix | None,
-        shares: Matrix | None,
-        lam: float,
-        progress: Progress,
+        task: Labelled,
     ) -> RelationshipFit:
         if self.solver == "exact":
-            return _solve_exactly(X, indicator, covariance, shares, lam, float(self.tol))
+            lam, tol = task.lam, float(self.tol)
+            return _solve_exactly(X, indicator, covariance, task.shares, lam, tol)
         solution = _rust.solve_mlrl(
             indicator,
             kernel.features(X),
-            lam=lam,
+            lam=task.lam,
             kernel_name=kernel.name,
             gamma=kernel.gamma,
             degree=kernel.degree,
@@ -340,11 +249,11 @@ class RelationshipClassifier(KernelExpansionClassifier):
             tolerance=float(self.tol),
             max_rounds=int(self.max_iter),
             shrinking=True,
-            row_shares=shares,
+            row_shares=task.shares,
             cache_bytes=int(1e6 * self.cache_size),
             threads=thread_count(self.n_jobs),
-            callback=progress.epoch_callback(),
-            seconds=seconds_until(self._deadline),
+            callback=task.progress.epoch_callback(),
+            seconds=seconds_until(task.deadline),
         )
         return RelationshipFit(
             expansion=solution.expansion,
