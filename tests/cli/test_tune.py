@@ -153,7 +153,7 @@ def test_rows_put_aside_are_not_tuned_on(capsys, tmp_path):
     found = json.loads(capsys.readouterr().out)
     assert (found["split"], found["n_rows"]) == ("train", 45)
     assert run(["tune", *data, "--grid", "C=1,10"]) == 0
-    assert "--group artist --holdout 0.25" in capsys.readouterr().out
+    assert "--holdout 0.25 --group artist" in capsys.readouterr().out
     assert run(["fit", *data, "-m", "rank-svm", "-o", str(tmp_path / "m"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["n_rows"], found["n_held_out"]) == (45, 15)

@@ -4,12 +4,13 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Json, Labels, Scale, TimeLimit, WrongUsage
-from multimargin.cli.table_options import Drop, Group, Holdout, Separator, TagsColumn, Text
+from multimargin.cli.options import Json, Scale, TimeLimit, WrongUsage, by_subject
+from multimargin.cli.table_options import ColumnOptions, Group, Holdout
 
 if TYPE_CHECKING:
     from multimargin.compare import Result
@@ -18,6 +19,219 @@ if TYPE_CHECKING:
 _SHOWN_MEASURES = "ranking_loss, one_error, average_precision, hamming_loss, macro_f1"
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """Whether and how parameters are chosen."""
+
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Choose the parameters of every method, baselines too, anew in each split, on its "
+            "training rows alone: one after the other, over the values of the method's paper "
+            "(multimargin methods METHOD) or those given after colons.",
+        ),
+    ] = False
+    tune_folds: Annotated[
+        int, typer.Option("--tune-folds", min=2, metavar="N", help="Folds of the training rows.")
+    ] = 3
+    tune_score: Annotated[
+        str,
+        typer.Option(
+            "--tune-score",
+            metavar="MEASURE",
+            help="What to tune by, as --score of multimargin tune.",
+        ),
+    ] = "ranking_average_precision"
+
+
+@dataclass(frozen=True)
+class Splits:
+    """On which rows methods are fitted and measured."""
+
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            "--cv",
+            metavar="FOLDS",
+            help="Folds of a cross-validation that keeps the label frequencies; 10 by default.",
+            show_default=False,
+        ),
+    ] = None
+    official_split: Annotated[
+        bool, typer.Option("--official-split", help="Fit to train, measure on test, once.")
+    ] = False
+    scale: Scale = "minmax"
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of the folds and of the methods.")
+    ] = 0
+    holdout: Holdout = None
+    group: Group = None
+
+    def folds(self) -> int | str:
+        """Return the number of folds, or "official" for one split that the data have."""
+        given: dict[str, Any] = {"--cv": self.cv}
+        given |= {"--official-split": self.official_split or None, "--holdout": self.holdout}
+        chosen = [option for option, value in given.items() if value is not None]
+        if len(chosen) > 1:
+            raise WrongUsage(f"{' and '.join(chosen)} exclude each other; expected one of them")
+        if self.group is not None and self.holdout is None:
+            raise WrongUsage("--group is given without --holdout, whose parts it keeps apart")
+        if chosen and chosen != ["--cv"]:
+            return "official"
+        if self.cv is not None and self.cv < 2:
+            raise WrongUsage(f"--cv is {self.cv}; expected at least 2 folds")
+        return 10 if self.cv is None else self.cv
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What tables, reports and the first sentence say."""
+
+    measures: Annotated[
+        str,
+        typer.Option("--measures", metavar="MEASURE,...|all", help="What tables and reports show."),
+    ] = _SHOWN_MEASURES
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            metavar="METHOD",
+            help="Method whose wins, ties and losses are counted; the first by default.",
+        ),
+    ] = None
+    test: Annotated[
+        str,
+        typer.Option(
+            "--test",
+            metavar="corrected|paired|none",
+            help="Paired t-test over the folds: with the correction for overlapping training "
+            "parts, without it (as in many papers), or no test.",
+        ),
+    ] = "corrected"
+    alpha: Annotated[float, typer.Option("--alpha", metavar="P", help="Level of all tests.")] = 0.05
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return what tables of tests take."""
+        return {"reference": self.reference, "test": self.test, "alpha": self.alpha}
+
+    def names(self) -> list[str]:
+        """Return the names of the measures."""
+        from multimargin.compare.measured import find_measured
+
+        several = [measure.strip() for measure in self.measures.split(",")]
+        return [m.name for m in find_measured("all" if self.measures == "all" else several)]
+
+    def verdict(self, results: "Sequence[Result]") -> str:
+        """Say who wins."""
+        from multimargin.compare import verdict
+
+        return verdict(results, self.names(), test=self.test, alpha=self.alpha)
+
+    def tables(self, results: "Sequence[Result]") -> list[Any]:
+        """Return the tables of the results and of the tests."""
+        from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
+        from multimargin.compare.report.tables import results_tables
+
+        measures = self.names()
+        tables = results_tables(results, list(dict.fromkeys([*measures, "fit_seconds"])))
+        if len({result.method for result in results}) > 1:
+            tables.append(win_tie_loss_table(results, measures, **self.options))
+            if len({result.data for result in results}) > 1:
+                ranked = {key: self.options[key] for key in ("reference", "alpha")}
+                tables += rank_tests_table(results, measures, **ranked)
+        return tables
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is written beside the standard output."""
+
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Write an HTML page with tables, tests and plots."
+        ),
+    ] = None
+    csv: Annotated[
+        str | None, typer.Option("--csv", metavar="FILE", help="Write every result as a CSV row.")
+    ] = None
+    markdown: Annotated[
+        str | None, typer.Option("--markdown", metavar="FILE", help="Write the tables in Markdown.")
+    ] = None
+    latex: Annotated[
+        str | None, typer.Option("--latex", metavar="FILE", help="Write the tables in LaTeX.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what cannot be written, before hours of computation."""
+        from multimargin.files import path_to_write
+
+        for name, path in vars(self).items():
+            if path is not None:
+                path_to_write(path, f"--{name}", streams=name != "report")
+
+    def write(self, results: "Sequence[Result]", shown: Shown, typed: str) -> None:
+        """Write the files; `typed` is the command line."""
+        from multimargin.cli.spreadsheets import as_cell
+        from multimargin.compare.report.table import to_latex, to_markdown
+        from multimargin.compare.report.tables import results_frame
+        from multimargin.files import replacing, write_text
+
+        if self.csv is not None:
+            with replacing(self.csv, streams=True, newline="") as stream:
+                frame = results_frame(results).apply(lambda column: column.map(as_cell))
+                frame.to_csv(stream, index=False)
+        for path, form in ((self.markdown, to_markdown), (self.latex, to_latex)):
+            if path is not None:
+                write_text(path, form(shown.tables(results)), streams=True)
+        if self.report is not None:
+            _choose_file_backend()
+            from multimargin.compare.report.html import write_report
+
+            measures = shown.names()
+            write_report(results, self.report, measures=measures, command=typed, **shown.options)
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where and how the fits run."""
+
+    results_file: Annotated[
+        str | None,
+        typer.Option(
+            "--results",
+            metavar="FILE",
+            help="Add each result to this file at once (.jsonl); those in it are not computed "
+            "again, so that the same command goes on after an interruption.",
+        ),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            help="Fits at a time; -1 for one a processor. 1 by default.",
+            show_default=False,
+        ),
+    ] = None
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="Fit on the dask cluster with this scheduler: tcp://host:8786.",
+        ),
+    ] = None
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+    ] = False
+    time_limit: TimeLimit = None
+
+
+@by_subject
 def command(
     context: typer.Context,
     sources: Annotated[
@@ -39,119 +253,13 @@ def command(
             "rank-svm:C=8:gamma=2^-3; with --tune, values to try: rank-svm:C=1/8/64.",
         ),
     ] = "rank-svm,mlodm,ovr-svc",
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune",
-            help="Choose the parameters of every method, baselines too, anew in each split, on its "
-            "training rows alone: one after the other, over the values of the method's paper "
-            "(multimargin methods METHOD) or those given after colons.",
-        ),
-    ] = False,
-    tune_folds: Annotated[
-        int, typer.Option("--tune-folds", min=2, metavar="N", help="Folds of the training rows.")
-    ] = 3,
-    tune_score: Annotated[
-        str,
-        typer.Option(
-            "--tune-score",
-            metavar="MEASURE",
-            help="What to tune by, as --score of multimargin tune.",
-        ),
-    ] = "ranking_average_precision",
-    cv: Annotated[
-        int | None,
-        typer.Option(
-            "--cv",
-            metavar="FOLDS",
-            help="Folds of a cross-validation that keeps the label frequencies; 10 by default.",
-            show_default=False,
-        ),
-    ] = None,
-    official_split: Annotated[
-        bool, typer.Option("--official-split", help="Fit to train, measure on test, once.")
-    ] = False,
-    scale: Scale = "minmax",
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of the folds and of the methods.")
-    ] = 0,
-    measures: Annotated[
-        str,
-        typer.Option("--measures", metavar="MEASURE,...|all", help="What tables and reports show."),
-    ] = _SHOWN_MEASURES,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            "--reference",
-            metavar="METHOD",
-            help="Method whose wins, ties and losses are counted; the first by default.",
-        ),
-    ] = None,
-    test: Annotated[
-        str,
-        typer.Option(
-            "--test",
-            metavar="corrected|paired|none",
-            help="Paired t-test over the folds: with the correction for overlapping training "
-            "parts, without it (as in many papers), or no test.",
-        ),
-    ] = "corrected",
-    alpha: Annotated[
-        float, typer.Option("--alpha", metavar="P", help="Level of all tests.")
-    ] = 0.05,
-    results_file: Annotated[
-        str | None,
-        typer.Option(
-            "--results",
-            metavar="FILE",
-            help="Add each result to this file at once (.jsonl); those in it are not computed "
-            "again, so that the same command goes on after an interruption.",
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            "--report", metavar="FILE", help="Write an HTML page with tables, tests and plots."
-        ),
-    ] = None,
-    csv: Annotated[
-        str | None, typer.Option("--csv", metavar="FILE", help="Write every result as a CSV row.")
-    ] = None,
-    markdown: Annotated[
-        str | None, typer.Option("--markdown", metavar="FILE", help="Write the tables in Markdown.")
-    ] = None,
-    latex: Annotated[
-        str | None, typer.Option("--latex", metavar="FILE", help="Write the tables in LaTeX.")
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            help="Fits at a time; -1 for one a processor. 1 by default.",
-            show_default=False,
-        ),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            "--dask",
-            metavar="ADDRESS",
-            help="Fit on the dask cluster with this scheduler: tcp://host:8786.",
-        ),
-    ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
-    ] = False,
-    holdout: Holdout = None,
-    group: Group = None,
-    time_limit: TimeLimit = None,
-    labels: Labels = None,
-    tags_column: TagsColumn = None,
-    separator: Separator = None,
-    drop: Drop = None,
-    text: Text = None,
+    *,
+    tuning: Tuning,
+    splits: Splits,
+    shown: Shown,
+    files: Files,
+    running: Running,
+    columns: ColumnOptions,
     as_json: Json = False,
 ) -> None:
     """Compare methods on data sets: means, ranks, significance.
@@ -169,41 +277,33 @@ def command(
       multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear-svc,ml-knn --tune --cv 3
     """
     from multimargin.cli import FAILED
-    from multimargin.cli.table_options import table_columns
     from multimargin.compare import run_experiment
 
-    estimators, grids = _estimators(methods, time_limit, tune=tune)
-    if tune:
-        tune_score = _check_score(tune_score)
-    folds = _splits(cv, official_split, holdout, group)
-    shown = _checked_choices(measures, reference, test, alpha, scale, seed, jobs, list(estimators))
-    outputs = {"--report": report, "--csv": csv, "--markdown": markdown, "--latex": latex}
-    _check_outputs(outputs)
-    columns = table_columns(labels, tags_column, separator, drop, text, group)
-    data = [_load(source, columns, holdout) for source in sources]
-
-    with _cluster(dask), _told_how_to_go_on(results_file):
+    estimators, grids = _estimators(methods, running.time_limit, tune=tuning.tune)
+    folds = splits.folds()
+    _check_choices(shown, splits, running, list(estimators))
+    files.check()
+    chosen = columns.columns(splits.group)
+    score = _check_score(tuning.tune_score) if tuning.tune else tuning.tune_score
+    data = [_load(source, chosen, splits.holdout) for source in sources]
+    with _cluster(running.dask), _told_how_to_go_on(running.results_file):
         results = run_experiment(
             data,
             estimators,
-            tune=grids if tune else False,
-            tune_folds=tune_folds,
-            tune_score=tune_score,
+            tune=grids if tuning.tune else False,
+            tune_folds=tuning.tune_folds,
+            tune_score=score,
             cv=folds,
-            scaling=scale,
-            seed=seed,
-            results_file=results_file,
-            n_jobs=-1 if dask is not None else jobs,
-            retry_failed=retry_failed,
+            scaling=splits.scale,
+            seed=splits.seed,
+            results_file=running.results_file,
+            n_jobs=-1 if running.dask is not None else running.jobs,
+            retry_failed=running.retry_failed,
             progress=True,
         )
-    options: dict[str, Any] = {"reference": reference, "test": test, "alpha": alpha}
-    typed = shlex.join(["multimargin", *(context.obj or sys.argv[1:])])
-    _write(results, shown, options, outputs, typed)
-    if as_json:
-        _print_json(results, shown, options, results_file, outputs)
-    else:
-        _print_tables(results, shown, options, results_file, outputs)
+    files.write(results, shown, shlex.join(["multimargin", *(context.obj or sys.argv[1:])]))
+    tell_results = _print_json if as_json else _print_tables
+    tell_results(results, shown, running.results_file, files)
     if all(result.failed for result in results):
         raise typer.Exit(FAILED)
 
@@ -301,61 +401,24 @@ def _load(source: str, columns: Any, holdout: float | None) -> Any:
     return data
 
 
-def _splits(
-    cv: int | None, official_split: bool, holdout: float | None, group: str | None
-) -> int | str:
-    given = {"--cv": cv is not None, "--official-split": official_split}
-    given["--holdout"] = holdout is not None
-    chosen = [option for option, is_given in given.items() if is_given]
-    if len(chosen) > 1:
-        raise WrongUsage(f"{' and '.join(chosen)} exclude each other; expected one of them")
-    if group is not None and holdout is None:
-        raise WrongUsage("--group is given without --holdout, whose parts it keeps apart")
-    if official_split or holdout is not None:
-        return "official"
-    if cv is not None and cv < 2:
-        raise WrongUsage(f"--cv is {cv}; expected at least 2 folds")
-    return 10 if cv is None else cv
-
-
-def _checked_choices(
-    measures: str,
-    reference: str | None,
-    test: str,
-    alpha: float,
-    scale: str,
-    seed: int,
-    jobs: int | None,
-    methods: list[str],
-) -> list[str]:
+def _check_choices(shown: Shown, splits: Splits, running: Running, methods: list[str]) -> None:
     """Refuse before hours of computation what could be refused after them."""
     from multimargin.checks.parameters import check_choice, check_integer, check_real
-    from multimargin.compare.measured import find_measured
     from multimargin.compare.statistics.win_tie_loss import TESTS
     from multimargin.scaling import SCALINGS
 
     try:
-        wanted = measures if measures == "all" else [m.strip() for m in measures.split(",")]
-        shown = [measured.name for measured in find_measured(wanted)]
-        if reference is not None:
-            check_choice("reference", reference, methods)
-        check_choice("test", test, TESTS)
-        check_choice("scale", scale, SCALINGS)
-        check_real("alpha", alpha, above=0.0, below=1.0)
-        check_integer("seed", seed, at_least=0)
+        shown.names()
+        if shown.reference is not None:
+            check_choice("reference", shown.reference, methods)
+        check_choice("test", shown.test, TESTS)
+        check_choice("scale", splits.scale, SCALINGS)
+        check_real("alpha", shown.alpha, above=0.0, below=1.0)
+        check_integer("seed", splits.seed, at_least=0)
     except ValueError as error:
         raise WrongUsage(f"--{error}") from error
-    if jobs == 0:
+    if running.jobs == 0:
         raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one a processor")
-    return shown
-
-
-def _check_outputs(outputs: dict[str, str | None]) -> None:
-    from multimargin.files import path_to_write
-
-    for option, path in outputs.items():
-        if path is not None:
-            path_to_write(path, option, streams=option != "--report")
 
 
 @contextmanager
@@ -390,36 +453,6 @@ def _told_how_to_go_on(results_file: str | None) -> Iterator[None]:
         raise
 
 
-def _write(
-    results: "Sequence[Result]",
-    measures: list[str],
-    options: dict[str, Any],
-    outputs: dict[str, str | None],
-    typed: str,
-) -> None:
-    from multimargin.cli.spreadsheets import as_cell
-    from multimargin.compare.report.table import to_latex, to_markdown
-    from multimargin.compare.report.tables import results_frame
-    from multimargin.files import replacing, write_text
-
-    report, csv, markdown, latex = outputs.values()
-    if csv is not None:
-        with replacing(csv, streams=True, newline="") as stream:
-            frame = results_frame(results).apply(lambda column: column.map(as_cell))
-            frame.to_csv(stream, index=False)
-    if markdown is not None or latex is not None:
-        tables = _tables(results, measures, options)
-        if markdown is not None:
-            write_text(markdown, to_markdown(tables), streams=True)
-        if latex is not None:
-            write_text(latex, to_latex(tables), streams=True)
-    if report is not None:
-        _choose_file_backend()
-        from multimargin.compare.report.html import write_report
-
-        write_report(results, report, measures=measures, command=typed, **options)
-
-
 def _choose_file_backend() -> None:
     """Draw into files alone: windows would need a screen."""
     try:
@@ -429,76 +462,41 @@ def _choose_file_backend() -> None:
     matplotlib.use("agg")
 
 
-def _tables(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> list[Any]:
-    from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
-    from multimargin.compare.report.tables import results_tables
-
-    tables = results_tables(results, list(dict.fromkeys([*measures, "fit_seconds"])))
-    if len({result.method for result in results}) > 1:
-        tables.append(win_tie_loss_table(results, measures, **options))
-        if len({result.data for result in results}) > 1:
-            ranked = {key: options[key] for key in ("reference", "alpha")}
-            tables += rank_tests_table(results, measures, **ranked)
-    return tables
-
-
 def _print_tables(
-    results: "Sequence[Result]",
-    measures: list[str],
-    options: dict[str, Any],
-    results_file: str | None,
-    outputs: dict[str, str | None],
+    results: "Sequence[Result]", shown: Shown, results_file: str | None, files: Files
 ) -> None:
     from multimargin.cli.output import console
-    from multimargin.compare.report.conditions import (
-        certificates_table,
-        failures_table,
-        remarks_table,
-        tuning_table,
-    )
+    from multimargin.compare.report import conditions
     from multimargin.compare.report.table import to_rich
 
-    extra = (
-        tuning_table(results),
-        certificates_table(results),
-        failures_table(results),
-        remarks_table(results),
-    )
     out = console()
-    out.print(_verdict(results, measures, options), style="bold", markup=False, end="\n\n")
-    tables = [
-        part for table in _tables(results, measures, options) for part in table.within(out.width)
-    ]
-    for shown in (*tables, *extra):
-        if shown is not None:
-            out.print(to_rich(shown))
-            out.print()
-    written = [path for path in (results_file, *outputs.values()) if path is not None]
+    out.print(shown.verdict(results), style="bold", markup=False, end="\n\n")
+    tables = [part for table in shown.tables(results) for part in table.within(out.width)]
+    extra = (
+        conditions.tuning_table(results),
+        conditions.certificates_table(results),
+        conditions.failures_table(results),
+        conditions.remarks_table(results),
+    )
+    for table in (*tables, *(table for table in extra if table is not None)):
+        out.print(to_rich(table))
+        out.print()
+    written = [path for path in (results_file, *vars(files).values()) if path is not None]
     if written:
         out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)
 
 
-def _verdict(results: "Sequence[Result]", measures: list[str], options: dict[str, Any]) -> str:
-    from multimargin.compare import verdict
-
-    return verdict(results, measures, test=options["test"], alpha=options["alpha"])
-
-
 def _print_json(
-    results: "Sequence[Result]",
-    measures: list[str],
-    options: dict[str, Any],
-    results_file: str | None,
-    outputs: dict[str, str | None],
+    results: "Sequence[Result]", shown: Shown, results_file: str | None, files: Files
 ) -> None:
     from multimargin.cli.output import print_json
     from multimargin.compare.report.tables import results_frame
 
     print_json(
         {
-            "verdict": _verdict(results, measures, options),
+            "verdict": shown.verdict(results),
             "results_file": results_file,
-            "outputs": {option.removeprefix("--"): path for option, path in outputs.items()},
+            "outputs": vars(files),
             "n_failed": sum(result.failed for result in results),
             "results": results_frame(results).to_dict(orient="records"),
         }

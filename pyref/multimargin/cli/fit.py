@@ -1,27 +1,22 @@
 """``multimargin fit``."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from multimargin.cli import INTERRUPTED
-from multimargin.cli.many_machines import (
-    Checkpoint,
-    Dask,
-    FeatureCount,
-    LabelCount,
-    PartOptions,
-    ZeroBased,
-)
-from multimargin.cli.options import Data, Json, Labels, MethodName, Scale, TimeLimit
-from multimargin.cli.table_options import Drop, Group, Holdout, Separator, TagsColumn, Text
+from multimargin.cli.many_machines import Dask, PartOptions
+from multimargin.cli.options import Data, Json, MethodName, Scale, TimeLimit, by_subject
+from multimargin.cli.table_options import ColumnOptions, PartsOfData
 
 if TYPE_CHECKING:
     from multimargin.datasets.tables import TableColumns
     from multimargin.interrupts import Interrupts
 
 
+@by_subject
 def command(
     context: typer.Context,
     source: Data,
@@ -41,19 +36,12 @@ def command(
             help="Rows to fit: train where the data have it (default), test, or all.",
         ),
     ] = None,
-    holdout: Holdout = None,
-    group: Group = None,
+    *,
+    put_aside: PartsOfData,
     time_limit: TimeLimit = None,
-    labels: Labels = None,
-    tags_column: TagsColumn = None,
-    separator: Separator = None,
-    drop: Drop = None,
-    text: Text = None,
+    columns: ColumnOptions,
     dask: Dask = None,
-    checkpoint: Checkpoint = None,
-    n_features: FeatureCount = None,
-    n_labels: LabelCount = None,
-    zero_based: ZeroBased = None,
+    parts: PartOptions,
     as_json: Json = False,
 ) -> None:
     """Fit a method, show how far it is from the optimum.
@@ -76,115 +64,109 @@ def command(
       multimargin fit parts.svm/ --dask tcp://host:8786 --n-features 47236 --n-labels 101
 
     """
+    from multimargin.cli.options import WrongUsage
+
+    chosen = columns.columns(put_aside.group)
+    wanted = Wanted(source, method_name, context.args, time_limit, scale, split, output, as_json)
+    if dask is None:
+        parts.check_unused()
+        _fit_rows(wanted, chosen, put_aside.holdout)
+        return
+    if put_aside != PartsOfData():
+        raise WrongUsage("--holdout and --group are given with --dask; expected parts as is")
+
+    def given(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name != "DEFAULT"
+
+    if not given("method_name"):
+        # Parts are for a single method.
+        wanted = replace(wanted, method="rank-svm")
+    _fit_parts(wanted, dask, scale if given("scale") else None, chosen, parts)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is fitted to what, and where it goes."""
+
+    source: str
+    method: str
+    arguments: list[str]  # Parameters of the method
+    time_limit: float | None
+    scale: str
+    split: str | None
+    output: str | None
+    as_json: bool
+
+    def make(self, arguments: list[str]) -> tuple[Any, Any]:
+        """Return the method and its estimator, after a check of the file to write."""
+        from multimargin.cli.options import limit_time, make_named_method
+        from multimargin.files import path_to_write
+
+        method, estimator = make_named_method(self.method, arguments)
+        limit_time(method, estimator, self.time_limit)
+        if self.output is not None:
+            path_to_write(self.output, "--output")
+        return method, estimator
+
+
+def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None:
+    """Fit the rows of a data set."""
     from multimargin.cli.options import (
-        WrongUsage,
         check_complete,
         choose_split,
-        limit_time,
-        make_named_method,
         make_pipeline,
         say_what_is_unknown,
         warn_of_one_value,
     )
     from multimargin.cli.output import counted
-    from multimargin.cli.table_options import (
-        groups_of,
-        load_table_or_data,
-        rows_of,
-        table_columns,
-    )
-    from multimargin.files import path_to_write
+    from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
+    from multimargin.interrupts import Interrupts
 
-    columns = table_columns(labels, tags_column, separator, drop, text, group)
-    options = PartOptions(checkpoint, n_features, n_labels, zero_based)
-    if dask is not None:
-        if holdout is not None or group is not None:
-            raise WrongUsage("--holdout and --group are given with --dask; expected parts as is")
-        source_of_scale = context.get_parameter_source("scale")
-        given = source_of_scale is not None and source_of_scale.name != "DEFAULT"
-        chosen = scale if given else None
-        source_of_method = context.get_parameter_source("method_name")
-        if source_of_method is None or source_of_method.name == "DEFAULT":
-            # Parts are for a single method.
-            method_name = "rank-svm"
-        _fit_parts(
-            source,
-            method_name,
-            context.args,
-            time_limit,
-            dask,
-            chosen,
-            split,
-            columns,
-            options,
-            output,
-            as_json,
-        )
-        return
-    options.check_unused()
-    method, estimator = make_named_method(method_name, context.args)
-    limit_time(method, estimator, time_limit)
-    if output is not None:
-        path_to_write(output, "--output")
-    data = load_table_or_data(source, columns, holdout=holdout)
-    split, rows = choose_split(data, split, "train")
+    method, estimator = wanted.make(wanted.arguments)
+    data = load_table_or_data(wanted.source, columns, holdout=holdout)
+    split, rows = choose_split(data, wanted.split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
-    pipeline = make_pipeline(estimator, scale, data)
-    from multimargin.interrupts import Interrupts
-
+    pipeline = make_pipeline(estimator, wanted.scale, data)
     groups = groups_of(data, rows)
     # Folds of its own, if the method has some, keep groups together.
     own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
     interrupts = Interrupts()
     with interrupts.held():
-        interrupted, seconds = _run(
-            interrupts,
-            pipeline,
-            lambda: pipeline.fit(X, Y, **own),
-            f"fitting {method.title}",
-        )
+        title = f"fitting {method.title}"
+        run = _run(interrupts, pipeline, lambda: pipeline.fit(X, Y, **own), title)
         info = _info(method.name, data, split, columns, X)
-        _keep(pipeline, info, output)
-        described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
+        _keep(pipeline, info, wanted.output)
         size: dict[str, Any] = {"n_rows": rows.size}
         if holdout is not None:
             size |= _held_out_measures(pipeline, data)
-        _report(pipeline, info, described, size, scale, seconds, output, as_json)
-        _end(interrupted, output)
+        described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
+        _report(wanted, pipeline, info, described, size, run.seconds, "epochs")
+        _end(run.interrupted, wanted.output)
 
 
 def _fit_parts(
-    source: str,
-    method_name: str,
-    arguments: list[str],
-    time_limit: float | None,
+    wanted: Wanted,
     address: str,
     scale: str | None,
-    split: str | None,
     columns: "TableColumns",
     options: PartOptions,
-    output: str | None,
-    as_json: bool,
 ) -> None:
     """Fit a folder of parts on a dask cluster."""
     from multimargin.cli.many_machines import client_of, find_parts, linear_parameters
-    from multimargin.cli.options import limit_time, make_named_method
     from multimargin.cli.output import counted
     from multimargin.dask import fit
     from multimargin.dask.fitting import check_estimator
-    from multimargin.files import path_to_write
     from multimargin.interrupts import Interrupts
     from multimargin.scaling import with_scaler
 
-    arguments = linear_parameters(method_name, scale, address, arguments)
-    method, estimator = make_named_method(method_name, arguments)
-    limit_time(method, estimator, time_limit)
-    if output is not None:
-        path_to_write(output, "--output")
-    parts = find_parts(source, method.name, split, columns, options)
+    wanted = replace(wanted, scale="none")
+    arguments = linear_parameters(wanted.method, scale, address, wanted.arguments)
+    method, estimator = wanted.make(arguments)
+    parts = find_parts(wanted.source, method.name, wanted.split, columns, options)
     # Before any worker starts.
     check_estimator(estimator)
     pipeline = with_scaler(estimator, "none")
@@ -192,7 +174,7 @@ def _fit_parts(
     with client_of(address) as client, interrupts.held():
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         where = f"{counted(parts.count, 'part')} on {counted(workers, 'worker')}"
-        interrupted, seconds = _run(
+        run = _run(
             interrupts,
             pipeline,
             lambda: fit(
@@ -206,17 +188,22 @@ def _fit_parts(
             f"fitting {method.title} to {where}",
         )
         parts.check_names(estimator)
-        _keep(pipeline, parts.info, output)
+        _keep(pipeline, parts.info, wanted.output)
     size = {"n_rows": None, "n_parts": parts.count, "n_workers": workers}
     described = f"{parts.info.data_name}: {where}"
-    _report(pipeline, parts.info, described, size, "none", seconds, output, as_json, "rounds")
-    _end(interrupted, output)
+    _report(wanted, pipeline, parts.info, described, size, run.seconds, "rounds")
+    _end(run.interrupted, wanted.output)
 
 
-def _run(
-    interrupts: "Interrupts", pipeline: Any, fit: Callable[[], Any], title: str
-) -> tuple[bool, float]:
-    """Fit under a display; return whether Ctrl-C ended it with a model, and the seconds."""
+class Run(NamedTuple):
+    """How a fit ended."""
+
+    interrupted: bool  # Whether Ctrl-C ended it with a model
+    seconds: float
+
+
+def _run(interrupts: "Interrupts", pipeline: Any, fit: Callable[[], Any], title: str) -> Run:
+    """Fit under a display."""
     import sys
     from contextlib import redirect_stdout
     from time import perf_counter
@@ -239,8 +226,8 @@ def _run(
         # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
         if getattr(estimator, "status_", None) is None:
             raise
-        return True, perf_counter() - start
-    return False, perf_counter() - start
+        return Run(True, perf_counter() - start)
+    return Run(False, perf_counter() - start)
 
 
 def _keep(pipeline: Any, info: Any, output: str | None) -> None:
@@ -303,28 +290,25 @@ def _not_for_onnx(info: Any) -> str:
 
 
 def _report(
+    wanted: Wanted,
     pipeline: Any,
     info: Any,
     described: str,
     size: dict[str, Any],
-    scale: str,
     seconds: float,
-    output: str | None,
-    as_json: bool,
-    iterations: str = "epochs",
+    iterations: str,
 ) -> None:
     from multimargin.cli.certificate import certificate
     from multimargin.cli.measuring import measures_table
     from multimargin.cli.output import console, counted, pairs_table, print_json
-    from multimargin.estimators.shared.certificate import gap_text
 
-    found = certificate(pipeline)
-    estimator = pipeline[-1]
+    found, estimator = certificate(pipeline), pipeline[-1]
     n_columns, n_labels = len(info.feature_names), len(info.label_names)
     # A column of text or names becomes many features.
     is_table = info.table is not None and "table" in pipeline.named_steps
     n_features = len(pipeline[0].get_feature_names_out()) if is_table else n_columns
-    if as_json:
+    if wanted.as_json:
+        parameters = estimator.get_params(deep=True).items()
         print_json(
             {
                 "data": info.data_name,
@@ -334,15 +318,11 @@ def _report(
                 **({"n_columns": n_columns} if is_table else {}),
                 "n_labels": n_labels,
                 "method": info.method,
-                "parameters": {
-                    key: value
-                    for key, value in estimator.get_params(deep=True).items()
-                    if not hasattr(value, "get_params")
-                },
-                "scale": scale,
+                "parameters": {k: v for k, v in parameters if not hasattr(v, "get_params")},
+                "scale": wanted.scale,
                 "seconds": seconds,
                 "certificate": found,
-                "model": output,
+                "model": wanted.output,
             }
         )
         return
@@ -352,33 +332,37 @@ def _report(
     head = [
         ("data", f"{described}, {features}, {counted(n_labels, 'label')}"),
         ("method", " ".join(repr(estimator).split())),
-        ("scale", scale),
+        ("scale", wanted.scale),
     ]
-    kept = ("model", output or "not kept; give -o FILE to keep it", _not_for_onnx(info))
     out = console()
     out.print(pairs_table(head))
     if "measures" in size:
         out.print(f"\nOn {counted(size['n_held_out'], 'row')} that were put aside")
         out.print(measures_table(size["measures"]))
+    rest: list[tuple[str, ...]] = []
     if found is None:
-        out.print()
-        out.print(pairs_table([("fitted in", f"{seconds:.2f} s"), kept]))
-        return
-    proved = found["status"] != "indefinite_kernel"
-    rows = [
-        ("objective", f"{found['objective']:.8g}", "what this model costs"),
-        (
-            "lower bound",
-            f"{found['dual_objective']:.8g}",
-            "no model costs less than this" if proved else "proves nothing here",
-        ),
-        ("gap", gap_text(found["dual_gap"]), f"relative; stops at tol = {found['tol']:g}"),
-        ("status", found["status"], f"after {found['n_iter']} {iterations}, {seconds:.2f} s"),
-    ]
-    if hasattr(estimator, "selector_"):
-        out.print("\nCertificate of the feature selection (LLSF)")
+        rest.append(("fitted in", f"{seconds:.2f} s"))
     else:
-        out.print("\nCertificate")
-    out.print(pairs_table(rows))
+        of_llsf = " of the feature selection (LLSF)" if hasattr(estimator, "selector_") else ""
+        out.print(f"\nCertificate{of_llsf}")
+        out.print(pairs_table(_certificate_rows(found, iterations, seconds)))
     out.print()
-    out.print(pairs_table([kept]))
+    kept = wanted.output or "not kept; give -o FILE to keep it"
+    out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info))]))
+
+
+def _certificate_rows(
+    found: dict[str, Any], iterations: str, seconds: float
+) -> list[tuple[str, ...]]:
+    from multimargin.estimators.shared.certificate import gap_text
+
+    proved = found["status"] != "indefinite_kernel"
+    bound = "no model costs less than this" if proved else "proves nothing here"
+    stops = f"relative; stops at tol = {found['tol']:g}"
+    ended = f"after {found['n_iter']} {iterations}, {seconds:.2f} s"
+    return [
+        ("objective", f"{found['objective']:.8g}", "what this model costs"),
+        ("lower bound", f"{found['dual_objective']:.8g}", bound),
+        ("gap", gap_text(found["dual_gap"]), stops),
+        ("status", found["status"], ended),
+    ]

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from multimargin.cli.options import Data, Json, Labels
-from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
+from multimargin.cli.options import Data, Json, by_subject
+from multimargin.cli.table_options import ColumnOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 _MAX_NAMES = 8
 
 
+@by_subject
 def command(
     source: Data,
-    labels: Labels = None,
-    tags_column: TagsColumn = None,
-    separator: Separator = None,
-    drop: Drop = None,
-    text: Text = None,
+    *,
+    columns: ColumnOptions,
     as_json: Json = False,
 ) -> None:
     """Describe a data set: sizes, labels, signs of damage.
@@ -37,12 +35,11 @@ def command(
       multimargin info my.arff --labels my.xml
     """
     from multimargin.cli.output import console, print_json
-    from multimargin.cli.table_options import is_table, load_table_or_data, table_columns
+    from multimargin.cli.table_options import is_table, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
 
-    columns = table_columns(labels, tags_column, separator, drop, text)
     damage: list[str] = []
-    data: Any = load_table_or_data(source, columns, damage)
+    data: Any = load_table_or_data(source, columns.columns(), damage)
     description = describe_table(data) if is_table(data) else describe(data)
     description = replace(description, warnings=(*damage, *description.warnings))
     if as_json:

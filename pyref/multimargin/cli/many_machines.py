@@ -74,10 +74,10 @@ _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+:\d+")
 class PartOptions:
     """The options of a command line that are for ``--dask`` alone."""
 
-    checkpoint: str | None = None  # Value of ``--checkpoint``
-    n_features: int | None = None  # Values of ``--n-features`` and ``--n-labels``
-    n_labels: int | None = None
-    zero_based: str | None = None  # Value of ``--zero-based``
+    checkpoint: Checkpoint = None
+    n_features: FeatureCount = None
+    n_labels: LabelCount = None
+    zero_based: ZeroBased = None
 
     def check_unused(self) -> None:
         """Raise WrongUsage if one of them is given: they are for ``--dask``."""

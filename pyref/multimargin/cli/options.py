@@ -1,7 +1,9 @@
 """Arguments and options that commands share."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -81,6 +83,37 @@ class WrongUsage(Exception):
         return str(self)
 
 
+def by_subject(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command for typer, whose parameters that are dataclasses become their fields."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if parameter.name not in groups:
+            parameters.append(parameter)
+            continue
+        group = groups[parameter.name]
+        hints = get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                option.name, parameter.kind, default=option.default, annotation=hints[option.name]
+            )
+            for option in fields(group)
+        ]
+
+    def run(**given: Any) -> None:
+        made = {
+            name: group(**{option.name: given.pop(option.name) for option in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    run.__doc__ = command.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
 def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
     """Read ``--name value`` and ``--name=value``, what typer has left of a command line.
 
@@ -138,10 +171,12 @@ def load_data(source: str, labels: str | None, **options: Any) -> "MultilabelDat
     """Load the data set of a command line; `options` are for `multimargin.datasets.load`."""
     from multimargin.datasets import load
 
-    chosen: str | int | None = labels
-    if labels is not None and labels.lstrip("+-").isdigit():
-        chosen = int(labels)
-    return load(source, labels=chosen, **options)
+    return load(source, labels=as_number(labels), **options)
+
+
+def as_number(labels: str | None) -> Any:
+    """Return the value of ``--labels``, as a number where it is one."""
+    return int(labels) if labels is not None and labels.lstrip("+-").isdigit() else labels
 
 
 def svmlight_options(info: "ModelInfo") -> dict[str, Any]:

@@ -7,6 +7,7 @@ import typer
 from multimargin.cli.options import Data, Json
 
 if TYPE_CHECKING:
+    from multimargin.cli.predictions import Predictions
     from multimargin.model_files import ModelInfo
 
 ModelFile = Annotated[
@@ -96,7 +97,7 @@ def command(
     from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
-    from multimargin.files import path_to_write, replacing
+    from multimargin.files import path_to_write
     from multimargin.model_files import read_model
 
     if form not in FORMATS:
@@ -110,34 +111,42 @@ def command(
     found = Predictions(info.label_names, rows, scores, kept, form, top)
     if why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, why))
-    if as_json:
-        content = found.as_json()
-        if output is None:
-            print_json(content)
-            return
     if output is None:
-        import sys
-
-        found.write_csv(sys.stdout)
+        _print(found, as_json)
         return
+    _write(found, output, as_json)
     if as_json:
-        import json
-
-        with replacing(output, streams=True) as stream:
-            json.dump(content, stream, ensure_ascii=False)
         print_json({"output": output, "n_rows": len(rows)})
         return
-    with replacing(output, streams=True, newline="") as stream:
-        found.write_csv(stream)
     if top is None:
         labels = f"{(scores > 0).sum(axis=1).mean():.2f} labels per row"
     else:
         labels = f"the best {counted(min(top, scores.shape[1]), 'label')} of each"
-    console().print(
-        f"{counted(len(rows), 'row')}, {labels}, written to {output}",
-        markup=False,
-        soft_wrap=True,
-    )
+    told = f"{counted(len(rows), 'row')}, {labels}, written to {output}"
+    console().print(told, markup=False, soft_wrap=True)
+
+
+def _print(found: "Predictions", as_json: bool) -> None:
+    import sys
+
+    from multimargin.cli.output import print_json
+
+    if as_json:
+        print_json(found.as_json())
+    else:
+        found.write_csv(sys.stdout)
+
+
+def _write(found: "Predictions", path: str, as_json: bool) -> None:
+    import json
+
+    from multimargin.files import replacing
+
+    with replacing(path, streams=True, newline=None if as_json else "") as stream:
+        if as_json:
+            json.dump(found.as_json(), stream, ensure_ascii=False)
+        else:
+            found.write_csv(stream)
 
 
 def _rows_and_features(

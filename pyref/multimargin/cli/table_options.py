@@ -1,10 +1,11 @@
 """Options that say which columns of a table are what, and the data they lead to."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import WrongUsage
+from multimargin.cli.options import Labels, WrongUsage, as_number
 
 if TYPE_CHECKING:
     from multimargin.datasets import MultilabelData
@@ -65,32 +66,40 @@ Group = Annotated[
 ]
 
 
-def table_columns(
-    labels: str | None,
-    tags_column: str | None,
-    separator: str | None,
-    drop: str | None,
-    text: str | None,
-    group: str | None = None,
-) -> "TableColumns":
-    """Say which columns are what; raises WrongUsage if the options contradict each other."""
-    from multimargin.datasets.tables import TableColumns
+@dataclass(frozen=True)
+class ColumnOptions:
+    """Which columns of a table are what."""
 
-    if labels is not None and tags_column is not None:
-        raise WrongUsage("--labels and --tags-column are both given; expected one of them")
-    if separator is not None and tags_column is None:
-        raise WrongUsage("--separator is given without --tags-column, whose tags it separates")
-    chosen: Any = labels
-    if labels is not None and labels.lstrip("+-").isdigit():
-        chosen = int(labels)
-    return TableColumns(
-        chosen,
-        tags_column,
-        "," if separator is None else separator.replace("\\t", "\t"),
-        () if drop is None else drop,
-        () if text is None else text,
-        group,
-    )
+    labels: Labels = None
+    tags_column: TagsColumn = None
+    separator: Separator = None
+    drop: Drop = None
+    text: Text = None
+
+    def columns(self, group: str | None = None) -> "TableColumns":
+        """Say which columns are what; raises WrongUsage if the options contradict each other."""
+        from multimargin.datasets.tables import TableColumns
+
+        if self.labels is not None and self.tags_column is not None:
+            raise WrongUsage("--labels and --tags-column are both given; expected one of them")
+        if self.separator is not None and self.tags_column is None:
+            raise WrongUsage("--separator is given without --tags-column, whose tags it separates")
+        return TableColumns(
+            as_number(self.labels),
+            self.tags_column,
+            "," if self.separator is None else self.separator.replace("\\t", "\t"),
+            self.drop or (),
+            self.text or (),
+            group,
+        )
+
+
+@dataclass(frozen=True)
+class PartsOfData:
+    """Which rows are put aside, and which stay together."""
+
+    holdout: Holdout = None
+    group: Group = None
 
 
 def load_table_or_data(

@@ -1,17 +1,21 @@
 """``multimargin tune``."""
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Data, Json, Labels, MethodName, Scale, TimeLimit
-from multimargin.cli.table_options import Drop, Group, Holdout, Separator, TagsColumn, Text
+from multimargin.cli.options import Data, Json, MethodName, Scale, TimeLimit, by_subject
+from multimargin.cli.table_options import ColumnOptions, PartsOfData
+
+if TYPE_CHECKING:
+    from multimargin.interrupts import Interrupts
 
 
-def command(
-    context: typer.Context,
-    source: Data,
-    method_name: MethodName = "rank-svm",
+@dataclass(frozen=True)
+class Search:
+    """What is tried, and how it is judged."""
+
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -20,20 +24,20 @@ def command(
             help="Values to try for a parameter, as in C=2^-1,1,8; repeat it for more parameters. "
             "Without it, the values of the method's paper (multimargin methods METHOD).",
         ),
-    ] = None,
+    ] = None
     lazy: Annotated[
         bool,
         typer.Option(
             "--lazy/--full",
             help="Tune one parameter after the other (default), or try all combinations.",
         ),
-    ] = True,
+    ] = True
     rounds: Annotated[
         int, typer.Option("--rounds", min=1, help="How often --lazy goes through the parameters.")
-    ] = 1,
+    ] = 1
     folds: Annotated[
         int, typer.Option("--cv", min=2, help="Number of folds, stratified by the labels.")
-    ] = 3,
+    ] = 3
     score: Annotated[
         str,
         typer.Option(
@@ -45,11 +49,17 @@ def command(
             "jaccard, example_f1, macro_f1, micro_f1, or ranking_hamming, the mean of ranking loss "
             "and Hamming loss.",
         ),
-    ] = "ranking_average_precision",
+    ] = "ranking_average_precision"
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is written beside the standard output."""
+
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write what was found as JSON."),
-    ] = None,
+    ] = None
     plot: Annotated[
         str | None,
         typer.Option(
@@ -58,7 +68,27 @@ def command(
             help="Draw the scores over the one or two parameters that were tuned; with more, over "
             "those that --grid names first (.png, .svg or .pdf).",
         ),
-    ] = None,
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what cannot be written, before the fits."""
+        from multimargin.cli.options import check_picture
+        from multimargin.files import path_to_write
+
+        if self.output is not None:
+            path_to_write(self.output, "--output")
+        if self.plot is not None:
+            check_picture(self.plot, "--plot")
+
+
+@by_subject
+def command(
+    context: typer.Context,
+    source: Data,
+    method_name: MethodName = "rank-svm",
+    *,
+    search: Search,
+    files: Files,
     scale: Scale = "minmax",
     split: Annotated[
         str | None,
@@ -71,14 +101,9 @@ def command(
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Fits at the same time; -1 for one a processor.")
     ] = 1,
-    holdout: Holdout = None,
-    group: Group = None,
+    put_aside: PartsOfData,
     time_limit: TimeLimit = None,
-    labels: Labels = None,
-    tags_column: TagsColumn = None,
-    separator: Separator = None,
-    drop: Drop = None,
-    text: Text = None,
+    columns: ColumnOptions,
     as_json: Json = False,
 ) -> None:
     """Choose the parameters of a method by cross-validation.
@@ -94,46 +119,97 @@ def command(
       multimargin tune yeast -m rank-cvm --score average_precision --cv 5 --jobs 2
       multimargin tune digits -m rank-svm --grid C=2^-2,1,4,16 --plot curve.png
     """
-    import sys
-    from contextlib import redirect_stdout
     from time import perf_counter
 
-    from multimargin.cli.options import (
-        WrongUsage,
-        check_complete,
-        check_picture,
-        choose_split,
-        limit_time,
-        make_named_method,
-        make_pipeline,
-        say_what_is_unknown,
-        warn_of_one_value,
-    )
-    from multimargin.cli.output import print_json, said_once
-    from multimargin.cli.table_options import (
-        groups_of,
-        load_table_or_data,
-        rows_of,
-        table_columns,
-    )
-    from multimargin.files import path_to_write
+    from multimargin.cli.options import WrongUsage, limit_time, make_named_method, make_pipeline
+    from multimargin.cli.output import print_json
+    from multimargin.cli.table_options import groups_of, rows_of
     from multimargin.interrupts import Interrupts
     from multimargin.tuning.last_step import LastStepSearch, Tried
 
     method, estimator = make_named_method(method_name, context.args)
     limit_time(method, estimator, time_limit)
-    score, scorer, sign = _scorer(score)
-    wanted = _grid(method, grid, context.args)
-    if output is not None:
-        path_to_write(output, "--output")
-    if plot is not None:
-        check_picture(plot, "--plot")
+    score, scorer, sign = _scorer(search.score)
+    wanted = _grid(method, search.grid, context.args)
+    files.check()
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
-    columns = table_columns(labels, tags_column, separator, drop, text, group)
-    data = load_table_or_data(source, columns, holdout=holdout)
+    data, split, rows = _load(source, split, columns, put_aside, search.folds, score)
+    told: list[Tried] = []
+
+    def report(tried: list[Tried]) -> None:
+        told[:] = tried
+        _say(tried, tuned.n_candidates, score, sign, perf_counter() - start)
+
+    tuned = LastStepSearch(
+        make_pipeline(estimator, scale, data),
+        wanted,
+        scoring=scorer,
+        n_folds=search.folds,
+        n_rounds=search.rounds if search.lazy else None,
+        n_jobs=jobs,
+        report=report,
+    )
+    start, interrupts = perf_counter(), Interrupts()
+    with interrupts.held():
+        X, Y, groups = rows_of(data.X, rows), data.Y[rows], groups_of(data, rows)
+        interrupted = _searched(tuned, X, Y, groups, interrupts, told)
+        tried = told if interrupted else tuned.tried()
+        best = max(told, key=lambda one: one[1]) if interrupted else tuned.best()
+        found = {
+            "data": data.name,
+            "split": split,
+            "n_rows": int(rows.size),
+            "method": method.name,
+            "scale": scale,
+            "search": "lazy" if search.lazy else "full",
+            "interrupted": interrupted,
+            "folds": search.folds,
+            "score": score,
+            "best": {"parameters": best[0], score: sign * best[1]},
+            "seconds": perf_counter() - start,
+            "tried": [
+                {"parameters": parameters, score: sign * mean, "std": deviation}
+                for parameters, mean, deviation in tried
+            ],
+        }
+        if files.output is not None:
+            _write(found, files.output)
+        if not interrupted:
+            if files.plot is not None:
+                _draw(tuned, f"{method.title} on {data.name}, {search.folds} folds", files.plot)
+            _warn_of_edges(tuned, method)
+        if as_json:
+            print_json(found)
+        else:
+            options = {"time-limit": time_limit, **vars(columns), **vars(put_aside)}
+            chosen = split if data.splits and split != "train" else None
+            _report(found, method, source, context.args, options, chosen, files.output)
+        if interrupted:
+            raise KeyboardInterrupt
+
+
+def _load(
+    source: str,
+    split: str | None,
+    columns: ColumnOptions,
+    put_aside: PartsOfData,
+    folds: int,
+    score: str,
+) -> tuple[Any, str, Any]:
+    """Return the data, the split and its rows; raise WrongUsage where nothing can be tuned."""
+    from multimargin.cli.options import (
+        WrongUsage,
+        check_complete,
+        choose_split,
+        say_what_is_unknown,
+        warn_of_one_value,
+    )
+    from multimargin.cli.table_options import load_table_or_data
+
+    chosen = columns.columns(put_aside.group)
+    data = load_table_or_data(source, chosen, holdout=put_aside.holdout)
     split, rows = choose_split(data, split, "train")
-    X, Y = rows_of(data.X, rows), data.Y[rows]
     if score == "precision_at_5" and data.n_labels <= 5:
         raise WrongUsage(
             f"--score is precision_at_5, which is the same for all models of {data.n_labels} "
@@ -146,65 +222,26 @@ def command(
         raise WrongUsage(
             f"--cv is {folds}; expected at most {rows.size}, the number of rows of {split}"
         )
-    told: list[Tried] = []
+    return data, split, rows
 
-    def report(tried: list[Tried]) -> None:
-        told[:] = tried
-        _say(tried, tuned.n_candidates, score, sign, perf_counter() - start)
 
-    tuned = LastStepSearch(
-        make_pipeline(estimator, scale, data),
-        wanted,
-        scoring=scorer,
-        n_folds=folds,
-        n_rounds=rounds if lazy else None,
-        n_jobs=jobs,
-        report=report,
-    )
-    start, interrupts, interrupted = perf_counter(), Interrupts(), False
-    with interrupts.held():
-        try:
-            with interrupts.allowed(), redirect_stdout(sys.stderr), said_once():
-                tuned.search.fit(X, Y, groups=groups_of(data, rows))
-            tried, best = tuned.tried(), tuned.best()
-        except KeyboardInterrupt:
-            if not told:
-                raise
-            interrupted, tried, best = True, told, max(told, key=lambda one: one[1])
-        found = {
-            "data": data.name,
-            "split": split,
-            "n_rows": int(rows.size),
-            "method": method.name,
-            "scale": scale,
-            "search": "lazy" if lazy else "full",
-            "interrupted": interrupted,
-            "folds": folds,
-            "score": score,
-            "best": {"parameters": best[0], score: sign * best[1]},
-            "seconds": perf_counter() - start,
-            "tried": [
-                {"parameters": parameters, score: sign * mean, "std": deviation}
-                for parameters, mean, deviation in tried
-            ],
-        }
-        if output is not None:
-            _write(found, output)
-        if plot is not None and not interrupted:
-            _draw(tuned, f"{method.title} on {data.name}, {folds} folds", plot)
-        if not interrupted:
-            _warn_of_edges(tuned, method)
-        if as_json:
-            print_json(found)
-        else:
-            options = {"time-limit": None if time_limit is None else f"{time_limit:g}"}
-            options |= {"labels": labels, "tags-column": tags_column, "separator": separator}
-            options |= {"drop": drop, "text": text, "group": group}
-            options |= {"holdout": None if holdout is None else f"{holdout:g}"}
-            chosen = split if data.splits and split != "train" else None
-            _report(found, method, source, context.args, options, chosen, output)
-        if interrupted:
-            raise KeyboardInterrupt
+def _searched(
+    tuned: Any, X: Any, Y: Any, groups: Any, interrupts: "Interrupts", told: list[Any]
+) -> bool:
+    """Search; return whether Ctrl-C ended it with something tried."""
+    import sys
+    from contextlib import redirect_stdout
+
+    from multimargin.cli.output import said_once
+
+    try:
+        with interrupts.allowed(), redirect_stdout(sys.stderr), said_once():
+            tuned.search.fit(X, Y, groups=groups)
+    except KeyboardInterrupt:
+        if not told:
+            raise
+        return True
+    return False
 
 
 def _scorer(name: str) -> tuple[str, Any, int]:
@@ -322,7 +359,7 @@ def _report(
     method: Any,
     source: str,
     options: list[str],
-    columns: dict[str, str | None],
+    columns: dict[str, Any],
     split: str | None,
     output: str | None,
 ) -> None:
@@ -353,7 +390,8 @@ def _report(
     chosen = [f"--{short.get(k, k)} {v!r}".replace("'", "") for k, v in best["parameters"].items()]
     fit = ["multimargin fit", shlex.quote(source), f"--method {found['method']}", *chosen]
     fit += [shlex.quote(option) for option in options]
-    fit += [f"--{key} {shlex.quote(value)}" for key, value in columns.items() if value is not None]
+    given = {key.replace("_", "-"): _value(v) for key, v in columns.items() if v is not None}
+    fit += [f"--{key} {shlex.quote(value)}" for key, value in given.items()]
     fit += [f"--scale {found['scale']}"] if found["scale"] != "minmax" else []
     fit += [f"--split {split}"] if split is not None else []
     out.print()

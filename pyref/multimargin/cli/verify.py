@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli import FAILED
-from multimargin.cli.options import Data, Json, Labels, MethodName, Scale
-from multimargin.cli.table_options import Drop, Separator, TagsColumn, Text
+from multimargin.cli.options import Data, Json, MethodName, Scale, by_subject
+from multimargin.cli.table_options import ColumnOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ _PROBED_PAIRS, _EXPONENT = 3000, 2.3
 _MOST_SECONDS = 60.0
 
 
+@by_subject
 def command(
     context: typer.Context,
     source: Data,
@@ -52,11 +53,8 @@ def command(
         str | None,
         typer.Option("--split", metavar="NAME", help="Where the rows are drawn from: train, ..."),
     ] = None,
-    labels: Labels = None,
-    tags_column: TagsColumn = None,
-    separator: Separator = None,
-    drop: Drop = None,
-    text: Text = None,
+    *,
+    columns: ColumnOptions,
     as_json: Json = False,
 ) -> None:
     """Check a method against an exact solver.
@@ -80,12 +78,11 @@ def command(
         make_pipeline,
     )
     from multimargin.cli.output import console, counted, print_json
-    from multimargin.cli.table_options import load_table_or_data, rows_of, table_columns
+    from multimargin.cli.table_options import load_table_or_data, rows_of
     from multimargin.verification import draw_rows, verify
 
     method, estimator = make_named_method(method_name, context.args)
-    columns = table_columns(labels, tags_column, separator, drop, text)
-    data = load_table_or_data(source, columns)
+    data = load_table_or_data(source, columns.columns())
     split, chosen = choose_split(data, split, "train")
     drawn = chosen[draw_rows(data.Y[chosen], rows, random_state=seed)]
     X, Y = rows_of(data.X, drawn), data.Y[drawn]
