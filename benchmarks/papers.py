@@ -13,6 +13,10 @@ puts the tables into the guide, from the runs that `benchmarks/published/runs.js
     python benchmarks/papers.py --missing
 
 lists the runs of the tables and figures, on the data at hand, that the file does not hold.
+
+    python benchmarks/papers.py --again SECONDS
+
+makes the runs again that the file holds and that took less, and names those whose values differ.
 """
 
 import argparse
@@ -28,7 +32,7 @@ from pathlib import Path
 # Each paper by the method that it proposes, and its files in benchmarks/published.
 PAPERS = {
     "rank-cvm": ("rank_cvm", "rank_cvm_figures", "rank_cvm_tried"),
-    "mlrl": ("mlrl", "mlrl_semi", "mlrl_figures"),
+    "mlrl": ("mlrl", "mlrl_semi", "mlrl_figures", "mlrl_tried"),
     "rank-hlapsvm": ("rank_hlapsvm",),
     "mlodm": ("mlodm", "mlodm_figures"),
     "llsf": ("llsf", "llsf_figures", "llsf_tried"),
@@ -62,6 +66,12 @@ def command_line() -> argparse.ArgumentParser:
         "--missing", action="store_true", help="list the runs that --runs does not hold"
     )
     parser.add_argument(
+        "--again",
+        type=float,
+        metavar="SECONDS",
+        help="make stored runs again that took less, and name those whose values differ",
+    )
+    parser.add_argument(
         "--markdown", action="store_true", help="print tables as the guide has them"
     )
     parser.add_argument("--figures", help="folder of the figures; default: figures")
@@ -76,13 +86,14 @@ def command_line() -> argparse.ArgumentParser:
 
 def hand_over(arguments: argparse.Namespace) -> None:
     """Set the variables of the environment that the parts read."""
-    stored = arguments.stored or arguments.missing
+    stored = arguments.stored or arguments.missing or arguments.again
     of_the_guide = str(OF_THE_GUIDE) if stored else None
     for name, value in (
         ("DATA", arguments.data),
         ("RUNS", arguments.runs or of_the_guide),
         ("ONLY", " ".join(arguments.only or ())),
         ("STORED", "yes" if stored else None),
+        ("AGAIN", str(arguments.again) if arguments.again else None),
         ("MARKDOWN", "yes" if arguments.markdown or arguments.guide else None),
         ("FIGURES", arguments.figures),
     ):
@@ -103,14 +114,14 @@ def print_parts(parts: Parts) -> None:
         )
 
 
-def print_missing(parts: Parts) -> None:
-    """Print the runs that parts ask for and that are not stored."""
-    missing = import_module("published.runs").missing
+def print_names(parts: Parts, kind: str) -> None:
+    """Print the runs that parts ask for and that are "missing", or "changed" when made again."""
+    names_of = getattr(import_module("published.runs"), kind)
     for part, make in parts.items():
         with redirect_stdout(io.StringIO()):
             make()
-        names = missing()
-        print(f"{part}: {len(names)} runs missing", *names, sep="\n  ", flush=True)
+        names = names_of()
+        print(f"{part}: {len(names)} runs {kind}", *names, sep="\n  ", flush=True)
 
 
 def fill_guide(page: Path, parts: Parts, *, all_marked: bool) -> None:
@@ -162,8 +173,8 @@ def main() -> None:
     }
     if arguments.guide:
         fill_guide(arguments.guide, chosen, all_marked=not asked)
-    elif arguments.missing:
-        print_missing(chosen)
+    elif arguments.missing or arguments.again:
+        print_names(chosen, "missing" if arguments.missing else "changed")
     else:
         print_parts(chosen)
 

@@ -33,6 +33,7 @@ from published.comparison import (
     RANKING_LOSS,
     Measure,
     Row,
+    as_good,
     as_is,
     chosen,
     compact,
@@ -63,7 +64,7 @@ STARTS = 5
 
 # Found with the test part at hand: shows that the model reaches the published values inside the
 # paper's grid, not what tuning would give.
-REACHING = {"emotions": {"gamma": 0.5, "C": 8.0, "theta": 0.2, "mu": 0.4}}
+REACHING = {"emotions": {"gamma": 0.5, "C": 8.0, "theta": 0.3, "mu": 0.4}}
 # Xu's parameters (Xu 2013, table 2) for the published loop of Rank-CVM.
 LOOP = {"emotions": (2.0**-2, 2.0), "scene": (2.0**-4, 2.0**4), "genbase": (2.0**-2, 2.0**5)}
 
@@ -209,7 +210,26 @@ def compare_methods() -> None:
         )
     ]
     print_table("Tan et al. 2019, table 2: mlODM wins/ties/losses", ("", *TITLES[:-1]), rows)
+    print_as_good(found, theirs)
     print_table("Tan et al. 2019, table 2: chosen here", ("data", "method", "parameters"), lines)
+
+
+def print_as_good(
+    found: dict[tuple[str, str], list[list[float]]], theirs: dict[str, pd.DataFrame]
+) -> None:
+    """Print in how many values each method is as good as printed, by data set."""
+    lines = []
+    for method in TITLES:
+        counted = []
+        for name in dict.fromkeys(name for name, own in found if own == method):
+            printed_row = [float(theirs[column.key].loc[name, method]) for column in COLUMNS]
+            row = Row(name, method, printed_row, found[name, method])
+            counted.append((name, as_good(COLUMNS, row)[0]))
+        total = sum(good for _, good in counted)
+        by_data = ", ".join(f"{name} {good}" for name, good in counted)
+        lines.append((method, f"{total} of {len(COLUMNS) * len(counted)}", by_data))
+    title = "Tan et al. 2019, table 2: values as good as printed"
+    print_table(title, ("method", "all", "of four each"), lines)
 
 
 def statistics_of_data() -> None:
@@ -231,7 +251,7 @@ def reach() -> None:
     """Print what is in the grid, and Xu's published loop beside the printed Rank-CVM."""
     jobs = {
         (name, "mlODM", noted(parameters)): (
-            f"mlodm {name} in the grid",
+            f"mlodm {name} in the grid, gap 1e-6",
             partial(in_the_grid, name, parameters),
         )
         for name, parameters in REACHING.items()
@@ -252,9 +272,9 @@ def reach() -> None:
 
 
 def in_the_grid(name: str, parameters: dict[str, Any]) -> list[float]:
-    """Return the measures of mlODM at given parameters."""
+    """Return the measures of mlODM at given parameters, solved to a gap of 1e-6."""
     X, X_test, Y, Y_test = labelled(name)
-    return values(COLUMNS, MLODM(**parameters, random_state=0).fit(X, Y), X_test, Y_test)
+    return values(COLUMNS, MLODM(**parameters, tol=1e-6, random_state=0).fit(X, Y), X_test, Y_test)
 
 
 def by_the_loop(name: str, gamma: float, C: float) -> list[float]:

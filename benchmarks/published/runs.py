@@ -18,13 +18,16 @@ Key = TypeVar("Key")
 _made: dict[str, dict[str, Any]] = {}
 _asked: dict[str, float] = {}
 _missing: list[str] = []
+_changed: list[str] = []
 
 
 def once(name: str, run: Callable[[], Any]) -> Any:
     """Return what a run of that name gave before, or make it and keep what it gives.
 
     MULTIMARGIN_RUNS names the file (``papers.py --runs FILE``); without it a run is kept as long
-    as the process lives. With MULTIMARGIN_STORED (``papers.py --stored``) no run is made.
+    as the process lives. With MULTIMARGIN_STORED (``papers.py --stored``) no run is made. With
+    MULTIMARGIN_AGAIN (``papers.py --again SECONDS``) one that is there and took less is made again,
+    and compared.
 
     Parameters
     ----------
@@ -52,6 +55,10 @@ def once(name: str, run: Callable[[], Any]) -> Any:
         value = run()
         _keep(name, {"value": value, "seconds": round(time.process_time() - start, 2)})
         kept = _kept()
+    elif kept[name]["seconds"] < float(os.environ.get("MULTIMARGIN_AGAIN", 0)) and (
+        json.loads(json.dumps(run())) != kept[name]["value"]
+    ):
+        _changed.append(name)
     _asked[name] = kept[name]["seconds"]
     return deepcopy(kept[name]["value"])
 
@@ -99,6 +106,19 @@ def missing() -> list[str]:
     """
     names = list(dict.fromkeys(_missing))
     _missing.clear()
+    return names
+
+
+def changed() -> list[str]:
+    """Return the runs that were made again since the last call, and whose values differ.
+
+    Returns
+    -------
+    list of str
+        Their names; seconds that a run measures always differ.
+    """
+    names = list(dict.fromkeys(_changed))
+    _changed.clear()
     return names
 
 

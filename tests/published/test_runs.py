@@ -58,3 +58,22 @@ def test_stored_runs_alone_are_shown(file: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(LookupError, match="missing has not been run"):
         runs.once("missing", run)
     assert run.made == 1
+
+
+def test_a_stored_run_that_gives_another_value_is_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.changed()
+    run = Counter()
+    runs.once("a", run)
+    runs.once("same", lambda: (1.0, "x"))
+    monkeypatch.setenv("MULTIMARGIN_STORED", "yes")
+    monkeypatch.setenv("MULTIMARGIN_AGAIN", "1")
+    assert runs.once("a", run) == [0.5, 1.0]  # what is stored stays
+    runs.once("same", lambda: (1.0, "x"))
+    assert runs.changed() == ["a"]
+    assert runs.changed() == []
+    monkeypatch.setenv("MULTIMARGIN_AGAIN", "0")
+    runs.once("a", run)
+    assert run.made == 2
+    assert runs.changed() == []
