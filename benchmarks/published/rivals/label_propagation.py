@@ -94,7 +94,9 @@ class MLGRF(_LabelPropagation):
     def __init__(
         self, label_weight: float = 0.1, n_neighbors: int = 10, gamma: float | str = "scale"
     ) -> None:
-        self._keep(locals())
+        self.label_weight = label_weight
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
 
     def _transduce(self, X: Any, Y: Matrix, labelled: NDArray[np.bool_]) -> Matrix:
         W = self._graph(X)
@@ -164,7 +166,10 @@ class MLLGC(_LabelPropagation):
         n_neighbors: int = 10,
         gamma: float | str = "scale",
     ) -> None:
-        self._keep(locals())
+        self.smoothness = smoothness
+        self.label_weight = label_weight
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
