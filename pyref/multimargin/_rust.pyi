@@ -248,7 +248,6 @@ class RelationshipSolution:
 
 class _RelationshipDefaults(TypedDict, total=False):
     covariance: _Matrix | None
-    shrinking: bool
     row_shares: _Matrix | None
     threads: int
     callback: _Callback | None

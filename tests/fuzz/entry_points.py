@@ -281,7 +281,6 @@ def solve_mlrl(draw: Drawer) -> Call:
         "covariance": covariance,
         "ridge": draw.number(0.0, 1e-6),
         "max_rounds": draw.epochs(),
-        "shrinking": draw.flag(),
         "cache_bytes": draw.count(0, 1000, 10**6),
         **draw.loop(),
     }

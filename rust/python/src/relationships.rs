@@ -60,8 +60,6 @@ struct RelationshipRequest<'py> {
     ridge: f64,
     tolerance: f64,
     max_rounds: usize,
-    #[pyo3(default = true)]
-    shrinking: bool,
     #[pyo3(default)]
     row_shares: Option<PyReadonlyArray1<'py, f64>>,
     cache_bytes: usize,
@@ -91,7 +89,6 @@ impl RelationshipRequest<'_> {
         Settings {
             tolerance: self.tolerance,
             rounds: self.max_rounds,
-            shrinking: self.shrinking,
         }
     }
 

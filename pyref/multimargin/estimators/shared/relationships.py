@@ -248,7 +248,6 @@ class RelationshipClassifier(KernelExpansionClassifier):
             ridge=float(self._chosen().ridge),
             tolerance=float(self.tol),
             max_rounds=int(self.max_iter),
-            shrinking=True,
             row_shares=task.shares,
             cache_bytes=int(1e6 * self.cache_size),
             threads=thread_count(self.n_jobs),

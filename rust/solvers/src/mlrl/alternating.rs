@@ -20,7 +20,7 @@ use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
-use crate::report::{Monitor, Record, Status, Trace, relative_gap};
+use crate::report::{Monitor, Status, Trace, relative_gap};
 
 /// A diagonal entry of Omega below this share of the mean one says too little about `K z` to divide by it.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -105,7 +105,6 @@ impl State {
         &mut self,
         problem: &Problem<'_>,
         omega: &[f64],
-        shrinking: bool,
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> bool {
@@ -132,8 +131,8 @@ impl State {
                 *f = score - y;
             }
             let scale = row[label];
-            let rule = (self.tolerance, shrinking);
-            let solved = solve_one(problem, label, scale, rule, column, monitor);
+            let tolerance = self.tolerance;
+            let solved = solve_one(problem, label, scale, tolerance, column, monitor);
             let product = &mut self.products[label * n..(label + 1) * n];
             if omega[label * q + label] * q as f64 > NEGLIGIBLE {
                 let parts = column.gradient.iter().zip(&scores).zip(problem.sign(label));
@@ -164,13 +163,12 @@ impl State {
         problem: &Problem<'_>,
         omega: &[f64],
         tolerance: f64,
-        shrinking: bool,
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Outcome {
         let (mut smallest, mut still, mut checked) = (f64::INFINITY, 0, 0);
         for _ in 0..MOST_SWEEPS {
-            if !self.sweep(problem, omega, shrinking, threads, monitor) {
+            if !self.sweep(problem, omega, threads, monitor) {
                 return Outcome::BrokenOff;
             }
             let mut gap = self.value(problem, omega).gap();
@@ -272,7 +270,7 @@ pub fn fixed(
     let mut rounds = 0;
     let (status, value) = loop {
         rounds += 1;
-        let finished = state.sweep(problem, covariance, settings.shrinking, threads, monitor);
+        let finished = state.sweep(problem, covariance, threads, monitor);
         let mut value = state.value(problem, covariance);
         let used_up = rounds == settings.rounds;
         let last = used_up || !finished || monitor.out_of_time();
@@ -293,8 +291,9 @@ pub fn fixed(
             break (status, value);
         }
         if rounds == PATIENCE {
-            let before = (state.steps, trace);
-            return go_on_by_splitting(problem, covariance, settings, threads, monitor, before);
+            let regulariser = Regulariser::fixed(covariance, problem.labels())?;
+            let begun = (trace, state.steps);
+            return split(problem, &regulariser, settings, threads, monitor, begun);
         }
         state.prepare(value.gap());
     };
@@ -319,75 +318,6 @@ fn check_shape(covariance: &[f64], q: usize) -> Result<(), SolverError> {
         found: format!("{} numbers for {q} labels", covariance.len()),
         expected: "a q x q matrix",
     })
-}
-
-/// Solves the rest of a fixed covariance's rounds by splitting.
-fn go_on_by_splitting(
-    problem: &Problem<'_>,
-    covariance: &[f64],
-    settings: &Settings,
-    threads: &Threads,
-    monitor: &mut dyn Monitor,
-    (steps, mut trace): (usize, Trace),
-) -> Result<Solution, SolverError> {
-    let regulariser = Regulariser::fixed(covariance, problem.labels())?;
-    let settings = Settings {
-        rounds: settings.rounds - PATIENCE,
-        ..*settings
-    };
-    let mut later = Later {
-        monitor,
-        seconds: trace.history.last().map_or(0.0, |record| record.seconds),
-    };
-    let mut solution = split(problem, &regulariser, &settings, threads, &mut later)?;
-    let records = &solution.report.history;
-    trace
-        .history
-        .extend(records.iter().map(|record| later.shifted(record)));
-    solution.report.history = trace.history;
-    solution.report.epochs += PATIENCE;
-    solution.steps += steps;
-    Ok(solution)
-}
-
-/// Watches rounds that follow [`PATIENCE`] others.
-struct Later<'a> {
-    monitor: &'a mut dyn Monitor,
-    /// What the others took.
-    seconds: f64,
-}
-
-impl Later<'_> {
-    fn shifted(&self, record: &Record) -> Record {
-        Record {
-            epoch: record.epoch + PATIENCE,
-            seconds: record.seconds + self.seconds,
-            ..*record
-        }
-    }
-}
-
-impl Monitor for Later<'_> {
-    fn interrupted(&mut self) -> bool {
-        self.monitor.interrupted()
-    }
-
-    fn out_of_time(&mut self) -> bool {
-        self.monitor.out_of_time()
-    }
-
-    fn late(&mut self) -> bool {
-        self.monitor.late()
-    }
-
-    fn hurried(&self) -> bool {
-        self.monitor.hurried()
-    }
-
-    fn epoch(&mut self, record: &Record) {
-        let shifted = self.shifted(record);
-        self.monitor.epoch(&shifted);
-    }
 }
 
 fn check_ridge(ridge: f64) -> Result<(), SolverError> {
@@ -469,8 +399,7 @@ pub fn alternating(
     let mut rounds = 0;
     loop {
         rounds += 1;
-        let shrinking = settings.shrinking;
-        let outcome = state.solve(problem, &omega, sub_tolerance, shrinking, threads, monitor);
+        let outcome = state.solve(problem, &omega, sub_tolerance, threads, monitor);
         if outcome == Outcome::BrokenOff {
             // The products have gathered rounding. Where the monitor interrupts, there is no time for them.
             state.recompute(problem, threads, monitor);

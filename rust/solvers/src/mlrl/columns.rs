@@ -2,7 +2,7 @@
 
 use super::Problem;
 use crate::memory::{self, Purpose};
-use crate::mlrl::smo::{LabelProblem, Limits, Workspace, solve_label};
+use crate::mlrl::smo::{LabelProblem, Limits, solve_label};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -50,25 +50,17 @@ pub(super) fn solve_one(
     problem: &Problem<'_>,
     label: usize,
     scale: f64,
-    (tolerance, shrinking): (f64, bool),
+    tolerance: f64,
     column: &mut Column,
     monitor: &mut dyn Monitor,
 ) -> Option<usize> {
-    let mut workspace = Workspace::default();
     column.steps = 0;
     column.done = false;
     while !column.done {
         if monitor.interrupted() || monitor.late() {
             return None;
         }
-        part(
-            problem,
-            label,
-            scale,
-            (tolerance, shrinking),
-            column,
-            &mut workspace,
-        );
+        part(problem, label, scale, tolerance, column);
     }
     Some(column.steps)
 }
@@ -77,7 +69,7 @@ pub(super) fn solve_one(
 pub(super) fn solve_all(
     problem: &Problem<'_>,
     scale: f64,
-    rule: (f64, bool),
+    tolerance: f64,
     columns: &mut [Column],
     threads: &Threads,
     monitor: &mut dyn Monitor,
@@ -98,9 +90,8 @@ pub(super) fn solve_all(
             }
             threads.for_each_chunk(some, 1, |k, chunk| {
                 let label = first * group + k;
-                let mut workspace = Workspace::default();
                 for column in chunk.iter_mut().filter(|column| !column.done) {
-                    part(problem, label, scale, rule, column, &mut workspace);
+                    part(problem, label, scale, tolerance, column);
                 }
             });
         }
@@ -109,20 +100,12 @@ pub(super) fn solve_all(
 }
 
 /// Number of steps between two checks for an interruption.
-fn part(
-    problem: &Problem<'_>,
-    label: usize,
-    scale: f64,
-    (tolerance, shrinking): (f64, bool),
-    column: &mut Column,
-    workspace: &mut Workspace,
-) {
+fn part(problem: &Problem<'_>, label: usize, scale: f64, tolerance: f64, column: &mut Column) {
     let limits = Limits {
         tolerance,
         steps: problem
             .patience()
             .min(problem.most_steps().saturating_sub(column.steps).max(1)),
-        shrinking,
     };
     let sub_problem = LabelProblem {
         kernel: problem.kernel,
@@ -130,13 +113,7 @@ fn part(
         bounds: problem.bound(label),
         scale,
     };
-    let outcome = solve_label(
-        &sub_problem,
-        &mut column.dual,
-        &mut column.gradient,
-        limits,
-        workspace,
-    );
+    let outcome = solve_label(&sub_problem, &mut column.dual, &mut column.gradient, limits);
     column.steps += outcome.steps;
     column.exhausted =
         column.steps >= problem.most_steps() && outcome.violation() > limits.tolerance;

@@ -165,15 +165,13 @@ impl Values {
     }
 }
 
-/// When to stop and which heuristics to use.
+/// When to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The relative gap of the certificate that is asked for.
     pub tolerance: f64,
     /// Largest number of outer rounds.
     pub rounds: usize,
-    /// Leave instances out of a label's loop that cannot be chosen any more.
-    pub shrinking: bool,
 }
 
 impl Settings {

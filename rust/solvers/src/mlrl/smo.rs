@@ -10,19 +10,13 @@
 //! `F_low = max over B of f`, the optimum is where `F_low <= F_up`; the loop stops at `F_low <= F_up + tolerance`.
 //!
 //! Where we deviate: a step costs O(n), since only the gradient of its own label is kept current (update (36) is
-//! applied to that label alone); instances that cannot be chosen any more are left out now and then, and all are
-//! checked again before the loop ends.
+//! applied to that label alone).
 
-use crate::kernel::rows::{KernelRows, Row};
-use crate::memory::{self, Purpose};
+use crate::kernel::rows::KernelRows;
 use multiversion::multiversion;
 
 /// Replaces a curvature that is not positive: tau of (33).
 const SMALLEST_CURVATURE: f64 = 1e-12;
-/// Steps between two attempts to leave instances out.
-const SHRINKING_PERIOD: usize = 1000;
-/// Instances are left out when at most this share of them remains.
-const SHRINKING_SHARE: f64 = 0.8;
 /// Partial results that the loops over instances keep side by side, for the vector units.
 const LANES: usize = 8;
 
@@ -46,8 +40,6 @@ pub struct Limits {
     pub tolerance: f64,
     /// Largest number of steps.
     pub steps: usize,
-    /// Leave instances out that cannot be chosen any more.
-    pub shrinking: bool,
 }
 
 /// How a label's loop ended.
@@ -68,24 +60,6 @@ impl Outcome {
     }
 }
 
-/// Buffers that one solve after another uses.
-#[derive(Debug, Default)]
-pub struct Workspace {
-    active: Vec<u32>,
-    gradient: Vec<f64>,
-    dual: Vec<f64>,
-    start: Vec<f64>,
-    signs: Vec<f64>,
-    bounds: Vec<f64>,
-    diagonal: Vec<f64>,
-    /// 0 where the variable can grow, else infinity.
-    grows: Vec<f64>,
-    /// 0 where the variable can shrink, else minus infinity.
-    shrinks: Vec<f64>,
-    /// Kernel rows restricted to the active instances, made when first used.
-    rows: Vec<Option<Box<[f64]>>>,
-}
-
 /// Solves one label from the feasible start `dual`, whose gradient `c K z - p` is in `gradient`. Both are brought to
 /// the point reached.
 pub fn solve_label(
@@ -93,252 +67,55 @@ pub fn solve_label(
     dual: &mut [f64],
     gradient: &mut [f64],
     limits: Limits,
-    workspace: &mut Workspace,
 ) -> Outcome {
-    let n = problem.kernel.instances();
-    let mut run = Run {
-        problem,
-        work: workspace,
-        all: true,
-    };
-    run.activate_all(dual, gradient);
+    let (kernel, scale) = (problem.kernel, problem.scale);
+    let diagonal = kernel.diagonal();
+    let bounds = |i: usize| bounds(problem.signs[i], problem.bounds[i]);
+    let within = |inside: bool, otherwise: f64| if inside { 0.0 } else { otherwise };
+    // 0 where a variable can grow, or shrink, else a number that keeps it from being chosen.
+    let mut grows: Vec<f64> = (0..dual.len())
+        .map(|i| within(dual[i] < bounds(i).1, f64::INFINITY))
+        .collect();
+    let mut shrinks: Vec<f64> = (0..dual.len())
+        .map(|i| within(dual[i] > bounds(i).0, f64::NEG_INFINITY))
+        .collect();
     let mut steps = 0;
-    let mut until_shrinking = SHRINKING_PERIOD.min(n.max(1));
-    let mut first = largest(&run.work.gradient, &run.work.shrinks);
+    let mut first = largest(gradient, &shrinks);
     loop {
-        let (up, second) = run.partner(&first);
         let low = first.value;
-        let optimal = second.is_none() || low - up <= limits.tolerance;
-        if optimal || steps >= limits.steps {
-            let all = run.all;
-            run.write_back(dual, gradient);
-            if all || !optimal && steps >= limits.steps {
-                let (low, up) = if all {
-                    (low, up)
-                } else {
-                    run.extremes(dual, gradient)
-                };
-                repair(problem, dual);
-                return Outcome { steps, low, up };
-            }
-            run.activate_all(dual, gradient);
-            first = largest(&run.work.gradient, &run.work.shrinks);
-            until_shrinking = SHRINKING_PERIOD.min(n);
-            continue;
+        let (mut up, mut pair) = (f64::INFINITY, None);
+        if let Some(j) = first.index {
+            let row = kernel.row(j);
+            let scan = best_partner(gradient, &grows, diagonal, &row, (low, diagonal[j], scale));
+            (up, pair) = (scan.up, scan.index.map(|k| (j, row, k)));
         }
-        let Some((j, k)) = second else { continue };
-        steps += 1;
-        first = run.step(j, k);
-        until_shrinking -= 1;
-        if until_shrinking == 0 {
-            until_shrinking = SHRINKING_PERIOD.min(n);
-            if limits.shrinking && run.leave_out(low, up, dual, gradient) {
-                first = largest(&run.work.gradient, &run.work.shrinks);
-            }
-        }
-    }
-}
-
-struct Run<'a, 'b> {
-    problem: &'a LabelProblem<'a>,
-    work: &'b mut Workspace,
-    /// Whether every instance is active.
-    all: bool,
-}
-
-impl<'a> Run<'a, '_> {
-    /// Of the active instance at position `j`.
-    fn bounds(&self, j: usize) -> (f64, f64) {
-        bounds(self.work.signs[j], self.work.bounds[j])
-    }
-
-    fn activate_all(&mut self, dual: &[f64], gradient: &[f64]) {
-        let n = dual.len();
-        self.all = true;
-        self.work.active.clear();
-        memory::extend(&mut self.work.active, Purpose::Rows, 0..n as u32);
-        self.fill(dual, gradient);
-    }
-
-    /// Gathers what belongs to the active instances.
-    fn fill(&mut self, dual: &[f64], gradient: &[f64]) {
-        let problem = self.problem;
-        let work = &mut *self.work;
-        let gather = |target: &mut Vec<f64>, source: &[f64]| {
-            target.clear();
-            memory::reserve(target, work.active.len(), Purpose::Rows);
-            target.extend(work.active.iter().map(|&i| source[i as usize]));
+        let pair = pair.filter(|_| low - up > limits.tolerance && steps < limits.steps);
+        let Some((j, row_j, k)) = pair else {
+            repair(problem, dual);
+            return Outcome { steps, low, up };
         };
-        gather(&mut work.gradient, gradient);
-        gather(&mut work.dual, dual);
-        gather(&mut work.signs, problem.signs);
-        gather(&mut work.bounds, problem.bounds);
-        gather(&mut work.diagonal, problem.kernel.diagonal());
-        memory::reserve(&mut work.start, work.dual.len(), Purpose::Rows);
-        work.start.clone_from(&work.dual);
-        work.rows.clear();
-        work.grows.clear();
-        work.shrinks.clear();
-        memory::reserve(&mut work.grows, work.active.len(), Purpose::Rows);
-        memory::reserve(&mut work.shrinks, work.active.len(), Purpose::Rows);
-        for ((&z, &sign), &bound) in work.dual.iter().zip(&work.signs).zip(&work.bounds) {
-            let (lower, upper) = bounds(sign, bound);
-            work.grows.push(if z < upper { 0.0 } else { f64::INFINITY });
-            work.shrinks
-                .push(if z > lower { 0.0 } else { f64::NEG_INFINITY });
-        }
-        if !self.all {
-            memory::resize(&mut work.rows, work.active.len(), None, Purpose::Rows);
-        }
-    }
-
-    /// The kernel row of the active instance at position `j`; when instances are left out it is kept in `rows`.
-    fn row(&mut self, j: usize) -> Option<Row<'a>> {
-        let instance = self.work.active[j] as usize;
-        if self.all {
-            return Some(self.problem.kernel.row(instance));
-        }
-        if self.work.rows[j].is_none() {
-            let whole = self.problem.kernel.row(instance);
-            let restricted = self.work.active.iter().map(|&i| whole[i as usize]);
-            let restricted = memory::collected(restricted, Purpose::KernelRows).into_boxed_slice();
-            self.work.rows[j] = Some(restricted);
-        }
-        None
-    }
-
-    fn slice<'c>(&'c self, row: &'c Option<Row<'a>>, j: usize) -> &'c [f64] {
-        match (row, self.work.rows.get(j)) {
-            (Some(row), _) => row,
-            (None, Some(Some(row))) => row,
-            (None, _) => &[],
-        }
-    }
-
-    /// `F_up`, and the first instance with the best second one where there is a pair.
-    fn partner(&mut self, first: &Largest) -> (f64, Option<(usize, usize)>) {
-        let Some(j) = first.index else {
-            return (f64::INFINITY, None);
-        };
-        let row = self.row(j);
-        let scan = best_partner(
-            &self.work.gradient,
-            &self.work.grows,
-            &self.work.diagonal,
-            self.slice(&row, j),
-            (first.value, self.work.diagonal[j], self.problem.scale),
-        );
-        (scan.up, scan.index.map(|k| (j, k)))
-    }
-
-    /// Moves the pair `(j, k)` by (35) or (37); the next candidate for `j`.
-    fn step(&mut self, j: usize, k: usize) -> Largest {
-        let (row_j, row_k) = (self.row(j), self.row(k));
-        let scale = self.problem.scale;
-        let (lower, _) = self.bounds(j);
-        let (_, upper) = self.bounds(k);
-        let work = &mut *self.work;
-        let (row_j, row_k) = match (&row_j, &row_k) {
-            (Some(row_j), Some(row_k)) => (&**row_j, &**row_k),
-            _ => (
-                work.rows[j].as_deref().unwrap_or(&[]),
-                work.rows[k].as_deref().unwrap_or(&[]),
-            ),
-        };
-        let curvature = scale * (work.diagonal[j] + work.diagonal[k] - 2.0 * row_j[k]);
-        let slope = work.gradient[j] - work.gradient[k];
-        let wanted = slope / curvature.max(SMALLEST_CURVATURE);
-        let (room_j, room_k) = (work.dual[j] - lower, upper - work.dual[k]);
-        let move_ = wanted.min(room_j).min(room_k);
-        // A variable that reaches its bound is set to it: the sets A and B compare exactly.
-        work.dual[j] = if move_ == room_j {
+        let row_k = kernel.row(k);
+        // The pair moves by (35) or (37). A variable that reaches its bound is set to it: the sets A and B compare exactly.
+        let (lower, upper) = (bounds(j).0, bounds(k).1);
+        let curvature = scale * (diagonal[j] + diagonal[k] - 2.0 * row_j[k]);
+        let wanted = (gradient[j] - gradient[k]) / curvature.max(SMALLEST_CURVATURE);
+        let (room_j, room_k) = (dual[j] - lower, upper - dual[k]);
+        let step = wanted.min(room_j).min(room_k);
+        dual[j] = if step == room_j {
             lower
         } else {
-            work.dual[j] - move_
+            dual[j] - step
         };
-        work.dual[k] = if move_ == room_k {
+        dual[k] = if step == room_k {
             upper
         } else {
-            work.dual[k] + move_
+            dual[k] + step
         };
-        work.shrinks[j] = if work.dual[j] > lower {
-            0.0
-        } else {
-            f64::NEG_INFINITY
-        };
-        work.grows[k] = if work.dual[k] < upper {
-            0.0
-        } else {
-            f64::INFINITY
-        };
-        work.grows[j] = 0.0;
-        work.shrinks[k] = 0.0;
-        advance(
-            &mut work.gradient,
-            row_j,
-            row_k,
-            scale * move_,
-            &work.shrinks,
-        )
-    }
-
-    /// Puts the active part back, and brings the gradient of the others up to date.
-    fn write_back(&mut self, dual: &mut [f64], gradient: &mut [f64]) {
-        let work = &*self.work;
-        if !self.all {
-            let mut left_out = memory::filled(true, dual.len(), Purpose::Rows);
-            for &i in &work.active {
-                left_out[i as usize] = false;
-            }
-            let left_out = memory::collected(
-                (0..dual.len() as u32).filter(|&i| left_out[i as usize]),
-                Purpose::Rows,
-            );
-            for (position, &i) in work.active.iter().enumerate() {
-                let change = self.problem.scale * (work.dual[position] - work.start[position]);
-                if change != 0.0 {
-                    let row = self.problem.kernel.row(i as usize);
-                    for &other in &left_out {
-                        gradient[other as usize] += change * row[other as usize];
-                    }
-                }
-            }
-        }
-        for (position, &i) in work.active.iter().enumerate() {
-            dual[i as usize] = work.dual[position];
-            gradient[i as usize] = work.gradient[position];
-        }
-    }
-
-    /// Leaves out the active instances at a bound that no violating pair can contain; whether any.
-    fn leave_out(&mut self, low: f64, up: f64, dual: &mut [f64], gradient: &mut [f64]) -> bool {
-        let work = &*self.work;
-        let stays = |t: usize| {
-            let f = work.gradient[t];
-            let only_shrinks = work.grows[t] > 0.0;
-            let only_grows = work.shrinks[t] < 0.0;
-            !(only_shrinks && f < up || only_grows && f > low)
-        };
-        let remaining = (0..work.active.len()).filter(|&t| stays(t)).count();
-        if remaining as f64 > SHRINKING_SHARE * work.active.len() as f64 {
-            return false;
-        }
-        let active = memory::collected(
-            (0..work.active.len())
-                .filter(|&t| stays(t))
-                .map(|t| work.active[t]),
-            Purpose::Rows,
-        );
-        self.write_back(dual, gradient);
-        self.work.active = active;
-        self.all = false;
-        self.fill(dual, gradient);
-        true
-    }
-
-    /// `F_low` and `F_up` over all instances.
-    fn extremes(&self, dual: &[f64], gradient: &[f64]) -> (f64, f64) {
-        extremes(self.problem.signs, self.problem.bounds, dual, gradient)
+        (grows[j], shrinks[k]) = (0.0, 0.0);
+        shrinks[j] = within(dual[j] > lower, f64::NEG_INFINITY);
+        grows[k] = within(dual[k] < upper, f64::INFINITY);
+        first = advance(gradient, &row_j, &row_k, scale * step, &shrinks);
+        steps += 1;
     }
 }
 
@@ -349,22 +126,6 @@ fn bounds(sign: f64, bound: f64) -> (f64, f64) {
     } else {
         (-bound, 0.0)
     }
-}
-
-/// `(F_low, F_up)` of a label.
-pub fn extremes(signs: &[f64], largest: &[f64], dual: &[f64], gradient: &[f64]) -> (f64, f64) {
-    let (mut low, mut up) = (f64::NEG_INFINITY, f64::INFINITY);
-    let boxes = signs.iter().zip(largest);
-    for ((&z, &f), (&sign, &bound)) in dual.iter().zip(gradient).zip(boxes) {
-        let (lower, upper) = bounds(sign, bound);
-        if z > lower {
-            low = low.max(f);
-        }
-        if z < upper {
-            up = up.min(f);
-        }
-    }
-    (low, up)
 }
 
 /// Takes the rounding errors of many steps out of `sum z`, at variables that have room for them.
@@ -620,10 +381,9 @@ mod tests {
         };
         let mut dual = vec![0.0; data.n];
         let mut f: Vec<f64> = data.target.iter().map(|p| -p).collect();
-        let mut workspace = Workspace::default();
-        let mut outcome = solve_label(&problem, &mut dual, &mut f, limits, &mut workspace);
+        let mut outcome = solve_label(&problem, &mut dual, &mut f, limits);
         for _ in 1..calls {
-            outcome = solve_label(&problem, &mut dual, &mut f, limits, &mut workspace);
+            outcome = solve_label(&problem, &mut dual, &mut f, limits);
         }
         for (a, b) in f.iter().zip(gradient(data, &dual)) {
             assert!((a - b).abs() < 1e-9);
@@ -631,36 +391,43 @@ mod tests {
         (dual, outcome)
     }
 
-    #[test]
-    fn the_optimality_conditions_hold_with_and_without_shrinking() {
-        for seed in 0..60 {
-            let data = data(
-                seed,
-                if seed % 3 == 0 {
-                    400
-                } else {
-                    5 + seed as usize
-                },
-            );
-            let mut values = Vec::new();
-            for shrinking in [true, false] {
-                let limits = Limits {
-                    tolerance: 1e-6,
-                    steps: 1_000_000,
-                    shrinking,
-                };
-                let (dual, outcome) = solve(&data, limits, 1);
-                assert!(dual.iter().sum::<f64>().abs() < 1e-15);
-                for (z, y) in dual.iter().zip(&data.signs) {
-                    assert!((0.0..=data.bounds[0]).contains(&(z * y)));
-                }
-                let (low, up) = extremes(&data.signs, &data.bounds, &dual, &gradient(&data, &dual));
-                assert!(low <= up + 1.1e-6, "seed {seed}");
-                assert!((outcome.low - low).abs() < 1e-9 && (outcome.up - up).abs() < 1e-9);
-                values.push(objective(&data, &dual));
+    /// `(F_low, F_up)` of a label.
+    fn extremes(signs: &[f64], largest: &[f64], dual: &[f64], gradient: &[f64]) -> (f64, f64) {
+        let (mut low, mut up) = (f64::NEG_INFINITY, f64::INFINITY);
+        let boxes = signs.iter().zip(largest);
+        for ((&z, &f), (&sign, &bound)) in dual.iter().zip(gradient).zip(boxes) {
+            let (lower, upper) = bounds(sign, bound);
+            if z > lower {
+                low = low.max(f);
             }
-            // Both violate the conditions by 1e-6 at most, and the sum of |z| is at most 1.
-            assert!((values[0] - values[1]).abs() < 1e-6, "seed {seed}");
+            if z < upper {
+                up = up.min(f);
+            }
+        }
+        (low, up)
+    }
+
+    #[test]
+    fn the_optimality_conditions_hold() {
+        for seed in 0..60 {
+            let n = if seed % 3 == 0 {
+                400
+            } else {
+                5 + seed as usize
+            };
+            let data = data(seed, n);
+            let limits = Limits {
+                tolerance: 1e-6,
+                steps: 1_000_000,
+            };
+            let (dual, outcome) = solve(&data, limits, 1);
+            assert!(dual.iter().sum::<f64>().abs() < 1e-15);
+            for (z, y) in dual.iter().zip(&data.signs) {
+                assert!((0.0..=data.bounds[0]).contains(&(z * y)));
+            }
+            let (low, up) = extremes(&data.signs, &data.bounds, &dual, &gradient(&data, &dual));
+            assert!(low <= up + 1.1e-6, "seed {seed}");
+            assert!((outcome.low - low).abs() < 1e-9 && (outcome.up - up).abs() < 1e-9);
         }
     }
 
@@ -670,7 +437,6 @@ mod tests {
         let whole = Limits {
             tolerance: 1e-8,
             steps: 1_000_000,
-            shrinking: true,
         };
         let parts = Limits { steps: 50, ..whole };
         let (a, b) = (solve(&data, whole, 1).0, solve(&data, parts, 400).0);
@@ -691,7 +457,6 @@ mod tests {
         let limits = Limits {
             tolerance: 1e-3,
             steps: 1000,
-            shrinking: true,
         };
         let (dual, _) = solve(&data, limits, 1);
         assert!(dual[..3].iter().all(|&z| z == 0.1));

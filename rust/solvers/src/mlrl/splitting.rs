@@ -113,29 +113,32 @@ pub fn splitting(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    split(problem, &Regulariser::TraceNorm, settings, threads, monitor)
+    settings.validate()?;
+    let begun = (Trace::default(), 0);
+    let regulariser = Regulariser::TraceNorm;
+    split(problem, &regulariser, settings, threads, monitor, begun)
 }
 
-/// The same for either regulariser.
+/// The same for either regulariser, after the rounds of another loop: their trace and pair steps.
 pub(super) fn split(
     problem: &Problem<'_>,
     regulariser: &Regulariser,
     settings: &Settings,
     threads: &Threads,
     monitor: &mut dyn Monitor,
+    (mut trace, mut steps): (Trace, usize),
 ) -> Result<Solution, SolverError> {
-    settings.validate()?;
-    let mut trace = Trace::default();
+    let before = trace.history.len();
     let mut state = State::new(problem);
     let mut patience = Patience::default();
-    let (mut rounds, mut steps) = (0, 0);
+    let mut rounds = 0;
     let (status, certified) = loop {
         rounds += 1;
-        let solved = state.solve_labels(problem, settings.shrinking, threads, monitor);
+        let solved = state.solve_labels(problem, threads, monitor);
         let round = state.follow(problem, regulariser)?;
         let objectives = state.best.objectives();
         let Values { primal, dual, .. } = objectives;
-        trace.record(rounds, primal, dual, problem.instances(), monitor);
+        trace.record(before + rounds, primal, dual, problem.instances(), monitor);
         let Some(made) = solved else {
             break (monitor.status(), None);
         };
@@ -146,7 +149,7 @@ pub(super) fn split(
         let floor = || rounding(problem, &state.best.dual, 1.0 / problem.lambda);
         let found = objectives.ending(settings.tolerance, floor);
         let stalled = patience.ends(&state, rounds);
-        let used_up = (rounds == settings.rounds).then_some(Status::MaxIterations);
+        let used_up = (before + rounds == settings.rounds).then_some(Status::MaxIterations);
         let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
         if found.is_some() || stalled || last.is_some() {
             let Some(point) = state.best.certify(problem, regulariser, threads, monitor)? else {
@@ -169,7 +172,7 @@ pub(super) fn split(
     };
     let Values { primal, dual, .. } = point.objectives;
     trace.amend(primal, dual);
-    let report = trace.report(status, rounds, primal, dual);
+    let report = trace.report(status, before + rounds, primal, dual);
     Ok(point.solution(state.best, steps, report))
 }
 
@@ -252,7 +255,6 @@ impl State {
     fn solve_labels(
         &mut self,
         problem: &Problem<'_>,
-        shrinking: bool,
         threads: &Threads,
         monitor: &mut dyn Monitor,
     ) -> Option<usize> {
@@ -271,9 +273,8 @@ impl State {
         // Margins are wrong by the tolerance, so the loss of each label is, and the gap is one of their sum.
         let loss = (self.best.primal / problem.labels() as f64).min(1.0);
         let tolerance = (self.accuracy * self.gap * loss).clamp(TIGHTEST, LOOSEST);
-        let rule = (tolerance, shrinking);
         let columns = &mut self.columns;
-        let solved = solve_all(problem, 1.0 / rho, rule, columns, threads, monitor);
+        let solved = solve_all(problem, 1.0 / rho, tolerance, columns, threads, monitor);
         for (label, column) in self.columns.iter().enumerate() {
             let range = label * n..(label + 1) * n;
             let parts = self.products[range.clone()].iter_mut();

@@ -74,11 +74,7 @@ fn covariance(seed: u64, q: usize) -> Vec<f64> {
 }
 
 fn gap_settings(tolerance: f64, rounds: usize) -> Settings {
-    Settings {
-        tolerance,
-        rounds,
-        shrinking: true,
-    }
+    Settings { tolerance, rounds }
 }
 
 /// The hinge loss by three plain loops.
