@@ -1,6 +1,5 @@
 //! From the solvers' types to Python objects.
 
-use multimargin_solvers::memory::{self, Purpose};
 use multimargin_solvers::report::Record;
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -22,7 +21,7 @@ pub fn matrix<T: Element>(
 pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArray2<f64>>> {
     let columns: [fn(&Record) -> f64; 4] =
         [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let mut values = memory::room(4 * history.len(), Purpose::Rows);
+    let mut values = Vec::with_capacity(4 * history.len());
     for column in columns {
         values.extend(history.iter().map(column));
     }

@@ -10,7 +10,7 @@ use multimargin_solvers::llsf::Rows;
 use multimargin_solvers::llsf::apg::{Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
 use multimargin_solvers::llsf::request::{Request, Solver, Targets};
-use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::memory;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -93,7 +93,7 @@ impl LabelFeaturesRequest<'_> {
             return Ok(Targets::Indicator(row_major("Y", indicator)?, q));
         };
         let correlation = shaped_matrix("sums", correlation, [q, d])?;
-        let correlation = memory::copied(correlation, Purpose::FeaturesByLabels);
+        let correlation = memory::copied(correlation);
         let squared_norms = squared_norms.as_slice()?.to_vec();
         let Some(scales) = &self.row_scales else {
             return Ok(Targets::Sums(correlation, squared_norms));
@@ -149,7 +149,7 @@ pub fn solve_label_features<'py>(
             basis: asked.basis.as_ref().map(eigenpairs).transpose()?,
             coupling_basis: asked.coupling_basis.as_ref().map(eigenpairs).transpose()?,
             solver: asked.solver()?,
-            start: start.map(|start| memory::copied(start, Purpose::FeaturesByLabels)),
+            start: start.map(memory::copied),
             settings: Settings {
                 tolerance: asked.tolerance,
                 max_epochs: asked.max_epochs,

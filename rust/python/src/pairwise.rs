@@ -8,7 +8,7 @@ use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::linalg::features::Features;
-use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::request::{
@@ -170,7 +170,7 @@ impl PairwiseRequest<'_> {
         };
         Ok(Setup {
             bias: self.bias()?,
-            start: start.map(|start| memory::copied(start, Purpose::RowsByLabels)),
+            start: start.map(memory::copied),
             start_bias,
             settings: Settings {
                 tolerance: self.tolerance,

@@ -10,7 +10,7 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
-use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::bcd::{self, Answer, Common, PartState, Proximal};
 use multimargin_solvers::pairwise::bias;
 use multimargin_solvers::pairwise::loss::Loss;
@@ -126,10 +126,10 @@ impl PartRequest<'_> {
         let dual_terms = match &self.dual_terms {
             Some(terms) => {
                 check_finite("dual_terms", terms.as_slice()?)?;
-                memory::copied(terms.as_slice()?, Purpose::Rows)
+                terms.as_slice()?.to_vec()
             }
             // Unknown until the rows have been visited.
-            None => memory::filled(f64::NEG_INFINITY, n, Purpose::Rows),
+            None => vec![f64::NEG_INFINITY; n],
         };
         let factors = [self.sigma, self.growth, self.tolerated, self.rho];
         for (name, values) in [
@@ -150,11 +150,10 @@ impl PartRequest<'_> {
                 rho: self.rho,
             },
             start: PartState {
-                dual: memory::copied(dual, Purpose::RowsByLabels),
+                dual: memory::copied(dual),
                 dual_terms,
             },
-            centre: optional_matrix("centre", self.centre.as_ref(), [n, q])?
-                .map(|centre| memory::copied(centre, Purpose::RowsByLabels)),
+            centre: optional_matrix("centre", self.centre.as_ref(), [n, q])?.map(memory::copied),
             tolerated: self.tolerated,
             epochs: self.epochs,
             settings: Settings {

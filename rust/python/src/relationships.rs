@@ -7,7 +7,7 @@ use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::kernel::gram::Kernel;
-use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::memory;
 use multimargin_solvers::mlrl::Settings;
 use multimargin_solvers::mlrl::request::{Request, Solver};
 use multimargin_solvers::parallel::threads::Threads;
@@ -135,10 +135,7 @@ pub fn solve_mlrl<'py>(
         let solution = monitor.answer(solution)?;
         let report = solution.report;
         let by_instance = |rows: &[f64]| {
-            let values = memory::collected(
-                (0..n * q).map(|at| rows[at % q * n + at / q]),
-                Purpose::RowsByLabels,
-            );
+            let values = memory::collected((0..n * q).map(|at| rows[at % q * n + at / q]));
             matrix(py, values, n, q)
         };
         Ok(RelationshipSolution {

@@ -10,7 +10,7 @@ use crate::monitor::PythonMonitor;
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
-use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::bcd::PartPoint;
 use multimargin_solvers::pairwise::bias::{self, Carried, Flow};
 use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, LinearSparse};
@@ -196,7 +196,7 @@ pub fn residual_flow<'py>(
         check_finite("sum", sum)?;
         let capacities = row_major("capacities", &capacities)?;
         check_finite("capacities", capacities)?;
-        let capacities = memory::copied(capacities, Purpose::LabelsByLabels);
+        let capacities = memory::copied(capacities);
         let mut monitor = PythonMonitor::new(None);
         let carried = py
             .detach(|| bias::residual_flow(sum, bands, capacities, &mut monitor))

@@ -9,7 +9,7 @@ use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
-use multimargin_solvers::memory::{self, Purpose};
+use multimargin_solvers::memory;
 use multimargin_solvers::rank_cvm::{self, Direction, Options, StopRule, WeightedPair};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -51,11 +51,11 @@ pub struct SimplexSolution {
 }
 
 fn pair_arrays(py: Python<'_>, pairs: &[WeightedPair]) -> PyResult<PairArrays> {
-    let mut indices = memory::room(3 * pairs.len(), Purpose::LabelPairs);
+    let mut indices = memory::room(3 * pairs.len());
     for pair in pairs {
         indices.extend([pair.instance, pair.relevant, pair.irrelevant]);
     }
-    let weights = memory::collected(pairs.iter().map(|pair| pair.weight), Purpose::LabelPairs);
+    let weights = memory::collected(pairs.iter().map(|pair| pair.weight));
     Ok((
         matrix(py, indices, pairs.len(), 3)?,
         weights.into_pyarray(py).unbind(),
@@ -126,7 +126,7 @@ impl SimplexRequest<'_> {
             irrelevant: pair[2],
             weight,
         });
-        Ok(memory::collected(pairs, Purpose::LabelPairs))
+        Ok(memory::collected(pairs))
     }
 
     fn options(&self) -> Options {

@@ -1,7 +1,7 @@
 //! Relevant, irrelevant and unknown labels of each instance.
 
 use crate::error::SolverError;
-use crate::memory::{self, Purpose};
+use crate::memory;
 
 /// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
 pub const UNKNOWN: u8 = 2;
@@ -81,9 +81,9 @@ impl Sets {
 
     /// Appends the set of the next instance; returns its size.
     fn push(&mut self, labels: impl Iterator<Item = u32>) -> usize {
-        memory::extend(&mut self.labels, Purpose::RowsByLabels, labels);
+        memory::extend(&mut self.labels, labels);
         let start = self.starts[self.starts.len() - 1];
-        memory::push(&mut self.starts, self.labels.len(), Purpose::Rows);
+        self.starts.push(self.labels.len());
         let set = &mut self.labels[start..];
         set.sort_unstable();
         set.len()
@@ -139,7 +139,7 @@ impl Labels {
             zero: false,
             relevant: Sets::new(),
             unknown: Sets::new(),
-            weights: memory::room(indicator.len() / q, Purpose::Rows),
+            weights: Vec::with_capacity(indicator.len() / q),
             relevant_weights: Vec::new(),
             top: usize::MAX,
         };
@@ -218,10 +218,7 @@ impl Labels {
             return Ok(self);
         }
         let labels = self.relevant.labels.iter();
-        self.relevant_weights = memory::collected(
-            labels.map(|&label| weights[label as usize]),
-            Purpose::RowsByLabels,
-        );
+        self.relevant_weights = memory::collected(labels.map(|&label| weights[label as usize]));
         Ok(self)
     }
 
@@ -290,7 +287,7 @@ impl Labels {
             zero,
             relevant: Sets::new(),
             unknown: Sets::new(),
-            weights: memory::room(self.instances(), Purpose::Rows),
+            weights: Vec::with_capacity(self.instances()),
             relevant_weights: Vec::new(),
             top: self.top,
         };
@@ -299,7 +296,6 @@ impl Labels {
             let kept = labels.filter(|(label, _)| position[**label as usize] != u32::MAX);
             memory::extend(
                 &mut restricted.relevant_weights,
-                Purpose::RowsByLabels,
                 kept.map(|(_, &weight)| weight),
             );
         }

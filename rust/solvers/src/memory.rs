@@ -1,4 +1,4 @@
-//! Arrays whose size grows with the problem: no memory for one unwinds with [`OutOfMemory`] instead of ending the
+//! Matrices whose size grows with the problem (rows by rows, rows by labels, features by labels): no memory for one unwinds with [`OutOfMemory`] instead of ending the
 //! process, as a failed allocation of `Vec` does.
 //!
 //! The payload of the unwinding is what `std` would use for `-Z oom=panic`: a value of a known type. Whoever calls the
@@ -10,31 +10,17 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What an array holds, for the message when there is no memory for it.
+/// What an array holds, where the advice depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A kernel matrix.
     KernelMatrix,
     /// Rows of a kernel matrix that are kept.
     KernelRows,
-    /// A number for each row and label.
-    RowsByLabels,
-    /// A number for each feature and label.
-    FeaturesByLabels,
-    /// A number for each pair of features.
-    FeaturesByFeatures,
-    /// A number for each pair of labels.
-    LabelsByLabels,
-    /// The features in another order or precision.
-    Features,
     /// A number for each pair of labels of a row.
     LabelPairs,
-    /// The linear programme of the Frank-Wolfe method.
-    Network,
-    /// A number for each row.
-    Rows,
-    /// A number for each feature.
-    Columns,
+    /// A number for each row, feature or label and each label or feature.
+    Matrix,
 }
 
 impl Purpose {
@@ -46,32 +32,14 @@ impl Purpose {
                 "a smaller cache_size, which computes its rows when they are needed, or fewer rows",
             ),
             Self::KernelRows => ("rows of the kernel matrix", "a smaller cache_size"),
-            Self::RowsByLabels => (
-                "an array of rows by labels",
-                "fewer rows or labels, or a smaller cache_size",
-            ),
-            Self::FeaturesByLabels => {
-                ("an array of features by labels", "fewer features or labels")
-            }
-            Self::FeaturesByFeatures => (
-                "an array of features by features",
-                "fewer features, or another solver",
-            ),
-            Self::LabelsByLabels => ("an array of labels by labels", "fewer labels"),
-            Self::Features => (
-                "a copy of the features",
-                "fewer rows or features, or a smaller cache_size",
-            ),
             Self::LabelPairs => (
                 "a dual variable for each pair of labels",
                 "solver='bcd', which stores none, or fewer rows",
             ),
-            Self::Network => (
-                "the linear programme of the Frank-Wolfe method",
-                "solver='bcd', or fewer rows",
+            Self::Matrix => (
+                "a matrix",
+                "fewer rows, features or labels, or a smaller cache_size",
             ),
-            Self::Rows => ("an array of one number a row", "fewer rows"),
-            Self::Columns => ("an array of one number a feature", "fewer features"),
         }
     }
 }
@@ -153,18 +121,19 @@ fn fallibly<R>(allocate: impl FnOnce() -> R) -> R {
 /// Room for `length` values.
 ///
 /// # Panics
-/// Unwinds with [`OutOfMemory`] when there is no memory for them.
-pub fn room<T>(length: usize, purpose: Purpose) -> Vec<T> {
+/// Unwinds with [`OutOfMemory`] when there is no memory for them, as all that follow.
+pub fn room<T>(length: usize) -> Vec<T> {
     let mut values = Vec::new();
-    reserve(&mut values, length, purpose);
+    reserve(&mut values, length);
     values
 }
 
 /// Makes room for `additional` further values.
-///
-/// # Panics
-/// As [`room`].
-pub fn reserve<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
+pub fn reserve<T>(values: &mut Vec<T>, additional: usize) {
+    reserve_for(values, additional, Purpose::Matrix);
+}
+
+fn reserve_for<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
     let wanted = values.len().saturating_add(additional);
     if wanted > values.capacity() && fallibly(|| values.try_reserve_exact(additional)).is_err() {
         let bytes = wanted.saturating_mul(size_of::<T>());
@@ -173,10 +142,12 @@ pub fn reserve<T>(values: &mut Vec<T>, additional: usize, purpose: Purpose) {
 }
 
 /// `length` zeros. Fresh pages of the system are zero already, and are not touched.
-///
-/// # Panics
-/// As [`room`].
-pub fn zeros(length: usize, purpose: Purpose) -> Vec<f64> {
+pub fn zeros(length: usize) -> Vec<f64> {
+    zeros_for(length, Purpose::Matrix)
+}
+
+/// The same, with advice of its own.
+pub fn zeros_for(length: usize, purpose: Purpose) -> Vec<f64> {
     if length == 0 {
         return Vec::new();
     }
@@ -194,87 +165,65 @@ pub fn zeros(length: usize, purpose: Purpose) -> Vec<f64> {
 }
 
 /// `rows * columns` zeros.
-///
-/// # Panics
-/// As [`room`], also when the product overflows.
-pub fn matrix(rows: usize, columns: usize, purpose: Purpose) -> Vec<f64> {
-    zeros(rows.saturating_mul(columns), purpose)
+pub fn matrix(rows: usize, columns: usize) -> Vec<f64> {
+    zeros(rows.saturating_mul(columns))
 }
 
 /// `length` times the same value.
-///
-/// # Panics
-/// As [`room`].
-pub fn filled<T: Clone>(value: T, length: usize, purpose: Purpose) -> Vec<T> {
-    let mut values = room(length, purpose);
+pub fn filled<T: Clone>(value: T, length: usize) -> Vec<T> {
+    let mut values = room(length);
     values.resize(length, value);
     values
 }
 
 /// Makes a buffer `length` long, with the given value in what is new.
-///
-/// # Panics
-/// As [`room`].
-pub fn resize<T: Clone>(values: &mut Vec<T>, length: usize, value: T, purpose: Purpose) {
-    reserve(values, length.saturating_sub(values.len()), purpose);
+pub fn resize<T: Clone>(values: &mut Vec<T>, length: usize, value: T) {
+    reserve(values, length.saturating_sub(values.len()));
     values.resize(length, value);
 }
 
 /// A copy.
-///
-/// # Panics
-/// As [`room`].
-pub fn copied<T: Clone>(values: &[T], purpose: Purpose) -> Vec<T> {
-    let mut copy = room(values.len(), purpose);
+pub fn copied<T: Clone>(values: &[T]) -> Vec<T> {
+    let mut copy = room(values.len());
     copy.extend_from_slice(values);
     copy
 }
 
 /// What an iterator yields: for those that know their length, in one allocation.
-///
-/// # Panics
-/// As [`room`].
-pub fn collected<T>(values: impl IntoIterator<Item = T>, purpose: Purpose) -> Vec<T> {
+pub fn collected<T>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let values = values.into_iter();
     let (least, most) = values.size_hint();
-    let mut collection = room(least, purpose);
+    let mut collection = room(least);
     if most == Some(least) {
         // There is room for all of them: no check for each.
         collection.extend(values);
     } else {
-        extend(&mut collection, purpose, values);
+        extend(&mut collection, values);
     }
     collection
 }
 
 /// Appends a value to a list that grows.
-///
-/// # Panics
-/// As [`room`].
-pub fn push<T>(values: &mut Vec<T>, value: T, purpose: Purpose) {
+pub fn push<T>(values: &mut Vec<T>, value: T) {
     if values.len() == values.capacity() {
-        reserve(values, values.len().max(4), purpose);
+        reserve(values, values.len().max(4));
     }
     values.push(value);
 }
 
 /// Appends what an iterator yields.
-///
-/// # Panics
-/// As [`room`].
-pub fn extend<T>(values: &mut Vec<T>, purpose: Purpose, more: impl IntoIterator<Item = T>) {
+pub fn extend<T>(values: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for value in more {
-        push(values, value, purpose);
+        push(values, value);
     }
 }
 
 /// Unwinds unless `bytes` could be allocated now: before a library allocates them, whose failure would end the process.
-///
-/// # Panics
-/// As [`room`].
 pub fn probe(bytes: usize, purpose: Purpose) {
+    let mut unused: Vec<u8> = Vec::new();
+    reserve_for(&mut unused, bytes, purpose);
     // Unused memory would be optimised away, and the question with it.
-    drop(black_box(room::<u8>(bytes, purpose)));
+    drop(black_box(unused));
 }
 
 #[cfg(test)]
@@ -293,24 +242,22 @@ mod tests {
 
     #[test]
     fn an_array_that_does_not_fit_is_an_error_with_its_size_and_advice() {
-        let purpose = Purpose::KernelMatrix;
-        let tries: [fn(usize); 6] = [
-            |n| drop(black_box(zeros(n, Purpose::KernelMatrix))),
-            |n| drop(black_box(matrix(n, n, Purpose::KernelMatrix))),
-            |n| drop(black_box(filled(1.0, n, Purpose::KernelMatrix))),
-            |n| drop(black_box(room::<f64>(n, Purpose::KernelMatrix))),
-            |n| resize(black_box(&mut vec![1.0]), n, 0.0, Purpose::KernelMatrix),
-            |n| probe(8 * n, Purpose::KernelMatrix),
+        let tries: [fn(usize); 5] = [
+            |n| drop(black_box(zeros(n))),
+            |n| drop(black_box(matrix(n, n))),
+            |n| drop(black_box(filled(1.0, n))),
+            |n| resize(black_box(&mut vec![1.0]), n, 0.0),
+            |n| probe(8 * n, Purpose::Matrix),
         ];
         for too_large in tries {
             let error = memory(catch(|| too_large(TOO_LARGE)));
-            assert_eq!(error.purpose, purpose);
+            assert_eq!(error.purpose, Purpose::Matrix);
             assert!(error.bytes >= TOO_LARGE);
             assert!(!may_fail());
         }
         let error = OutOfMemory {
             bytes: 28_800_000_000,
-            purpose,
+            purpose: Purpose::KernelMatrix,
         };
         assert!(
             error
@@ -322,18 +269,17 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_standard_library() {
-        let purpose = Purpose::Rows;
-        assert_eq!(zeros(0, purpose), Vec::<f64>::new());
-        assert_eq!(zeros(3, purpose), vec![0.0; 3]);
-        assert_eq!(matrix(2, 3, purpose), vec![0.0; 6]);
-        assert_eq!(filled(7_u32, 3, purpose), vec![7; 3]);
-        assert_eq!(copied(&[1, 2], purpose), vec![1, 2]);
+        assert_eq!(zeros(0), Vec::<f64>::new());
+        assert_eq!(zeros(3), vec![0.0; 3]);
+        assert_eq!(matrix(2, 3), vec![0.0; 6]);
+        assert_eq!(filled(7_u32, 3), vec![7; 3]);
+        assert_eq!(copied(&[1, 2]), vec![1, 2]);
         assert_eq!(
-            collected((0..100).filter(|i| i % 3 == 0), purpose),
+            collected((0..100).filter(|i| i % 3 == 0)),
             (0..100).step_by(3).collect::<Vec<_>>()
         );
         let mut buffer = vec![1];
-        resize(&mut buffer, 3, 5, purpose);
+        resize(&mut buffer, 3, 5);
         assert_eq!(buffer, vec![1, 5, 5]);
     }
 
@@ -343,11 +289,9 @@ mod tests {
             let threads = Threads::new(3);
             let mut data = vec![0; 64];
             let error = memory(catch(|| {
-                threads.for_each_chunk(&mut data, 1, |_, _| {
-                    drop(black_box(zeros(TOO_LARGE, Purpose::Rows)))
-                });
+                threads.for_each_chunk(&mut data, 1, |_, _| drop(black_box(zeros(TOO_LARGE))));
             }));
-            assert_eq!(error.purpose, Purpose::Rows);
+            assert_eq!(error.bytes, 8 * TOO_LARGE);
         }
     }
 

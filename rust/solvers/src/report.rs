@@ -3,7 +3,6 @@
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
-use crate::memory::{self, Purpose};
 use std::time::{Duration, Instant};
 
 /// Why a loop ended.
@@ -244,7 +243,7 @@ impl Trace {
             active,
         };
         monitor.epoch(&record);
-        memory::push(&mut self.history, record, Purpose::Rows);
+        self.history.push(record);
     }
 
     /// Replaces the objectives of the last record by those of the returned point.
@@ -312,7 +311,7 @@ impl<R: Rows> Solution<R> {
     pub fn interrupted(labels: &Labels) -> Self {
         let (n, q) = (labels.instances(), labels.count());
         Self {
-            dual: R::zeros(n, q, Purpose::RowsByLabels),
+            dual: R::zeros(n, q),
             bias: vec![0.0; q],
             report: Report {
                 status: Status::Interrupted,

@@ -99,7 +99,7 @@ pub(crate) fn slab_chunks(operations_a_chunk: usize) -> usize {
 pub(crate) fn with_scratch<R>(length: usize, work: impl FnOnce(&mut [f64]) -> R) -> R {
     SCRATCH.with_borrow_mut(|scratch| {
         if scratch.len() < length {
-            memory::resize(scratch, length, 0.0, Purpose::KernelRows);
+            memory::resize(scratch, length, 0.0);
         }
         work(&mut scratch[..length])
     })
@@ -114,7 +114,7 @@ pub(crate) fn stored_product(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Option<Vec<f64>> {
-    let mut result = memory::matrix(n, q, Purpose::RowsByLabels);
+    let mut result = memory::matrix(n, q);
     let slab = slab_chunks(ROWS * n * q) * ROWS;
     for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
         if monitor.interrupted() {
@@ -218,7 +218,7 @@ impl<'a> Gram<'a> {
             kernel,
             left: features,
             right: features,
-            left_norms: memory::copied(&norms, Purpose::Rows),
+            left_norms: norms.to_vec(),
             largest_norm: norms.iter().copied().fold(0.0, f64::max),
             right_norms: norms,
             right_columns: columns_of(&features),
@@ -244,7 +244,7 @@ impl<'a> Gram<'a> {
     /// `k(x_i, x_i)` of every left row.
     pub fn diagonal(&self) -> Vec<f64> {
         if let Kernel::Rbf { .. } = self.kernel {
-            return memory::filled(1.0, self.rows(), Purpose::Rows);
+            return vec![1.0; self.rows()];
         }
         let mut diagonal = self.left.squared_norms();
         self.apply(&mut diagonal, 0.0, &[]);
@@ -272,7 +272,7 @@ impl<'a> Gram<'a> {
                 if sum - 2.0 * product <= CANCELLED * sum {
                     let distance = self.left.squared_distance(i as usize, &self.right, j);
                     let value = (-gamma * distance).exp();
-                    memory::push(&mut near, (place, value), Purpose::KernelRows);
+                    memory::push(&mut near, (place, value));
                 }
             }
         }
@@ -430,7 +430,10 @@ impl<'a> Gram<'a> {
 
     /// The whole matrix, row-major `rows x columns`; `None` when interrupted.
     pub fn matrix(&self, threads: &Threads, monitor: &mut dyn Monitor) -> Option<Vec<f64>> {
-        let mut matrix = memory::matrix(self.rows(), self.columns(), Purpose::KernelMatrix);
+        let mut matrix = memory::zeros_for(
+            self.rows().saturating_mul(self.columns()),
+            Purpose::KernelMatrix,
+        );
         self.matrix_into(&mut matrix, threads, monitor)
             .then_some(matrix)
     }
@@ -474,7 +477,7 @@ impl<'a> Gram<'a> {
         monitor: &mut dyn Monitor,
     ) -> Option<Vec<f64>> {
         let (n, m) = (self.rows(), self.columns());
-        let mut result = memory::matrix(n, q, Purpose::RowsByLabels);
+        let mut result = memory::matrix(n, q);
         let slab = slab_chunks(ROWS * m * (self.features() + q + 8)) * ROWS;
         for (index, slab_rows) in result.chunks_mut((slab * q).max(1)).enumerate() {
             if monitor.interrupted() {

@@ -66,7 +66,7 @@ impl<'a> KernelRows<'a> {
             });
         }
         Ok(Self {
-            diagonal: memory::collected((0..n).map(|i| matrix[i * n + i]), Purpose::Rows),
+            diagonal: (0..n).map(|i| matrix[i * n + i]).collect(),
             source: Source::Stored(matrix),
         })
     }
@@ -76,8 +76,8 @@ impl<'a> KernelRows<'a> {
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
         let n = gram.rows();
         let cache = Cache {
-            rows: memory::filled(None, n, Purpose::Rows),
-            used: memory::filled(0, n, Purpose::Rows),
+            rows: vec![None; n],
+            used: vec![0; n],
             clock: 0,
             stored: 0,
             // Below two rows a pair step would compute both of its rows again and again.
@@ -119,7 +119,7 @@ impl<'a> KernelRows<'a> {
                     return Row::Shared(row);
                 }
                 // Computed without the lock: another thread may compute the same row, with the same result.
-                let mut row = memory::zeros(n, Purpose::KernelRows);
+                let mut row = memory::zeros_for(n, Purpose::KernelRows);
                 gram.rows_into(&[i as u32], &mut row);
                 row[i] = self.diagonal[i];
                 memory::probe(8 * n, Purpose::KernelRows);

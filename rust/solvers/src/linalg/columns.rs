@@ -1,7 +1,7 @@
 //! Sparse features by columns, for the inner products of their rows with others.
 
 use crate::linalg::features::Sparse;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use std::ops::Range;
 
 /// Fewest rows of a group.
@@ -31,7 +31,7 @@ impl Columns {
         let most = matrix.nonzeros() / d.max(1) + 1;
         let group = GROUP.max(n.div_ceil(most).next_multiple_of(GROUP));
         let groups = n.div_ceil(group).max(1);
-        let mut starts = memory::filled(0, d * groups + 1, Purpose::Features);
+        let mut starts = memory::filled(0, d * groups + 1);
         for i in 0..n {
             for &f in matrix.row(i).0 {
                 starts[f as usize * groups + i / group + 1] += 1;
@@ -40,11 +40,10 @@ impl Columns {
         for k in 0..d * groups {
             starts[k + 1] += starts[k];
         }
-        let mut next: Vec<u32> =
-            memory::collected(starts.iter().copied().step_by(groups), Purpose::Features);
-        let mut rows = memory::filled(0, matrix.nonzeros(), Purpose::Features);
-        let mut values = memory::zeros(matrix.nonzeros(), Purpose::Features);
-        let mut positions = memory::room(matrix.nonzeros(), Purpose::Features);
+        let mut next: Vec<u32> = memory::collected(starts.iter().copied().step_by(groups));
+        let mut rows = memory::filled(0, matrix.nonzeros());
+        let mut values = memory::zeros(matrix.nonzeros());
+        let mut positions = memory::room(matrix.nonzeros());
         for i in 0..n {
             let (indices, row_values) = matrix.row(i);
             for (&f, &value) in indices.iter().zip(row_values) {

@@ -2,7 +2,7 @@
 
 use crate::error::SolverError;
 use crate::linalg::vector::{combine_rows, dot};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use std::ops::Range;
 
 /// A dense row-major matrix.
@@ -56,7 +56,7 @@ impl<'a> Dense<'a> {
     /// Copies the chosen rows, one below the other.
     pub fn gather(&self, rows: &[u32], panel: &mut Vec<f64>) {
         panel.clear();
-        memory::reserve(panel, rows.len() * self.columns, Purpose::Features);
+        memory::reserve(panel, rows.len() * self.columns);
         for &i in rows {
             panel.extend_from_slice(self.row(i as usize));
         }
@@ -247,6 +247,6 @@ impl Features<'_> {
             Self::Dense(x) => dot(x.row(i), x.row(i)),
             Self::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
         });
-        memory::collected(norms, Purpose::Rows)
+        norms.collect()
     }
 }

@@ -3,7 +3,7 @@
 //! storage changes no bit of a result.
 
 use super::vector::{add_rows, axpy, combine_rows};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use std::ops::Range;
 
 /// A row's change that touches fewer than one in so many of its numbers is added one by one.
@@ -33,13 +33,13 @@ pub trait Rows: Send + Sync + Sized {
     type Entry: Send;
 
     /// A matrix of zeros.
-    fn zeros(rows: usize, width: usize, purpose: Purpose) -> Self;
+    fn zeros(rows: usize, width: usize) -> Self;
 
     /// Stores a dense row-major matrix.
     fn of_dense(values: Vec<f64>, width: usize) -> Self;
 
     /// Another matrix of the same numbers.
-    fn copied(&self, purpose: Purpose) -> Self;
+    fn copied(&self) -> Self;
 
     /// The numbers of some consecutive rows, row-major; in `buffer` where they are not stored like that.
     fn rows<'a>(&'a self, rows: Range<usize>, width: usize, buffer: &'a mut Vec<f64>) -> &'a [f64];
@@ -62,7 +62,7 @@ pub trait Rows: Send + Sync + Sized {
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]);
 
     /// Sets some rows to 0. Returns what they were.
-    fn take(&mut self, rows: Range<usize>, width: usize, purpose: Purpose) -> Self;
+    fn take(&mut self, rows: Range<usize>, width: usize) -> Self;
 
     /// Puts rows back that were taken.
     fn put(&mut self, first: usize, width: usize, rows: Self);
@@ -77,16 +77,16 @@ pub trait Rows: Send + Sync + Sized {
 impl Rows for Vec<f64> {
     type Entry = f64;
 
-    fn zeros(rows: usize, width: usize, purpose: Purpose) -> Self {
-        memory::matrix(rows, width, purpose)
+    fn zeros(rows: usize, width: usize) -> Self {
+        memory::matrix(rows, width)
     }
 
     fn of_dense(values: Vec<f64>, _width: usize) -> Self {
         values
     }
 
-    fn copied(&self, purpose: Purpose) -> Self {
-        memory::copied(self, purpose)
+    fn copied(&self) -> Self {
+        memory::copied(self)
     }
 
     fn rows<'a>(&'a self, rows: Range<usize>, width: usize, _: &'a mut Vec<f64>) -> &'a [f64] {
@@ -101,9 +101,9 @@ impl Rows for Vec<f64> {
         combine_rows(rows, values, self, out);
     }
 
-    fn take(&mut self, rows: Range<usize>, width: usize, purpose: Purpose) -> Self {
+    fn take(&mut self, rows: Range<usize>, width: usize) -> Self {
         let rows = &mut self[rows.start * width..rows.end * width];
-        let taken = memory::copied(rows, purpose);
+        let taken = memory::copied(rows);
         rows.fill(0.0);
         taken
     }
@@ -157,22 +157,19 @@ impl CompactRow {
     fn of(row: &[f64]) -> Self {
         let count = row.iter().filter(|&&value| value != 0.0).count();
         if count * DENSE > row.len() {
-            return Self::All(memory::copied(row, Purpose::RowsByLabels));
+            return Self::All(memory::copied(row));
         }
-        let mut places = memory::room(count, Purpose::RowsByLabels);
+        let mut places = memory::room(count);
         find_nonzeros(row, &mut places);
         let values = places.iter().map(|&place| row[place as usize]);
-        let values = memory::collected(values, Purpose::RowsByLabels);
+        let values = memory::collected(values);
         Self::Few(places, values)
     }
 
-    fn copied(&self, purpose: Purpose) -> Self {
+    fn copied(&self) -> Self {
         match self {
-            Self::Few(places, values) => Self::Few(
-                memory::copied(places, purpose),
-                memory::copied(values, purpose),
-            ),
-            Self::All(values) => Self::All(memory::copied(values, purpose)),
+            Self::Few(places, values) => Self::Few(memory::copied(places), memory::copied(values)),
+            Self::All(values) => Self::All(memory::copied(values)),
         }
     }
 
@@ -199,7 +196,7 @@ impl CompactRow {
         for &place in change.nonzeros {
             match places.binary_search(&place) {
                 Ok(at) => values[at] += term(place),
-                Err(_) => memory::push(&mut new, place, Purpose::FeaturesByLabels),
+                Err(_) => memory::push(&mut new, place),
             }
         }
         if new.is_empty() {
@@ -207,15 +204,15 @@ impl CompactRow {
         }
         let joint = places.len() + new.len();
         if joint * DENSE > change.values.len() {
-            let mut all = memory::zeros(change.values.len(), Purpose::FeaturesByLabels);
+            let mut all = memory::zeros(change.values.len());
             self.write(&mut all);
             new.iter()
                 .for_each(|&place| all[place as usize] = term(place));
             *self = Self::All(all);
             return;
         }
-        let mut joined = memory::room(joint, Purpose::FeaturesByLabels);
-        let mut sums = memory::room(joint, Purpose::FeaturesByLabels);
+        let mut joined = memory::room(joint);
+        let mut sums = memory::room(joint);
         let mut old = places.iter().zip(values.iter()).peekable();
         for place in new {
             while let Some((&before, &value)) = old.next_if(|(before, _)| **before < place) {
@@ -242,9 +239,9 @@ impl CompactRows {
             CompactRow::Few(_, values) | CompactRow::All(values) => nonzero(values),
         };
         let total: usize = self.rows.iter().map(count).sum();
-        let mut starts = memory::room(self.rows.len() + 1, Purpose::Rows);
-        let mut places = memory::room(total, Purpose::RowsByLabels);
-        let mut values = memory::room(total, Purpose::RowsByLabels);
+        let mut starts = Vec::with_capacity(self.rows.len() + 1);
+        let mut places = memory::room(total);
+        let mut values = memory::room(total);
         starts.push(0);
         for row in self.rows {
             let mut push = |place: u32, value: f64| {
@@ -266,23 +263,23 @@ impl CompactRows {
 impl Rows for CompactRows {
     type Entry = CompactRow;
 
-    fn zeros(rows: usize, _width: usize, purpose: Purpose) -> Self {
+    fn zeros(rows: usize, _width: usize) -> Self {
         Self {
-            rows: memory::filled(CompactRow::default(), rows, purpose),
+            rows: memory::filled(CompactRow::default(), rows),
         }
     }
 
     fn of_dense(values: Vec<f64>, width: usize) -> Self {
         let rows = values.chunks_exact(width).map(CompactRow::of);
         Self {
-            rows: memory::collected(rows, Purpose::Rows),
+            rows: rows.collect(),
         }
     }
 
-    fn copied(&self, purpose: Purpose) -> Self {
-        let rows = self.rows.iter().map(|row| row.copied(purpose));
+    fn copied(&self) -> Self {
+        let rows = self.rows.iter().map(|row| row.copied());
         Self {
-            rows: memory::collected(rows, Purpose::Rows),
+            rows: rows.collect(),
         }
     }
 
@@ -291,7 +288,7 @@ impl Rows for CompactRows {
         if let [CompactRow::All(values)] = rows {
             return values;
         }
-        memory::resize(buffer, rows.len() * width, 0.0, Purpose::RowsByLabels);
+        memory::resize(buffer, rows.len() * width, 0.0);
         for (row, out) in rows.iter().zip(buffer.chunks_exact_mut(width)) {
             row.write(out);
         }
@@ -305,7 +302,7 @@ impl Rows for CompactRows {
         buffer: &mut Vec<f64>,
         work: impl FnOnce(&mut [f64]),
     ) {
-        memory::resize(buffer, width, 0.0, Purpose::RowsByLabels);
+        memory::resize(buffer, width, 0.0);
         self.rows[i].write(buffer);
         work(buffer);
         self.rows[i] = CompactRow::of(buffer);
@@ -330,10 +327,10 @@ impl Rows for CompactRows {
         add_rows(&together, out);
     }
 
-    fn take(&mut self, rows: Range<usize>, _width: usize, purpose: Purpose) -> Self {
+    fn take(&mut self, rows: Range<usize>, _width: usize) -> Self {
         let taken = self.rows[rows].iter_mut().map(std::mem::take);
         Self {
-            rows: memory::collected(taken, purpose),
+            rows: memory::collected(taken),
         }
     }
 

@@ -21,7 +21,7 @@ use super::quadratic::Quadratic;
 use super::soft_threshold::soft_threshold;
 use super::{Problem, Solution, transposed};
 use crate::error::SolverError;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
@@ -109,23 +109,20 @@ impl<'a> Loop<'a> {
         let correlation = transposed(&problem.correlation, q, d);
         let anchor = basis.anchor(&correlation, threads);
         let (rho, beta) = (first_penalty(basis), problem.beta);
-        let sum = memory::collected(
-            weights.iter().zip(&gradient).map(|(&w, g)| {
-                if w == 0.0 {
-                    (-g).clamp(-beta, beta) / rho
-                } else {
-                    w + (beta / rho).copysign(w)
-                }
-            }),
-            Purpose::FeaturesByLabels,
-        );
+        let sum = memory::collected(weights.iter().zip(&gradient).map(|(&w, g)| {
+            if w == 0.0 {
+                (-g).clamp(-beta, beta) / rho
+            } else {
+                w + (beta / rho).copysign(w)
+            }
+        }));
         Self {
             problem,
             basis,
             threads,
             correlation,
-            inside: memory::matrix(basis.feature_values().len(), q, Purpose::FeaturesByLabels),
-            mixed: memory::matrix(d, q, Purpose::FeaturesByLabels),
+            inside: memory::matrix(basis.feature_values().len(), q),
+            mixed: memory::matrix(d, q),
             anchor,
             rho,
             sum,
@@ -223,9 +220,9 @@ impl<'a> Loop<'a> {
     fn points(&self) -> (Vec<f64>, Vec<f64>) {
         let threshold = self.problem.beta / self.rho;
         let shrunk = self.sum.iter().map(|&x| soft_threshold(x, threshold));
-        let z = memory::collected(shrunk, Purpose::FeaturesByLabels);
+        let z = memory::collected(shrunk);
         let cut = self.sum.iter().zip(&z).map(|(x, z)| self.rho * (x - z));
-        let s = memory::collected(cut, Purpose::FeaturesByLabels);
+        let s = memory::collected(cut);
         (z, s)
     }
 

@@ -16,7 +16,7 @@ use super::soft_threshold::soft_threshold;
 use super::{Problem, Solution, transposed};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 
@@ -81,7 +81,7 @@ impl<'a> Bounds<'a> {
     fn improve(&mut self, gradient: &[f64], threads: &Threads) {
         let beta = self.problem.beta;
         let cut = gradient.iter().map(|g| (-g).clamp(-beta, beta));
-        let inside = memory::collected(cut, Purpose::FeaturesByLabels);
+        let inside = memory::collected(cut);
         let dual = transposed(&inside, self.problem.labels, self.problem.dimension());
         let bound = self.basis.bound(self.problem, &self.anchor, &dual, threads);
         if bound.value > self.value() {
@@ -131,8 +131,8 @@ struct Point {
 impl Point {
     fn copied(&self) -> Self {
         Self {
-            weights: memory::copied(&self.weights, Purpose::FeaturesByLabels),
-            gradient: memory::copied(&self.gradient, Purpose::FeaturesByLabels),
+            weights: memory::copied(&self.weights),
+            gradient: memory::copied(&self.gradient),
         }
     }
 
@@ -140,10 +140,7 @@ impl Point {
     fn extrapolated(&self, before: &Self, momentum: f64) -> Self {
         let extrapolate = |current: &[f64], before: &[f64]| -> Vec<f64> {
             let pairs = current.iter().zip(before);
-            memory::collected(
-                pairs.map(|(&now, &then)| now + momentum * (now - then)),
-                Purpose::FeaturesByLabels,
-            )
+            memory::collected(pairs.map(|(&now, &then)| now + momentum * (now - then)))
         };
         Self {
             weights: extrapolate(&self.weights, &before.weights),
@@ -237,10 +234,8 @@ impl<'a> State<'a> {
         let lipschitz = self.lipschitz;
         let threshold = self.problem.beta / lipschitz;
         let pairs = search.weights.iter().zip(&search.gradient);
-        let weights = memory::collected(
-            pairs.map(|(&w, &g)| soft_threshold(w - g / lipschitz, threshold)),
-            Purpose::FeaturesByLabels,
-        );
+        let weights =
+            memory::collected(pairs.map(|(&w, &g)| soft_threshold(w - g / lipschitz, threshold)));
         let gradient = self
             .problem
             .gradient(self.quadratic, &weights, self.threads);

@@ -10,7 +10,7 @@ use super::quadratic::{FeatureColumns, Quadratic};
 use super::{Problem, Rows, Solution};
 use crate::error::SolverError;
 use crate::linalg::vector::axpy;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings, Status, Trace};
 
@@ -50,9 +50,9 @@ impl Label {
         let (mut set, mut violators) = (Vec::new(), Vec::new());
         for (j, &w) in self.weights.iter().enumerate() {
             if w != 0.0 {
-                memory::push(&mut set, j, Purpose::Columns);
+                set.push(j);
             } else if self.gradient[j].abs() > beta {
-                memory::push(&mut violators, j, Purpose::Columns);
+                violators.push(j);
             }
         }
         let room = (GROWTH * set.len()).max(SMALL_SET) - set.len();
@@ -62,7 +62,7 @@ impl Label {
             });
             violators.truncate(room);
         }
-        memory::extend(&mut set, Purpose::Columns, violators);
+        set.extend(violators);
         set.sort_unstable();
         set
     }
@@ -102,11 +102,11 @@ impl Visit<'_> {
     fn solve(&self, label: &mut Label) -> bool {
         let beta = self.problem.beta;
         let set = label.working_set(beta);
-        let before = memory::collected(set.iter().map(|&j| label.weights[j]), Purpose::Columns);
+        let before = set.iter().map(|&j| label.weights[j]).collect::<Vec<_>>();
         let mut lasso = Lasso {
             form: self.form(&set),
-            weights: memory::copied(&before, Purpose::Columns),
-            gradient: memory::collected(set.iter().map(|&j| label.gradient[j]), Purpose::Columns),
+            weights: before.to_vec(),
+            gradient: set.iter().map(|&j| label.gradient[j]).collect(),
             beta,
         };
         lasso.solve(INNER_ACCURACY * label.violation);
@@ -118,7 +118,7 @@ impl Visit<'_> {
             .zip(&before)
             .map(|(&j, &old)| (j, label.weights[j] - old))
             .filter(|&(_, change)| change != 0.0);
-        let changes = memory::collected(changes, Purpose::Columns);
+        let changes = changes.collect::<Vec<_>>();
         match (self.quadratic, self.columns) {
             (Quadratic::Stored(gram), _) => {
                 let d = self.problem.dimension();
@@ -146,7 +146,7 @@ impl Visit<'_> {
             self.problem.dimension(),
             set.len(),
         );
-        let mut form = memory::room(m.saturating_mul(m), Purpose::FeaturesByFeatures);
+        let mut form = memory::room(m.saturating_mul(m));
         match (self.quadratic, self.columns) {
             (Quadratic::Stored(gram), _) => {
                 for &j in set {
@@ -156,7 +156,7 @@ impl Visit<'_> {
             }
             (Quadratic::Implicit, Some(columns)) => {
                 form.resize(m * m, 0.0);
-                let mut column = memory::zeros(n, Purpose::Rows);
+                let mut column = vec![0.0; n];
                 for (k, &j) in set.iter().enumerate() {
                     columns.axpy(1.0, j, &mut column);
                     for (l, &other) in set[..=k].iter().enumerate() {
@@ -182,7 +182,7 @@ fn labels_at(visit: &Visit<'_>, rows: Rows<'_>, weights: &[f64], threads: &Threa
         let mut residual = Vec::new();
         if let Some(columns) = visit.columns {
             let targets = (0..rows.count()).map(|i| -rows.entry(i, k));
-            residual = memory::collected(targets, Purpose::RowsByLabels);
+            residual = memory::collected(targets);
             for (j, &w) in weights[k * d..(k + 1) * d].iter().enumerate() {
                 if w != 0.0 {
                     columns.axpy(w, j, &mut residual);
@@ -192,13 +192,13 @@ fn labels_at(visit: &Visit<'_>, rows: Rows<'_>, weights: &[f64], threads: &Threa
         residual
     };
     let labels = (0..q).map(|k| Label {
-        weights: memory::copied(&weights[k * d..(k + 1) * d], Purpose::FeaturesByLabels),
-        gradient: memory::copied(&gradient[k * d..(k + 1) * d], Purpose::FeaturesByLabels),
+        weights: memory::copied(&weights[k * d..(k + 1) * d]),
+        gradient: memory::copied(&gradient[k * d..(k + 1) * d]),
         residual: residual(k),
         done: false,
         violation: f64::INFINITY,
     });
-    memory::collected(labels, Purpose::FeaturesByLabels)
+    memory::collected(labels)
 }
 
 /// The certificate of all labels; marks those whose own gap and violation are small enough as done.
@@ -273,7 +273,7 @@ pub fn solve(
         }
     };
 
-    let mut weights = memory::room(problem.size(), Purpose::FeaturesByLabels);
+    let mut weights = memory::room(problem.size());
     for label in labels {
         weights.extend_from_slice(&label.weights);
     }

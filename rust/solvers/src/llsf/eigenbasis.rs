@@ -12,7 +12,7 @@ use super::Problem;
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::dot;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 
 /// Rows of a matrix that one task computes.
@@ -202,12 +202,12 @@ impl<'a> Eigenbasis<'a> {
     /// A `d x q` matrix in the basis.
     pub(super) fn rotate(&self, matrix: &[f64], threads: &Threads) -> Rotated {
         let q = self.labels;
-        let mut mixed = memory::zeros(matrix.len(), Purpose::FeaturesByLabels);
+        let mut mixed = memory::zeros(matrix.len());
         threads.for_each_chunk(&mut mixed, ROWS_PER_TASK * q, |index, chunk| {
             let first = index * ROWS_PER_TASK * q;
             self.mix(&matrix[first..first + chunk.len()], false, chunk);
         });
-        let mut inside = memory::matrix(self.rank(), q, Purpose::FeaturesByLabels);
+        let mut inside = memory::matrix(self.rank(), q);
         self.project(&mixed, &mut inside, |_, _| 1.0, threads);
         Rotated { mixed, inside }
     }
@@ -229,13 +229,13 @@ impl<'a> Eigenbasis<'a> {
                 }
             })
             .collect();
-        let mut inside = memory::copied(&matrix.inside, Purpose::FeaturesByLabels);
+        let mut inside = memory::copied(&matrix.inside);
         for (row, &s) in inside.chunks_exact_mut(q).zip(self.features.values) {
             for (k, x) in row.iter_mut().enumerate() {
                 *x *= function(s + self.label_value(k)) - outside[k];
             }
         }
-        let mut out = memory::zeros(matrix.mixed.len(), Purpose::FeaturesByLabels);
+        let mut out = memory::zeros(matrix.mixed.len());
         threads.for_each_chunk(&mut out, ROWS_PER_TASK * q, |index, chunk| {
             let first = index * ROWS_PER_TASK;
             let mixed = &matrix.mixed[first * q..first * q + chunk.len()];
@@ -360,7 +360,7 @@ impl<'a> Eigenbasis<'a> {
                 .zip(s)
                 .enumerate()
                 .map(|(at, (c, s))| c - bound.shares[at % q] * s);
-            memory::collected(differences, Purpose::FeaturesByLabels)
+            memory::collected(differences)
         };
         let rest = Rotated {
             mixed: minus(&anchor.rotated.mixed, &bound.rotated.mixed),

@@ -9,7 +9,7 @@ use super::certificate::violation;
 use super::line_search::{SearchEnd, search};
 use super::soft_threshold::coordinate;
 use crate::linalg::vector::{axpy, dot};
-use crate::memory::{self, Purpose};
+use crate::memory;
 
 /// Bursts of passes, each with a Newton step, before giving up.
 const MAX_BURSTS: usize = 30;
@@ -83,16 +83,16 @@ impl Lasso {
         let descent = rows
             .iter()
             .map(|&k| -(self.gradient[k] + self.beta.copysign(self.weights[k])));
-        let mut direction = memory::collected(descent, Purpose::Columns);
+        let mut direction = descent.collect::<Vec<_>>();
         // The slope along the direction at its start is minus the curvature: the minimum is at 1.
-        let right = memory::copied(&direction, Purpose::Columns);
+        let right = direction.to_vec();
         solve_factored(&lower, &mut direction);
         let curvature = dot(&right, &direction);
         if !(curvature > 0.0 && curvature.is_finite()) {
             return;
         }
 
-        let weights = memory::collected(rows.iter().map(|&k| self.weights[k]), Purpose::Columns);
+        let weights = rows.iter().map(|&k| self.weights[k]).collect::<Vec<_>>();
         let SearchEnd { length, vanishing } = search(&weights, &direction, curvature, self.beta);
         for (place, &k) in rows.iter().enumerate() {
             let zero = vanishing == Some(place);
@@ -117,7 +117,7 @@ impl Lasso {
                 k += 1;
                 continue;
             }
-            let mut row = memory::room(rows.len() + 1, Purpose::FeaturesByFeatures);
+            let mut row = memory::room(rows.len() + 1);
             for (place, &other) in rows.iter().enumerate() {
                 let above = &lower[place];
                 let value = self.form[k * m + other] - dot(&row, &above[..place]);
@@ -127,8 +127,8 @@ impl Lasso {
             let pivot = diagonal - dot(&row, &row);
             if pivot > DEPENDENT * diagonal {
                 row.push(pivot.sqrt());
-                memory::push(&mut rows, k, Purpose::Columns);
-                memory::push(&mut lower, row, Purpose::Columns);
+                rows.push(k);
+                lower.push(row);
                 k += 1;
             } else {
                 let dropped = self.slide(k, &rows, &lower, row);
@@ -150,8 +150,8 @@ impl Lasso {
         let mut combination = row;
         solve_transposed(lower, &mut combination);
         combination.iter_mut().for_each(|z| *z = -*z);
-        memory::push(&mut combination, 1.0, Purpose::Columns);
-        let columns = memory::collected(rows.iter().copied().chain([k]), Purpose::Columns);
+        combination.push(1.0);
+        let columns = rows.iter().copied().chain([k]).collect::<Vec<_>>();
         let slope: f64 = columns
             .iter()
             .zip(&combination)

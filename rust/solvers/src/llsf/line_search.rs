@@ -1,6 +1,6 @@
 //! Exact search along a direction in which a quadratic with an l1 norm falls.
 
-use crate::memory::{self, Purpose};
+use crate::memory;
 
 /// Where a search ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub fn search(weights: &[f64], direction: &[f64], curvature: f64, beta: f64) -> 
             let t = -w / p;
             (t > 0.0 && t < 1.0).then_some((t, k))
         });
-    let mut crossings = memory::collected(crossings, Purpose::FeaturesByLabels);
+    let mut crossings = memory::collected(crossings);
     // Of crossings at the same place, the first coordinate comes first: no order that needs memory of its own.
     crossings.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut kink = 0.0;

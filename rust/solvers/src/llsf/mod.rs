@@ -33,7 +33,7 @@ mod soft_threshold;
 
 use crate::error::SolverError;
 use crate::linalg::features::Features;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Report, Settings, Status, Trace, verdict};
 use certificate::Certificate;
@@ -202,7 +202,7 @@ impl<'a> Problem<'a> {
 
     fn start(&self, start: Option<Vec<f64>>) -> Result<Vec<f64>, SolverError> {
         match start {
-            None => Ok(memory::zeros(self.size(), Purpose::FeaturesByLabels)),
+            None => Ok(memory::zeros(self.size())),
             Some(start) if start.len() == self.size() && start.iter().all(|w| w.is_finite()) => {
                 Ok(start)
             }
@@ -216,7 +216,7 @@ impl<'a> Problem<'a> {
 
     /// `X^T (X W - Y)` at `weights`, computed afresh.
     fn error(&self, quadratic: &Quadratic, weights: &[f64], threads: &Threads) -> Vec<f64> {
-        let mut error = memory::zeros(self.size(), Purpose::FeaturesByLabels);
+        let mut error = memory::zeros(self.size());
         if weights.iter().any(|&w| w != 0.0) {
             quadratic.products(self.features, weights, &mut error, threads);
         }
@@ -293,7 +293,7 @@ impl<'a> Problem<'a> {
 
 /// `q x d` to `d x q`, or back.
 fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    let mut out = memory::zeros(matrix.len(), Purpose::FeaturesByLabels);
+    let mut out = memory::zeros(matrix.len());
     for i in 0..rows {
         for j in 0..columns {
             out[j * rows + i] = matrix[i * columns + j];

@@ -3,7 +3,7 @@
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::{axpy, dot};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 
 /// Labels whose coefficients meet one nonzero of a sparse `X` at once: two vector registers.
@@ -37,7 +37,7 @@ impl FeatureColumns {
         let (n, d) = (features.rows(), features.columns());
         match features {
             Features::Dense(x) => {
-                let mut columns = memory::matrix(n, d, Purpose::Features);
+                let mut columns = memory::matrix(n, d);
                 for i in 0..n {
                     for (j, &value) in x.row(i).iter().enumerate() {
                         columns[j * n + i] = value;
@@ -46,7 +46,7 @@ impl FeatureColumns {
                 Self::Dense(columns)
             }
             Features::Sparse(x) => {
-                let mut starts = memory::filled(0, d + 1, Purpose::Columns);
+                let mut starts = vec![0; d + 1];
                 for i in 0..n {
                     for &j in x.row(i).0 {
                         starts[j as usize + 1] += 1;
@@ -55,9 +55,9 @@ impl FeatureColumns {
                 for j in 0..d {
                     starts[j + 1] += starts[j];
                 }
-                let mut next = memory::copied(&starts, Purpose::Columns);
-                let mut rows = memory::filled(0, starts[d], Purpose::Features);
-                let mut values = memory::zeros(starts[d], Purpose::Features);
+                let mut next = starts.to_vec();
+                let mut rows = memory::filled(0, starts[d]);
+                let mut values = memory::zeros(starts[d]);
                 for i in 0..n {
                     let (indices, numbers) = x.row(i);
                     for (&j, &value) in indices.iter().zip(numbers) {
@@ -218,8 +218,8 @@ impl Quadratic {
         let threads = Threads::default();
         // A start that no symmetry of the columns makes orthogonal to the leading eigenvector.
         let mut random = fastrand::Rng::with_seed(0);
-        let mut v = memory::collected((0..d).map(|_| 0.5 + random.f64()), Purpose::Columns);
-        let mut image = memory::zeros(d, Purpose::Columns);
+        let mut v = (0..d).map(|_| 0.5 + random.f64()).collect::<Vec<_>>();
+        let mut image = vec![0.0; d];
         let mut estimate = 0.0;
         for _ in 0..100 {
             let norm = dot(&v, &v).sqrt();
@@ -244,7 +244,7 @@ impl Quadratic {
 fn dense_products((n, d): (usize, usize), x: &[f64], weights: &[f64], out: &mut [f64]) {
     let m = out.len() / d;
     let x = View::rows(x, d);
-    let mut scores = memory::matrix(m, n, Purpose::RowsByLabels);
+    let mut scores = memory::matrix(m, n);
     multiply(
         (m, d, n),
         View::rows(weights, d),
@@ -258,8 +258,8 @@ fn dense_products((n, d): (usize, usize), x: &[f64], weights: &[f64], out: &mut 
 
 /// The same of sparse rows, for [`LANES`] labels at most.
 fn sparse_products(x: Sparse<'_>, d: usize, weights: &[f64], out: &mut [f64]) {
-    let mut panel = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
-    let mut target = memory::filled([0.0; LANES], d, Purpose::FeaturesByLabels);
+    let mut panel = memory::filled([0.0; LANES], d);
+    let mut target = memory::filled([0.0; LANES], d);
     for (k, row) in weights.chunks_exact(d).enumerate() {
         for (lanes, &w) in panel.iter_mut().zip(row) {
             lanes[k] = w;
@@ -291,7 +291,7 @@ fn sparse_products(x: Sparse<'_>, d: usize, weights: &[f64], out: &mut [f64]) {
 /// `X^T X`, `d x d`.
 fn gram(features: Features<'_>) -> Vec<f64> {
     let (n, d) = (features.rows(), features.columns());
-    let mut gram = memory::matrix(d, d, Purpose::FeaturesByFeatures);
+    let mut gram = memory::matrix(d, d);
     match features {
         Features::Dense(x) => {
             let view = View::rows(x.data(), d);
@@ -315,7 +315,7 @@ fn gram(features: Features<'_>) -> Vec<f64> {
 /// `X^T Y`, label after label.
 pub fn correlation(features: Features<'_>, indicator: &[u8], labels: usize) -> Vec<f64> {
     let d = features.columns();
-    let mut correlation = memory::matrix(labels, d, Purpose::FeaturesByLabels);
+    let mut correlation = memory::matrix(labels, d);
     for (i, row) in indicator.chunks_exact(labels).enumerate() {
         for (k, &relevant) in row.iter().enumerate() {
             if relevant != 0 {

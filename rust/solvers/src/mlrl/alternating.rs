@@ -18,7 +18,7 @@ use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose
 use super::{Problem, Settings, Solution, Values};
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
 
@@ -94,7 +94,7 @@ impl State {
         let (n, q) = (problem.instances(), problem.labels());
         Self {
             columns: (0..q).map(|_| Column::zero(n)).collect(),
-            products: memory::matrix(n, q, Purpose::RowsByLabels),
+            products: memory::matrix(n, q),
             tolerance: LOOSEST,
             steps: 0,
         }
@@ -110,7 +110,7 @@ impl State {
     ) -> bool {
         let (n, q) = (problem.instances(), problem.labels());
         let before = self.steps;
-        let mut scores = memory::zeros(n, Purpose::Rows);
+        let mut scores = vec![0.0; n];
         for label in 0..q {
             let row: Vec<f64> = omega[label * q..(label + 1) * q]
                 .iter()
@@ -217,10 +217,7 @@ impl State {
 
     fn value(&self, problem: &Problem<'_>, omega: &[f64]) -> Value {
         let n = problem.instances();
-        let scaled: Vec<f64> = memory::collected(
-            omega.iter().map(|o| o / problem.lambda),
-            Purpose::LabelsByLabels,
-        );
+        let scaled: Vec<f64> = memory::collected(omega.iter().map(|o| o / problem.lambda));
         let scores = mix(&scaled, &self.products, n);
         let (mut quadratic, mut sum) = (0.0, 0.0);
         for (column, scores) in self.columns.iter().zip(scores.chunks_exact(n)) {
@@ -243,10 +240,7 @@ impl State {
 
     /// `Z Omega / lambda`
     fn expansion(&self, problem: &Problem<'_>, omega: &[f64]) -> Vec<f64> {
-        let scaled: Vec<f64> = memory::collected(
-            omega.iter().map(|o| o / problem.lambda),
-            Purpose::LabelsByLabels,
-        );
+        let scaled: Vec<f64> = memory::collected(omega.iter().map(|o| o / problem.lambda));
         mix(&scaled, &duals(&self.columns), problem.instances())
     }
 }
@@ -302,7 +296,7 @@ pub fn fixed(
         expansion: state.expansion(problem, covariance),
         bias: value.bias,
         dual: duals(&state.columns),
-        covariance: memory::copied(covariance, Purpose::LabelsByLabels),
+        covariance: memory::copied(covariance),
         scores: value.scores,
         steps: state.steps,
         report: trace.report(status, rounds, primal, dual),
@@ -468,6 +462,6 @@ fn joint_point(
         covariance,
         primal: loss + 0.5 * problem.lambda * trace_norm * trace_norm,
         bound,
-        dual: memory::collected(dual.iter().map(|z| t * z), Purpose::RowsByLabels),
+        dual: memory::collected(dual.iter().map(|z| t * z)),
     })
 }

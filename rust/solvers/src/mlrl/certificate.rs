@@ -3,7 +3,6 @@
 use super::Problem;
 use super::symmetric::{Eigen, gram};
 use crate::error::SolverError;
-use crate::memory::{self, Purpose};
 
 /// Slopes of a label's loss below this share of its weights are rounding.
 const FLAT: f64 = 1e-12;
@@ -20,7 +19,7 @@ pub(super) fn loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<
     }
     let n = problem.instances();
     let (mut loss, mut biases) = (0.0, Vec::with_capacity(problem.labels()));
-    let mut points: Vec<(f64, f64)> = memory::room(n, Purpose::Rows);
+    let mut points: Vec<(f64, f64)> = Vec::with_capacity(n);
     for (label, scores) in scores.chunks_exact(n).enumerate() {
         let (signs, bounds) = (problem.sign(label), problem.bound(label));
         points.clear();
@@ -63,7 +62,7 @@ fn flat_middle(points: &[(f64, f64)], signs: &[f64], bounds: &[f64]) -> f64 {
 /// The same for equal weights, without sorting.
 fn uniform_loss_and_bias(problem: &Problem<'_>, scores: &[f64]) -> (f64, Vec<f64>) {
     let n = problem.instances();
-    let mut points = memory::zeros(n, Purpose::Rows);
+    let mut points = vec![0.0; n];
     let mut loss = 0.0;
     let mut biases = Vec::with_capacity(problem.labels());
     for (label, scores) in scores.chunks_exact(n).enumerate() {

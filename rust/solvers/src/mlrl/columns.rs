@@ -1,7 +1,7 @@
 //! The sub-problems of all labels, each on its own: what the rounds hand to SMO.
 
 use super::Problem;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::mlrl::smo::{LabelProblem, Limits, solve_label};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -24,8 +24,8 @@ impl Column {
     /// `z = 0` with the gradient left to the caller.
     pub fn zero(n: usize) -> Self {
         Self {
-            dual: memory::zeros(n, Purpose::Rows),
-            gradient: memory::zeros(n, Purpose::Rows),
+            dual: vec![0.0; n],
+            gradient: vec![0.0; n],
             steps: 0,
             done: false,
             exhausted: false,
@@ -35,10 +35,7 @@ impl Column {
 
 /// All columns of `Z`, one below the other.
 pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
-    let mut all = memory::room(
-        columns.iter().map(|column| column.dual.len()).sum(),
-        Purpose::RowsByLabels,
-    );
+    let mut all = memory::room(columns.iter().map(|column| column.dual.len()).sum());
     for column in columns {
         all.extend_from_slice(&column.dual);
     }

@@ -6,7 +6,7 @@ use crate::kernel::gram::{Gram, Kernel};
 use crate::kernel::rows::KernelRows;
 use crate::labels::UNKNOWN;
 use crate::linalg::features::Features;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -100,7 +100,7 @@ fn signs(indicator: &[u8], q: usize) -> Vec<f64> {
         0 | UNKNOWN => -1.0,
         _ => 1.0,
     };
-    memory::collected((0..n * q).map(sign), Purpose::RowsByLabels)
+    memory::collected((0..n * q).map(sign))
 }
 
 /// The share of its row for each label, by label, and 0 for the unknown ones; `1/n` unless `shares` are given.
@@ -118,8 +118,5 @@ fn bounds(indicator: &[u8], q: usize, shares: Option<&[f64]>) -> Result<Vec<f64>
         (_, Some(shares)) => shares[at % n],
         (_, None) => 1.0 / n as f64,
     };
-    Ok(memory::collected(
-        (0..n * q).map(bound),
-        Purpose::RowsByLabels,
-    ))
+    Ok(memory::collected((0..n * q).map(bound)))
 }

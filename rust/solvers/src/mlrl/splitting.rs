@@ -27,7 +27,7 @@ use super::symmetric::{Eigen, covariance_step, gram, mix, transpose};
 use super::{Problem, Settings, Solution, Values};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Report, Status, Trace, relative_gap};
 
@@ -62,8 +62,8 @@ struct Weights {
 impl Weights {
     fn zero(length: usize) -> Self {
         Self {
-            expansion: memory::zeros(length, Purpose::RowsByLabels),
-            scores: memory::zeros(length, Purpose::RowsByLabels),
+            expansion: memory::zeros(length),
+            scores: memory::zeros(length),
         }
     }
 
@@ -236,14 +236,14 @@ impl State {
         Self {
             rho: FIRST_PENALTY * problem.lambda * q as f64,
             columns: (0..q).map(|_| Column::zero(n)).collect(),
-            products: memory::matrix(n, q, Purpose::RowsByLabels),
+            products: memory::matrix(n, q),
             accuracy: FIRST_ACCURACY,
             gap: 1.0,
             best: Best {
                 primal: loss_and_bias(problem, &zero.scores).0,
-                expansion: memory::copied(&zero.expansion, Purpose::RowsByLabels),
+                expansion: memory::copied(&zero.expansion),
                 bound: 0.0,
-                dual: memory::matrix(n, q, Purpose::RowsByLabels),
+                dual: memory::matrix(n, q),
             },
             v: zero.clone(),
             offset: zero.clone(),
@@ -298,11 +298,11 @@ impl State {
         if bound > self.best.bound {
             self.best.bound = bound;
             let multiple = dual.iter().map(|z| t * z);
-            self.best.dual = memory::collected(multiple, Purpose::RowsByLabels);
+            self.best.dual = memory::collected(multiple);
         }
         let pushed = Weights {
             expansion: dual,
-            scores: memory::copied(&self.products, Purpose::RowsByLabels),
+            scores: memory::copied(&self.products),
         };
         let w = Weights::combine([&self.offset, &pushed], |[d, z]| d + z / rho);
         let sum = Weights::combine([&w, &self.v, &self.u], |[w, v, u]| {
@@ -362,7 +362,7 @@ impl Regulariser {
     /// Takes a symmetric positive semidefinite `q x q` matrix.
     pub fn fixed(covariance: &[f64], q: usize) -> Result<Self, SolverError> {
         Ok(Self::Fixed {
-            covariance: memory::copied(covariance, Purpose::LabelsByLabels),
+            covariance: memory::copied(covariance),
             eigen: Eigen::new(covariance, q)?,
         })
     }
@@ -422,7 +422,7 @@ impl Regulariser {
                     .filter(|(_, o)| **o > SMALLEST_SHARE * eigen.values[0])
                     .map(|((part, product), o)| dot(part, product) / o)
                     .sum();
-                Ok((penalty, memory::copied(covariance, Purpose::LabelsByLabels)))
+                Ok((penalty, memory::copied(covariance)))
             }
         }
     }

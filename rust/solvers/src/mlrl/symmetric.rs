@@ -25,10 +25,7 @@ impl Eigen {
             ));
         }
         // The library's copies of the matrix, whose allocation would not fail but abort.
-        memory::probe(
-            q.saturating_mul(q).saturating_mul(4 * 8),
-            Purpose::LabelsByLabels,
-        );
+        memory::probe(q.saturating_mul(q).saturating_mul(4 * 8), Purpose::Matrix);
         let symmetric =
             DMatrix::from_fn(q, q, |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]));
         let Some(decomposed) = SymmetricEigen::try_new(symmetric, f64::EPSILON, MOST_SWEEPS * q)
@@ -44,7 +41,6 @@ impl Eigen {
             values: order.iter().map(|&k| found[k]).collect(),
             vectors: memory::collected(
                 (0..q * q).map(|at| decomposed.eigenvectors[(at / q, order[at % q])]),
-                Purpose::LabelsByLabels,
             ),
         })
     }
@@ -52,13 +48,13 @@ impl Eigen {
     /// `P diag(values) P^T` with other values.
     pub fn compose(&self, values: &[f64]) -> Vec<f64> {
         let q = values.len();
-        let mut scaled = memory::copied(&self.vectors, Purpose::LabelsByLabels);
+        let mut scaled = memory::copied(&self.vectors);
         for row in scaled.chunks_exact_mut(q) {
             row.iter_mut()
                 .zip(values)
                 .for_each(|(p, value)| *p *= value);
         }
-        let mut composed = memory::matrix(q, q, Purpose::LabelsByLabels);
+        let mut composed = memory::matrix(q, q);
         let right = View::rows(&self.vectors, q).transposed();
         multiply(
             (q, q, q),
@@ -74,7 +70,7 @@ impl Eigen {
     /// `P^T rows` for `q` rows of `n` numbers.
     pub fn rotate(&self, rows: &[f64], n: usize) -> Vec<f64> {
         let q = self.values.len();
-        let mut rotated = memory::matrix(q, n, Purpose::RowsByLabels);
+        let mut rotated = memory::matrix(q, n);
         let left = View::rows(&self.vectors, q).transposed();
         multiply((q, q, n), left, View::rows(rows, n), &mut rotated, n, false);
         rotated
@@ -84,7 +80,7 @@ impl Eigen {
 /// `left right^T` for two matrices with rows of `n` numbers.
 pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
     let (p, q) = (left.len() / n, right.len() / n);
-    let mut product = memory::matrix(p, q, Purpose::LabelsByLabels);
+    let mut product = memory::matrix(p, q);
     let right = View::rows(right, n).transposed();
     multiply(
         (p, n, q),
@@ -100,7 +96,7 @@ pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
 /// `mixing rows` for a `q x q` matrix and `q` rows of `n` numbers.
 pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
     let q = rows.len() / n;
-    let mut mixed = memory::matrix(q, n, Purpose::RowsByLabels);
+    let mut mixed = memory::matrix(q, n);
     multiply(
         (q, q, n),
         View::rows(mixing, q),
@@ -115,7 +111,7 @@ pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
 /// Rows of `columns` numbers, transposed.
 pub(super) fn transpose(rows: &[f64], columns: usize) -> Vec<f64> {
     let count = rows.len() / columns;
-    let mut transposed = memory::zeros(rows.len(), Purpose::RowsByLabels);
+    let mut transposed = memory::zeros(rows.len());
     for (i, row) in rows.chunks_exact(columns).enumerate() {
         for (j, &value) in row.iter().enumerate() {
             transposed[j * count + i] = value;

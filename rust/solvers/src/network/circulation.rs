@@ -20,7 +20,7 @@
 //! Flows are whole multiples of one unit, a power of two, and capacities are rounded down to it, so that sums of flows
 //! are exact: conservation holds to the last bit.
 
-use crate::memory::{self, Purpose};
+use crate::memory;
 use std::collections::VecDeque;
 
 /// By how much the last refinement may miss, in units of the largest cost.
@@ -125,7 +125,7 @@ impl Circulation {
     pub fn new(nodes: usize, arcs: &[(u32, u32, f64)]) -> Self {
         let total: f64 = arcs.iter().map(|&(_, _, capacity)| capacity).sum();
         let unit = 2_f64.powi(total.max(LEAST_TOTAL).log2().ceil() as i32 - 52);
-        let mut order: Vec<usize> = memory::collected(0..arcs.len(), Purpose::Network);
+        let mut order: Vec<usize> = memory::collected(0..arcs.len());
         order.retain(|&arc| arcs[arc].2 >= unit);
         let ends = |arc: &usize| {
             let (tail, head, _) = arcs[*arc];
@@ -158,7 +158,7 @@ impl Circulation {
             arc,
         };
         Self {
-            segments: memory::collected(order.into_iter().map(segment), Purpose::Network),
+            segments: memory::collected(order.into_iter().map(segment)),
             bundles,
             around,
             potentials: vec![0.0; nodes],
@@ -268,7 +268,7 @@ impl Circulation {
 
     /// The flow of each arc.
     pub fn flow(&self) -> Vec<f64> {
-        let mut flow = memory::zeros(self.arcs, Purpose::Network);
+        let mut flow = memory::zeros(self.arcs);
         for bundle in &self.bundles {
             for segment in &self.segments[bundle.start..bundle.at] {
                 flow[segment.arc] = self.unit * segment.capacity;

@@ -6,7 +6,7 @@
 //! after a few, for the gradient is linear in pieces.
 
 use crate::linalg::vector::{axpy, dot};
-use crate::memory::{self, Purpose};
+use crate::memory;
 
 /// Newton steps, steps of conjugate gradients in each, and trials of a line search.
 const NEWTON_STEPS: usize = 100;
@@ -104,7 +104,7 @@ pub struct Prices<const STEPS: usize> {
 impl<const STEPS: usize> Network<STEPS> {
     /// A network without arcs.
     pub fn new(nodes: usize, steps: Steps<STEPS>) -> Self {
-        let capacities = memory::matrix(nodes * STEPS, nodes, Purpose::LabelsByLabels);
+        let capacities = memory::matrix(nodes * STEPS, nodes);
         Self::of(nodes, steps, capacities)
     }
 
@@ -223,7 +223,7 @@ impl<'a, const STEPS: usize> Newton<'a, STEPS> {
             damping: FIRST_DAMPING,
             prices: vec![0.0; nodes],
             left: demand.to_vec(),
-            slopes: memory::matrix(nodes, nodes, Purpose::LabelsByLabels),
+            slopes: memory::matrix(nodes, nodes),
             diagonal: vec![0.0; nodes],
         }
     }

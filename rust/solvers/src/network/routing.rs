@@ -15,7 +15,7 @@
 //! `t` that is too large, find a minimum cut by a maximum flow, go on with the ratio of that cut. Maximum flows are found by
 //! blocking flows (Dinic 1970), in whole multiples of a unit, so that their sums are exact.
 
-use crate::memory::{self, Purpose};
+use crate::memory;
 use std::collections::VecDeque;
 
 /// A demand is balanced when its sum is below this fraction of its absolute sum: what remains is taken for rounding.
@@ -117,7 +117,7 @@ pub fn largest_routing(
     let nothing = |scale| {
         Ok(Routing {
             scale,
-            flow: memory::zeros(capacity.len(), Purpose::LabelsByLabels),
+            flow: memory::zeros(capacity.len()),
         })
     };
     if total == 0.0 {
@@ -284,7 +284,7 @@ impl Network {
             sent: sent / unit,
         };
         let in_units = |amount| network.in_units(amount);
-        let mut room = memory::matrix(nodes, nodes, Purpose::LabelsByLabels);
+        let mut room = memory::matrix(nodes, nodes);
         for (node, row) in capacity.chunks_exact(demand.len()).enumerate() {
             let own = &mut room[node * nodes..(node + 1) * nodes];
             for (room, &amount) in own.iter_mut().zip(row) {
@@ -380,7 +380,7 @@ impl Network {
     /// The flow between the nodes: of an arc in both directions, what one carries more than the other.
     fn flow(&self, capacity: &[f64]) -> Vec<f64> {
         let nodes = self.nodes - 2;
-        let mut flow = memory::matrix(nodes, nodes, Purpose::LabelsByLabels);
+        let mut flow = memory::matrix(nodes, nodes);
         for (place, flow) in flow.iter_mut().enumerate() {
             let (from, to) = (place / nodes, place % nodes);
             if from != to {

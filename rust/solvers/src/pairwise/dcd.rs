@@ -124,13 +124,13 @@ impl<L: PairLoss> OnePair<L> {
             } else {
                 0
             };
-            memory::push(&mut starts, total, Purpose::Rows);
+            starts.push(total);
         }
         Ok(Self {
             loss,
             starts,
-            alpha: memory::zeros(total, Purpose::LabelPairs),
-            visited: memory::filled(false, labels.instances(), Purpose::Rows),
+            alpha: memory::zeros_for(total, Purpose::LabelPairs),
+            visited: vec![false; labels.instances()],
             scores: Vec::new(),
         })
     }

@@ -22,7 +22,7 @@ use super::setup::{Setup, prepare};
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::network::circulation::Circulation;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Solution, Status, Trace, verdict};
@@ -69,12 +69,12 @@ impl<'a> Oracle<'a> {
         }
         let mut arcs = Vec::new();
         for_each_pair(labels, |_, m, n, weight| {
-            memory::push(&mut arcs, (m as u32, n as u32, weight), Purpose::Network);
+            memory::push(&mut arcs, (m as u32, n as u32, weight));
         });
         Self::Circulation {
             labels,
             network: Box::new(Circulation::new(labels.count(), &arcs)),
-            costs: memory::zeros(arcs.len(), Purpose::Network),
+            costs: memory::zeros(arcs.len()),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Oracle<'a> {
                 // Where it is interrupted, so is the loop, before it steps.
                 network.solve(costs, &mut || monitor.interrupted());
                 let mut vertex = Vertex {
-                    dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
+                    dual: memory::zeros(scores.len()),
                     total: 0.0,
                     bias: centred(network.potentials().iter().map(|pi| -pi).collect()),
                 };
@@ -112,7 +112,7 @@ impl<'a> Oracle<'a> {
             Self::Separable { labels } => {
                 let q = labels.count();
                 let mut vertex = Vertex {
-                    dual: memory::zeros(scores.len(), Purpose::RowsByLabels),
+                    dual: memory::zeros(scores.len()),
                     total: 0.0,
                     bias: vec![0.0; q],
                 };

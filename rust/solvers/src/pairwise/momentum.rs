@@ -9,7 +9,6 @@
 //! converge, never to what.
 
 use crate::linalg::rows::Rows;
-use crate::memory::Purpose;
 
 /// Epochs before the acceleration sets in: most problems are solved by then.
 pub(crate) const PATIENCE: usize = 50;
@@ -38,11 +37,11 @@ pub(crate) struct Centre<R> {
 impl<R: Rows> Centre<R> {
     /// A proximal centre at the current dual matrix.
     pub fn new(rho: f64, dual: &R, objective: f64) -> Self {
-        let previous = dual.copied(Purpose::RowsByLabels);
+        let previous = dual.copied();
         Self {
             objective,
             previous,
-            ..Self::fixed(rho, dual.copied(Purpose::RowsByLabels))
+            ..Self::fixed(rho, dual.copied())
         }
     }
 
@@ -51,7 +50,7 @@ impl<R: Rows> Centre<R> {
         Self {
             rho,
             point,
-            previous: R::zeros(0, 0, Purpose::RowsByLabels),
+            previous: R::zeros(0, 0),
             theta: 1.0,
             objective: 0.0,
             epochs: 0,

@@ -32,7 +32,7 @@
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 use crate::parallel::threads::Threads;
@@ -217,10 +217,7 @@ impl<S: Scores> Products<'_, S> {
         if self.monitor.out_of_time() {
             return None;
         }
-        let matrix_rows = S::Dual::of_dense(
-            memory::copied(matrix, Purpose::RowsByLabels),
-            self.scores.labels(),
-        );
+        let matrix_rows = S::Dual::of_dense(memory::copied(matrix), self.scores.labels());
         if !self
             .scores
             .recompute(&matrix_rows, self.threads, self.monitor)
@@ -443,16 +440,16 @@ impl<'a, L: Loss> Newton<'a, L> {
         let size = product.len();
         let mut newton = Self {
             centre,
-            point: memory::copied(centre.dual, Purpose::RowsByLabels),
+            point: memory::copied(centre.dual),
             product,
-            image: memory::zeros(size, Purpose::RowsByLabels),
-            groups: memory::filled(0, size, Purpose::RowsByLabels),
-            direction: memory::zeros(size, Purpose::RowsByLabels),
-            direction_product: memory::zeros(size, Purpose::RowsByLabels),
-            conjugate: memory::zeros(size, Purpose::RowsByLabels),
-            conjugate_product: memory::zeros(size, Purpose::RowsByLabels),
-            residual: memory::zeros(size, Purpose::RowsByLabels),
-            buffer: memory::zeros(size, Purpose::RowsByLabels),
+            image: memory::zeros(size),
+            groups: memory::filled(0, size),
+            direction: memory::zeros(size),
+            direction_product: memory::zeros(size),
+            conjugate: memory::zeros(size),
+            conjugate_product: memory::zeros(size),
+            residual: memory::zeros(size),
+            buffer: memory::zeros(size),
         };
         centre.image(&newton.product, &mut newton.image, &mut newton.groups);
         newton
@@ -561,7 +558,7 @@ pub(crate) fn step<L: Loss, S: Scores>(
         count: 0,
         most: most_products,
     };
-    let mut product = memory::zeros(centre.dual.len(), Purpose::RowsByLabels);
+    let mut product = memory::zeros(centre.dual.len());
     products.product(centre.dual, &mut product)?;
     let before = centre.objective(centre.dual, &product);
     let mut newton = Newton::new(centre, product);

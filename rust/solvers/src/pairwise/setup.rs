@@ -5,7 +5,6 @@ use super::scores::Scores;
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
-use crate::memory::Purpose;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Settings};
 use std::sync::Arc;
@@ -51,7 +50,7 @@ pub(super) fn prepare<S: Scores>(
         });
     }
     match start {
-        None => Ok(Some(S::Dual::zeros(n, q, Purpose::RowsByLabels))),
+        None => Ok(Some(S::Dual::zeros(n, q))),
         Some(mut start) if start.len() == n * q => {
             for (i, row) in start.chunks_exact_mut(q).enumerate() {
                 if !(labels.has_pairs(i) && labels.known_only(i, row)) {

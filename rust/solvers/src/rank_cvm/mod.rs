@@ -29,7 +29,7 @@
 use crate::error::SolverError;
 use crate::kernel::rows::KernelRows;
 use crate::labels::Labels;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
 use state::State;
 
@@ -271,11 +271,8 @@ fn solution(
     trace: Trace,
 ) -> SimplexSolution {
     let (n, q) = (state.labels.instances(), state.labels.count());
-    let (mut dual, mut bias, mut scores) = (
-        memory::matrix(n, q, Purpose::RowsByLabels),
-        vec![0.0; q],
-        memory::matrix(n, q, Purpose::RowsByLabels),
-    );
+    let (mut dual, mut bias, mut scores) =
+        (memory::matrix(n, q), vec![0.0; q], memory::matrix(n, q));
     let mut support = Vec::new();
     state.for_each_of_support(|i, relevant, irrelevant, weight, _| {
         let (m, k) = (relevant as usize, irrelevant as usize);

@@ -5,7 +5,7 @@ use super::{Direction, WeightedPair};
 use crate::kernel::rows::KernelRows;
 use crate::labels::Labels;
 use crate::linalg::vector::axpy;
-use crate::memory::{self, Purpose};
+use crate::memory;
 
 /// Below this common factor the scores are multiplied out, long before anything over- or underflows.
 const SMALLEST_SCALE: f64 = 1e-100;
@@ -76,7 +76,7 @@ pub(super) struct State<'a, 'k> {
 impl<'a, 'k> State<'a, 'k> {
     pub(super) fn new(labels: &'a Labels, kernel: &'a KernelRows<'k>) -> Self {
         let (n, q) = (labels.instances(), labels.count());
-        let mut roles = memory::filled(Role::Neither, n.saturating_mul(q), Purpose::RowsByLabels);
+        let mut roles = memory::filled(Role::Neither, n.saturating_mul(q));
         for i in (0..n).filter(|&i| labels.has_pairs(i)) {
             for k in labels.irrelevant(i) {
                 roles[i * q + k] = Role::Irrelevant;
@@ -88,9 +88,9 @@ impl<'a, 'k> State<'a, 'k> {
         Self {
             labels,
             kernel,
-            scores: memory::matrix(n, q, Purpose::RowsByLabels),
+            scores: memory::matrix(n, q),
             roles,
-            bounds: memory::filled(f64::INFINITY, n, Purpose::Rows),
+            bounds: vec![f64::INFINITY; n],
             support: Support::new(labels),
             scale: 1.0,
         }

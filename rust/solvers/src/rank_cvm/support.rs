@@ -14,7 +14,7 @@ impl<'a> Support<'a> {
     pub(super) fn new(labels: &'a Labels) -> Self {
         Self {
             labels,
-            tables: memory::filled(Vec::new(), labels.instances(), Purpose::Rows),
+            tables: vec![Vec::new(); labels.instances()],
         }
     }
 
@@ -28,7 +28,7 @@ impl<'a> Support<'a> {
         let (q, relevant) = (self.labels.count(), self.labels.relevant(i));
         let table = &mut self.tables[i];
         if table.is_empty() {
-            *table = memory::zeros(q * relevant.len(), Purpose::LabelPairs);
+            *table = memory::zeros_for(q * relevant.len(), Purpose::LabelPairs);
         }
         &mut table[relevant.partition_point(|&k| k < m) * q + n as usize]
     }

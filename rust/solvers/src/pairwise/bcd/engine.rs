@@ -5,7 +5,7 @@ use super::step::Step;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, mean};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::pairwise::loss::{Loss, Pairs};
 use crate::pairwise::momentum::{Centre, PATIENCE};
 use crate::pairwise::proximal_newton::{self, Schedule, Subproblem};
@@ -109,7 +109,7 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
         .chunks_exact(labels.count())
         .enumerate()
         .map(|(i, row)| labels.sum_of_pairs(i, row));
-    memory::collected(terms, Purpose::Rows)
+    terms.collect()
 }
 
 /// `sum_i v_i beta_i`, and whether all `beta_i` are 0.
@@ -188,15 +188,14 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let (n, q) = (labels.instances(), labels.count());
         let chains = chains(step, scores, settings);
         let factors = match scores.direction() {
-            Some(direction) => memory::copied(&direction.factors, Purpose::Rows),
-            None => memory::filled(1.0, n, Purpose::Rows),
+            Some(direction) => direction.factors.to_vec(),
+            None => vec![1.0; n],
         };
         let (sum, at_zero) = weighted_sum(&dual, &factors, q);
         Self {
-            order: memory::collected(
-                (0..n as u32).filter(|&i| labels.has_pairs(i as usize)),
-                Purpose::Rows,
-            ),
+            order: (0..n as u32)
+                .filter(|&i| labels.has_pairs(i as usize))
+                .collect(),
             labels,
             scores,
             threads,
@@ -210,12 +209,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             newton: Schedule::new(),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if at_zero {
-                memory::zeros(n, Purpose::Rows)
+                vec![0.0; n]
             } else {
-                memory::filled(f64::NEG_INFINITY, n, Purpose::Rows)
+                vec![f64::NEG_INFINITY; n]
             },
             dual,
-            gaps: memory::zeros(n, Purpose::Rows),
+            gaps: vec![0.0; n],
             chains,
             joined: Joined::default(),
             epochs: 0,
@@ -464,7 +463,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             .threads
             .map_chunks(&mut self.gaps, CHUNK, |chunk, gaps| {
                 let together = (CERTIFIED_SCORES / q.max(1)).clamp(1, gaps.len());
-                let mut rows = memory::matrix(together, q, Purpose::RowsByLabels);
+                let mut rows = memory::matrix(together, q);
                 let (mut scratch, mut of_dual) = (Vec::new(), Vec::new());
                 let mut gathered = vec![0.0; q];
                 let mut workspace = <T::Loss as Loss>::Workspace::default();
@@ -555,7 +554,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// Moves to `B = 0`.
     pub fn move_to_zero(&mut self, monitor: &mut dyn Monitor) {
         let (n, q) = (self.labels.instances(), self.labels.count());
-        self.dual = S::Dual::zeros(n, q, Purpose::RowsByLabels);
+        self.dual = S::Dual::zeros(n, q);
         self.sum.fill(0.0);
         self.scores.recompute(&self.dual, self.threads, monitor);
     }
@@ -601,7 +600,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             return 0;
         }
         let (n, q, mut buffer) = (self.labels.instances(), self.labels.count(), Vec::new());
-        let kept = self.scores.state().copied(Purpose::RowsByLabels);
+        let kept = self.scores.state().copied();
         let subproblem = Subproblem {
             labels: self.labels,
             loss: self.chains[0].loss(),
@@ -679,12 +678,12 @@ impl<S: DenseScores, T: Step> Engine<'_, S, T> {
     /// A copy of the present point.
     pub fn snapshot(&mut self) -> Snapshot {
         Snapshot {
-            dual: memory::copied(&self.dual, Purpose::RowsByLabels),
-            dual_terms: memory::copied(&self.dual_terms, Purpose::Rows),
-            gaps: memory::copied(&self.gaps, Purpose::Rows),
+            dual: memory::copied(&self.dual),
+            dual_terms: self.dual_terms.to_vec(),
+            gaps: self.gaps.to_vec(),
             sum: self.sum.clone(),
             offset: self.offset.clone(),
-            state: memory::copied(self.scores.state(), Purpose::RowsByLabels),
+            state: memory::copied(self.scores.state()),
         }
     }
 

@@ -9,7 +9,7 @@ use super::start::first_bias;
 use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::linalg::vector::dot;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::network::routing::strongly_connected_components;
 use crate::pairwise::bcd::{Engine, Step};
 use crate::pairwise::loss::Loss;
@@ -189,10 +189,7 @@ impl Whole<'_> {
         let q = self.labels.count();
         let labels = self.labels.restricted(subset);
         let step = step(&labels)?;
-        let mut start = memory::room(
-            self.labels.instances() * subset.len(),
-            Purpose::RowsByLabels,
-        );
+        let mut start = memory::room(self.labels.instances() * subset.len());
         for row in self.dual.chunks_exact(q) {
             start.extend(subset.iter().map(|&k| row[k]));
         }

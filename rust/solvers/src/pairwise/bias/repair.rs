@@ -9,7 +9,7 @@
 
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::network::routing::{Routing, largest_routing};
 use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss, Pairs};
 use crate::report::Monitor;
@@ -28,8 +28,8 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
     let q = labels.count();
     // Counting decides which capacities are zero: differences of sums of floats would not be.
     let (mut counts, mut weights) = (
-        memory::filled(0_i64, q.saturating_mul(q), Purpose::LabelsByLabels),
-        memory::matrix(q, q, Purpose::LabelsByLabels),
+        memory::filled(0_i64, q.saturating_mul(q)),
+        memory::matrix(q, q),
     );
     if labels.has_zero_label() {
         return capacities_with_zero_label(labels);
@@ -68,7 +68,7 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
 fn capacities_with_zero_label(labels: &Labels) -> Vec<f64> {
     let q = labels.count();
     let zero = q - 1;
-    let mut weights = memory::matrix(q, q, Purpose::LabelsByLabels);
+    let mut weights = memory::matrix(q, q);
     for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
         for &m in labels.relevant(i) {
             weights[m as usize * q + zero] += labels.pair_weight(i, m);
@@ -134,7 +134,7 @@ pub(super) fn repaired(
     sum: &[f64],
     monitor: &mut dyn Monitor,
 ) -> Option<Vec<f64>> {
-    let mut repaired = memory::copied(dual, Purpose::RowsByLabels);
+    let mut repaired = memory::copied(dual);
     if sum.iter().all(|&g| g == 0.0) {
         return Some(repaired);
     }
@@ -228,7 +228,7 @@ pub(crate) fn feasible(
         return start;
     }
     repaired(labels, &capacities(labels), &start, &sum, monitor)
-        .unwrap_or_else(|| memory::zeros(start.len(), Purpose::RowsByLabels))
+        .unwrap_or_else(|| memory::zeros(start.len()))
 }
 
 /// Subtracts the mean: a constant added to all biases changes nothing.

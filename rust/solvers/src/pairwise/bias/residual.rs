@@ -11,7 +11,6 @@
 use super::repair::centred;
 use super::transport::{At, FARTHEST, NEAREST, Row};
 use crate::labels::Labels;
-use crate::memory::{self, Purpose};
 use crate::network::prices::{self, Steps};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -162,7 +161,7 @@ pub(super) fn demand_of(sum: &[f64]) -> Vec<f64> {
 
 /// How far from the margin the variables of each row are in doubt, at first.
 pub(super) fn nearest(labels: &Labels) -> Vec<f64> {
-    memory::filled(NEAREST, labels.instances(), Purpose::Rows)
+    vec![NEAREST; labels.instances()]
 }
 
 /// What the pairs within the bands make of a demand.

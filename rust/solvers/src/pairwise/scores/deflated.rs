@@ -15,7 +15,6 @@
 
 use super::{DenseScores, Moved, Scores};
 use crate::linalg::vector::{axpy, mean};
-use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING};
 
@@ -52,8 +51,8 @@ impl<S: DenseScores> Deflated<S> {
     /// `inner`
     pub fn centred(inner: S, mean_row: &[f64]) -> Result<Self, S> {
         let half = 0.5 * mean(mean_row);
-        let left = memory::collected(mean_row.iter().map(|k| k - half), Purpose::Rows);
-        let right = memory::filled(1.0, left.len(), Purpose::Rows);
+        let left = mean_row.iter().map(|k| k - half).collect::<Vec<_>>();
+        let right = vec![1.0; left.len()];
         Self::new(inner, left, right, None, f64::INFINITY)
     }
 
@@ -67,11 +66,14 @@ impl<S: DenseScores> Deflated<S> {
         if weight.is_nan() || weight <= 0.0 {
             return Err(inner);
         }
-        let factors = memory::collected(mean_row.iter().map(|k| (k + s) / weight), Purpose::Rows);
+        let factors = mean_row
+            .iter()
+            .map(|k| (k + s) / weight)
+            .collect::<Vec<_>>();
         let (scale, shift) = (weight.sqrt(), s.sqrt());
         let of = |sign: f64, share: f64| {
             let numbers = factors.iter().map(|v| share * (scale * v + sign * shift));
-            memory::collected(numbers, Purpose::Rows)
+            numbers.collect()
         };
         let (left, right) = (of(-1.0, 0.5), of(1.0, 1.0));
         let direction = Some(Direction { weight, factors });
@@ -87,12 +89,12 @@ impl<S: DenseScores> Deflated<S> {
     ) -> Result<Self, S> {
         let rounding = ROUNDING * mean(inner.diagonal()).abs();
         let terms = inner.diagonal().iter().zip(left.iter().zip(&right));
-        let diagonal = memory::collected(terms.map(|(k, (u, w))| k - 2.0 * u * w), Purpose::Rows);
+        let diagonal = terms.map(|(k, (u, w))| k - 2.0 * u * w).collect::<Vec<_>>();
         let definite = diagonal.iter().all(|&kappa| kappa >= -rounding);
         if !definite || mean(&diagonal) > share * mean(inner.diagonal()) {
             return Err(inner);
         }
-        let diagonal = memory::collected(diagonal.iter().map(|k| k.max(0.0)), Purpose::Rows);
+        let diagonal = diagonal.iter().map(|k| k.max(0.0)).collect::<Vec<_>>();
         Ok(Self {
             inner,
             left,
@@ -140,10 +142,10 @@ impl<S: DenseScores> Scores for Deflated<S> {
     fn fresh(&self, labels: usize) -> Self {
         Self {
             inner: self.inner.fresh(labels),
-            left: memory::copied(&self.left, Purpose::Rows),
-            right: memory::copied(&self.right, Purpose::Rows),
+            left: self.left.to_vec(),
+            right: self.right.to_vec(),
             direction: self.direction.clone(),
-            diagonal: memory::copied(&self.diagonal, Purpose::Rows),
+            diagonal: self.diagonal.to_vec(),
         }
     }
 

@@ -38,10 +38,10 @@ impl<'a> KernelBlocks<'a> {
         Self {
             diagonal: gram.diagonal(),
             labels,
-            scores: memory::matrix(n, labels, Purpose::RowsByLabels),
+            scores: memory::matrix(n, labels),
             panel: Vec::new(),
             cache: Vec::new(),
-            cached: memory::filled(ABSENT, n, Purpose::Rows),
+            cached: vec![ABSENT; n],
             kept: 0,
             cache_rows,
             gram,
@@ -56,13 +56,13 @@ impl<'a> KernelBlocks<'a> {
             .copied()
             .filter(|&i| self.cached[i as usize] == ABSENT)
             .take(self.cache_rows - self.kept);
-        let wanted: Vec<u32> = memory::collected(wanted, Purpose::Rows);
+        let wanted: Vec<u32> = wanted.collect();
         if wanted.is_empty() {
             return;
         }
         if self.cache.is_empty() {
             // Pages that are not written take no memory, and those that are, each thread gets for itself.
-            self.cache = memory::matrix(self.cache_rows, n, Purpose::KernelRows);
+            self.cache = memory::zeros_for(self.cache_rows.saturating_mul(n), Purpose::KernelRows);
         }
         for (row, &i) in (self.kept as u32..).zip(&wanted) {
             self.cached[i as usize] = row;
@@ -168,16 +168,13 @@ impl Scores for KernelBlocks<'_> {
 
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (n, q) = (self.instances(), self.labels);
-        let current = std::mem::replace(
-            &mut self.scores,
-            memory::matrix(n, q, Purpose::RowsByLabels),
-        );
+        let current = std::mem::replace(&mut self.scores, memory::matrix(n, q));
         let support = (0..n as u32).filter(|&i| {
             dual[i as usize * q..(i as usize + 1) * q]
                 .iter()
                 .any(|&beta| beta != 0.0)
         });
-        let support = memory::collected(support, Purpose::Rows);
+        let support = support.collect::<Vec<_>>();
         let mut changes = Vec::new();
         for instances in support.chunks(self.chain_length()) {
             if monitor.interrupted() {

@@ -4,7 +4,7 @@ use super::{Moved, Scores};
 use crate::linalg::features::Dense;
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::dot;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -34,12 +34,12 @@ impl<'a> LinearDense<'a> {
     /// Starts at `B = 0`.
     pub fn new(features: Dense<'a>, labels: usize) -> Self {
         let norms = (0..features.rows()).map(|i| dot(features.row(i), features.row(i)));
-        let diagonal = memory::collected(norms, Purpose::Rows);
+        let diagonal = norms.collect::<Vec<_>>();
         Self {
             features,
             diagonal,
             labels,
-            weights: memory::matrix(features.columns(), labels, Purpose::FeaturesByLabels),
+            weights: memory::matrix(features.columns(), labels),
             panel: Vec::new(),
         }
     }
@@ -141,7 +141,7 @@ impl Scores for LinearDense<'_> {
 
     fn recompute(&mut self, dual: &Vec<f64>, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         let (d, q) = (self.features.columns(), self.labels);
-        let mut weights = memory::matrix(d, q, Purpose::FeaturesByLabels);
+        let mut weights = memory::matrix(d, q);
         for (index, block) in dual.chunks(256 * q).enumerate() {
             if monitor.interrupted() {
                 return false;

@@ -11,7 +11,7 @@ use super::{Moved, Scores};
 use crate::error::SolverError;
 use crate::linalg::features::Sparse;
 use crate::linalg::matmul::{View, multiply};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use multiversion::multiversion;
@@ -45,7 +45,7 @@ fn combine(indices: &[i32], values: &[f64], panel: &[[f64; COLUMNS]], sums: &mut
 /// The images `M x_i` of consecutive instances from the first one on, row-major.
 fn write_images(features: &Sparse<'_>, metric: &[f64], first: usize, images: &mut [f64]) {
     let d = features.columns();
-    let mut panel = memory::filled([0.0; COLUMNS], d, Purpose::Features);
+    let mut panel = memory::filled([0.0; COLUMNS], d);
     let mut sums = [0.0; COLUMNS];
     for start in (0..d).step_by(COLUMNS) {
         let width = COLUMNS.min(d - start);
@@ -101,20 +101,19 @@ impl<'a> LinearMetric<'a> {
                 expected: "one row and one column for each feature",
             });
         }
-        let mut images = memory::matrix(n, d, Purpose::Features);
+        let mut images = memory::matrix(n, d);
         threads.for_each_chunk(&mut images, CHUNK * d, |chunk, images| {
             write_images(&features, metric, chunk * CHUNK, images);
         });
         Ok(Self {
-            diagonal: memory::collected(
-                (0..n).map(|i| product(&features, i, &images[i * d..(i + 1) * d])),
-                Purpose::Rows,
-            ),
+            diagonal: (0..n)
+                .map(|i| product(&features, i, &images[i * d..(i + 1) * d]))
+                .collect(),
             features,
             metric,
             images: Arc::new(images),
             labels,
-            weights: memory::matrix(d, labels, Purpose::FeaturesByLabels),
+            weights: memory::matrix(d, labels),
             panel: Vec::new(),
         })
     }
@@ -140,7 +139,7 @@ impl Scores for LinearMetric<'_> {
     fn fresh(&self, labels: usize) -> Self {
         Self {
             labels,
-            weights: memory::matrix(self.features.columns(), labels, Purpose::FeaturesByLabels),
+            weights: memory::matrix(self.features.columns(), labels),
             ..self.clone()
         }
     }
@@ -217,7 +216,7 @@ impl Scores for LinearMetric<'_> {
             return false;
         }
         let sums = plain.into_weights();
-        let mut weights = memory::matrix(d, q, Purpose::FeaturesByLabels);
+        let mut weights = memory::matrix(d, q);
         for (metric, sums) in self.metric.chunks(SLAB * d).zip(sums.chunks(SLAB * q)) {
             if monitor.interrupted() {
                 return false;

@@ -3,7 +3,7 @@
 use super::{Moved, Scores};
 use crate::linalg::features::Sparse;
 use crate::linalg::rows::{Change, Rows, find_nonzeros};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 use std::marker::PhantomData;
@@ -45,13 +45,13 @@ impl<'a, W: Rows, D: Rows> LinearSparse<'a, W, D> {
     /// Starts at `B = 0`.
     pub fn at_zero(features: Sparse<'a>, labels: usize) -> Self {
         let norms = (0..features.rows()).map(|i| features.row(i).1.iter().map(|x| x * x).sum());
-        let diagonal = memory::collected(norms, Purpose::Rows);
+        let diagonal = norms.collect::<Vec<_>>();
         let d = features.columns();
         Self {
             features,
             diagonal,
             labels,
-            weights: W::zeros(d, labels, Purpose::FeaturesByLabels),
+            weights: W::zeros(d, labels),
             dual: PhantomData,
             nonzeros: Vec::new(),
             nonzero_starts: Vec::new(),
@@ -110,12 +110,7 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
             starts[chunk] += starts[chunk - 1];
         }
         self.entries.clear();
-        memory::resize(
-            &mut self.entries,
-            starts[chunks + 1],
-            Entry::default(),
-            Purpose::Features,
-        );
+        memory::resize(&mut self.entries, starts[chunks + 1], Entry::default());
         for (&i, moved) in instances.iter().zip(0..) {
             let (indices, values) = self.features.row(i as usize);
             for (&f, &value) in indices.iter().zip(values) {
@@ -171,9 +166,7 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
         for chunk in (0..self.chunks()).step_by(at_once) {
             let within = chunk..self.chunks().min(chunk + at_once);
             let rows = within.start * ROWS..d.min(within.end * ROWS);
-            let before = self
-                .weights
-                .take(rows.clone(), q, Purpose::FeaturesByLabels);
+            let before = self.weights.take(rows.clone(), q);
             for first in (0..n).step_by(SLAB) {
                 if monitor.interrupted() {
                     self.weights.put(rows.start, q, before);
@@ -221,7 +214,7 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
 
     fn open(&self, block: &[u32], scores: &mut [f64], kernel: &mut [f64], scratch: &mut Vec<f64>) {
         self.rows(block, scores, scratch);
-        memory::resize(scratch, self.features.columns(), 0.0, Purpose::Features);
+        memory::resize(scratch, self.features.columns(), 0.0);
         self.features.square(block, scratch, kernel);
     }
 

@@ -22,7 +22,7 @@ pub use stored_kernel::StoredKernel;
 
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::dot;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -85,7 +85,7 @@ pub trait Scores: Sync {
     /// The scores of all instances, row-major.
     fn all(&self, threads: &Threads) -> Vec<f64> {
         let q = self.labels();
-        let mut scores = memory::matrix(self.instances(), q, Purpose::RowsByLabels);
+        let mut scores = memory::matrix(self.instances(), q);
         threads.for_each_chunk(&mut scores, TOGETHER * q, |chunk, out| {
             let first = (chunk * TOGETHER) as u32;
             let instances: Vec<u32> = (first..first + (out.len() / q) as u32).collect();

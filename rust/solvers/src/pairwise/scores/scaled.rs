@@ -1,7 +1,7 @@
 //! Scores of a kernel multiplied by a constant.
 
 use super::{DenseScores, Moved, Scores};
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -21,7 +21,7 @@ impl<S: Scores> Scaled<S> {
     /// Multiplies the kernel of `inner`, which is at `B = 0`, by a factor.
     pub fn new(inner: S, factor: f64) -> Self {
         Self {
-            diagonal: memory::collected(inner.diagonal().iter().map(|k| factor * k), Purpose::Rows),
+            diagonal: inner.diagonal().iter().map(|k| factor * k).collect(),
             inner,
             factor,
             changes: Vec::new(),
@@ -64,7 +64,7 @@ impl<S: DenseScores> Scores for Scaled<S> {
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
         self.changes.clear();
         let changes = moved.changes.iter().map(|change| self.factor * change);
-        memory::extend(&mut self.changes, Purpose::RowsByLabels, changes);
+        memory::extend(&mut self.changes, changes);
         let moved = Moved {
             instances: moved.instances,
             changes: &self.changes,

@@ -5,7 +5,7 @@ use crate::error::SolverError;
 use crate::kernel::gram::{stored_product, with_scratch};
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::axpy;
-use crate::memory::{self, Purpose};
+use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
 
@@ -34,12 +34,12 @@ impl<'a> StoredKernel<'a> {
                 expected: "a square matrix",
             });
         }
-        let diagonal = memory::collected((0..n).map(|i| matrix[i * n + i]), Purpose::Rows);
+        let diagonal = (0..n).map(|i| matrix[i * n + i]).collect::<Vec<_>>();
         Ok(Self {
             matrix,
             diagonal,
             labels,
-            scores: memory::matrix(n, labels, Purpose::RowsByLabels),
+            scores: memory::matrix(n, labels),
         })
     }
 }
@@ -48,7 +48,7 @@ impl StoredKernel<'_> {
     /// The mean row of the matrix.
     pub fn mean_row(&self) -> Vec<f64> {
         let n = self.instances();
-        let mut total = memory::zeros(n, Purpose::Rows);
+        let mut total = vec![0.0; n];
         for row in self.matrix.chunks_exact(n.max(1)) {
             axpy(1.0 / n as f64, row, &mut total);
         }
@@ -63,9 +63,9 @@ impl Scores for StoredKernel<'_> {
     fn fresh(&self, labels: usize) -> Self {
         Self {
             matrix: self.matrix,
-            diagonal: memory::copied(&self.diagonal, Purpose::Rows),
+            diagonal: self.diagonal.to_vec(),
             labels,
-            scores: memory::matrix(self.instances(), labels, Purpose::RowsByLabels),
+            scores: memory::matrix(self.instances(), labels),
         }
     }
 
