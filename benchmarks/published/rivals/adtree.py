@@ -47,7 +47,7 @@ class ADTree(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     root_ : ndarray of shape (q,)
         What every row's scores begin with.
     nodes_ : ndarray of shape (n_rules,), dtype int

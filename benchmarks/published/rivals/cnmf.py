@@ -48,7 +48,7 @@ class CNMF(TransductiveClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     transduced_scores_ : ndarray of shape (n, q)
         T, the scores of all rows of the fit.
     labelled_ : ndarray of int

@@ -64,7 +64,7 @@ class MLGRF(_LabelPropagation):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     transduced_scores_ : ndarray of shape (n, q)
         F, the scores of all rows of the fit.
     labelled_ : ndarray of int
@@ -132,7 +132,7 @@ class MLLGC(_LabelPropagation):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     transduced_scores_ : ndarray of shape (n, q)
         F, the scores of all rows of the fit.
     labelled_ : ndarray of int

@@ -44,7 +44,7 @@ class LEAD(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     parents_ : list of tuple of int
         The labels that each label is learned from.
     order_ : list of int

@@ -44,7 +44,7 @@ class LIFT(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     centres_ : list of ndarray, of shapes (2 m, d)
         Each label's centres, those of its relevant rows first.
     estimators_ : list of length q

@@ -56,7 +56,7 @@ class BPMLL(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     coefs_ : list of ndarray, of shapes (d, n_hidden) and (n_hidden, q)
         U and V.
     intercepts_ : list of ndarray, of shapes (n_hidden,) and (q,)

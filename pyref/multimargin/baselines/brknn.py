@@ -44,7 +44,7 @@ class BRkNN(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     threshold_ : FMeasureThreshold
         The thresholds of the labels.
 

@@ -37,7 +37,7 @@ class CalibratedLabelRanking(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs that some training row tells apart.
     pair_estimators_ : list of length n_pairs

@@ -34,7 +34,7 @@ class LabelPowerset(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     label_sets_ : ndarray of shape (n_sets, q)
         The sets that occur in the training rows, the classes of the classifier.
     estimator_ : classifier or None

@@ -36,7 +36,7 @@ class MLkNN(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     prior_ : ndarray of shape (q,)
         P(l).
     likelihood_ : ndarray of shape (2, q, k + 1)

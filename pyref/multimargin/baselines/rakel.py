@@ -50,7 +50,7 @@ class RAkEL(BaselineClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     labelsets_ : list of ndarray of int
         The sets.
     estimators_ : list of LabelPowerset

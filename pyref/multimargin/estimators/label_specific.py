@@ -180,7 +180,7 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     selector_ : estimator
         The fitted selector.
     label_specific_features_ : ndarray of shape (q, d), dtype bool
@@ -246,7 +246,7 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     ----------
     order_ : ndarray of shape (q,)
         The chain.
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     selector_ : estimator
         The fitted selector.
     label_specific_features_ : ndarray of shape (q, d), dtype bool

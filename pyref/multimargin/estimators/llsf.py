@@ -119,7 +119,7 @@ default="scores"
 
     Attributes
     ----------
-    <target_attributes>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     coef_ : ndarray of shape (q, d)
         The transpose of W.
     label_specific_features_ : ndarray of shape (q, d), dtype bool

@@ -21,35 +21,35 @@ class MLODM(PairwiseClassifier):
 
     Parameters
     ----------
-    <ranking_weight>
+    <C : float, default=10.0, the weight of the ranking loss>
     theta : float, default=0.2
         Margins within theta of 1 cost nothing; 0 <= theta < 1.
     mu : float, default=0.5
         Weight of margins that are too large; 0 < mu <= 1.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
     solver : {"bcd", "dcd", "multiplicative", "exact"}, default="bcd"
         "bcd" solves one instance exactly at a time; "multiplicative" is the published block step,
         by multiplicative updates of an instance's dual variables, which reaches the same point
         more slowly; "dcd" is dual coordinate descent, one pair at a time; "exact" an interior-point
         solver (needs the extra ``multimargin[exact]``), for small problems.
-    <threshold>
-    <stopping>
-    <run_parameters>
-    <pair_weights>
-    <class_weight>
-    <max_time>
+    <threshold : name, float or Threshold, default="scores">
+    <tol, max_iter : when the loop ends>
+    <cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs>
+    <pair_weights : {"balanced", "uniform"}, default="balanced">
+    <class_weight : what a pair counts by its relevant label>
+    <max_time : float or None, seconds that the fit may take>
 
     Attributes
     ----------
-    <target_attributes>
-    <model_attributes>
-    <class_weight_attribute>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
+    <class_weight_ : ndarray of shape (q,)>
     objective_ : float
         Primal objective: 1/2 sum_k ||w_k||^2 + sum_i C/(2 p_i r_i) times the sum over pairs of
         max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2 with the margins z.
-    <certificate>
+    <dual_objective_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

@@ -23,20 +23,20 @@ class MLRL(RelationshipClassifier):
         few labels are ever predicted.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
-    <relationship_parameters>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <solver, tol, max_iter : as in `MLRL`>
     cache_size : float, default=1000
         Megabytes for the kernel matrix. If it does not fit, its rows are computed when needed, and
         as many as fit are kept.
-    <relationship_run_parameters>
-    <max_time>
-    <relationship_options>
+    <n_jobs, verbose : how the loop runs>
+    <max_time : float or None, seconds that the fit may take>
+    <options : RelationshipOptions or None>
 
     Attributes
     ----------
-    <covariance_attributes>
-    <target_attributes>
-    <relationship_model_attributes>
+    <label_covariance_, label_correlation_ : ndarray of shape (q, q)>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_>
     dual_variables_ : ndarray of shape (n, q)
         Z = alpha . Y, a feasible point of the dual whose value is `dual_objective_`; for a linear
         kernel only with ``keep_rows``.
@@ -44,7 +44,7 @@ class MLRL(RelationshipClassifier):
         Objective (6): 1/n sum of the hinge + lam/2 tr(W Omega^-1 W^T).
     dual_objective_ : float
         A lower bound of the optimum of (6), or of (8) for a fixed covariance.
-    <relationship_certificate>
+    <n_iter_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

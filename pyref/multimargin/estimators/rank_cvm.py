@@ -34,40 +34,40 @@ class RankCVM(PairwiseClassifier):
 
     Parameters
     ----------
-    <ranking_weight>
+    <C : float, default=10.0, the weight of the ranking loss>
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
     solver : {"bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"}, default="bcd"
         "bcd" solves the equivalent problem of `RankLSVM`, one instance exactly at a time, and "dcd"
         one pair at a time; "frank-wolfe" is the published loop on the problem itself, and
         "pairwise-frank-wolfe" a variant with linear convergence; "exact" an interior-point solver
         (needs the extra ``multimargin[exact]``), for small problems.
-    <threshold>
+    <threshold : name, float or Threshold, default="scores">
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
         Largest number of epochs: passes over the instances, or as many Frank-Wolfe iterations as
         there are label pairs (the paper's M, 50 there).
-    <run_parameters>
-    <class_weight>
-    <top_k>
-    <max_time>
+    <cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs>
+    <class_weight : what a pair counts by its relevant label>
+    <top_k : int, float or None, how many irrelevant labels count>
+    <max_time : float or None, seconds that the fit may take>
     options : FrankWolfeOptions or None, default=None
         The published stop rule of the two Frank-Wolfe solvers. None stops them by `tol`.
 
     Attributes
     ----------
-    <target_attributes>
-    <model_attributes>
-    <class_weight_attribute>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
+    <class_weight_ : ndarray of shape (q,)>
         For the two Frank-Wolfe solvers, iterations, also in `history_`.
     rho_ : float
         The margin rho.
     objective_ : float
         Objective of Xu 2013, eq. (37), with nu = 1: half the squared norm of the weights and
         the bias, plus the sum over pairs of alpha^2 p_i r_i / (2 C).
-    <certificate>
+    <dual_objective_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

@@ -41,7 +41,7 @@ class RankHLapSVM(PairwiseClassifier):
 
     Parameters
     ----------
-    <ranking_weight>
+    <C : float, default=10.0, the weight of the ranking loss>
     lam : float, default=1e-4
         Weight of the hypergraph regulariser, at least 0; 0 is ``RankSVM(bias="penalized")``. It
         multiplies a sum over the rows: at 0.25 it drowns the loss of several hundred of them (the
@@ -57,27 +57,27 @@ class RankHLapSVM(PairwiseClassifier):
         instances); a precomputed kernel has those that it implies.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`; the paper's is "linear".
-    <kernel_parameters>
-    <solver>
-    <threshold>
-    <stopping>
-    <run_parameters>
-    <class_weight>
-    <top_k>
-    <max_time>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <solver : {"bcd", "dcd", "exact"}, default="bcd">
+    <threshold : name, float or Threshold, default="scores">
+    <tol, max_iter : when the loop ends>
+    <cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs>
+    <class_weight : what a pair counts by its relevant label>
+    <top_k : int, float or None, how many irrelevant labels count>
+    <max_time : float or None, seconds that the fit may take>
 
     Attributes
     ----------
-    <target_attributes>
-    <model_attributes>
-    <class_weight_attribute>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
+    <class_weight_ : ndarray of shape (q,)>
     hyperedge_weights_ : ndarray of shape (q,)
         Weight of each label's hyperedge: exp(-nu times the mean squared distance between its
         instances); 0 for a label without instances.
     objective_ : float
         Primal objective 1/2 sum_k (||w_k||^2 + b_k^2) + lam/2 trace(F^T Lap F) +
         sum_i C/(p_i r_i) sum over pairs of the hinge.
-    <certificate>
+    <dual_objective_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

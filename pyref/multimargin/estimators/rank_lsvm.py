@@ -18,28 +18,28 @@ class RankLSVM(PairwiseClassifier):
 
     Parameters
     ----------
-    <ranking_weight>
+    <C : float, default=10.0, the weight of the ranking loss>
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
-    <solver>
-    <threshold>
-    <stopping>
-    <run_parameters>
-    <pair_weights>
-    <class_weight>
-    <top_k>
-    <max_time>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <solver : {"bcd", "dcd", "exact"}, default="bcd">
+    <threshold : name, float or Threshold, default="scores">
+    <tol, max_iter : when the loop ends>
+    <cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs>
+    <pair_weights : {"balanced", "uniform"}, default="balanced">
+    <class_weight : what a pair counts by its relevant label>
+    <top_k : int, float or None, how many irrelevant labels count>
+    <max_time : float or None, seconds that the fit may take>
 
     Attributes
     ----------
-    <target_attributes>
-    <model_attributes>
-    <class_weight_attribute>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
+    <class_weight_ : ndarray of shape (q,)>
     objective_ : float
         Primal objective 1/2 sum_k (||w_k||^2 + b_k^2) + sum_i C/(2 p_i r_i) sum over pairs of the
         squared hinge.
-    <certificate>
+    <dual_objective_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

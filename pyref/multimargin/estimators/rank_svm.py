@@ -23,10 +23,10 @@ class RankSVM(PairwiseClassifier):
 
     Parameters
     ----------
-    <ranking_weight>
+    <C : float, default=10.0, the weight of the ranking loss>
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
     bias : {"free", "penalized", "none"}, default="free"
         "free" is the model of Elisseeff and Weston; "penalized" adds 1/2 ||b||^2 (the kernel K + 1,
         as in the Rank-HLapSVM paper), which is easier to solve; "none" has no bias.
@@ -34,25 +34,25 @@ class RankSVM(PairwiseClassifier):
         "bcd" solves one instance exactly at a time; "dcd" is the published dual coordinate descent,
         one pair at a time; "frank-wolfe" the published loop of Elisseeff and Weston; "exact" an
         interior-point solver (needs the extra ``multimargin[exact]``), for small problems.
-    <threshold>
+    <threshold : name, float or Threshold, default="scores">
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances) or Frank-Wolfe iterations.
-    <run_parameters>
-    <pair_weights>
-    <class_weight>
-    <top_k>
-    <max_time>
+    <cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs>
+    <pair_weights : {"balanced", "uniform"}, default="balanced">
+    <class_weight : what a pair counts by its relevant label>
+    <top_k : int, float or None, how many irrelevant labels count>
+    <max_time : float or None, seconds that the fit may take>
 
     Attributes
     ----------
-    <target_attributes>
-    <model_attributes>
-    <class_weight_attribute>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
+    <class_weight_ : ndarray of shape (q,)>
     objective_ : float
         Primal objective 1/2 sum_k ||w_k||^2 + sum_i C/(p_i r_i) sum over pairs of the hinge.
-    <certificate>
+    <dual_objective_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

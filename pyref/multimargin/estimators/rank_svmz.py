@@ -38,25 +38,25 @@ class RankSVMz(PairwiseClassifier):
         is (`benchmarks/defaults.py`).
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
     bias : {"free", "penalized", "none"}, default="free"
         "free" is the published model, with one equality constraint a class; "penalized" adds
         1/2 ||b||^2 (the kernel K + 1), which is easier to solve; "none" has no bias.
-    <solver>
-    <stopping>
-    <run_parameters>
-    <class_weight>
-    <max_time>
+    <solver : {"bcd", "dcd", "exact"}, default="bcd">
+    <tol, max_iter : when the loop ends>
+    <cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs>
+    <class_weight : what a pair counts by its relevant label>
+    <max_time : float or None, seconds that the fit may take>
 
     Attributes
     ----------
-    <target_attributes>
-    <model_attributes>
-    <class_weight_attribute>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
+    <class_weight_ : ndarray of shape (q,)>
     objective_ : float
         Primal objective 1/2 sum_k ||w_k||^2, the zero label included, + C/q times the sum over
         rows and labels of the hinge.
-    <certificate>
+    <dual_objective_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

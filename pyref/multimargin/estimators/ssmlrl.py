@@ -46,22 +46,22 @@ class SSMLRL(RelationshipClassifier):
         without unlabelled rows, the model is MLRL with lam = lam1.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
-    <kernel_parameters>
-    <relationship_parameters>
+    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <solver, tol, max_iter : as in `MLRL`>
     cache_size : float, default=1000
         Megabytes for the kernel matrix of the labelled rows when `lam2` is 0 or every row is
         labelled; otherwise the kernel matrix of all rows is always stored.
-    <relationship_run_parameters>
-    <max_time>
-    <relationship_options>
+    <n_jobs, verbose : how the loop runs>
+    <max_time : float or None, seconds that the fit may take>
+    <options : RelationshipOptions or None>
 
     Attributes
     ----------
-    <covariance_attributes>
-    <target_attributes>
+    <label_covariance_, label_correlation_ : ndarray of shape (q, q)>
+    <classes_, multilabel_, label_names_in_, n_features_in_>
     labelled_ : ndarray of shape (l,)
         The labelled training rows; for a linear kernel only with ``keep_rows``.
-    <relationship_model_attributes>
+    <dual_coef_, support_, support_vectors_, coef_, intercept_>
     dual_variables_ : ndarray of shape (l, q)
         Z = alpha . Y of the labelled rows, whose value is `dual_objective_`; for a linear kernel
         only with ``keep_rows``.
@@ -69,7 +69,7 @@ class SSMLRL(RelationshipClassifier):
         Objective (14).
     dual_objective_ : float
         A lower bound of its optimum, or of that of (15) for a fixed covariance.
-    <relationship_certificate>
+    <n_iter_, dual_gap_, status_, history_ : the certificate>
 
     Notes
     -----

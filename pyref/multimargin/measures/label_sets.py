@@ -17,10 +17,10 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
 
     Parameters
     ----------
-    <label sets>
-    <sample_weight>
+    <Y_true, Y_pred : arrays of shape (n, q)>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <0 is best>
+    <Returns : float in [0, 1], 0 is best>
 
     Notes
     -----
@@ -37,10 +37,10 @@ def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float
 
     Parameters
     ----------
-    <label sets>
-    <sample_weight>
+    <Y_true, Y_pred : arrays of shape (n, q)>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Notes
     -----
@@ -59,12 +59,12 @@ def jaccard(
 
     Parameters
     ----------
-    <label sets>
+    <Y_true, Y_pred : arrays of shape (n, q)>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-    <sample_weight>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Notes
     -----
@@ -88,12 +88,12 @@ def example_f1(
 
     Parameters
     ----------
-    <label sets>
+    <Y_true, Y_pred : arrays of shape (n, q)>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-    <sample_weight>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Notes
     -----
@@ -111,14 +111,14 @@ def macro_f1(
 
     Parameters
     ----------
-    <label sets>
+    <Y_true, Y_pred : arrays of shape (n, q)>
     zero_division : {0.0, 1.0}, default=1.0
         Value of a label that is neither true nor predicted in any row: 1, because it is predicted
         perfectly. Where many labels do not occur in the test rows, the choice changes the result
         much; scikit-learn's own default is 0.
-    <sample_weight>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Notes
     -----
@@ -135,12 +135,12 @@ def micro_f1(
 
     Parameters
     ----------
-    <label sets>
+    <Y_true, Y_pred : arrays of shape (n, q)>
     zero_division : {0.0, 1.0}, default=1.0
         Value when no entry is true or predicted: 1, because the prediction is perfect.
-    <sample_weight>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Notes
     -----

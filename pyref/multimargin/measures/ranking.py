@@ -41,11 +41,11 @@ def ranking_loss(
 
     Parameters
     ----------
-    <scores>
-    <degenerate_rows>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <0 is best>
+    <Returns : float in [0, 1], 0 is best>
 
     Notes
     -----
@@ -67,11 +67,11 @@ def one_error(
 
     Parameters
     ----------
-    <scores>
-    <degenerate_rows>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <0 is best>
+    <Returns : float in [0, 1], 0 is best>
 
     Notes
     -----
@@ -94,9 +94,9 @@ def coverage(
 
     Parameters
     ----------
-    <scores>
-    <degenerate_rows>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
+    <sample_weight : array-like of shape (n,), default=None>
 
     Returns
     -------
@@ -124,9 +124,9 @@ def ranking_average_precision(
 
     Parameters
     ----------
-    <scores>
-    <degenerate_rows>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
+    <sample_weight : array-like of shape (n,), default=None>
 
     Returns
     -------
@@ -160,11 +160,11 @@ def is_error(
 
     Parameters
     ----------
-    <scores>
-    <degenerate_rows>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <0 is best>
+    <Returns : float in [0, 1], 0 is best>
 
     Notes
     -----

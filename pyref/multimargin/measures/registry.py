@@ -93,13 +93,13 @@ def ranking_hamming(
 
     Parameters
     ----------
-    <label sets>
+    <Y_true, Y_pred : arrays of shape (n, q)>
     scores : array-like of shape (n, q)
         Finite scores f_k(x); a larger score ranks the label higher.
-    <degenerate_rows>
-    <sample_weight>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <0 is best>
+    <Returns : float in [0, 1], 0 is best>
 
     Notes
     -----
@@ -125,13 +125,13 @@ def all_measures(
 
     Parameters
     ----------
-    <label sets>
+    <Y_true, Y_pred : arrays of shape (n, q)>
     scores : array-like of shape (n, q)
         Finite scores f_k(x); a larger score ranks the label higher.
-    <degenerate_rows>
+    <degenerate_rows : {"ignore", "count"}, default="ignore">
     zero_division : {0.0, 1.0}, default=1.0
         Value of a Jaccard similarity or F1 of two empty sets.
-    <sample_weight>
+    <sample_weight : array-like of shape (n,), default=None>
 
     Returns
     -------
@@ -155,7 +155,7 @@ def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
 
     Parameters
     ----------
-    <scores>
+    <Y_true, scores : arrays of shape (n, q)>
 
     Returns
     -------

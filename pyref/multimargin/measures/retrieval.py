@@ -27,9 +27,9 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
 
     Parameters
     ----------
-    <scores>
-    <k>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <k : int, default=5>
+    <sample_weight : array-like of shape (n,), default=None>
 
     Returns
     -------
@@ -52,9 +52,9 @@ def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = No
 
     Parameters
     ----------
-    <scores>
-    <k>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <k : int, default=5>
+    <sample_weight : array-like of shape (n,), default=None>
 
     Returns
     -------
@@ -122,13 +122,13 @@ def propensity_scored_precision_at_k(
 
     Parameters
     ----------
-    <scores>
+    <Y_true, scores : arrays of shape (n, q)>
     propensities : array-like of shape (q,)
         In (0, 1], of the training rows: `label_propensities`.
-    <k>
-    <sample_weight>
+    <k : int, default=5>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Raises
     ------
@@ -170,11 +170,11 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
 
     Parameters
     ----------
-    <scores>
-    <k>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <k : int, default=5>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Raises
     ------
@@ -203,10 +203,10 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    <scores>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Raises
     ------
@@ -249,10 +249,10 @@ def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
 
     Parameters
     ----------
-    <scores>
-    <sample_weight>
+    <Y_true, scores : arrays of shape (n, q)>
+    <sample_weight : array-like of shape (n,), default=None>
 
-    <1 is best>
+    <Returns : float in [0, 1], 1 is best>
 
     Raises
     ------

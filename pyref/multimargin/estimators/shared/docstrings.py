@@ -4,7 +4,7 @@ from multimargin.docstrings import filled_from
 
 with_shared_paragraphs = filled_from(
     {
-        "ranking_weight": """
+        "C : float, default=10.0, the weight of the ranking loss": """
     C : float, default=10.0
         Weight of the ranking loss against the regularisation, positive. It multiplies the mean over
         the pairs of a row, not a sum over its labels, so that a useful C is larger than that of
@@ -12,7 +12,7 @@ with_shared_paragraphs = filled_from(
         one-vs-rest `SVC` and `LinearSVC` at their defaults, at 1 they are
         (`benchmarks/defaults.py`).
 """,
-        "kernel_parameters": """
+        "gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`": """
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
         Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d,
         "mean_distance" is 1 / (2 m^2) with the mean Euclidean distance m of two training rows, the
@@ -22,13 +22,13 @@ with_shared_paragraphs = filled_from(
     coef0 : float, default=0.0
         Constant term of "poly" and "sigmoid".
 """,
-        "solver": """
+        'solver : {"bcd", "dcd", "exact"}, default="bcd"': """
     solver : {"bcd", "dcd", "exact"}, default="bcd"
         "bcd" solves one instance exactly at a time; "dcd" is dual coordinate descent, one pair at a
         time; "exact" an interior-point solver (needs the extra ``multimargin[exact]``), for small
         problems.
 """,
-        "run_parameters": """
+        "cache_size, n_jobs, random_state, verbose, warm_start : how the loop runs": """
     cache_size : float, default=1000
         Megabytes for the kernel matrix. If it does not fit, its rows are computed when needed, and
         as many as fit are kept.
@@ -43,25 +43,25 @@ with_shared_paragraphs = filled_from(
         of increasing C then need fewer epochs. A linear model keeps its training rows and dual
         variables only with True.
 """,
-        "max_time": """
+        "max_time : float or None, seconds that the fit may take": """
     max_time : float or None, default=None
         Seconds that the fit may take, positive; None is no limit. It then ends with the model
         reached, its certificate and the status "time_limit". The first epoch is always made, the
         threshold always learned, and ``solver="exact"`` has no limit, nor does it answer Ctrl-C
         before its interior-point loop has ended.
 """,
-        "relationship_options": """
+        "options : RelationshipOptions or None": """
     options : RelationshipOptions or None, default=None
         A fixed label covariance, the ridge of "alternating", and whether a model with a linear
         kernel keeps its training rows (``keep_rows``). None takes the defaults.
 """,
-        "pair_weights": """
+        'pair_weights : {"balanced", "uniform"}, default="balanced"': """
     pair_weights : {"balanced", "uniform"}, default="balanced"
         "balanced" gives each pair of row i the weight C/(p_i r_i), so that every row counts the
         same; "uniform" gives every pair C/n, as Zhang & Yeung 2013, eq. (13), do with
         C = 2/lambda.
 """,
-        "class_weight": """
+        "class_weight : what a pair counts by its relevant label": """
     class_weight : {"balanced", "sqrt"}, dict, array-like of shape (q,) or None, default=None
         How many times the pairs of a label count in the rows in which it is relevant: "balanced" is
         in proportion to 1/n_m for a label that is relevant in n_m rows, "sqrt" to its square root,
@@ -69,20 +69,20 @@ with_shared_paragraphs = filled_from(
         a dict by label name or column (1 for those left out) and an array are taken as they are.
         None is 1 for all. Without it frequent labels decide.
 """,
-        "threshold": """
+        'threshold : name, float or Threshold, default="scores"': """
     threshold : {"scores", "features", "labels", "count"}, float or Threshold, default="scores"
         How the threshold is learned: from the scores (linear least squares), from the features
         (linear support vector regression), one for each label (SCut), for a number of labels
         (RCut), or a constant; see `multimargin.thresholds`. It is learned from the scores of the
         training rows; `ThresholdedClassifier` learns it from those of held-out rows.
 """,
-        "stopping": """
+        "tol, max_iter : when the loop ends": """
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
     max_iter : int, default=1000
         Largest number of epochs (passes over the instances).
 """,
-        "target_attributes": """
+        "classes_, multilabel_, label_names_in_, n_features_in_": """
     classes_ : ndarray of shape (q,)
         Label numbers, or the classes of one-dimensional targets.
     multilabel_ : bool
@@ -92,18 +92,18 @@ with_shared_paragraphs = filled_from(
     n_features_in_ : int
         Number of features d.
 """,
-        "top_k": """
+        "top_k : int, float or None, how many irrelevant labels count": """
     top_k : int, float or None, default=None
         Each relevant label is compared with so many irrelevant labels of its row, those of the
         largest scores, in place of all: the top of the ranking counts. An int is their number, at
         least 1, a float in (0, 1] a share of all labels; None, and more than there are, is all. C
         multiplies the mean over these pairs. Not for ``solver="dcd"`` and Frank-Wolfe ones.
 """,
-        "class_weight_attribute": """
+        "class_weight_ : ndarray of shape (q,)": """
     class_weight_ : ndarray of shape (q,)
         How many times the pairs of each label count where it is relevant.
 """,
-        "model_attributes": """
+        "dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_": """
     dual_coef_ : ndarray of shape (n_support, q)
         The nonzero rows of the coefficients of the kernel expansion. A model with a linear kernel
         is `coef_` and `intercept_`, and has this and the next two only with ``warm_start=True``.
@@ -121,13 +121,13 @@ with_shared_paragraphs = filled_from(
     n_iter_ : int
         Epochs made.
 """,
-        "covariance_attributes": """
+        "label_covariance_, label_correlation_ : ndarray of shape (q, q)": """
     label_covariance_ : ndarray of shape (q, q)
         Omega, positive semidefinite with trace 1. Labels of one class have zero rows.
     label_correlation_ : ndarray of shape (q, q)
         Omega with unit diagonal; a label without variance correlates with no other.
 """,
-        "relationship_model_attributes": """
+        "dual_coef_, support_, support_vectors_, coef_, intercept_": """
     dual_coef_ : ndarray of shape (n_support, q)
         The nonzero rows of the expansion A: ``f(x) = k(x, support_vectors_) A + b``. A model with a
         linear kernel is `coef_` and `intercept_`, and has this and the next two only with
@@ -141,7 +141,7 @@ with_shared_paragraphs = filled_from(
     intercept_ : ndarray of shape (q,)
         Bias b: the middle of the biases that the optimality conditions allow.
 """,
-        "relationship_parameters": """
+        "solver, tol, max_iter : as in `MLRL`": """
     solver : {"splitting", "alternating", "exact"}, default="splitting"
         "splitting" reaches the joint optimum (see Notes of `MLRL`); "alternating" is the published
         scheme, which stalls above it; "exact" an interior-point solver (needs the extra
@@ -152,13 +152,13 @@ with_shared_paragraphs = filled_from(
     max_iter : int, default=500
         Largest number of outer rounds.
 """,
-        "relationship_run_parameters": """
+        "n_jobs, verbose : how the loop runs": """
     n_jobs : int, default=None
         Number of threads; None means 1. The result does not depend on it.
     verbose : int, default=0
         1 prints a line after each outer round.
 """,
-        "relationship_certificate": """
+        "n_iter_, dual_gap_, status_, history_ : the certificate": """
     n_iter_ : int
         Outer rounds made.
     dual_gap_ : float
@@ -170,7 +170,7 @@ with_shared_paragraphs = filled_from(
     history_ : dict of ndarray
         One entry an outer round: "epoch", "seconds", "primal" and "dual", the joint bound.
 """,
-        "certificate": """
+        "dual_objective_, dual_gap_, status_, history_ : the certificate": """
     dual_objective_ : float
         Dual objective, a lower bound of the optimum.
     dual_gap_ : float
