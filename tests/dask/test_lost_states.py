@@ -81,7 +81,7 @@ def test_no_worker(
     )
     monkeypatch.setattr(client, "nthreads", dict)
     with pytest.raises(RuntimeError, match=f"No worker .*{advice}"):
-        parts.wait_for_workers()
+        parts.threads()
 
 
 def test_dual_rows_that_are_not_here() -> None:

@@ -31,17 +31,17 @@ class Cluster(Protocol):
     data: list[Any]
     count: int
 
-    def assigned(self) -> dict[int, str]:
-        """Return the worker of each part."""
-
-    def wait_for_workers(self) -> dict[str, int]:
+    def threads(self) -> dict[str, int]:
         """Return the workers and their threads as soon as there is any."""
+
+
+class Names(Protocol):
+    """What the calls of a fit share: names for tasks, and a count of the bytes that travel."""
+
+    bytes_moved: int
 
     def token(self, name: str) -> str:
         """Return a new name for tasks."""
-
-    def count_bytes(self, size: int) -> None:
-        """Count bytes that go to a part or come from it."""
 
 
 class Call:
@@ -51,11 +51,14 @@ class Call:
     tasks came from, and it would not be computed again: the call ends with `PartsLost`.
     """
 
-    def __init__(self, cluster: Cluster, owned: OwnedTasks) -> None:
+    def __init__(
+        self, cluster: Cluster, names: Names, owned: OwnedTasks, homes: dict[int, str]
+    ) -> None:
         self.cluster = cluster
+        self.names = names
         self.owned = owned
-        self.homes = cluster.assigned()
-        self._sources: set[str] = set(self.homes.values())
+        self.homes = homes  # The worker of each part
+        self._sources: set[str] = set(homes.values())
 
     def each(
         self,
@@ -76,9 +79,9 @@ class Call:
             first = (tasks.at_weights, run, *self._replica(replicas, weights))
             arguments = tasks.with_weights(arguments, weights[:0])
         size = _size(arguments)
-        self.cluster.count_bytes(size * self.cluster.count)
+        self.names.bytes_moved += size * self.cluster.count
         shared = self._scattered(arguments) if large(arguments) else arguments
-        token = self.cluster.token(name)
+        token = self.names.token(name)
         futures = []
         for part, source in enumerate(self.cluster.data):
             source, changes = unwrapped(source)
@@ -106,26 +109,39 @@ class Call:
         if source is None:
             return replica, None
         if isinstance(source, Held):
-            self.cluster.count_bytes(replicas.bytes_of_change * (len(homes) - 1))
+            self.names.bytes_moved += replicas.bytes_of_change * (len(homes) - 1)
             self._sources.add(source.home)
-            name = (self.cluster.token("change"), 0)
+            name = (self.names.token("change"), 0)
             return replica, self.owned.submit(
                 name, tasks.kept_change, source, workers=[source.home]
             )
-        self.cluster.count_bytes(weights.nbytes * len(homes))
+        self.names.bytes_moved += weights.nbytes * len(homes)
         return replica, self._scattered(source)
 
     def moved(self, part: int, state: Held) -> Future:
         """Fetch the dual rows of a part that changes its worker."""
         self._sources.add(state.home)
-        token = self.cluster.token("move-dual-rows")
+        token = self.names.token("move-dual-rows")
         return self.owned.submit((token, part), held, state, workers=[state.home])
+
+    def copied(
+        self, part: int, state: Held, copy: Held, step: float, needed: tuple[int, ...]
+    ) -> Future:
+        """Copy the dual rows of a part, `step` along their last move, to another worker."""
+        self._sources |= {state.home, copy.home}
+        settled, token = self.names.token("settle"), self.names.token("copy-dual-rows")
+        source = self.owned.submit(
+            (settled, part), tasks.settled, state, step, workers=[state.home]
+        )
+        return self.owned.submit(
+            (token, part), tasks.put, copy, source, needed, workers=[copy.home]
+        )
 
     def _scattered(self, arguments: Any) -> Future:
         """Hand over what all parts share, once."""
         try:
             return self.owned.scatter(
-                self.cluster.token("common"), arguments, min(self.homes.values())
+                self.names.token("common"), arguments, min(self.homes.values())
             )
         except (OSError, TimeoutError, *_LOST) as error:
             raise PartsLost from error
@@ -142,14 +158,14 @@ class Call:
         self.wait(level)
         result = self._result(level[0])
         # Parts of one worker are neighbours, so that a result leaves each worker once.
-        self.cluster.count_bytes(_size(result) * len(set(self.homes.values())))
+        self.names.bytes_moved += _size(result) * len(set(self.homes.values()))
         return result
 
     def _neighbours(
         self, futures: list[Future], function: Any, *arguments: Any, worker: str | None = None
     ) -> list[Future]:
         """Apply a function to some neighbours at a time."""
-        token = self.cluster.token("sum")
+        token = self.names.token("sum")
         groups = [futures[k : k + NEIGHBOURS] for k in range(0, len(futures), NEIGHBOURS)]
         workers = None if worker is None else [worker]
         return [
@@ -181,7 +197,7 @@ class Call:
 
     def _check_sources(self) -> None:
         """Raise PartsLost where a worker that this call needs is gone."""
-        if not self._sources <= self.cluster.wait_for_workers().keys():
+        if not self._sources <= self.cluster.threads().keys():
             raise PartsLost from None
 
     def _raise(self, error: Any) -> Any:

@@ -5,7 +5,6 @@ to the client. The workers decide nothing, so neither their number nor their pac
 """
 
 import contextlib
-import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distributed import Future
 
 from multimargin.dask import parts, store, tasks
 from multimargin.dask.calls import Call, common_weights, large
@@ -24,6 +22,7 @@ from multimargin.dask.parts import Common, Sums
 from multimargin.dask.replicas import Replicas
 from multimargin.dask.rounds import Cluster, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
+from multimargin.dask.workers import dealt, next_to, workers_of
 from multimargin.estimators.shared.problem import Matrix
 
 # Losses of workers in a row, without a round in between, after which the fit is given up.
@@ -65,25 +64,13 @@ class _Shared:
         self.needed.add(held)
         return held
 
+    def token(self, name: str) -> str:
+        """Return a new name for tasks."""
+        self.calls += 1
+        return f"{name}-{self.name}{self.calls:06d}"
+
     def needed_numbers(self) -> tuple[int, ...]:
         return tuple(sorted(held.number for held in self.needed))
-
-
-@dataclass(eq=False)
-class _Copy:
-    """A copy of dual rows, and the tasks that settle and keep it."""
-
-    held: Held
-    settled: Future | None
-    kept: Future
-
-    @property
-    def whole(self) -> bool:
-        """Whether the other worker has it."""
-        return bool(self.kept.status == "finished")
-
-    def tasks(self) -> list[Future]:
-        return [self.kept] if self.settled is None else [self.settled, self.kept]
 
 
 class ClusterParts(Cluster):
@@ -99,9 +86,9 @@ class ClusterParts(Cluster):
         self.options = options
         self._shared = shared or _Shared()
         self._described: Sums | None = None
+        # Where each part was in the last call, and the newest copy of its dual rows elsewhere.
         self._homes: dict[int, str] = {}
-        # Of each part the newest copies on other workers.
-        self._copies: list[list[_Copy]] = [[] for _ in range(self.count)]
+        self._copies: dict[int, Held] = {}
         self._replicas = Replicas(self._shared.name, self._shared.number)
         self.states: list[Any] = [self._checkpoint_of(part) for part in range(self.count)]
 
@@ -122,6 +109,12 @@ class ClusterParts(Cluster):
         """How often dual rows were lost and replaced."""
         return self._shared.recoveries
 
+    def threads(self) -> dict[str, int]:
+        """Return the workers and their threads as soon as there is any."""
+        checkpoint = self.options.checkpoint
+        folder = None if checkpoint is None else str(checkpoint.path)
+        return workers_of(self.client, self.owned.interrupts, self.options.patience, folder)
+
     def described(self) -> Sums:
         if self._described is None:
             self._described = self.sums(parts.describe)
@@ -140,50 +133,40 @@ class ClusterParts(Cluster):
                 return call.combined(futures, combine)
 
     def state_sums(self, function: Callable[..., Any], *arguments: Any) -> Sums:
-        with self._working() as call:
-            replicas = self._replicas_for(arguments)
-            futures = call.each(
-                "certify",
-                tasks.of_state,
-                function,
-                arguments,
-                states=self._at_home(call),
-                replicas=replicas,
-            )
-            return self._summed(call, futures, replicas)
+        return self._summed("certify", tasks.of_state, function, arguments)
 
     def advance(self, function: Callable[..., Any], *arguments: Any) -> Sums:
+        return self._summed("improve", tasks.new_state, function, arguments, new=True)
+
+    def _summed(
+        self, name: str, run: Any, function: Any, arguments: Any, *, new: bool = False
+    ) -> Sums:
+        """Add results; a change of the weights is kept where it was summed."""
+        shared = self._shared
         with self._working() as call:
-            old, new = self._at_home(call), self._new(call)
-            replicas = self._replicas_for(arguments)
+            states = self._at_home(call)
+            replicas = None if common_weights(arguments) is None else self._replicas
+            results = [shared.held(call.homes[part]) for part in range(self.count)] if new else None
             futures = call.each(
-                "improve",
-                tasks.new_state,
+                name,
+                run,
                 function,
                 arguments,
-                states=old,
-                results=new,
-                needed=self._shared.needed_numbers(),
+                states=states,
+                results=results,
+                needed=shared.needed_numbers() if new else None,
                 replicas=replicas,
             )
-            result = self._summed(call, futures, replicas)
-            self.states = new
-            self._shared.losses_in_a_row = 0
+            kept = Held(shared.name, shared.number(), call.homes[0])
+            result: Sums = call.combined(futures, parts.add, kept)
+            if replicas is not None:
+                replicas.reached(call.homes.values())
+            if large(result.get("weights")):
+                self._replicas.changed(kept, result["weights"].nbytes)
+            if results is not None:
+                self.states = results
+                shared.losses_in_a_row = 0
             return result
-
-    def _replicas_for(self, arguments: Any) -> Replicas | None:
-        """Return what the workers know of the weights, where these are large."""
-        return None if common_weights(arguments) is None else self._replicas
-
-    def _summed(self, call: Call, futures: list[Future], replicas: Replicas | None) -> Sums:
-        """Add results; a change of the weights is kept where it was summed."""
-        kept = Held(self._shared.name, self._shared.number(), call.homes[0])
-        result: Sums = call.combined(futures, parts.add, kept)
-        if replicas is not None:
-            replicas.reached(call.homes.values())
-        if large(result.get("weights")):
-            self._replicas.changed(kept, result["weights"].nbytes)
-        return result
 
     def follow(self, weights: Matrix, step: float | None) -> None:
         self._replicas.follow(weights, step)
@@ -209,18 +192,15 @@ class ClusterParts(Cluster):
 
     def close(self) -> None:
         """Have the workers let go of all dual rows; the workers may be gone themselves."""
-        self._copies = [[] for _ in range(self.count)]
+        self._copies = {}
         with contextlib.suppress(Exception):
             self.client.run(store.end, self._shared.name, on_error="ignore")
 
     def interruptible(self) -> contextlib.AbstractContextManager[None]:
         return self.owned.interrupts.allowed()
 
-    # Copies
-
     def mark(self, round_number: int, common: Common) -> None:
         options = self.options
-        self._clear_up()
         if options.backup_every and round_number % options.backup_every == 0:
             self._back_up(common.step)
         if options.checkpoint is not None and round_number % options.checkpoint_every == 0:
@@ -241,120 +221,44 @@ class ClusterParts(Cluster):
         checkpoint.write_bias(common.offset)
 
     def _back_up(self, step: float) -> None:
-        """Copy each part's dual rows to the worker after its own, without waiting."""
-        addresses = sorted(self._addresses())
-        if len(addresses) < 2:
+        """Copy each part's dual rows to the worker after its own; older copies go then."""
+        addresses = sorted(self.client.nthreads())
+        copies = {
+            part: (state, self._shared.held(next_to(state.home, addresses)))
+            for part, state in enumerate(self.states)
+            if isinstance(state, Held) and state.home in addresses and len(addresses) > 1
+        }
+        if not copies:
             return
-        token = self.token("copy-dual-rows")
-        for part, state in enumerate(self.states):
-            if not isinstance(state, Held) or state.home not in addresses:
-                continue
-            place = addresses[(addresses.index(state.home) + 1) % len(addresses)]
-            copy = self._shared.held(place)
-            settled = self.owned.submit(
-                (f"settle-{token}", part), tasks.settled, state, step, workers=[state.home]
-            )
+        with self._working() as call:
             numbers = self._shared.needed_numbers()
-            kept = self.owned.submit(
-                (token, part), tasks.put, copy, settled, numbers, workers=[place]
-            )
-            # The last one that is whole may be older than this one, which is not there yet.
-            last = [older for older in self._copies[part] if older.whole][-1:]
-            for older in self._copies[part]:
-                if older not in last:
-                    self.owned.let_go(older.tasks())
-            self._copies[part] = [*last, _Copy(copy, settled, kept)]
-
-    def _clear_up(self) -> None:
-        """Let go of what copies that are whole were made from."""
-        copies = [copy for copies in self._copies for copy in copies if copy.whole]
-        done = [copy for copy in copies if copy.settled is not None]
-        self.owned.let_go([copy.settled for copy in done if copy.settled is not None])
-        for copy in done:
-            copy.settled = None
-
-    # Who works on which part
-
-    def _addresses(self) -> dict[str, int]:
-        """Return the workers and their threads."""
-        found: dict[str, int] = self.client.nthreads()
-        return found
-
-    def assigned(self) -> dict[int, str]:
-        """Deal the parts to the workers that there are now, moving as few as possible."""
-        threads = self.wait_for_workers()
-        total = sum(threads.values())
-        room = {a: int(np.ceil(self.count * t / total)) for a, t in sorted(threads.items())}
-        homes: dict[int, str] = {}
-        for part, state in enumerate(self.states):
-            home = state.home if isinstance(state, Held) else self._homes.get(part)
-            if home in room and room[home] > 0:
-                homes[part] = home
-                room[home] -= 1
-        # Neighbours have the same worker where that can be: their results are added there.
-        places = [a for a, t in sorted(threads.items()) for _ in range(t)]
-        for part in range(self.count):
-            if part not in homes:
-                home = places[part * total // self.count]
-                if room[home] == 0:
-                    home = max(sorted(room), key=lambda address: room[address])
-                homes[part] = home
-                room[home] -= 1
-        self._homes = homes
-        return homes
+            call.wait([call.copied(part, *pair, step, numbers) for part, pair in copies.items()])
+        self._copies = {part: copy for part, (_, copy) in copies.items()}
 
     def _at_home(self, call: Call) -> list[Any]:
         """Return the states as the tasks of a call take them: those that move, as results."""
-        states: list[Any] = []
-        for part, state in enumerate(self.states):
-            moves = isinstance(state, Held) and state.home != call.homes[part]
-            states.append(call.moved(part, state) if moves else state)
-        return states
+        return [
+            call.moved(part, state)
+            if isinstance(state, Held) and state.home != call.homes[part]
+            else state
+            for part, state in enumerate(self.states)
+        ]
 
-    def _new(self, call: Call) -> list[Held]:
-        return [self._shared.held(call.homes[part]) for part in range(self.count)]
-
-    def wait_for_workers(self) -> dict[str, int]:
-        """Return the workers and their threads as soon as there is any."""
-        start = time.monotonic()
-        while True:
-            self.owned.interrupts.check()
-            threads = self._addresses()
-            if threads:
-                return threads
-            if time.monotonic() - start > self.options.patience:
-                raise WorkersGoneError(self._gone())
-            time.sleep(0.1)
-
-    def _gone(self) -> str:
-        checkpoint = self.options.checkpoint
-        if checkpoint is None:
-            kept = "pass checkpoint=folder to be able to go on from there next time."
-        else:
-            folder = str(checkpoint.path)
-            kept = f"the next fit with checkpoint={folder!r} goes on from what is written there."
-        return (
-            f"No worker of the cluster has been left for {self.options.patience:g} seconds; "
-            f"expected at least one. Start workers and fit again: {kept}"
-        )
-
-    # One call for all parts
-
-    def token(self, name: str) -> str:
-        """Return a new name for tasks."""
-        self._shared.calls += 1
-        return f"{name}-{self._shared.name}{self._shared.calls:06d}"
-
-    def count_bytes(self, size: int) -> None:
-        """Count bytes that go to a part or come from it."""
-        self._shared.bytes_moved += size
+    def _dealt(self) -> dict[int, str]:
+        """Deal the parts to the workers that there are now, moving as few as possible."""
+        homes = [
+            state.home if isinstance(state, Held) else self._homes.get(part)
+            for part, state in enumerate(self.states)
+        ]
+        self._homes = dealt(self.threads(), homes)
+        return self._homes
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[Call]:
         """Give out one call; cancel its tasks when it is over, and replace what was lost."""
         try:
             with self.owned.of_a_call() as owned:
-                yield Call(self, owned)
+                yield Call(self, self._shared, owned, self._dealt())
         except PartsLost:
             self._replicas.forget()
             self._recover()
@@ -368,7 +272,7 @@ class ClusterParts(Cluster):
         shared = self._shared
         shared.recoveries += 1
         shared.losses_in_a_row += 1
-        self.wait_for_workers()
+        self.threads()
         if shared.losses_in_a_row > _MOST_LOSSES:
             raise RuntimeError(
                 f"Workers were lost {_MOST_LOSSES} times in a row without a round in between; "
@@ -382,14 +286,11 @@ class ClusterParts(Cluster):
 
         for part, state in enumerate(self.states):
             if isinstance(state, Held) and not there(state):
-                whole = [copy.held for copy in self._copies[part] if there(copy.held)]
-                self.states[part] = whole[-1] if whole else self._checkpoint_of(part)
+                copy = self._copies.get(part)
+                whole = copy is not None and there(copy)
+                self.states[part] = copy if whole else self._checkpoint_of(part)
 
     def _checkpoint_of(self, part: int) -> RowsFile | None:
         checkpoint = self.options.checkpoint
         file = None if checkpoint is None else checkpoint.rows_of(part)
         return file if file is not None and Path(file.path).is_file() else None
-
-
-class WorkersGoneError(RuntimeError):
-    """No worker is left."""

@@ -7,7 +7,7 @@ then leaves no task on the scheduler.
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from concurrent import futures as concurrent
 from typing import Any
 
@@ -108,10 +108,6 @@ class OwnedTasks:
             arrived.wait(_ARRIVAL)
         self._on_their_way.clear()
         self._cancelled(list(self._futures))
-
-    def let_go(self, futures: Iterable[Future]) -> None:
-        """Cancel some of the tasks."""
-        self._cancelled([future.key for future in futures])
 
     def _cancelled(self, names: list[Any]) -> None:
         if not names:

@@ -1,0 +1,66 @@
+"""Which worker of a cluster has which part."""
+
+import time
+
+import numpy as np
+from distributed import Client
+
+from multimargin.interrupts import Interrupts
+
+
+class WorkersGoneError(RuntimeError):
+    """No worker is left."""
+
+
+def workers_of(
+    client: Client, interrupts: Interrupts, patience: float, checkpoint: str | None
+) -> dict[str, int]:
+    """Return the workers and their threads as soon as there is any.
+
+    `checkpoint` is the folder that an error after `patience` seconds names.
+    """
+    start = time.monotonic()
+    while True:
+        interrupts.check()
+        threads: dict[str, int] = client.nthreads()
+        if threads:
+            return threads
+        if time.monotonic() - start > patience:
+            kept = (
+                "pass checkpoint=folder to be able to go on from there next time."
+                if checkpoint is None
+                else f"the next fit with checkpoint={checkpoint!r} goes on from what is written "
+                "there."
+            )
+            raise WorkersGoneError(
+                f"No worker of the cluster has been left for {patience:g} seconds; expected at "
+                f"least one. Start workers and fit again: {kept}"
+            )
+        time.sleep(0.1)
+
+
+def dealt(threads: dict[str, int], homes: list[str | None]) -> dict[int, str]:
+    """Deal parts to workers by their threads; as many as possible stay at home."""
+    count, total = len(homes), sum(threads.values())
+    room = {a: int(np.ceil(count * t / total)) for a, t in sorted(threads.items())}
+    # Neighbours have the same worker where that can be: their results are added there.
+    places = [a for a, t in sorted(threads.items()) for _ in range(t)]
+    found: dict[int, str] = {}
+
+    def settle(part: int, home: str) -> None:
+        found[part] = home
+        room[home] -= 1
+
+    for part, home in enumerate(homes):
+        if home is not None and room.get(home, 0) > 0:
+            settle(part, home)
+    for part in range(count):
+        if part not in found:
+            home = places[part * total // count]
+            settle(part, home if room[home] > 0 else max(sorted(room), key=lambda a: room[a]))
+    return found
+
+
+def next_to(home: str, addresses: list[str]) -> str:
+    """Return the worker after that of a part, for its copy."""
+    return addresses[(addresses.index(home) + 1) % len(addresses)]
