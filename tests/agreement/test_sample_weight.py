@@ -148,15 +148,6 @@ def test_the_threshold_counts_rows_by_their_weights(method):
     )
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_weights_of_one_change_nothing_but_rounding(storage):
-    X, Y, _, _ = problem(unknown=False)
-    for method, parameters in CASES[:3]:
-        plain = made(method, parameters).fit(storage(X), Y)
-        weighted = made(method, parameters).fit(storage(X), Y, sample_weight=np.ones(36))
-        assert weighted.objective_ == pytest.approx(plain.objective_, rel=1e-8)
-
-
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [

@@ -7,7 +7,6 @@ import pytest
 from multimargin import _rust
 from multimargin.estimators.shared import exact_models, exact_solver
 from multimargin.kernels import rust_features
-from tests.support import certificates
 from tests.support.problems import loss_value
 
 LOSS = "zero_label_hinge"
@@ -18,14 +17,6 @@ def solve(X, Y, **options):
     settings |= {"tolerance": 1e-8, "max_epochs": 100_000}
     indicator = np.ascontiguousarray(Y, dtype=np.uint8)
     return _rust.solve_pairwise(indicator, rust_features(X), loss=LOSS, **(settings | options))
-
-
-def labels(random, n, q):
-    """Labels of any frequency, with rows without any and rows with all of them."""
-    Y = (random.random((n, q)) < random.choice([0.2, 0.5, 0.8])).astype(np.uint8)
-    Y[: random.integers(0, 3)] = 0
-    Y[n - random.integers(0, 3) :] = 1
-    return Y
 
 
 # -------------------------------------------------------------------------------------------------
@@ -86,22 +77,6 @@ def test_scores_without_a_zero_label_are_refused():
 # -------------------------------------------------------------------------------------------------
 # Whole problems
 # -------------------------------------------------------------------------------------------------
-def check(solution, K, Y, C, bias, optimum):
-    """Objectives are those of the exact solution, and of the plain formulas at the point found."""
-    tolerance = 1e-6 * optimum + 1e-9 * C
-    assert solution.status == "converged"
-    assert solution.primal == pytest.approx(optimum, rel=0, abs=tolerance)
-    assert solution.dual_objective == pytest.approx(optimum, rel=0, abs=tolerance)
-    B, b = solution.dual, solution.bias
-    primal = exact_models.zero_label_objective(K, Y, C, B, b, bias)
-    # Where a huge C or kernel meets a small optimum, sums of larger terms lose digits.
-    slack = 1e-9 * primal + 1e-12 * np.abs(B).sum()
-    assert solution.primal == pytest.approx(primal, abs=slack)
-    dual = certificates.zero_label_objective(K, B, bias)
-    assert solution.dual_objective == pytest.approx(dual, abs=slack)
-    assert certificates.zero_label_infeasibility(Y, C, B, bias) <= 1e-9 * C
-
-
 @pytest.mark.parametrize("bias", ["free", "penalized"])
 def test_labels_of_one_class_have_no_support_with_a_free_bias(bias):
     random = np.random.default_rng(9)
