@@ -15,6 +15,7 @@ Defaults of the paper: hidden units 20 % of the features, learning rate 0.05, 10
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +38,7 @@ _LEAST_SCALE = 1e-3
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class BPMLL(BaselineClassifier):
     """BP-MLL: a neural network trained to rank relevant above irrelevant labels.
 
@@ -80,19 +82,11 @@ class BPMLL(BaselineClassifier):
     True
     """
 
-    def __init__(
-        self,
-        hidden: float = 0.2,
-        learning_rate: float = 0.05,
-        n_epochs: int = 100,
-        decay: float = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.hidden = hidden
-        self.learning_rate = learning_rate
-        self.n_epochs = n_epochs
-        self.decay = decay
-        self.random_state = random_state
+    hidden: float = 0.2
+    learning_rate: float = 0.05
+    n_epochs: int = 100
+    decay: float = 0.1
+    random_state: int | np.random.RandomState | None = None
 
     def _check_parameters(self) -> None:
         check_real("hidden", self.hidden, above=0.0)

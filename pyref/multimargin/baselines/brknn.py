@@ -12,6 +12,7 @@ the training rows, LLSF's eq. (23).
 Defaults of the paper: b = 5, alpha = 0.5.
 """
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from multimargin.thresholds import Threshold
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class BRkNN(BaselineClassifier):
     """BKNN and BR-kNN: neighbours vote for their labels.
 
@@ -66,15 +68,9 @@ class BRkNN(BaselineClassifier):
     True
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        balanced: bool = True,
-        alpha: float = 0.5,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.balanced = balanced
-        self.alpha = alpha
+    n_neighbors: int = 5
+    balanced: bool = True
+    alpha: float = 0.5
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, at_least=1)
@@ -127,6 +123,7 @@ def _reciprocals(squared: Matrix) -> Matrix:
     return np.where(same.any(axis=1, keepdims=True), same.astype(np.float64), inverse)
 
 
+@dataclass(repr=False, eq=False)
 class FMeasureThreshold(Threshold):
     """A threshold for each label, the best of 0, 0.01, ..., 1 for its F-measure.
 
@@ -145,8 +142,7 @@ class FMeasureThreshold(Threshold):
     Huang et al. 2015, eq. (23), without its factor 2.
     """
 
-    def __init__(self, alpha: float = 0.5) -> None:
-        self.alpha = alpha
+    alpha: float = 0.5
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         relevant = check_indicator(y).astype(bool)

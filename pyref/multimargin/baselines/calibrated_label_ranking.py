@@ -11,6 +11,7 @@ classifier open.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -25,6 +26,7 @@ from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class CalibratedLabelRanking(BaselineClassifier):
     """Calibrated label ranking: pairs of labels vote, against each other and a virtual label.
 
@@ -60,9 +62,8 @@ class CalibratedLabelRanking(BaselineClassifier):
     True
     """
 
-    def __init__(self, estimator: Any = None, n_jobs: int | None = None) -> None:
-        self.estimator = estimator
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    n_jobs: int | None = None
 
     def _check_parameters(self) -> None:
         check_classifier(self.estimator)

@@ -8,6 +8,7 @@ the set with the largest decision value.
 Defaults: a linear support vector machine, C = 1. The papers leave the classifier open.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from multimargin.estimators.shared.problem import Matrix
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class LabelPowerset(BaselineClassifier):
     """Label powerset: a multi-class classifier over the label sets of the training rows.
 
@@ -57,8 +59,7 @@ class LabelPowerset(BaselineClassifier):
     True
     """
 
-    def __init__(self, estimator: Any = None) -> None:
-        self.estimator = estimator
+    estimator: Any = None
 
     def _check_parameters(self) -> None:
         check_classifier(self.estimator)

@@ -9,6 +9,7 @@ rows, smoothed by s.
 Defaults of the paper: k = 10, s = 1, Euclidean distance.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from multimargin.thresholds import ConstantThreshold
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class MLkNN(BaselineClassifier):
     """ML-kNN: nearest neighbours with a posterior probability for each label.
 
@@ -61,9 +63,8 @@ class MLkNN(BaselineClassifier):
     True
     """
 
-    def __init__(self, n_neighbors: int = 10, smoothing: float = 1.0) -> None:
-        self.n_neighbors = n_neighbors
-        self.smoothing = smoothing
+    n_neighbors: int = 10
+    smoothing: float = 1.0
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, at_least=1)

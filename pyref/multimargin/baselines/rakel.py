@@ -9,6 +9,7 @@ Defaults of the papers: k = 3, m = 2 q overlapping sets, threshold 1/2. Their cl
 trees and support vector machines; ours is that of `LabelPowerset`.
 """
 
+from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -28,6 +29,7 @@ from multimargin.thresholds import ConstantThreshold
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class RAkEL(BaselineClassifier):
     """RAkEL: label powersets of random k-labelsets, which vote.
 
@@ -72,21 +74,12 @@ class RAkEL(BaselineClassifier):
     True
     """
 
-    def __init__(
-        self,
-        k: int = 3,
-        n_models: int | None = None,
-        overlapping: bool = True,
-        estimator: Any = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.k = k
-        self.n_models = n_models
-        self.overlapping = overlapping
-        self.estimator = estimator
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    k: int = 3
+    n_models: int | None = None
+    overlapping: bool = True
+    estimator: Any = None
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _check_parameters(self) -> None:
         check_integer("k", self.k, at_least=1)

@@ -163,6 +163,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     """One binary classifier a label, each on its own features (LLSF-BSVM).
 
@@ -208,18 +209,16 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
     True
     """
 
-    def __init__(
-        self, estimator: Any = None, selector: Any = None, n_jobs: int | None = None
-    ) -> None:
-        self.estimator = estimator
-        self.selector = selector
-        self.n_jobs = n_jobs
+    estimator: Any = None
+    selector: Any = None
+    n_jobs: int | None = None
 
     def _label_order(self, q: int) -> NDArray[np.intp] | None:
         return None
 
 
 @with_shared_paragraphs
+@dataclass(repr=False, eq=False)
 class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     """A classifier chain whose links see their label's own features (LLSF-CC).
 
@@ -275,19 +274,11 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        selector: Any = None,
-        order: str | ArrayLike = "random",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.selector = selector
-        self.order = order
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any = None
+    selector: Any = None
+    order: str | ArrayLike = "random"
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _label_order(self, q: int) -> NDArray[np.intp] | None:
         if isinstance(self.order, str):

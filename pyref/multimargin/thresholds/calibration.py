@@ -1,6 +1,6 @@
 """Any multi-label classifier with a calibrated ranking, probabilities and label sets."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from multimargin.thresholds.pooled import PooledCalibration
 Matrix = NDArray[np.float64]
 
 
+@dataclass(repr=False, eq=False)
 class CalibratedClassifier(HeldOutClassifier):
     """A multi-label classifier with a better ranking, probabilities and sets of labels.
 
@@ -86,24 +87,14 @@ class CalibratedClassifier(HeldOutClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        threshold: str | float | Threshold = "micro",
-        *,
-        at_least_one: bool = False,
-        C: float = 1.0,
-        cv: Any = 3,
-        response_method: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.threshold = threshold
-        self.at_least_one = at_least_one
-        self.C = C
-        self.cv = cv
-        self.response_method = response_method
-        self.n_jobs = n_jobs
+    estimator: Any
+    threshold: str | float | Threshold = "micro"
+    _: KW_ONLY
+    at_least_one: bool = False
+    C: float = 1.0
+    cv: Any = 3
+    response_method: str = "auto"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the probabilities and the threshold, and fit the classifier on all rows.

@@ -1,5 +1,6 @@
 """Any multi-label classifier with a threshold learned from out-of-fold scores."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from multimargin.thresholds.make import make_threshold
 Matrix = NDArray[np.float64]
 
 
+@dataclass(repr=False, eq=False)
 class ThresholdedClassifier(HeldOutClassifier):
     """A multi-label classifier whose threshold is learned from out-of-fold scores.
 
@@ -72,20 +74,12 @@ class ThresholdedClassifier(HeldOutClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        threshold: str | float | Threshold = "labels",
-        *,
-        cv: Any = 5,
-        response_method: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.threshold = threshold
-        self.cv = cv
-        self.response_method = response_method
-        self.n_jobs = n_jobs
+    estimator: Any
+    threshold: str | float | Threshold = "labels"
+    _: KW_ONLY
+    cv: Any = 5
+    response_method: str = "auto"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the threshold, and fit the classifier on all rows.

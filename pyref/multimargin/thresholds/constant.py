@@ -1,5 +1,6 @@
 """The same threshold for all rows and labels."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from multimargin.checks.parameters import check_real
 from multimargin.thresholds.base import Threshold, Vector, check_rows
 
 
+@dataclass(repr=False, eq=False)
 class ConstantThreshold(Threshold):
     """The same threshold for all rows.
 
@@ -18,8 +20,7 @@ class ConstantThreshold(Threshold):
         The threshold, finite.
     """
 
-    def __init__(self, value: float = 0.0) -> None:
-        self.value = value
+    value: float = 0.0
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         check_rows(scores, y)

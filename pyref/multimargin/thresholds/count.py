@@ -1,5 +1,6 @@
 """A threshold below the same number of labels in each row (RCut)."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ Counts = NDArray[Any]
 _MEASURES = ("example_f1", "jaccard", "micro_f1", "hamming_loss")
 
 
+@dataclass(repr=False, eq=False)
 class CountThreshold(Threshold):
     """Threshold that lets the r highest-scored labels of each row pass (RCut).
 
@@ -56,9 +58,8 @@ class CountThreshold(Threshold):
     array([[0, 1, 1]])
     """
 
-    def __init__(self, n_labels: int | str = "cardinality", measure: str = "example_f1") -> None:
-        self.n_labels = n_labels
-        self.measure = measure
+    n_labels: int | str = "cardinality"
+    measure: str = "example_f1"
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         check_choice("measure", self.measure, _MEASURES)

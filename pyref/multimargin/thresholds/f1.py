@@ -1,5 +1,6 @@
 """One threshold for all rows and labels: the one that gives the best F1."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from multimargin.thresholds.base import Threshold, Vector, check_rows, middle
 AVERAGES = ("micro", "macro", "samples")
 
 
+@dataclass(repr=False, eq=False)
 class F1Threshold(Threshold):
     """The same threshold for all rows and labels, chosen by F1.
 
@@ -46,8 +48,7 @@ class F1Threshold(Threshold):
     (0.5, 1.0)
     """
 
-    def __init__(self, average: str = "micro") -> None:
-        self.average = average
+    average: str = "micro"
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         check_choice("average", self.average, AVERAGES)

@@ -1,5 +1,6 @@
 """A threshold that is linear in the features."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from multimargin.thresholds.base import Threshold, Vector, check_rows
 from multimargin.thresholds.cuts import ENTRIES_PER_CHUNK
 
 
+@dataclass(repr=False, eq=False)
 class FeaturesThreshold(Threshold):
     """Threshold that is linear in the features.
 
@@ -47,17 +49,10 @@ class FeaturesThreshold(Threshold):
     labels.
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        epsilon: float = 0.0,
-        max_iter: int = 100_000,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.C = C
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.random_state = random_state
+    C: float = 1.0
+    epsilon: float = 0.0
+    max_iter: int = 100_000
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         scores, Y, weights = check_rows(scores, y, sample_weight)

@@ -1,6 +1,7 @@
 """A threshold for each label (SCut)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ _MEASURES: dict[str, Callable[[Counts, Counts, float, float], Vector]] = {
 }
 
 
+@dataclass(repr=False, eq=False)
 class LabelsThreshold(Threshold):
     """Threshold of its own for each label (SCut), learned from the scores of the label.
 
@@ -85,10 +87,9 @@ class LabelsThreshold(Threshold):
     array([[1, 0]])
     """
 
-    def __init__(self, measure: str = "f1", cv: int | None = 5, fbr: float = 0.0) -> None:
-        self.measure = measure
-        self.cv = cv
-        self.fbr = fbr
+    measure: str = "f1"
+    cv: int | None = 5
+    fbr: float = 0.0
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         check_choice("measure", self.measure, _MEASURES)

@@ -4,6 +4,7 @@ They are parameters like others: ``model.set_params(options__ridge=0.03)`` and t
 `sklearn.model_selection.GridSearchCV` reach them where `options` is given.
 """
 
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from multimargin.kernels import is_indefinite
 Options = TypeVar("Options", "FrankWolfeOptions", "RelationshipOptions")
 
 
+@dataclass(repr=False, eq=False)
 class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
     """Options of `RankCVM` with ``solver="frank-wolfe"`` or ``solver="pairwise-frank-wolfe"``.
 
@@ -35,8 +37,7 @@ class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
     FrankWolfeOptions(epsilon=0.0001)
     """
 
-    def __init__(self, epsilon: float | None = None) -> None:
-        self.epsilon = epsilon
+    epsilon: float | None = None
 
     def check(self) -> None:
         """Raise a ValueError that names an option that is not as documented."""
@@ -44,6 +45,7 @@ class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
             check_real("options.epsilon", self.epsilon, above=0.0)
 
 
+@dataclass(repr=False, eq=False)
 class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
     """Options of `MLRL` and `SSMLRL`.
 
@@ -71,12 +73,9 @@ class RelationshipOptions(BaseEstimator):  # type: ignore[misc]
     'converged'
     """
 
-    def __init__(
-        self, fixed_covariance: Any = None, ridge: float = 1e-3, keep_rows: bool = False
-    ) -> None:
-        self.fixed_covariance = fixed_covariance
-        self.ridge = ridge
-        self.keep_rows = keep_rows
+    fixed_covariance: Any = None
+    ridge: float = 1e-3
+    keep_rows: bool = False
 
     def check(self) -> None:
         """Raise a ValueError that names an option that is not as documented."""
