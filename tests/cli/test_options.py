@@ -1,15 +1,19 @@
 """What commands share: parameters of methods, splits, missing values."""
 
-from dataclasses import replace
+import inspect
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
+import typer
 from scipy import sparse
 
 from multimargin.cli.options import (
     MethodName,
     Scale,
     WrongUsage,
+    by_subject,
     check_complete,
     choose_split,
     load_data,
@@ -109,3 +113,24 @@ def test_labels_of_one_value_are_named_once() -> None:
         "1 label applies to every row, and nothing can be learned of them: a",
         "1 label applies to no row, and nothing can be learned of them: b",
     ]
+
+
+def test_fields_of_a_subject_are_options() -> None:
+    @dataclass(frozen=True)
+    class Subject:
+        count: Annotated[int, typer.Option("--count")] = 2
+        name: Annotated[str | None, typer.Option("--name")] = None
+
+    given: list[Any] = []
+
+    @by_subject
+    def command(source: str, *, subject: Subject, as_json: bool = False) -> None:
+        """What it does."""
+        given.append((source, subject, as_json))
+
+    parameters = inspect.signature(command).parameters
+    assert list(parameters) == ["source", "count", "name", "as_json"]
+    assert parameters["count"].default == 2
+    assert command.__doc__ == "What it does."
+    command(source="data", count=3, name=None, as_json=True)
+    assert given == [("data", Subject(3), True)]

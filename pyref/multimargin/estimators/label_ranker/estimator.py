@@ -250,22 +250,7 @@ class LabelRankerCV(LabelScoringClassifier):
         strata = relevant if targets.multilabel else relevant.argmax(axis=1)
         folds = folds_of(self.cv, X, strata, groups)
         self.n_splits_ = len(folds)
-        held = np.concatenate([test for _, test in folds])
-        held_out = HeldOut(
-            np.empty(0),
-            labels[held],
-            held,
-            None if weights is None else weights[held],
-            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
-        )
-        judge = Judge(
-            held_out,
-            scorer=self._scorer(),
-            make_threshold=self._new_threshold if targets.multilabel else None,
-            at_least_one=self.at_least_one,
-            calibration=self.calibration,
-            n_labels=indicator.shape[1],
-        )
+        judge = self._judge(folds, labels, weights, targets)
         limit = check_max_time(self.max_time)
         seed = int(random_state_of(self.random_state).randint(2**31 - 1))
         search = Search(
@@ -338,6 +323,31 @@ class LabelRankerCV(LabelScoringClassifier):
         if not callable(self.scoring):
             raise TypeError(f"scoring is {self.scoring!r}; expected a name or a scorer.")
         return self.scoring
+
+    def _judge(
+        self,
+        folds: Sequence[tuple[Any, Any]],
+        labels: NDArray[Any],
+        weights: Matrix | None,
+        targets: Targets,
+    ) -> Judge:
+        """Return what judges settings by the scores of the rows that the folds hold out."""
+        held = np.concatenate([test for _, test in folds])
+        held_out = HeldOut(
+            np.empty(0),
+            labels[held],
+            held,
+            None if weights is None else weights[held],
+            np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
+        )
+        return Judge(
+            held_out,
+            scorer=self._scorer(),
+            make_threshold=self._new_threshold if targets.multilabel else None,
+            at_least_one=self.at_least_one,
+            calibration=self.calibration,
+            n_labels=targets.indicator.shape[1],
+        )
 
     def _rows(self, X: Any) -> Any:
         return normalize(X) if self.unit_length_ else X
