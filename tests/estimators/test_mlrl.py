@@ -10,10 +10,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from multimargin import MLRL, RelationshipOptions
+from multimargin import MLRL, SSMLRL, RelationshipOptions
 from multimargin.reference import mlrl
 from tests.support.models import expansion_matrix
 from tests.support.problems import noisy_linear_problem
+from tests.support.recorder import Recorder
 
 
 @pytest.fixture(name="data")
@@ -223,3 +224,14 @@ def test_rounds_of_both_loops_count_together(data, max_iter):
     model.set_params(max_iter=max_iter).fit(X, Y)
     assert (model.status_, model.n_iter_) == ("max_iterations", max_iter)
     np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, max_iter + 1))
+
+
+@pytest.mark.parametrize("method", [MLRL, SSMLRL])
+def test_a_callback_that_ends_the_fit_is_no_ctrl_c(data, method):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
+    X, Y = data
+    model = method(tol=1e-12).set_callbacks(Recorder(stop_after=1)).fit(X, Y)
+    assert model.status_ == "interrupted"
+    assert model.n_iter_ <= 2
+    assert model.dual_gap_ > 1e-12
+    assert model.predict(X).shape == Y.shape

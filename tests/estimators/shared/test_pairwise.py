@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.measures import SCORERS
 from tests.support.problems import noisy_linear_problem
+from tests.support.recorder import Recorder
 from tests.support.subsets import first_fast
 
 ESTIMATORS = [
@@ -167,28 +168,6 @@ def test_number_of_threads_does_not_change_a_bit(estimator, kernel, form):
         assert_array_equal(other.label_scores(form(X)), one.label_scores(form(X)))
         assert other.objective_ == one.objective_
         assert other.dual_objective_ == one.dual_objective_
-
-
-class Recorder:
-    """A callback of scikit-learn that keeps what it is told of each epoch, and may end the fit."""
-
-    def __init__(self, stop_after=None):
-        self.stop_after = stop_after
-        self.epochs = []
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
-        if metadata is not None:
-            self.epochs.append(metadata)
-        return metadata is not None and len(self.epochs) == self.stop_after
 
 
 @every_estimator
