@@ -32,17 +32,17 @@ use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Report, Status, Trace, relative_gap};
 
 /// The first penalty over `lambda q`, which is the factor of the regulariser at Omega = I/q.
-const FIRST_PENALTY: f64 = 0.3;
+const FIRST_PENALTY: f64 = 2.0;
 /// Over-relaxation of `W`; anything in (0, 2) converges.
-const RELAXATION: f64 = 1.6;
+const RELAXATION: f64 = 1.8;
 /// The penalty changes when one relative residual is this many times the other.
-const UNBALANCED: f64 = 3.0;
+const UNBALANCED: f64 = 2.0;
 /// After this round the penalty stays: the iteration is sure to converge only with a penalty that settles.
 const PENALTY_SETTLES: usize = 100;
 /// The sub-problems are solved to F_low <= F_up + this share of the gap of one label's mean loss, ...
-const FIRST_ACCURACY: f64 = 1.0;
+const FIRST_ACCURACY: f64 = 5.0;
 /// ... within these limits.
-const LOOSEST: f64 = 1e-2;
+const LOOSEST: f64 = 0.1;
 const TIGHTEST: f64 = 1e-12;
 /// The loop ends after this many rounds in which a sub-problem used up its steps: the kernel's scale is out of reach.
 const MOST_EXHAUSTED: usize = 10;
