@@ -13,9 +13,6 @@ pub enum SolverError {
         /// What is expected.
         expected: &'static str,
     },
-    /// A parameter of the optimal margin loss is out of range.
-    #[error(transparent)]
-    OptimalMargin(#[from] crate::pairwise::loss::OptimalMarginError),
     /// Two options that do not go together.
     #[error("{0}")]
     Unsupported(&'static str),

@@ -24,7 +24,7 @@ mod zero_label;
 
 pub use hinge::{Hinge, HingeWorkspace};
 pub use newton::NewtonWorkspace;
-pub use optimal_margin::{OptimalMargin, OptimalMarginError};
+pub use optimal_margin::OptimalMargin;
 pub use squared_hinge::{SquaredHinge, SquaredHingeWorkspace};
 pub use zero_label::ZeroLabelHinge;
 
