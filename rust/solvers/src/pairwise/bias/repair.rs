@@ -122,7 +122,7 @@ pub fn routing_of(sum: &[f64], capacity: &[f64], monitor: &mut dyn Monitor) -> O
     // Each block sums to 0, so g does but for rounding.
     let demand = centred(sum.iter().map(|g| -g).collect());
     let mut interrupted = || monitor.interrupted();
-    let routing = largest_routing(&demand, capacity, LARGEST_ROUTING, &mut interrupted).ok()?;
+    let routing = largest_routing(&demand, capacity, LARGEST_ROUTING, &mut interrupted)?;
     (routing.scale > 0.0).then_some(routing)
 }
 
