@@ -5,7 +5,7 @@ use crate::arguments::{FeatureArrays, optional_matrix, row_major, shaped_matrix,
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::error::SolverError;
+use multimargin_solvers::error::refused;
 use multimargin_solvers::llsf::Rows;
 use multimargin_solvers::llsf::apg::{Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
@@ -115,11 +115,11 @@ impl LabelFeaturesRequest<'_> {
                 coupling_eigenvalue: lipschitz,
             })),
             "published" => Ok(Solver::Gradient(Variant::Printed(Published { lipschitz }))),
-            other => Err(value_error(SolverError::Argument {
-                name: "solver",
-                found: format!("{other:?}"),
-                expected: "'cd', 'admm', 'apg' or 'published'",
-            })),
+            other => Err(value_error(refused(
+                "solver",
+                format!("{other:?}"),
+                "'cd', 'admm', 'apg' or 'published'",
+            ))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{row_major, value_error};
 use crate::boundary::guarded;
-use multimargin_solvers::error::SolverError;
+use multimargin_solvers::error::{SolverError, refused};
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::pairwise::loss::{
     Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge, total_loss as total,
@@ -40,11 +40,11 @@ impl AnyLoss {
             "squared_hinge" => Ok(Self::SquaredHinge(SquaredHinge)),
             "optimal_margin" => Ok(Self::OptimalMargin(OptimalMargin::new(theta, mu)?)),
             "zero_label_hinge" => Ok(Self::ZeroLabelHinge(ZeroLabelHinge)),
-            other => Err(SolverError::Argument {
-                name: "loss",
-                found: format!("{other:?}"),
-                expected: "'hinge', 'squared_hinge', 'optimal_margin' or 'zero_label_hinge'",
-            }),
+            other => Err(refused(
+                "loss",
+                format!("{other:?}"),
+                "'hinge', 'squared_hinge', 'optimal_margin' or 'zero_label_hinge'",
+            )),
         }
     }
 
@@ -112,19 +112,19 @@ fn pairs<'a>(
     let weights = weights.map_or(Ok(&[][..]), PyReadonlyArray1::as_slice)?;
     let positive = weights.iter().all(|w| *w > 0.0 && w.is_finite());
     if !positive || !(weights.is_empty() || weights.len() == relevant) {
-        return Err(value_error(SolverError::Argument {
-            name: "weights",
-            found: format!("{weights:?}"),
-            expected: "a positive number for each relevant label",
-        }));
+        return Err(value_error(refused(
+            "weights",
+            format!("{weights:?}"),
+            "a positive number for each relevant label",
+        )));
     }
     let top = top.unwrap_or(usize::MAX);
     if top == 0 || (top < scores.len() && !loss.has_top()) {
-        return Err(value_error(SolverError::Argument {
-            name: "top",
-            found: top.to_string(),
-            expected: "at least 1, and None for other losses than 'hinge' and 'squared_hinge'",
-        }));
+        return Err(value_error(refused(
+            "top",
+            top,
+            "at least 1, and None for other losses than 'hinge' and 'squared_hinge'",
+        )));
     }
     Ok(Pairs {
         relevant,
@@ -142,11 +142,11 @@ fn check(loss: AnyLoss, scores: &[f64], relevant: usize) -> Result<(), SolverErr
     let one_side = !loss.has_zero_label() && relevant == 0;
     let no_pair = one_side || relevant >= scores.len() || scores.len() < 2;
     if no_pair || scores.iter().any(|s| !s.is_finite()) {
-        return Err(SolverError::Argument {
-            name: "relevant",
-            found: format!("{relevant} of {} labels", scores.len()),
+        return Err(refused(
+            "relevant",
+            format!("{relevant} of {} labels", scores.len()),
             expected,
-        });
+        ));
     }
     Ok(())
 }
@@ -186,11 +186,7 @@ pub fn loss_prox<'py>(
         let loss = AnyLoss::new(loss, theta, mu).map_err(value_error)?;
         let pairs = pairs(loss, centre, relevant, weights.as_ref(), top)?;
         if !(lam > 0.0 && lam.is_finite()) {
-            return Err(value_error(SolverError::Argument {
-                name: "lam",
-                found: lam.to_string(),
-                expected: "a positive number",
-            }));
+            return Err(value_error(refused("lam", lam, "a positive number")));
         }
         let displacement = of_any!(loss, |loss| prox(&loss, centre, pairs, lam));
         Ok(PyArray1::from_vec(py, displacement))

@@ -6,7 +6,7 @@ use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::error::SolverError;
+use multimargin_solvers::error::{SolverError, refused};
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::Setup;
@@ -115,11 +115,11 @@ impl PairwiseRequest<'_> {
             "free" => Ok(Bias::Free),
             "penalized" => Ok(Bias::Penalized),
             "none" => Ok(Bias::None),
-            other => Err(value_error(SolverError::Argument {
-                name: "bias",
-                found: format!("{other:?}"),
-                expected: "'free', 'penalized' or 'none'",
-            })),
+            other => Err(value_error(refused(
+                "bias",
+                format!("{other:?}"),
+                "'free', 'penalized' or 'none'",
+            ))),
         }
     }
 
@@ -129,11 +129,11 @@ impl PairwiseRequest<'_> {
             "dcd" => Ok(Solver::Pairs),
             "frank-wolfe" => Ok(Solver::FrankWolfe),
             "multiplicative" => Ok(Solver::Multiplicative),
-            other => Err(value_error(SolverError::Argument {
-                name: "solver",
-                found: format!("{other:?}"),
-                expected: SOLVERS,
-            })),
+            other => Err(value_error(refused(
+                "solver",
+                format!("{other:?}"),
+                SOLVERS,
+            ))),
         }
     }
 
@@ -147,11 +147,11 @@ impl PairwiseRequest<'_> {
                 "metric is given, expected sparse X and the linear kernel with it",
             )),
             ("precomputed", Features::Dense(x), None) => Ok(Geometry::Matrix(x.data())),
-            ("precomputed", Features::Sparse(_), None) => Err(value_error(SolverError::Argument {
-                name: "X",
-                found: "a sparse precomputed kernel".into(),
-                expected: "a dense one",
-            })),
+            ("precomputed", Features::Sparse(_), None) => Err(value_error(refused(
+                "X",
+                "a sparse precomputed kernel",
+                "a dense one",
+            ))),
             (name, x, None) => {
                 let kernel = kernel(name, self.gamma, self.degree, self.coef0)?;
                 Ok(Geometry::Kernel(kernel, x))

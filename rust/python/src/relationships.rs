@@ -5,7 +5,7 @@ use crate::arguments::{FeatureArrays, kernel, optional_matrix, row_major, value_
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::error::SolverError;
+use multimargin_solvers::error::refused;
 use multimargin_solvers::kernel::gram::Kernel;
 use multimargin_solvers::memory;
 use multimargin_solvers::mlrl::Settings;
@@ -77,11 +77,11 @@ impl RelationshipRequest<'_> {
         match self.solver.as_str() {
             "splitting" => Ok(Solver::Splitting),
             "alternating" => Ok(Solver::Alternating(self.ridge)),
-            other => Err(value_error(SolverError::Argument {
-                name: "solver",
-                found: format!("{other:?}"),
-                expected: "'splitting' or 'alternating'",
-            })),
+            other => Err(value_error(refused(
+                "solver",
+                format!("{other:?}"),
+                "'splitting' or 'alternating'",
+            ))),
         }
     }
 

@@ -18,6 +18,19 @@ pub enum SolverError {
     Unsupported(&'static str),
 }
 
+/// The error of an argument.
+pub fn refused(
+    name: &'static str,
+    found: impl std::fmt::Display,
+    expected: &'static str,
+) -> SolverError {
+    SolverError::Argument {
+        name,
+        found: found.to_string(),
+        expected,
+    }
+}
+
 /// Refuses an array of another size than the rows, features and labels ask for.
 pub(crate) fn check_size(
     name: &'static str,
@@ -27,9 +40,9 @@ pub(crate) fn check_size(
     if found == wanted {
         return Ok(());
     }
-    Err(SolverError::Argument {
+    Err(refused(
         name,
-        found: format!("{found} numbers"),
-        expected: "as many as the rows, features and labels ask for",
-    })
+        format!("{found} numbers"),
+        "as many as the rows, features and labels ask for",
+    ))
 }

@@ -1,6 +1,6 @@
 //! Relevant, irrelevant and unknown labels of each instance.
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::memory;
 
 /// How an indicator matrix marks a label of which nothing is known; 0 is irrelevant, and anything else relevant.
@@ -121,18 +121,14 @@ impl Labels {
     /// When the matrix is no multiple of `q`, or `C` is not a positive number.
     pub fn new(indicator: &[u8], q: usize, c: f64) -> Result<Self, SolverError> {
         if !(c > 0.0 && c.is_finite()) {
-            return Err(SolverError::Argument {
-                name: "C",
-                found: c.to_string(),
-                expected: "a positive number",
-            });
+            return Err(refused("C", c, "a positive number"));
         }
         if q == 0 || !indicator.len().is_multiple_of(q) {
-            return Err(SolverError::Argument {
-                name: "Y",
-                found: format!("{} entries for {q} labels", indicator.len()),
-                expected: "a whole number of rows of at least one label",
-            });
+            return Err(refused(
+                "Y",
+                format!("{} entries for {q} labels", indicator.len()),
+                "a whole number of rows of at least one label",
+            ));
         }
         let mut labels = Self {
             count: q,
@@ -200,18 +196,14 @@ impl Labels {
     pub fn with_label_weights(mut self, weights: &[f64]) -> Result<Self, SolverError> {
         let count = self.count - usize::from(self.zero);
         if weights.len() != count {
-            return Err(SolverError::Argument {
-                name: "label weights",
-                found: format!("{} numbers", weights.len()),
-                expected: "one for each label",
-            });
+            return Err(refused(
+                "label weights",
+                format!("{} numbers", weights.len()),
+                "one for each label",
+            ));
         }
         if let Some(weight) = weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
-            return Err(SolverError::Argument {
-                name: "label weights",
-                found: weight.to_string(),
-                expected: "positive numbers",
-            });
+            return Err(refused("label weights", weight, "positive numbers"));
         }
         if weights.iter().all(|&weight| weight == 1.0) {
             self.relevant_weights.clear();
@@ -228,11 +220,7 @@ impl Labels {
     /// When `top` is 0, or there is a zero label.
     pub fn with_top(self, top: usize) -> Result<Self, SolverError> {
         if top == 0 {
-            return Err(SolverError::Argument {
-                name: "top",
-                found: "0".into(),
-                expected: "at least 1",
-            });
+            return Err(refused("top", 0, "at least 1"));
         }
         if self.zero {
             return Err(SolverError::Unsupported(
@@ -485,18 +473,18 @@ impl Labels {
 
 fn check_weights(weights: &[f64], instances: usize) -> Result<(), SolverError> {
     if weights.len() != instances {
-        return Err(SolverError::Argument {
-            name: "pair weights",
-            found: format!("{} numbers", weights.len()),
-            expected: "one for each row of Y",
-        });
+        return Err(refused(
+            "pair weights",
+            format!("{} numbers", weights.len()),
+            "one for each row of Y",
+        ));
     }
     if let Some(weight) = weights.iter().find(|w| !(**w >= 0.0 && w.is_finite())) {
-        return Err(SolverError::Argument {
-            name: "pair weights",
-            found: weight.to_string(),
-            expected: "finite numbers that are not negative",
-        });
+        return Err(refused(
+            "pair weights",
+            weight,
+            "finite numbers that are not negative",
+        ));
     }
     Ok(())
 }

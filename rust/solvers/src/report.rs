@@ -1,6 +1,6 @@
 //! What every loop takes and returns: settings, a monitor, and a report that is recomputed at the returned point.
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use std::time::{Duration, Instant};
@@ -86,18 +86,10 @@ impl Settings {
     /// When the tolerance is not positive or no epoch is allowed.
     pub fn validate(&self) -> Result<(), SolverError> {
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(SolverError::Argument {
-                name: "tol",
-                found: self.tolerance.to_string(),
-                expected: "a positive number",
-            });
+            return Err(refused("tol", self.tolerance, "a positive number"));
         }
         if self.max_epochs == 0 {
-            return Err(SolverError::Argument {
-                name: "max_iter",
-                found: "0".into(),
-                expected: "at least 1",
-            });
+            return Err(refused("max_iter", 0, "at least 1"));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Kernel functions and blocks of kernel rows.
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
 use crate::linalg::features::Features;
 use crate::linalg::matmul::{View, multiply};
@@ -185,11 +185,11 @@ impl<'a> Gram<'a> {
             (Features::Dense(_), Features::Dense(_)) | (Features::Sparse(_), Features::Sparse(_))
         );
         if left.columns() != right.columns() || !same_kind {
-            return Err(SolverError::Argument {
-                name: "X",
-                found: format!("{} and {} columns", left.columns(), right.columns()),
-                expected: "two matrices of one kind with the same number of columns",
-            });
+            return Err(refused(
+                "X",
+                format!("{} and {} columns", left.columns(), right.columns()),
+                "two matrices of one kind with the same number of columns",
+            ));
         }
         let norms = |features: &Features<'_>| match kernel {
             Kernel::Rbf { .. } => features.squared_norms(),

@@ -1,6 +1,6 @@
 //! Single rows of a kernel matrix, stored or computed, and products with it: what SMO asks a kernel for.
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::kernel::gram::{Gram, stored_product};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
@@ -59,11 +59,11 @@ impl<'a> KernelRows<'a> {
     /// When the matrix is not square.
     pub fn stored(matrix: &'a [f64], n: usize) -> Result<Self, SolverError> {
         if n.checked_mul(n) != Some(matrix.len()) {
-            return Err(SolverError::Argument {
-                name: "X",
-                found: format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
-                expected: "a square matrix",
-            });
+            return Err(refused(
+                "X",
+                format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
+                "a square matrix",
+            ));
         }
         Ok(Self {
             diagonal: (0..n).map(|i| matrix[i * n + i]).collect(),

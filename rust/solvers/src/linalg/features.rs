@@ -1,6 +1,6 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::linalg::vector::{combine_rows, dot};
 use crate::memory;
 use std::ops::Range;
@@ -20,11 +20,11 @@ impl<'a> Dense<'a> {
     /// When the slice has another length.
     pub fn new(data: &'a [f64], rows: usize, columns: usize) -> Result<Self, SolverError> {
         if rows.checked_mul(columns) != Some(data.len()) {
-            return Err(SolverError::Argument {
-                name: "X",
-                found: format!("{} numbers for {rows} x {columns}", data.len()),
-                expected: "a contiguous row-major matrix",
-            });
+            return Err(refused(
+                "X",
+                format!("{} numbers for {rows} x {columns}", data.len()),
+                "a contiguous row-major matrix",
+            ));
         }
         Ok(Self {
             data,
@@ -90,11 +90,11 @@ impl<'a> Sparse<'a> {
         // With more columns than an index can hold, the sizes of arrays overflow before any is allocated.
         let countable = i32::try_from(columns).is_ok();
         if !ordered || !inside || !countable || data.len() != indices.len() {
-            return Err(SolverError::Argument {
-                name: "X",
-                found: format!("a CSR matrix with inconsistent arrays for {columns} columns"),
-                expected: "increasing indptr and indices within at most 2^31 - 1 columns",
-            });
+            return Err(refused(
+                "X",
+                format!("a CSR matrix with inconsistent arrays for {columns} columns"),
+                "increasing indptr and indices within at most 2^31 - 1 columns",
+            ));
         }
         Ok(Self {
             data,

@@ -9,7 +9,7 @@
 //! it out of the box, scaled back into it.
 
 use super::Problem;
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::dot;
 use crate::memory;
@@ -75,11 +75,11 @@ impl<'a> Eigenbasis<'a> {
         let coupled = coupling.is_none_or(|pairs| pairs.fit(q) && pairs.values.len() == q);
         let fits = features.fit(d) && features.values.len() <= d && coupled;
         if !fits || coupling.is_some() != problem.coupling.is_some() {
-            return Err(SolverError::Argument {
-                name: "basis",
-                found: format!("eigenpairs that do not fit {d} features and {q} labels"),
-                expected: "finite eigenpairs of X^T X, and of the coupling if there is one",
-            });
+            return Err(refused(
+                "basis",
+                format!("eigenpairs that do not fit {d} features and {q} labels"),
+                "finite eigenpairs of X^T X, and of the coupling if there is one",
+            ));
         }
         let largest = |values: &[f64]| values.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         Ok(Self {

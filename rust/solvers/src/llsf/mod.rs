@@ -31,7 +31,7 @@ pub mod quadratic;
 pub mod request;
 mod soft_threshold;
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::linalg::features::Features;
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -65,11 +65,11 @@ impl Rows<'_> {
         if self.labels > 0 && self.indicator.len() == n * self.labels && scaled {
             return Ok(());
         }
-        Err(SolverError::Argument {
-            name: "row_scales",
-            found: format!("numbers that do not fit {n} rows of {} labels", self.labels),
-            expected: "a finite number of at least 0 for each row",
-        })
+        Err(refused(
+            "row_scales",
+            format!("numbers that do not fit {n} rows of {} labels", self.labels),
+            "a finite number of at least 0 for each row",
+        ))
     }
 
     /// `n`.
@@ -108,15 +108,15 @@ impl<'a> Problem<'a> {
         convex: bool,
     ) -> Result<Self, SolverError> {
         if labels == 0 || indicator.len() != features.rows() * labels {
-            return Err(SolverError::Argument {
-                name: "Y",
-                found: format!(
+            return Err(refused(
+                "Y",
+                format!(
                     "{} numbers for {} rows and {labels} labels",
                     indicator.len(),
                     features.rows()
                 ),
-                expected: "one number for each row of X and each label",
-            });
+                "one number for each row of X and each label",
+            ));
         }
         let mut squared_norms = vec![0.0; labels];
         for row in indicator.chunks_exact(labels) {
@@ -148,25 +148,21 @@ impl<'a> Problem<'a> {
             .chain(&squared_norms)
             .all(|x| x.is_finite());
         if labels == 0 || correlation.len() != labels * features.columns() || !finite {
-            return Err(SolverError::Argument {
-                name: "sums",
-                found: format!("{} numbers for {labels} labels", correlation.len()),
-                expected: "finite numbers, one for each feature and label",
-            });
+            return Err(refused(
+                "sums",
+                format!("{} numbers for {labels} labels", correlation.len()),
+                "finite numbers, one for each feature and label",
+            ));
         }
         if coupling.is_some_and(|matrix| matrix.len() != labels * labels) {
-            return Err(SolverError::Argument {
-                name: "coupling",
-                found: format!("a matrix that does not fit {labels} labels"),
-                expected: "a matrix of shape (q, q)",
-            });
+            return Err(refused(
+                "coupling",
+                format!("a matrix that does not fit {labels} labels"),
+                "a matrix of shape (q, q)",
+            ));
         }
         if !(beta > 0.0 && beta.is_finite()) {
-            return Err(SolverError::Argument {
-                name: "beta",
-                found: beta.to_string(),
-                expected: "a positive number",
-            });
+            return Err(refused("beta", beta, "a positive number"));
         }
         Ok(Self {
             features,
@@ -206,11 +202,11 @@ impl<'a> Problem<'a> {
             Some(start) if start.len() == self.size() && start.iter().all(|w| w.is_finite()) => {
                 Ok(start)
             }
-            Some(_) => Err(SolverError::Argument {
-                name: "start",
-                found: "a matrix of another shape, or with numbers that are not finite".into(),
-                expected: "finite coefficients of shape (q, d)",
-            }),
+            Some(_) => Err(refused(
+                "start",
+                "a matrix of another shape, or with numbers that are not finite",
+                "finite coefficients of shape (q, d)",
+            )),
         }
     }
 

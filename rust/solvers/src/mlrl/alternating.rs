@@ -16,7 +16,7 @@ use super::columns::{Column, duals, solve_one};
 use super::splitting::{Regulariser, split};
 use super::symmetric::{Eigen, covariance_step, gram, independent, mix, transpose};
 use super::{Problem, Settings, Solution, Values};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply};
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -307,22 +307,18 @@ fn check_shape(covariance: &[f64], q: usize) -> Result<(), SolverError> {
     if covariance.len() == q * q {
         return Ok(());
     }
-    Err(SolverError::Argument {
-        name: "covariance",
-        found: format!("{} numbers for {q} labels", covariance.len()),
-        expected: "a q x q matrix",
-    })
+    Err(refused(
+        "covariance",
+        format!("{} numbers for {q} labels", covariance.len()),
+        "a q x q matrix",
+    ))
 }
 
 fn check_ridge(ridge: f64) -> Result<(), SolverError> {
     if (0.0..=1.0).contains(&ridge) {
         return Ok(());
     }
-    Err(SolverError::Argument {
-        name: "ridge",
-        found: ridge.to_string(),
-        expected: "a number between 0 and 1",
-    })
+    Err(refused("ridge", ridge, "a number between 0 and 1"))
 }
 
 /// `(1 - ridge) Omega + ridge I/q`

@@ -26,7 +26,7 @@ mod symmetric;
 pub use alternating::{alternating, fixed};
 pub use splitting::splitting;
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::kernel::rows::KernelRows;
 use crate::report::{Report, Status, verdict};
 
@@ -65,32 +65,28 @@ impl<'a> Problem<'a> {
     ) -> Result<Self, SolverError> {
         let n = kernel.instances();
         if n == 0 || signs.is_empty() || !signs.len().is_multiple_of(n) {
-            return Err(SolverError::Argument {
-                name: "Y",
-                found: format!("{} signs for {n} instances", signs.len()),
-                expected: "one for each instance and label, and at least one of each",
-            });
+            return Err(refused(
+                "Y",
+                format!("{} signs for {n} instances", signs.len()),
+                "one for each instance and label, and at least one of each",
+            ));
         }
         if !(lambda > 0.0 && lambda.is_finite()) {
-            return Err(SolverError::Argument {
-                name: "lam",
-                found: lambda.to_string(),
-                expected: "a positive number",
-            });
+            return Err(refused("lam", lambda, "a positive number"));
         }
         if let Some(sign) = signs.iter().find(|&&sign| sign != 1.0 && sign != -1.0) {
-            return Err(SolverError::Argument {
-                name: "Y",
-                found: format!("a matrix with the sign {sign}"),
-                expected: "the signs 1 and -1",
-            });
+            return Err(refused(
+                "Y",
+                format!("a matrix with the sign {sign}"),
+                "the signs 1 and -1",
+            ));
         }
         if bounds.len() != signs.len() || bounds.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
-            return Err(SolverError::Argument {
-                name: "sample_weight",
-                found: "weights that are negative, not finite or too few".into(),
-                expected: "a finite one of at least 0 for each instance",
-            });
+            return Err(refused(
+                "sample_weight",
+                "weights that are negative, not finite or too few",
+                "a finite one of at least 0 for each instance",
+            ));
         }
         let of_label = signs.chunks_exact(n).zip(bounds.chunks_exact(n));
         if of_label
@@ -100,11 +96,11 @@ impl<'a> Problem<'a> {
                 positive == 0 || positive == known.count()
             })
         {
-            return Err(SolverError::Argument {
-                name: "Y",
-                found: "a matrix with a label of one class".into(),
-                expected: "instances of both classes for every label",
-            });
+            return Err(refused(
+                "Y",
+                "a matrix with a label of one class",
+                "instances of both classes for every label",
+            ));
         }
         Ok(Self {
             kernel,
@@ -177,18 +173,10 @@ pub struct Settings {
 impl Settings {
     fn validate(&self) -> Result<(), SolverError> {
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
-            return Err(SolverError::Argument {
-                name: "tol",
-                found: self.tolerance.to_string(),
-                expected: "a positive number",
-            });
+            return Err(refused("tol", self.tolerance, "a positive number"));
         }
         if self.rounds == 0 {
-            return Err(SolverError::Argument {
-                name: "max_iter",
-                found: "0".into(),
-                expected: "at least 1",
-            });
+            return Err(refused("max_iter", 0, "at least 1"));
         }
         Ok(())
     }

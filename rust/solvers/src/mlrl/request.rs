@@ -1,7 +1,7 @@
 //! A problem of MLRL as a caller states it. Whether the kernel matrix is stored and which loop runs is decided here.
 
 use super::{Problem, Settings, Solution, alternating, fixed, splitting};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::kernel::gram::{Gram, Kernel};
 use crate::kernel::rows::KernelRows;
 use crate::labels::UNKNOWN;
@@ -71,11 +71,7 @@ impl Request<'_> {
             }
             (None, Features::Dense(values)) => KernelRows::stored(values.data(), n)?,
             (None, Features::Sparse(_)) => {
-                return Err(SolverError::Argument {
-                    name: "X",
-                    found: "a sparse precomputed kernel".into(),
-                    expected: "a dense one",
-                });
+                return Err(refused("X", "a sparse precomputed kernel", "a dense one"));
             }
         };
         let signs = signs(self.indicator, self.labels);
@@ -107,11 +103,11 @@ fn signs(indicator: &[u8], q: usize) -> Vec<f64> {
 fn bounds(indicator: &[u8], q: usize, shares: Option<&[f64]>) -> Result<Vec<f64>, SolverError> {
     let n = indicator.len() / q.max(1);
     if let Some(shares) = shares.filter(|shares| shares.len() != n) {
-        return Err(SolverError::Argument {
-            name: "row_shares",
-            found: format!("{} numbers", shares.len()),
-            expected: "one for each row",
-        });
+        return Err(refused(
+            "row_shares",
+            format!("{} numbers", shares.len()),
+            "one for each row",
+        ));
     }
     let bound = |at: usize| match (indicator[at % n * q + at / n], shares) {
         (UNKNOWN, _) => 0.0,

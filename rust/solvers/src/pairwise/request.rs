@@ -11,7 +11,7 @@ use super::scores::{
 };
 use super::solve::{solve, solve_fixed};
 use super::{Setup, frank_wolfe};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
@@ -256,11 +256,7 @@ impl Request<'_> {
             }
             Solver::Multiplicative => {
                 let Some(loss) = loss.as_optimal_margin() else {
-                    return Err(SolverError::Argument {
-                        name: "solver",
-                        found: "\"multiplicative\"".into(),
-                        expected: SOLVERS,
-                    });
+                    return Err(refused("solver", "\"multiplicative\"", SOLVERS));
                 };
                 let step = |_: &Labels| Ok(Multiplicative::new(loss));
                 solve(labels, scores, step, setup, monitor)
@@ -268,11 +264,7 @@ impl Request<'_> {
             Solver::FrankWolfe if L::BOX && !L::ZERO_LABEL => {
                 frank_wolfe::solve(labels, scores, setup, monitor)
             }
-            Solver::FrankWolfe => Err(SolverError::Argument {
-                name: "solver",
-                found: "\"frank-wolfe\"".into(),
-                expected: SOLVERS,
-            }),
+            Solver::FrankWolfe => Err(refused("solver", "\"frank-wolfe\"", SOLVERS)),
         }?;
         let slow = S::WEIGHTS && certifies_slowly(labels);
         let at_hand = !(slow && monitor.hurried());

@@ -2,7 +2,7 @@
 
 use super::bias::Bias;
 use super::scores::Scores;
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::parallel::threads::Threads;
@@ -36,18 +36,14 @@ pub(super) fn prepare<S: Scores>(
     settings.validate()?;
     let (n, q) = (labels.instances(), labels.count());
     if (scores.instances(), scores.labels()) != (n, q) {
-        return Err(SolverError::Argument {
-            name: "Y",
-            found: format!("{n} x {q}"),
-            expected: "as many rows as X",
-        });
+        return Err(refused("Y", format!("{n} x {q}"), "as many rows as X"));
     }
     if let Some(value) = scores.diagonal().iter().find(|value| !value.is_finite()) {
-        return Err(SolverError::Argument {
-            name: "X",
-            found: format!("a matrix with a kernel value of {value}"),
-            expected: "finite kernel values: scale the features",
-        });
+        return Err(refused(
+            "X",
+            format!("a matrix with a kernel value of {value}"),
+            "finite kernel values: scale the features",
+        ));
     }
     match start {
         None => Ok(Some(S::Dual::zeros(n, q))),
@@ -60,10 +56,10 @@ pub(super) fn prepare<S: Scores>(
             let start = S::Dual::of_dense(start, q);
             Ok(scores.recompute(&start, threads, monitor).then_some(start))
         }
-        Some(start) => Err(SolverError::Argument {
-            name: "start",
-            found: format!("{} numbers", start.len()),
-            expected: "one row of q numbers for each instance",
-        }),
+        Some(start) => Err(refused(
+            "start",
+            format!("{} numbers", start.len()),
+            "one row of q numbers for each instance",
+        )),
     }
 }

@@ -26,7 +26,7 @@
 //! Where we deviate: nothing but the bookkeeping in the published steps. Besides the published stop rule, `|z| < eps`,
 //! there is a relative one, `-z <= tol W`; `-z` is the duality gap to Xu 2013, eq. (30) at `rho = min g`.
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::kernel::rows::KernelRows;
 use crate::labels::Labels;
 use crate::memory;
@@ -224,20 +224,20 @@ fn begin<'a, 'k>(
     let diagonal = |i: usize| state.diagonal(i, labels.first_pair(i).0);
     let first = with_pairs.min_by(|&i, &j| diagonal(i).total_cmp(&diagonal(j)));
     let Some(first) = first else {
-        return Err(SolverError::Argument {
-            name: "Y",
-            found: "without label pairs".into(),
-            expected: "a row with both a relevant and an irrelevant label",
-        });
+        return Err(refused(
+            "Y",
+            "without label pairs",
+            "a row with both a relevant and an irrelevant label",
+        ));
     };
     let total: f64 = start.iter().map(|pair| pair.weight).sum();
     for pair in start {
         let Ok(i) = check_start(labels, pair, total) else {
-            return Err(SolverError::Argument {
-                name: "start",
-                found: format!("{pair:?}"),
-                expected: "pairs of a relevant and an irrelevant label with positive weights",
-            });
+            return Err(refused(
+                "start",
+                format!("{pair:?}"),
+                "pairs of a relevant and an irrelevant label with positive weights",
+            ));
         };
         state.add_weight(i, pair.relevant, pair.irrelevant, pair.weight / total);
     }

@@ -12,7 +12,7 @@
 //! start at those of `W` and `b`.
 
 use super::{Engine, Epoch, Step};
-use crate::error::{SolverError, check_size};
+use crate::error::{SolverError, check_size, refused};
 use crate::labels::Labels;
 use crate::pairwise::loss::check_pairs;
 use crate::pairwise::momentum::Centre;
@@ -41,11 +41,11 @@ impl Common<'_> {
         if in_range && (self.growth + self.sigma + self.rho).is_finite() {
             return Ok(());
         }
-        Err(SolverError::Argument {
-            name: "growth, sigma or rho",
-            found: format!("{}, {} or {}", self.growth, self.sigma, self.rho),
-            expected: "a positive number and two that are not negative",
-        })
+        Err(refused(
+            "growth, sigma or rho",
+            format!("{}, {} or {}", self.growth, self.sigma, self.rho),
+            "a positive number and two that are not negative",
+        ))
     }
 }
 

@@ -6,7 +6,7 @@
 use super::free::Free;
 use super::repair::{capacities, centred};
 use super::start::first_bias;
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::vector::dot;
 use crate::memory;
@@ -50,11 +50,11 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
     let q = labels.count();
     let bias = start_bias.unwrap_or_else(|| vec![0.0; q]);
     if bias.len() != q {
-        return Err(SolverError::Argument {
-            name: "start_bias",
-            found: format!("{} numbers", bias.len()),
-            expected: "one number for each label",
-        });
+        return Err(refused(
+            "start_bias",
+            format!("{} numbers", bias.len()),
+            "one number for each label",
+        ));
     }
     let capacity = capacities(labels);
     let component_of = strongly_connected_components(q, &capacity);

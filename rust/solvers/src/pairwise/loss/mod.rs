@@ -28,7 +28,7 @@ pub use optimal_margin::OptimalMargin;
 pub use squared_hinge::{SquaredHinge, SquaredHingeWorkspace};
 pub use zero_label::ZeroLabelHinge;
 
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 pub use crate::labels::Pairs;
 use crate::linalg::vector::{axpy, dot};
@@ -118,11 +118,11 @@ pub(crate) fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
 pub fn total_loss<L: Loss>(loss: &L, labels: &Labels, scores: &[f64]) -> Result<f64, SolverError> {
     check_pairs::<L>(labels)?;
     if scores.len() != labels.instances() * labels.count() {
-        return Err(SolverError::Argument {
-            name: "scores",
-            found: format!("{} numbers", scores.len()),
-            expected: "a score for each instance and label",
-        });
+        return Err(refused(
+            "scores",
+            format!("{} numbers", scores.len()),
+            "a score for each instance and label",
+        ));
     }
     Ok(sum_of_losses(
         loss,

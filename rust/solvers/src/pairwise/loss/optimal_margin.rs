@@ -4,7 +4,7 @@
 use super::newton::{Margins, NewtonWorkspace};
 use super::squared_hinge::Moments;
 use super::{Loss, Pairs};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 
 /// The loss `1/2 [max(0, 1 - theta - z)^2 + mu max(0, z - 1 - theta)^2]`: margins are drawn to 1, from above with the
 /// weight `mu` only, and not at all within `theta`.
@@ -19,16 +19,11 @@ impl OptimalMargin {
     /// # Errors
     /// When one of them is out of its range.
     pub fn new(theta: f64, mu: f64) -> Result<Self, SolverError> {
-        let outside = |name, found: f64, expected| SolverError::Argument {
-            name,
-            found: found.to_string(),
-            expected,
-        };
         if !(0.0..1.0).contains(&theta) {
-            return Err(outside("theta", theta, "0 <= theta < 1"));
+            return Err(refused("theta", theta, "0 <= theta < 1"));
         }
         if !(mu > 0.0 && mu <= 1.0) {
-            return Err(outside("mu", mu, "0 < mu <= 1"));
+            return Err(refused("mu", mu, "0 < mu <= 1"));
         }
         Ok(Self {
             margins: Margins { theta, mu },

@@ -8,7 +8,7 @@
 use super::linear_dense::{LinearDense, chunk_rows};
 use super::linear_sparse::LinearSparse;
 use super::{Moved, Scores};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::linalg::features::Sparse;
 use crate::linalg::matmul::{View, multiply};
 use crate::memory;
@@ -95,11 +95,11 @@ impl<'a> LinearMetric<'a> {
     ) -> Result<Self, SolverError> {
         let (n, d) = (features.rows(), features.columns());
         if metric.len() != d * d {
-            return Err(SolverError::Argument {
-                name: "metric",
-                found: format!("{} numbers", metric.len()),
-                expected: "one row and one column for each feature",
-            });
+            return Err(refused(
+                "metric",
+                format!("{} numbers", metric.len()),
+                "one row and one column for each feature",
+            ));
         }
         let mut images = memory::matrix(n, d);
         threads.for_each_chunk(&mut images, CHUNK * d, |chunk, images| {

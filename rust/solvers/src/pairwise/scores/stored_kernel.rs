@@ -1,7 +1,7 @@
 //! Scores with the whole kernel matrix in memory.
 
 use super::{Moved, Scores, copy_rows};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::kernel::gram::{stored_product, with_scratch};
 use crate::linalg::matmul::{View, multiply};
 use crate::linalg::vector::axpy;
@@ -28,11 +28,11 @@ impl<'a> StoredKernel<'a> {
     /// When the matrix is not square.
     pub fn new(matrix: &'a [f64], n: usize, labels: usize) -> Result<Self, SolverError> {
         if n.checked_mul(n) != Some(matrix.len()) {
-            return Err(SolverError::Argument {
-                name: "X",
-                found: format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
-                expected: "a square matrix",
-            });
+            return Err(refused(
+                "X",
+                format!("a kernel matrix of {} numbers for {n} rows", matrix.len()),
+                "a square matrix",
+            ));
         }
         let diagonal = (0..n).map(|i| matrix[i * n + i]).collect::<Vec<_>>();
         Ok(Self {
