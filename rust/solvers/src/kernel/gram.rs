@@ -3,7 +3,7 @@
 use crate::error::{SolverError, refused};
 use crate::linalg::columns::Columns;
 use crate::linalg::features::Features;
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply, multiply_add, multiply_strided};
 use crate::linalg::vector;
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
@@ -123,7 +123,7 @@ pub(crate) fn stored_product(
         threads.for_each_chunk(slab_rows, ROWS * q, |chunk, out| {
             let (first, length) = (index * slab + chunk * ROWS, out.len() / q);
             let left = View::rows(&matrix[first * n..(first + length) * n], n);
-            multiply((length, n, q), left, View::rows(factor, q), out, q, false);
+            multiply((length, n, q), left, View::rows(factor, q), out);
         });
     }
     Some(result)
@@ -337,7 +337,7 @@ impl<'a> Gram<'a> {
                 let d = right.columns();
                 let right = View::rows(&right.data()[range.start * d..range.end * d], d);
                 let shape = (rows.len(), d, length);
-                multiply(
+                multiply_strided(
                     shape,
                     View::rows(panel, d),
                     right.transposed(),
@@ -362,7 +362,7 @@ impl<'a> Gram<'a> {
             Features::Dense(left) => {
                 let view = View::rows(panel, left.columns());
                 let shape = (count, left.columns(), count);
-                multiply(shape, view, view.transposed(), out, count, false);
+                multiply(shape, view, view.transposed(), out);
             }
             Features::Sparse(left) => with_scratch(left.columns(), |dense| {
                 dense.fill(0.0);
@@ -493,13 +493,11 @@ impl<'a> Gram<'a> {
                     with_scratch(rows.len() * range.len(), |values| {
                         self.block(&rows, &panel, range.clone(), values, range.len());
                         let right = View::rows(&factor[range.start * q..range.end * q], q);
-                        multiply(
+                        multiply_add(
                             (rows.len(), range.len(), q),
                             View::rows(values, range.len()),
                             right,
                             out,
-                            q,
-                            true,
                         );
                     });
                 }

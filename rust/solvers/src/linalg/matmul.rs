@@ -31,12 +31,28 @@ impl<'a> View<'a> {
     }
 }
 
+/// `C = A B` for `A` of shape `m x k`, `B` of shape `k x n` and a row-major `C`. Runs on the calling thread.
+///
+/// # Panics
+/// When a view is too short for its shape.
+pub fn multiply(shape: (usize, usize, usize), a: View<'_>, b: View<'_>, c: &mut [f64]) {
+    multiply_strided(shape, a, b, c, shape.2, false);
+}
+
+/// The same, added to `C`.
+///
+/// # Panics
+/// When a view is too short for its shape.
+pub fn multiply_add(shape: (usize, usize, usize), a: View<'_>, b: View<'_>, c: &mut [f64]) {
+    multiply_strided(shape, a, b, c, shape.2, true);
+}
+
 /// `C = A B` (or `C += A B` when `accumulate`) for `A` of shape `m x k`, `B` of shape `k x n` and a row-major `C`
 /// whose rows are `stride` apart. Runs on the calling thread.
 ///
 /// # Panics
 /// When a view is too short for its shape.
-pub fn multiply(
+pub fn multiply_strided(
     (m, k, n): (usize, usize, usize),
     a: View<'_>,
     b: View<'_>,
@@ -110,7 +126,7 @@ mod tests {
             let b: Vec<f64> = (0..n * k).map(|_| random.f64()).collect();
             let mut c = vec![1.0; m * (n + 3)];
             let transposed = View::rows(&b, k.max(1)).transposed();
-            multiply(
+            multiply_strided(
                 (m, k, n),
                 View::rows(&a, k.max(1)),
                 transposed,

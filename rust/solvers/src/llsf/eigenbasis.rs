@@ -10,7 +10,7 @@
 
 use super::Problem;
 use crate::error::{SolverError, refused};
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -141,14 +141,7 @@ impl<'a> Eigenbasis<'a> {
         } else {
             vectors
         };
-        multiply(
-            (out.len() / q, q, q),
-            View::rows(rows, q),
-            right,
-            out,
-            q,
-            false,
-        );
+        multiply((out.len() / q, q, q), View::rows(rows, q), right, out);
     }
 
     /// `inside = U^T mixed`, each entry times what `factor` makes of `s_i` and `k`.
@@ -167,14 +160,7 @@ impl<'a> Eigenbasis<'a> {
                 row_stride: 1,
                 column_stride: r,
             };
-            multiply(
-                (chunk.len() / q, d, q),
-                left,
-                View::rows(mixed, q),
-                chunk,
-                q,
-                false,
-            );
+            multiply((chunk.len() / q, d, q), left, View::rows(mixed, q), chunk);
             for (row, &s) in chunk
                 .chunks_exact_mut(q)
                 .zip(&self.features.values[first..])
@@ -189,13 +175,11 @@ impl<'a> Eigenbasis<'a> {
     /// Adds the rows from `first` on of `U inside` to `out`.
     pub(super) fn add_rows(&self, inside: &[f64], first: usize, out: &mut [f64]) {
         let (r, q) = (self.rank(), self.labels);
-        multiply(
+        multiply_add(
             (out.len() / q, r, q),
             View::rows(&self.features.vectors[first * r..], r),
             View::rows(inside, q),
             out,
-            q,
-            true,
         );
     }
 

@@ -1,7 +1,7 @@
 //! `X^T X` in the form that costs least: stored, or applied through `X`.
 
 use crate::linalg::features::{Features, Sparse};
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::vector::{axpy, dot};
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -195,14 +195,9 @@ impl Quadratic {
             let m = out.len() / d;
             let weights = &weights[index * block * d..][..m * d];
             match (self, features) {
-                (Self::Stored(gram), _) => multiply(
-                    (m, d, d),
-                    View::rows(weights, d),
-                    View::rows(gram, d),
-                    out,
-                    d,
-                    false,
-                ),
+                (Self::Stored(gram), _) => {
+                    multiply((m, d, d), View::rows(weights, d), View::rows(gram, d), out)
+                }
                 (Self::Implicit, Features::Dense(x)) => {
                     dense_products((n, d), x.data(), weights, out)
                 }
@@ -250,10 +245,8 @@ fn dense_products((n, d): (usize, usize), x: &[f64], weights: &[f64], out: &mut 
         View::rows(weights, d),
         x.transposed(),
         &mut scores,
-        n,
-        false,
     );
-    multiply((m, n, d), View::rows(&scores, n), x, out, d, false);
+    multiply((m, n, d), View::rows(&scores, n), x, out);
 }
 
 /// The same of sparse rows, for [`LANES`] labels at most.
@@ -295,7 +288,7 @@ fn gram(features: Features<'_>) -> Vec<f64> {
     match features {
         Features::Dense(x) => {
             let view = View::rows(x.data(), d);
-            multiply((d, n, d), view.transposed(), view, &mut gram, d, false);
+            multiply((d, n, d), view.transposed(), view, &mut gram);
         }
         Features::Sparse(x) => {
             for i in 0..n {
@@ -345,13 +338,11 @@ pub fn add_coupled(
     threads.for_each_chunk(out, DENSE_LABELS * d, |index, out| {
         let m = out.len() / d;
         let rows = &coupling[index * DENSE_LABELS * labels..][..m * labels];
-        multiply(
+        multiply_add(
             (m, labels, d),
             View::rows(rows, labels),
             View::rows(weights, d),
             out,
-            d,
-            true,
         );
     });
 }

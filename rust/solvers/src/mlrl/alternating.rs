@@ -117,14 +117,7 @@ impl State {
                 .map(|o| o / problem.lambda)
                 .collect();
             let products = View::rows(&self.products, n);
-            multiply(
-                (1, q, n),
-                View::rows(&row, q),
-                products,
-                &mut scores,
-                n,
-                false,
-            );
+            multiply((1, q, n), View::rows(&row, q), products, &mut scores);
             let column = &mut self.columns[label];
             let parts = scores.iter().zip(problem.sign(label));
             for (f, (score, y)) in column.gradient.iter_mut().zip(parts) {

@@ -56,14 +56,7 @@ impl Eigen {
         }
         let mut composed = memory::matrix(q, q);
         let right = View::rows(&self.vectors, q).transposed();
-        multiply(
-            (q, q, q),
-            View::rows(&scaled, q),
-            right,
-            &mut composed,
-            q,
-            false,
-        );
+        multiply((q, q, q), View::rows(&scaled, q), right, &mut composed);
         composed
     }
 
@@ -72,7 +65,7 @@ impl Eigen {
         let q = self.values.len();
         let mut rotated = memory::matrix(q, n);
         let left = View::rows(&self.vectors, q).transposed();
-        multiply((q, q, n), left, View::rows(rows, n), &mut rotated, n, false);
+        multiply((q, q, n), left, View::rows(rows, n), &mut rotated);
         rotated
     }
 }
@@ -82,14 +75,7 @@ pub(super) fn gram(left: &[f64], right: &[f64], n: usize) -> Vec<f64> {
     let (p, q) = (left.len() / n, right.len() / n);
     let mut product = memory::matrix(p, q);
     let right = View::rows(right, n).transposed();
-    multiply(
-        (p, n, q),
-        View::rows(left, n),
-        right,
-        &mut product,
-        q,
-        false,
-    );
+    multiply((p, n, q), View::rows(left, n), right, &mut product);
     product
 }
 
@@ -102,8 +88,6 @@ pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
         View::rows(mixing, q),
         View::rows(rows, n),
         &mut mixed,
-        n,
-        false,
     );
     mixed
 }

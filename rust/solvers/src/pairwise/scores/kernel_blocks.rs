@@ -2,7 +2,7 @@
 
 use super::{Moved, Scores, copy_rows};
 use crate::kernel::gram::{Gram, with_scratch};
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply_add};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -107,13 +107,11 @@ impl<'a> KernelBlocks<'a> {
                 let range = first..first + length;
                 gram.block(&instances[kept..], panel, range, computed, length);
                 let left = View::rows(block, length).transposed();
-                multiply(
+                multiply_add(
                     (length, instances.len(), q),
                     left,
                     View::rows(&changes, q),
                     scores,
-                    q,
-                    true,
                 );
             });
         });

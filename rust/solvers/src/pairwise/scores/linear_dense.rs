@@ -2,7 +2,7 @@
 
 use super::{Moved, Scores};
 use crate::linalg::features::Dense;
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -62,13 +62,11 @@ impl<'a> LinearDense<'a> {
         let size = chunk_rows(d, count * q, 64);
         threads.for_each_chunk(weights, size * q, |chunk, weights| {
             let left = View::rows(&panel[chunk * size..], d).transposed();
-            multiply(
+            multiply_add(
                 (weights.len() / q, count, q),
                 left,
                 View::rows(changes, q),
                 weights,
-                q,
-                true,
             );
         });
     }
@@ -106,14 +104,7 @@ impl Scores for LinearDense<'_> {
         let (d, count) = (self.features.columns(), block.len());
         self.rows(block, scores, scratch);
         let view = View::rows(scratch, d);
-        multiply(
-            (count, d, count),
-            view,
-            view.transposed(),
-            kernel,
-            count,
-            false,
-        );
+        multiply((count, d, count), view, view.transposed(), kernel);
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
@@ -130,8 +121,6 @@ impl Scores for LinearDense<'_> {
             View::rows(scratch, d),
             View::rows(&self.weights, q),
             out,
-            q,
-            false,
         );
     }
 

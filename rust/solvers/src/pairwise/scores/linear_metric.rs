@@ -188,8 +188,6 @@ impl Scores for LinearMetric<'_> {
                     View::rows(&panel[chunk * size + piece * ROWS..], d).transposed(),
                     View::rows(moved.changes, q),
                     sums,
-                    q,
-                    false,
                 );
                 for (weight, &sum) in weights.iter_mut().zip(sums.iter()) {
                     *weight += sum;

@@ -3,7 +3,7 @@
 use super::{Moved, Scores, copy_rows};
 use crate::error::{SolverError, refused};
 use crate::kernel::gram::{stored_product, with_scratch};
-use crate::linalg::matmul::{View, multiply};
+use crate::linalg::matmul::{View, multiply_add};
 use crate::linalg::vector::axpy;
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -108,13 +108,11 @@ impl Scores for StoredKernel<'_> {
                     row.copy_from_slice(&matrix[start..start + length]);
                 }
                 let left = View::rows(panel, length).transposed();
-                multiply(
+                multiply_add(
                     (length, count, q),
                     left,
                     View::rows(moved.changes, q),
                     scores,
-                    q,
-                    true,
                 );
             });
         });
