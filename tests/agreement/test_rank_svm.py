@@ -168,6 +168,7 @@ THREADED = {
     "blocks": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0},
     "part of the rows kept": {"kernel_name": "poly", "gamma": 0.01, "cache_bytes": 8 * 700 * 150},
     "linear": {"kernel_name": "linear"},
+    "linear, chains": {"kernel_name": "linear", "chains": 3},
     "linear, sparse": {"kernel_name": "linear", "sparse": True},
     "blocks, sparse": {"kernel_name": "rbf", "gamma": 0.01, "cache_bytes": 0, "sparse": True},
 }

@@ -1,4 +1,4 @@
-//! The loops against each other through the public interface: all biases, all kinds of scores, any number of threads.
+//! How loops end, through the public interface: for all biases, in time and out of it, on hard and malformed problems.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,12 +11,9 @@ use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
 use multimargin_solvers::pairwise::bcd::{Proximal, Step};
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::dcd::OnePair;
 use multimargin_solvers::pairwise::frank_wolfe;
-use multimargin_solvers::pairwise::loss::{Hinge, Loss, OptimalMargin, SquaredHinge};
-use multimargin_solvers::pairwise::scores::{
-    DenseScores, KernelBlocks, LinearDense, LinearMetric, LinearSparse, StoredKernel,
-};
+use multimargin_solvers::pairwise::loss::{Hinge, Loss, SquaredHinge};
+use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, StoredKernel};
 use multimargin_solvers::pairwise::{self, Setup};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::{Monitor, Record, Report, Settings, Solution, Status};
@@ -65,19 +62,6 @@ impl Problem {
     fn kernel_matrix(&self, kernel: Kernel) -> Vec<f64> {
         self.gram(kernel).matrix(&Threads::new(1), &mut ()).unwrap()
     }
-}
-
-/// The arrays of the CSR form.
-fn compressed(problem: &Problem) -> (Vec<f64>, Vec<i32>, Vec<i32>) {
-    let (mut data, mut indices, mut starts) = (Vec::new(), Vec::new(), vec![0]);
-    for row in problem.x.chunks_exact(problem.d) {
-        for (f, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            data.push(value);
-            indices.push(f as i32);
-        }
-        starts.push(data.len() as i32);
-    }
-    (data, indices, starts)
 }
 
 fn settings(tolerance: f64) -> Settings {
@@ -133,11 +117,6 @@ fn by_blocks<S: DenseScores>(
     .unwrap()
 }
 
-fn by_pairs<S: DenseScores>(labels: &Labels, scores: &mut S, bias: Bias, s: &Settings) -> Solution {
-    let step = |labels: &Labels| OnePair::new(Hinge, labels);
-    run(labels, scores, step, bias, s, 1, &mut ()).unwrap()
-}
-
 fn by_vertices<S: DenseScores>(
     labels: &Labels,
     scores: &mut S,
@@ -164,141 +143,6 @@ fn assert_agree(one: &Solution, other: &Solution, tolerance: f64) {
     assert!(other.report.dual <= one.report.primal + slack);
 }
 
-#[test]
-fn the_three_loops_agree_for_every_bias() {
-    for seed in 0..12 {
-        let problem = Problem::new(seed, 25, 4, 5);
-        let labels = problem.labels([0.2, 1.0, 3.0][seed as usize % 3]);
-        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
-        for bias in BIASES {
-            let scores = || StoredKernel::new(&matrix, 25, 5).unwrap();
-            let exact = by_blocks(&labels, &mut scores(), bias, &settings(1e-7));
-            let pairs = by_pairs(&labels, &mut scores(), bias, &settings(1e-7));
-            let vertices = by_vertices(&labels, &mut scores(), bias, &settings(1e-2));
-            assert_agree(&exact, &pairs, 1e-7);
-            assert_agree(&exact, &vertices, 1e-2);
-            if bias == Bias::None {
-                assert!(exact.bias.iter().all(|&b| b == 0.0));
-            }
-        }
-    }
-}
-
-#[test]
-fn all_kinds_of_scores_agree() {
-    for seed in 20..26 {
-        let problem = Problem::new(seed, 40, 6, 4);
-        let labels = problem.labels(1.0);
-        let (data, indices, starts) = compressed(&problem);
-        let sparse = Sparse::new(&data, &indices, &starts, 6).unwrap();
-        for bias in BIASES {
-            let s = settings(1e-6);
-            let matrix = problem.kernel_matrix(Kernel::Linear);
-            let mut stored = StoredKernel::new(&matrix, 40, 4).unwrap();
-            let stored = by_blocks(&labels, &mut stored, bias, &s);
-            let mut dense = LinearDense::new(problem.dense(), 4);
-            assert_agree(&stored, &by_blocks(&labels, &mut dense, bias, &s), 1e-6);
-            let mut rows = LinearSparse::new(sparse, 4);
-            assert_agree(&stored, &by_blocks(&labels, &mut rows, bias, &s), 1e-6);
-            let identity: Vec<f64> = (0..36).map(|k| f64::from(u8::from(k % 7 == 0))).collect();
-            let threads = Threads::new(1);
-            let mut metric = LinearMetric::new(sparse, &identity, 4, &threads).unwrap();
-            assert_agree(&stored, &by_blocks(&labels, &mut metric, bias, &s), 1e-6);
-            assert!(LinearMetric::new(sparse, &identity[1..], 4, &threads).is_err());
-            for features in [Features::Dense(problem.dense()), Features::Sparse(sparse)] {
-                let gram = Gram::of(Kernel::Linear, features);
-                let mut blocks = KernelBlocks::new(gram, 4, 0);
-                assert_agree(&stored, &by_blocks(&labels, &mut blocks, bias, &s), 1e-6);
-            }
-        }
-    }
-}
-
-#[test]
-fn cache_of_kernel_rows_changes_nothing_but_rounding() {
-    let problem = Problem::new(30, 50, 3, 4);
-    let labels = problem.labels(2.0);
-    let kernel = Kernel::Rbf { gamma: 1.0 };
-    let matrix = problem.kernel_matrix(kernel);
-    for bias in BIASES {
-        let s = Settings {
-            max_epochs: 5,
-            ..settings(1e-12)
-        };
-        let mut stored = StoredKernel::new(&matrix, 50, 4).unwrap();
-        let expected = by_blocks(&labels, &mut stored, bias, &s);
-        for rows in [0, 1, 7, 49, 50, 1000] {
-            let mut blocks = KernelBlocks::new(problem.gram(kernel), 4, 8 * 50 * rows);
-            let found = by_blocks(&labels, &mut blocks, bias, &s);
-            for (x, y) in found.dual.iter().zip(&expected.dual) {
-                assert!((x - y).abs() < 1e-9, "{rows} rows: {x} {y}");
-            }
-        }
-    }
-}
-
-#[test]
-fn threads_give_equal_bits() {
-    let problem = Problem::new(40, 400, 100, 4);
-    let labels = problem.labels(0.5);
-    let (data, indices, starts) = compressed(&problem);
-    let sparse = Sparse::new(&data, &indices, &starts, 100).unwrap();
-    let kernel = Kernel::Rbf { gamma: 0.05 };
-    let s = Settings {
-        max_epochs: 4,
-        ..settings(1e-12)
-    };
-    fn solve<S: DenseScores>(
-        labels: &Labels,
-        mut scores: S,
-        bias: Bias,
-        s: &Settings,
-        threads: usize,
-    ) -> Solution {
-        let step = |_: &Labels| Ok(Proximal::new(Hinge));
-        run(labels, &mut scores, step, bias, s, threads, &mut ()).unwrap()
-    }
-    for (bias, chains) in BIASES.into_iter().flat_map(|bias| [(bias, 0), (bias, 3)]) {
-        let s = Settings {
-            chains,
-            ..s.clone()
-        };
-        let at = |threads: usize| {
-            let matrix = problem
-                .gram(kernel)
-                .matrix(&Threads::new(threads), &mut ())
-                .unwrap();
-            let blocks = KernelBlocks::new(problem.gram(kernel), 4, 8 * 400 * 50);
-            [
-                solve(
-                    &labels,
-                    StoredKernel::new(&matrix, 400, 4).unwrap(),
-                    bias,
-                    &s,
-                    threads,
-                ),
-                solve(&labels, blocks, bias, &s, threads),
-                solve(
-                    &labels,
-                    LinearDense::new(problem.dense(), 4),
-                    bias,
-                    &s,
-                    threads,
-                ),
-                solve(&labels, LinearSparse::new(sparse, 4), bias, &s, threads),
-            ]
-        };
-        let one = at(1);
-        for threads in [2, 3, 4] {
-            for (x, y) in one.iter().zip(&at(threads)) {
-                assert_eq!((&x.dual, &x.bias), (&y.dual, &y.bias));
-                assert_eq!(x.report.primal, y.report.primal);
-                assert_eq!(x.report.dual, y.report.dual);
-            }
-        }
-    }
-}
-
 /// Solves a problem by several chains, and by one.
 fn by_chains<L: Loss>(problem: &Problem, loss: &L, bias: Bias, chains: usize) -> [Solution; 2] {
     let labels = problem.labels(2.0);
@@ -313,24 +157,6 @@ fn by_chains<L: Loss>(problem: &Problem, loss: &L, bias: Bias, chains: usize) ->
         let mut scores = LinearDense::new(problem.dense(), problem.q);
         run(&labels, &mut scores, step, bias, &s, 2, &mut ()).unwrap()
     })
-}
-
-#[test]
-fn chains_reach_the_same_optimum() {
-    for seed in 80..90 {
-        let problem = Problem::new(seed, 60, 4, 5);
-        for chains in [2, 5, 20] {
-            for bias in BIASES {
-                let [one, several] = by_chains(&problem, &Hinge, bias, chains);
-                assert_agree(&one, &several, 2e-9);
-            }
-            let [one, several] = by_chains(&problem, &SquaredHinge, Bias::Penalized, chains);
-            assert_agree(&one, &several, 2e-9);
-            let loss = OptimalMargin::new(0.2, 0.4).unwrap();
-            let [one, several] = by_chains(&problem, &loss, Bias::None, chains);
-            assert_agree(&one, &several, 2e-9);
-        }
-    }
 }
 
 #[test]
@@ -362,38 +188,6 @@ fn two_components() -> Problem {
         }
     }
     problem
-}
-
-#[test]
-fn components_of_a_free_bias_are_solved_apart() {
-    let problem = two_components();
-    let labels = problem.labels(1.0);
-    let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
-    let scores = || StoredKernel::new(&matrix, 40, 4).unwrap();
-    let s = settings(1e-7);
-    let blocks = by_blocks(&labels, &mut scores(), Bias::Free, &s);
-    let vertices = by_vertices(&labels, &mut scores(), Bias::Free, &settings(1e-2));
-    assert_agree(&blocks, &vertices, 1e-2);
-    assert_agree(
-        &blocks,
-        &by_pairs(&labels, &mut scores(), Bias::Free, &s),
-        1e-7,
-    );
-    assert!(blocks.bias.iter().sum::<f64>().abs() < 1e-9);
-    // Each component on its own has the same dual variables and its share of the optimum.
-    let parts: Vec<Solution> = [[0, 1], [2, 3]]
-        .iter()
-        .map(|subset| {
-            let mut scores = StoredKernel::new(&matrix, 40, 2).unwrap();
-            by_blocks(&labels.restricted(subset), &mut scores, Bias::Free, &s)
-        })
-        .collect();
-    let optimum: f64 = parts.iter().map(|part| part.report.primal).sum();
-    assert!((blocks.report.primal / optimum - 1.0).abs() < 1e-6);
-    for k in 0..4 {
-        let sum: f64 = blocks.dual.iter().skip(k).step_by(4).sum();
-        assert!(sum.abs() < 1e-9, "{sum}");
-    }
 }
 
 /// Asks to stop after some epochs.

@@ -429,13 +429,6 @@ mod tests {
         }
     }
 
-    /// The second step is dearer than the first, which takes all it can.
-    #[test]
-    fn cheap_arcs_come_first() {
-        let found = priced(&[(0, 1, 0.5, 2.0), (0, 1, 1.5, 2.0)], &[3.0, -3.0]);
-        assert!((found.prices[0] - found.prices[1] - 1.5).abs() < 1e-14);
-    }
-
     #[test]
     fn nodes_that_lack_capacity_are_named() {
         let arcs = [(0, 1, 0.5, 4.0), (1, 0, 0.5, 4.0), (1, 2, 0.5, 1.0)];
@@ -449,16 +442,6 @@ mod tests {
         let mut network = Network::new(2, ENDS);
         network.add(network.places().of(0, 1, 0.5), 4.0);
         assert!(network.priced(&[1.0, -1.0], &mut || true).is_none());
-    }
-
-    #[test]
-    fn costs_are_in_the_step_that_reaches_them() {
-        for (cost, step) in [(0.0, 0), (1.0, 0), (1.01, 1), (12.0, 11), (12.5, 12)] {
-            assert_eq!(ENDS.of(cost), step);
-        }
-        assert_eq!(ENDS.share(0, -1.0), 0.0);
-        assert_eq!(ENDS.share(1, 1.25), 0.25);
-        assert_eq!(ENDS.share(1, 7.0), 1.0);
     }
 
     /// Capacities 2 at a cost of 1 and 7 at a cost of 3: in each step so much of it, and 9 evenly up to the last end.
@@ -482,14 +465,5 @@ mod tests {
                 assert!((shares - flow).abs() < 1e-15 * 9.0);
             }
         }
-    }
-
-    /// Where nothing is carried below a cost of 1 there is no slope at first: the damping finds the step, in which half
-    /// of the capacity is carried at 1.5, without a spread.
-    #[test]
-    fn dear_arcs_need_no_spread() {
-        let found = priced(&[(0, 1, 1.5, 2.0), (1, 0, 1.5, 2.0)], &[1.0, -1.0]);
-        assert!((found.prices[0] - found.prices[1] - 1.5).abs() < 1e-14);
-        assert_eq!((found.steps.spread, found.unmet), (0.0, vec![0.0; 2]));
     }
 }

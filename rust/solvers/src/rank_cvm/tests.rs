@@ -23,35 +23,6 @@ fn options(direction: Direction, tolerance: f64) -> Options {
     }
 }
 
-/// The gradient entries of all pairs at a support.
-fn smallest_gradient(kernel: &[f64], labels: &Labels, support: &[WeightedPair]) -> f64 {
-    let (n, q) = (labels.instances(), labels.count());
-    let mut f = vec![0.0; n * q];
-    for pair in support {
-        for j in 0..n {
-            let k = pair.weight * (kernel[pair.instance as usize * n + j] + 1.0);
-            f[j * q + pair.relevant as usize] += k;
-            f[j * q + pair.irrelevant as usize] -= k;
-        }
-    }
-    let mut smallest = f64::INFINITY;
-    for i in (0..n).filter(|&i| labels.has_pairs(i)) {
-        for &m in labels.relevant(i) {
-            for l in labels.irrelevant(i) {
-                let own = support
-                    .iter()
-                    .filter(|p| {
-                        (p.instance as usize, p.relevant, p.irrelevant as usize) == (i, m, l)
-                    })
-                    .map(|p| p.weight / labels.weight(i))
-                    .sum::<f64>();
-                smallest = smallest.min(f[i * q + m as usize] - f[i * q + l] + own);
-            }
-        }
-    }
-    smallest
-}
-
 /// An instance, a relevant and an irrelevant label.
 type Pair = (usize, u32, u32);
 
@@ -114,22 +85,6 @@ fn every_step_goes_to_the_smallest_gradient_entry() {
                 }
                 alpha[chosen] += step.weight;
             }
-        }
-    }
-}
-
-#[test]
-fn the_margin_is_the_smallest_of_all_gradient_entries() {
-    for seed in 0..20 {
-        let (kernel, labels) = random_problem(seed, 9, 4);
-        let rows = KernelRows::stored(&kernel, 9).unwrap();
-        for direction in [Direction::Vertex, Direction::Pairwise] {
-            let options = options(direction, 1e-2);
-            let answer = solve(&labels, &rows, &[], &options, &mut ()).unwrap();
-            let expected = smallest_gradient(&kernel, &labels, &answer.support);
-            assert!((answer.rho - expected).abs() < 1e-12, "{seed}");
-            let total: f64 = answer.support.iter().map(|p| p.weight).sum();
-            assert!((total - 1.0).abs() < 1e-12);
         }
     }
 }

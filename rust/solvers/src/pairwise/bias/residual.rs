@@ -368,8 +368,6 @@ mod tests {
     use super::*;
     use crate::linalg::vector::{axpy, row_sum};
     use crate::pairwise::bias::repair::in_box;
-    use crate::pairwise::loss::Hinge;
-    use crate::pairwise::loss::sum_of_losses;
 
     struct Problem {
         labels: Labels,
@@ -513,39 +511,6 @@ mod tests {
         assert_eq!(reached, STAGES);
     }
 
-    #[test]
-    fn the_number_of_threads_changes_no_bit() {
-        let problem = Problem::new(2, MANY, 5, false);
-        let sum = row_sum(&problem.dual, 5);
-        let moves = |count: usize| {
-            let threads = Threads::new(count);
-            let mut plan = plan(&problem.at(), &sum, &threads, &mut ()).unwrap();
-            let mut moves = Vec::new();
-            plan.moves(&problem.at(), &threads, &mut (), |i, change| {
-                moves.push((i, change.to_vec()));
-            });
-            (moves, plan.flow.prices)
-        };
-        assert_eq!(moves(1), moves(3));
-    }
-
-    /// The flow costs nothing at biases that are lower by the prices: for these scores they are the best ones, to first
-    /// order.
-    #[test]
-    fn biases_less_the_prices_lower_the_loss() {
-        for seed in 0..10 {
-            let problem = Problem::new(seed, 200, 5, false);
-            let sum = row_sum(&problem.dual, 5);
-            let plan = plan(&problem.at(), &sum, &Threads::new(1), &mut ()).unwrap();
-            let loss = |sign: f64| {
-                let mut bias = problem.bias.clone();
-                axpy(sign, &plan.flow.prices, &mut bias);
-                sum_of_losses(&Hinge, &problem.labels, &problem.scores, &bias)
-            };
-            assert!(loss(-1.0) < loss(0.0));
-        }
-    }
-
     /// Two pairs of opposite labels, one at the margin and one far from it: the first carries all it can.
     #[test]
     fn pairs_at_the_margin_come_first() {
@@ -617,22 +582,5 @@ mod tests {
         let plan = plan(&problem.at(), &[-0.5, 0.5, 0.0], &Threads::new(1), &mut ()).unwrap();
         assert!(plan.flow.bands[1] >= 0.5);
         assert!(plan.flow.bands[2] < 0.5);
-    }
-
-    #[test]
-    fn steps_reach_the_widest_band() {
-        for bands in [[0.25, 0.25], [0.25, 4.0], [1e-5, 1e-5]] {
-            let steps = steps(&bands);
-            assert_eq!(
-                (steps.ends[0], steps.ends[STEPS - 1]),
-                (FINEST, bands[1].max(FINEST))
-            );
-            assert!(steps.ends.is_sorted());
-            // A geometric sequence.
-            let growth = (steps.ends[STEPS - 1] / FINEST).powf(1.0 / 11.0);
-            for ends in steps.ends.windows(2) {
-                assert!((ends[1] / ends[0] - growth).abs() < 1e-12 * growth);
-            }
-        }
     }
 }
