@@ -1,5 +1,5 @@
-//! The outer loop of the pairwise family: epochs of the engine, a certificate after each, acceleration where they are
-//! slow, and the verdict that ends them. What depends on the kind of bias is a [`Rule`].
+//! The outer loop of the pairwise family: an epoch of the engine, a certificate, a record; stop, and with which status? Else
+//! move the bias, and accelerate what is slow. What depends on the kind of bias is a [`Rule`].
 
 use super::bcd::{Certificate, Engine, Epoch, Step, certifies_slowly};
 use super::prompt::Prompt;
@@ -136,23 +136,17 @@ pub(super) fn run<S: Scores, T: Step>(
 ) -> Ended {
     let tolerance = settings.tolerance;
     let mut trace = Trace::default();
-    let all = engine.active();
     engine.may_estimate = rule.may_estimate();
     let (mut epochs, mut bound) = (0, 0.0);
     let (status, primal, dual) = loop {
-        let visited = engine.active();
-        let outcome = engine.epoch(monitor);
+        let went = engine.epoch(monitor);
         epochs += 1;
-        let interrupted = outcome == Epoch::Interrupted;
-        if interrupted && certifies_slowly(engine.labels) {
+        if went == Epoch::Interrupted && certifies_slowly(engine.labels) {
             // The bound of the epoch before holds; what this point costs stays unknown.
             break (Status::Interrupted, f64::INFINITY, bound);
         }
-        if outcome == Epoch::Moved
-            && epochs < settings.max_epochs
-            && engine.is_far(tolerance * bound)
-            && !monitor.breaks_off()
-        {
+        let another = went == Epoch::Moved && epochs < settings.max_epochs;
+        if another && engine.is_far(tolerance * bound) && !monitor.breaks_off() {
             let estimate = relative(engine.gap(), bound);
             engine.choose_active(tolerance * bound);
             epochs += engine.newton_step(epochs, estimate, monitor);
@@ -166,41 +160,31 @@ pub(super) fn run<S: Scores, T: Step>(
             trace.record(epochs, at_zero, 0.0, engine.active(), monitor);
             break (Status::IndefiniteKernel, at_zero, 0.0);
         }
-        let still = outcome == Epoch::Still;
-        let unmoved = still && visited == all;
-        let plain = !(still && engine.stop_accelerating());
-        let stuck = unmoved && plain && rule.settled(engine);
-        let last = (epochs == settings.max_epochs).then_some(Status::MaxIterations);
-        let last = stuck.then_some(Status::Stalled).or(last);
-        let epoch = trace.elapsed() / u32::try_from(epochs).unwrap_or(u32::MAX);
-        if interrupted {
-            rule.secure(engine, &mut point, epochs, epoch, monitor.hurried());
-        } else if still || last.is_some() || rule.due(&point, tolerance) {
-            let prompt = &mut Prompt::when_late(monitor, epoch);
-            rule.certify(engine, &mut point, epochs, last.is_some(), prompt);
-        }
+        let mut judge = Judge {
+            went,
+            last: last_status(engine, rule, went, epochs == settings.max_epochs),
+            tolerance,
+            epochs,
+            epoch: trace.elapsed() / u32::try_from(epochs).unwrap_or(u32::MAX),
+            monitor,
+        };
+        judge.certify(engine, rule, &mut point);
         bound = point.bound;
         engine.choose_active(tolerance * point.primal.abs());
-        trace.record(epochs, point.primal, point.dual, engine.active(), monitor);
-        if interrupted {
-            break (Status::Interrupted, point.primal, point.dual);
-        }
-        let status = ending(&point, last, tolerance, || engine.rounding()).or_else(|| {
-            broken_off(
-                engine,
-                rule,
-                &mut point,
-                (epochs, epoch),
-                tolerance,
-                monitor,
-            )
-        });
-        if let Some(status) = status {
+        let active = engine.active();
+        trace.record(epochs, point.primal, point.dual, active, judge.monitor);
+        if let Some(status) = judge.stop(engine, rule, &mut point) {
             trace.amend(point.primal, point.dual);
             break (status, point.primal, point.dual);
         }
-        rule.follow(engine, unmoved);
-        epochs += go_on(engine, &point, epochs, still, monitor);
+        rule.follow(engine, went == Epoch::Unmoved);
+        if went.is_still() || engine.active() == 0 {
+            // The skipped instances may have to move, or the biases.
+            engine.wake_all();
+        } else {
+            engine.accelerate(epochs, point.dual);
+            epochs += engine.newton_step(epochs, point.gap, monitor);
+        }
     };
     Ended {
         bias: rule.bias(engine),
@@ -208,48 +192,80 @@ pub(super) fn run<S: Scores, T: Step>(
     }
 }
 
-/// What comes between two epochs: wakes or accelerates the engine. Returns for how many epochs that counts.
-fn go_on<S: Scores, T: Step>(
+/// The status with which the loop ends after an epoch whatever its point is worth; `None` when it may go on. A plain epoch
+/// that leaves everything where it is would do so again.
+fn last_status<S: Scores, T: Step>(
     engine: &mut Engine<'_, S, T>,
-    point: &Point,
-    epochs: usize,
-    still: bool,
-    monitor: &mut dyn Monitor,
-) -> usize {
-    if still || engine.active() == 0 {
-        // The skipped instances may have to move, or the biases.
-        engine.wake_all();
-        return 0;
-    }
-    engine.accelerate(epochs, point.dual);
-    engine.newton_step(epochs, point.gap, monitor)
+    rule: &impl Rule<S, T>,
+    went: Epoch,
+    used_up: bool,
+) -> Option<Status> {
+    let plain = !(went.is_still() && engine.stop_accelerating());
+    let stuck = went == Epoch::Unmoved && plain && rule.settled(engine);
+    let used_up = used_up.then_some(Status::MaxIterations);
+    stuck.then_some(Status::Stalled).or(used_up)
 }
 
-/// The status with which the monitor ends the loop after an epoch, and the certificate of the point; `None` when it goes
-/// on.
-fn broken_off<S: Scores, T: Step>(
-    engine: &mut Engine<'_, S, T>,
-    rule: &mut impl Rule<S, T>,
-    point: &mut Point,
-    (epochs, epoch): (usize, Duration),
+/// Judges the point after an epoch.
+struct Judge<'a> {
+    went: Epoch,
+    /// The status with which the loop ends here in any case.
+    last: Option<Status>,
     tolerance: f64,
-    monitor: &mut dyn Monitor,
-) -> Option<Status> {
-    if monitor.interrupted() {
-        if monitor.hurried() && certifies_slowly(engine.labels) {
-            point.dual = point.bound;
-        } else {
-            rule.secure(engine, point, epochs, epoch, monitor.hurried());
+    /// Epochs so far, and how long one takes.
+    epochs: usize,
+    epoch: Duration,
+    monitor: &'a mut dyn Monitor,
+}
+
+impl Judge<'_> {
+    /// Certifies the problem itself where the loop may end, or the point is worth it.
+    fn certify<S: Scores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        rule: &mut impl Rule<S, T>,
+        point: &mut Point,
+    ) {
+        let (epochs, last) = (self.epochs, self.last.is_some());
+        if self.went == Epoch::Interrupted {
+            rule.secure(engine, point, epochs, self.epoch, self.monitor.hurried());
+        } else if self.went.is_still() || last || rule.due(point, self.tolerance) {
+            let prompt = &mut Prompt::when_late(self.monitor, self.epoch);
+            rule.certify(engine, point, epochs, last, prompt);
         }
-        return Some(Status::Interrupted);
     }
-    if !monitor.out_of_time() {
-        return None;
+
+    /// Whether to stop, and with which status; the point is then certified.
+    fn stop<S: Scores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        rule: &mut impl Rule<S, T>,
+        point: &mut Point,
+    ) -> Option<Status> {
+        if self.went == Epoch::Interrupted {
+            return Some(Status::Interrupted);
+        }
+        let found = ending(point, self.last, self.tolerance, || engine.rounding());
+        if found.is_some() {
+            return found;
+        }
+        if self.monitor.interrupted() {
+            let hurried = self.monitor.hurried();
+            if hurried && certifies_slowly(engine.labels) {
+                point.dual = point.bound;
+            } else {
+                rule.secure(engine, point, self.epochs, self.epoch, hurried);
+            }
+            return Some(Status::Interrupted);
+        }
+        if !self.monitor.out_of_time() {
+            return None;
+        }
+        let prompt = &mut Prompt::when_late(self.monitor, self.epoch);
+        rule.certify(engine, point, self.epochs, true, prompt);
+        let late = Some(Status::TimeLimit);
+        ending(point, late, self.tolerance, || engine.rounding()).or(late)
     }
-    let prompt = &mut Prompt::when_late(monitor, epoch);
-    rule.certify(engine, point, epochs, true, prompt);
-    let late = Some(Status::TimeLimit);
-    ending(point, late, tolerance, || engine.rounding()).or(late)
 }
 
 /// The status with which the loop ends at a point; `None` when it goes on. It ends in any case where there is a `last`

@@ -136,10 +136,19 @@ fn objective_at_zero<L: Loss>(labels: &Labels, loss: &L) -> f64 {
 pub(crate) enum Epoch {
     /// Some block moved.
     Moved,
-    /// Every visited block stood still.
+    /// Every visited block stood still; others were skipped.
     Still,
+    /// Every block stood still.
+    Unmoved,
     /// The monitor asked to stop.
     Interrupted,
+}
+
+impl Epoch {
+    /// Whether no block that was visited moved.
+    pub fn is_still(self) -> bool {
+        matches!(self, Self::Still | Self::Unmoved)
+    }
 }
 
 /// Scores of the smallest problem that is solved by several chains.
@@ -251,7 +260,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         let chains = self.chains.len();
         let length = self.chain_length();
         let order = std::mem::take(&mut self.order);
-        let mut outcome = Epoch::Still;
+        let everybody = (0..self.labels.instances()).filter(|&i| self.labels.has_pairs(i));
+        let mut outcome = if order.len() == everybody.count() {
+            Epoch::Unmoved
+        } else {
+            Epoch::Still
+        };
         let (mut blocks, mut spoilt) = (0, 0);
         for block in order.chunks(length.saturating_mul(chains).max(1)) {
             if monitor.interrupted() {
