@@ -694,27 +694,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_loop_converges_where_it_crawls_without() {
-        for seed in 0..5 {
-            let (kernel, labels, n, q) = problem(seed);
-            let mut epochs = [0, 0];
-            for (epochs, acceleration) in epochs.iter_mut().zip([true, false]) {
-                let mut scores = StoredKernel::new(&kernel, n, q).unwrap();
-                let settings = Settings {
-                    tolerance: 1e-8,
-                    max_epochs: 20_000,
-                    acceleration,
-                    ..Settings::default()
-                };
-                let solution = solved(&labels, &mut scores, settings, &mut ());
-                assert!(!acceleration || solution.report.status == Status::Converged);
-                *epochs = solution.report.epochs;
-            }
-            assert!(4 * epochs[0] < epochs[1], "{seed}: {epochs:?}");
-        }
-    }
-
     /// Interrupts after some polls.
     struct Impatient(usize);
 
