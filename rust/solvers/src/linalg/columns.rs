@@ -64,6 +64,14 @@ impl Columns {
         }
     }
 
+    /// The nonzeros of a column, with their rows.
+    pub fn column(&self, f: usize) -> impl Iterator<Item = (usize, f64)> {
+        let part =
+            self.starts[f * self.groups] as usize..self.starts[(f + 1) * self.groups] as usize;
+        let rows = self.rows[part.clone()].iter().map(|&row| row as usize);
+        rows.zip(self.values[part].iter().copied())
+    }
+
     /// Rows of a group.
     pub fn group(&self) -> usize {
         self.group

@@ -1,5 +1,7 @@
 //! `X^T X` in the form that costs least: stored, or applied through `X`.
 
+use super::transposed;
+use crate::linalg::columns::Columns;
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::vector::{axpy, dot};
@@ -20,59 +22,16 @@ const DENSE_ADVANTAGE: usize = 4;
 pub enum FeatureColumns {
     /// One column after another.
     Dense(Vec<f64>),
-    /// Compressed sparse columns.
-    Sparse {
-        /// Start of each column, and the end of the last.
-        starts: Vec<usize>,
-        /// Row of each nonzero.
-        rows: Vec<u32>,
-        /// Value of each nonzero.
-        values: Vec<f64>,
-    },
+    /// The nonzeros of each.
+    Sparse(Columns),
 }
 
 impl FeatureColumns {
     /// Transposes the storage of `X`.
     pub fn of(features: Features<'_>) -> Self {
-        let (n, d) = (features.rows(), features.columns());
         match features {
-            Features::Dense(x) => {
-                let mut columns = memory::matrix(n, d);
-                for i in 0..n {
-                    for (j, &value) in x.row(i).iter().enumerate() {
-                        columns[j * n + i] = value;
-                    }
-                }
-                Self::Dense(columns)
-            }
-            Features::Sparse(x) => {
-                let mut starts = vec![0; d + 1];
-                for i in 0..n {
-                    for &j in x.row(i).0 {
-                        starts[j as usize + 1] += 1;
-                    }
-                }
-                for j in 0..d {
-                    starts[j + 1] += starts[j];
-                }
-                let mut next = starts.to_vec();
-                let mut rows = memory::filled(0, starts[d]);
-                let mut values = memory::zeros(starts[d]);
-                for i in 0..n {
-                    let (indices, numbers) = x.row(i);
-                    for (&j, &value) in indices.iter().zip(numbers) {
-                        let place = &mut next[j as usize];
-                        rows[*place] = i as u32;
-                        values[*place] = value;
-                        *place += 1;
-                    }
-                }
-                Self::Sparse {
-                    starts,
-                    rows,
-                    values,
-                }
-            }
+            Features::Dense(x) => Self::Dense(transposed(x.data(), x.rows(), x.columns())),
+            Features::Sparse(x) => Self::Sparse(Columns::of(&x)),
         }
     }
 
@@ -80,39 +39,7 @@ impl FeatureColumns {
     pub fn dot(&self, j: usize, v: &[f64]) -> f64 {
         match self {
             Self::Dense(columns) => dot(&columns[j * v.len()..(j + 1) * v.len()], v),
-            Self::Sparse {
-                starts,
-                rows,
-                values,
-            } => {
-                let range = starts[j]..starts[j + 1];
-                rows[range.clone()]
-                    .iter()
-                    .zip(&values[range])
-                    .map(|(&i, &x)| x * v[i as usize])
-                    .sum()
-            }
-        }
-    }
-
-    /// Calls `meet(i, x_ij)` for the entries of column `j` of `n` rows.
-    pub fn for_each(&self, j: usize, n: usize, mut meet: impl FnMut(usize, f64)) {
-        match self {
-            Self::Dense(columns) => {
-                for (i, &x) in columns[j * n..(j + 1) * n].iter().enumerate() {
-                    meet(i, x);
-                }
-            }
-            Self::Sparse {
-                starts,
-                rows,
-                values,
-            } => {
-                let range = starts[j]..starts[j + 1];
-                for (&i, &x) in rows[range.clone()].iter().zip(&values[range]) {
-                    meet(i as usize, x);
-                }
-            }
+            Self::Sparse(columns) => columns.column(j).map(|(i, x)| x * v[i]).sum(),
         }
     }
 
@@ -120,16 +47,7 @@ impl FeatureColumns {
     pub fn axpy(&self, a: f64, j: usize, v: &mut [f64]) {
         match self {
             Self::Dense(columns) => axpy(a, &columns[j * v.len()..(j + 1) * v.len()], v),
-            Self::Sparse {
-                starts,
-                rows,
-                values,
-            } => {
-                let range = starts[j]..starts[j + 1];
-                for (&i, &x) in rows[range.clone()].iter().zip(&values[range]) {
-                    v[i as usize] += a * x;
-                }
-            }
+            Self::Sparse(columns) => columns.column(j).for_each(|(i, x)| v[i] += a * x),
         }
     }
 }
