@@ -14,12 +14,12 @@
 //! other pairs: the zero label's score is the last one.
 
 mod candidates;
-#[cfg(test)]
-mod conditions;
 mod hinge;
 mod newton;
 mod optimal_margin;
 mod squared_hinge;
+#[cfg(test)]
+mod tests;
 mod zero_label;
 
 pub use hinge::{Hinge, HingeWorkspace};
