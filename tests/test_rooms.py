@@ -12,6 +12,7 @@ ROOMS = [
     "_rust",
     "docstrings",
     "versions",
+    "durations",
     "checks",
     "files",
     "interrupts",

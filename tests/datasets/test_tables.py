@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load, load_table
-from multimargin.datasets.table_encoder import make_encoder
+from multimargin.datasets.table_encoder import make_encoder, with_encoder
 from multimargin.datasets.tables import (
     TableColumns,
     table_of,
@@ -308,3 +308,15 @@ def test_one_tag_is_too_few(tmp_path: Path) -> None:
     pd.DataFrame({"x": [1.0, 2.5, 2.0], "tags": ["a", "a", ""]}).to_csv(file, index=False)
     with pytest.raises(ValueError, match=r"'tags' has 1 different tag\(s\) with the separator ','"):
         load_table(file, tags_column="tags")
+
+
+def test_words_speak_beside_a_large_number_where_rows_have_length_one() -> None:
+    kinds = {"size": "number", "about": "text"}
+    table = pd.DataFrame({"size": [3e6, 1e6, 2e6, 1e6], "about": FRAME.about.fillna("")})
+    X = with_encoder("passthrough", kinds, "unit", n_rows=4)[:-1].fit_transform(table)
+    X = X.toarray() if sparse.issparse(X) else X
+    norms = np.linalg.norm(X[:, 1:], axis=1)
+    assert_allclose(norms, [2**-0.5, 1, 0, 1], atol=1e-12)
+    # Numbers alone are rows as they stand.
+    alone = with_encoder("passthrough", {"size": "number"}, "unit", n_rows=4)[:-1]
+    assert_allclose(alone.fit_transform(table[["size"]]), 1)

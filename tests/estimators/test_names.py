@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MultiLabelBinarizer, StandardScaler
 
-from multimargin import LabelRankerCV, RankLSVM, predict_names
+from multimargin import LabelRankerCV, RankLSVM, explain, predict_names, predict_top
 from multimargin.estimators.names import final_estimator, label_names_of_model
 from tests.support.problems import noisy_linear_problem
 
@@ -82,3 +82,17 @@ def test_score_takes_what_fit_took():
     assert found == pytest.approx(weighted)
     with pytest.raises(ValueError, match="rows"):
         model.score(X[40:], names[41:])
+
+
+def test_a_frame_where_a_column_of_texts_is_expected_is_refused():
+    pd = pytest.importorskip("pandas")
+    texts = ["plays audio", "edits audio", "edits photos", "shows photos"]
+    frame = pd.DataFrame({"about": texts, "size": 1})
+    tags = [["sound"], ["sound", "editor"], ["image", "editor"], ["image"]]
+    model = make_pipeline(TfidfVectorizer(), RankLSVM(kernel="linear", random_state=0))
+    model.fit(frame.about, tags)
+    for ask in (predict_names, predict_top, lambda *given: predict_names(*given, top=2)):
+        with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
+            ask(model, frame)
+    with pytest.raises(ValueError, match=r"X is a DataFrame of 4 rows, of which .* makes 2"):
+        explain(model, frame, "image")

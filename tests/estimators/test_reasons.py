@@ -92,10 +92,15 @@ def test_words_of_texts_that_are_scaled_to_unit_length():
 
 
 def test_what_cannot_be_explained_is_refused():
-    with pytest.raises(TypeError, match="model is a RankLSVM with kernel='rbf'; expected a linear"):
+    with pytest.raises(TypeError, match=r"model: found RankLSVM with kernel='rbf', .* linear"):
         explain(RankLSVM().fit(X, LISTED), X, "a")
     model = make_pipeline(MinMaxScaler(), LINEAR).fit(X, LISTED)
     with pytest.raises(ValueError, match="label is 'z'; expected one of 'a', 'b', 'c', 'd'"):
         explain(model, X, "z")
     with pytest.raises(ValueError, match="top is 0; expected"):
         explain(model, X, "a", top=0)
+    named = make_pipeline(MinMaxScaler(), LINEAR).fit(
+        X, [{*row, "sound"} - {"a"} for row in LISTED]
+    )
+    with pytest.raises(ValueError, match=r"label is 'suond' \(did you mean 'sound'\?\); expected"):
+        explain(named, X, "suond")

@@ -98,8 +98,8 @@ def warn_of_unknown(targets: Targets) -> None:
 
 
 def _warn_of_lists_in_texts(classes: NDArray[Any], n: int) -> None:
-    """Warn of texts, most of them different, that list labels with a separator between them."""
-    if 2 * classes.size <= n or not all(isinstance(text, str) for text in classes):
+    """Warn of texts, fewer than five alike, that list labels with a separator between them."""
+    if 5 * classes.size <= n or not all(isinstance(text, str) for text in classes):
         return
     for separator in (",", ";", "|", " "):
         if 2 * sum(separator in text for text in classes) > classes.size:

@@ -58,7 +58,8 @@ Scale = Annotated[
         "--scale",
         metavar="minmax|standard|unit|none",
         help="Scaling, learned from the rows that are fitted: each feature to [0, 1] (sparse ones "
-        "by their largest value), to mean 0 and variance 1, each row to length 1, or none.",
+        "by their largest value), to mean 0 and variance 1, each row to length 1 (numbers "
+        "beside text or names to [0, 1] before), or none.",
     ),
 ]
 TimeLimit = Annotated[

@@ -120,13 +120,15 @@ def load_table_or_data(
 
     parts = table_files(source)
     if parts is None:
+        path = Path(source)
+        named = path.exists() or not (path.suffix or len(path.parts) > 1)
         for option, value in (
             ("--tags-column", columns.tags_column),
             ("--drop", columns.drop),
             ("--text", columns.text),
             ("--group", columns.group),
         ):
-            if value:
+            if value and named:
                 raise WrongUsage(f"{option} is for tables (.csv, .tsv, .parquet), not for {source}")
         labels: Any = columns.labels
         return _held_out(load(source, labels=labels), holdout)

@@ -266,12 +266,13 @@ def _say(
 ) -> None:
     """Write a line on standard error: the latest setting, the best so far, the time left."""
     from multimargin.cli.output import tell
+    from multimargin.durations import duration
 
     (latest, value, _), best = tried[-1], max(tried, key=lambda one: one[1])
-    left = seconds / len(tried) * max(most - len(tried), 0)
+    left = duration(seconds / len(tried) * max(most - len(tried), 0))
     tell(
         f"{len(tried)} of at most {most}: {_named(latest)}: {sign * value:.4f}; best {score} "
-        f"{sign * best[1]:.4f} ({_named(best[0])}); {seconds:.0f} s, about {left:.0f} s left"
+        f"{sign * best[1]:.4f} ({_named(best[0])}); {duration(seconds)}, about {left} left"
     )
 
 

@@ -61,13 +61,19 @@ class Places:
 def make_encoder(
     kinds: Mapping[str, str], *, scaling: str, n_rows: int, impute: bool = True
 ) -> TableEncoder:
-    """Return an unfitted transformer of the columns of a table."""
+    """Return an unfitted transformer of the columns of a table.
+
+    By "unit" rows get length 1 afterwards. Numbers beside text or names are put on [0, 1] before,
+    for a size in bytes would be all that is left of its row.
+    """
     columns: dict[str, list[str]] = {"number": [], "nominal": [], "text": []}
     for column, kind in kinds.items():
         columns[kind].append(column)
     parts: list[tuple[str, Any, Any]] = []
     if columns["number"]:
-        scaler = None if scaling == "unit" else make_scaler(scaling)
+        mixed = bool(columns["nominal"] or columns["text"])
+        scaling = ("minmax" if mixed else "none") if scaling == "unit" else scaling
+        scaler = make_scaler(scaling)
         filler = SimpleImputer(strategy="median", keep_empty_features=True) if impute else None
         steps = [step for step in (filler, scaler) if step is not None]
         parts.append(

@@ -73,6 +73,7 @@ def predict_names(model: Any, X: Any, *, top: int | None = None) -> list[list[An
         best, _ = predict_top(model, X, top)
         return [[names[k] for k in row] for row in best]
     decision = model.decision_function(X)
+    check_rows(X, decision.shape[0])
     names = label_names_of_model(model)
     _check_multilabel(model)
     order = np.argsort(-_ranked_by(model, X, decision), axis=1, kind="stable")
@@ -130,8 +131,19 @@ def predict_top(model: Any, X: Any, k: int = 5) -> tuple[NDArray[np.intp], NDArr
             _safe_indexing(X, slice(first, first + step)) for first in range(0, max(n, 1), step)
         )
     ]
-    labels, values = zip(*blocks, strict=True)
-    return np.concatenate(labels), np.concatenate(values)
+    labels, values = map(np.concatenate, zip(*blocks, strict=True))
+    check_rows(X, labels.shape[0])
+    return labels, values
+
+
+def check_rows(X: Any, answered: int) -> None:
+    """Raise ValueError unless a model answered for each row: a vectorizer reads a frame's names."""
+    n = _num_samples(X)
+    if n != answered:
+        raise ValueError(
+            f"X is a {type(X).__name__} of {n} rows, of which the model makes {answered}; expected "
+            "what it was fitted to, such as a column of texts instead of the data frame."
+        )
 
 
 def _best(values: Any, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

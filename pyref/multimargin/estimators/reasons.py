@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from multimargin.checks.names import did_you_mean
 from multimargin.checks.parameters import check_integer
-from multimargin.estimators.names import final_estimator, label_names_of_model
+from multimargin.estimators.names import check_rows, final_estimator, label_names_of_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,8 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
     check_integer("top", top, at_least=1)
     names = label_names_of_model(model).tolist()
     if label not in names:
-        raise ValueError(f"label is {label!r}; expected one of {_listed(names)}.")
+        meant = did_you_mean(label, names) if isinstance(label, str) else ""
+        raise ValueError(f"label is {label!r}{meant}; expected one of {_listed(names)}.")
     rows, features, linear = _linear_part(model, X, None)
     place = names.index(label)
     weights = linear.coef_
@@ -105,6 +107,7 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
     if rows is None:
         return _reasons(label, features, np.arange(difference.size), difference, 0.0, top)
     rows = sparse.csr_array(rows)
+    check_rows(X, rows.shape[0])
     return [
         _reasons(label, features, indices, values * difference[indices], constant, top)
         for indices, values in (
@@ -151,7 +154,10 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
     if not hasattr(model, "coef_"):
         kernel = getattr(model, "kernel", None)
         kind = type(model).__name__ + ("" if kernel is None else f" with kernel={kernel!r}")
-        raise TypeError(f"model is a {kind}; expected a linear one, with `coef_`.")
+        raise TypeError(
+            f"model: found {kind}, whose features have no weights; expected a linear model, with "
+            "`coef_`, such as one of kernel='linear'"
+        )
     return X, features, model
 
 

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
@@ -126,8 +127,9 @@ class Search:
         done = len(self.tried)
         left = (time.monotonic() - self._start) / done * (self._planned - done)
         print(
-            f"{done}/{self._planned}  {tried.setting}: {tried.mean:.5g} in {tried.seconds:.2g} s; "
-            f"best {self.best.mean:.5g} ({self.best.setting}); at most {left:.2g} s left",
+            f"{done}/{self._planned}  {tried.setting}: {tried.mean:.5g} in "
+            f"{duration(tried.seconds)}; "
+            f"best {self.best.mean:.5g} ({self.best.setting}); at most {duration(left)} left",
             flush=True,
         )
 
