@@ -1,6 +1,6 @@
 """One method on rows with thousands of labels, in any environment that has the method's package.
 
-    python many_labels.py METHOD DATA.npz
+    python many_labels.py METHOD C DATA.npz
 
 `DATA.npz` has the parts of the CSR matrices `X`, `Y`, `X_test` and `Y_test` (`X_data`, `X_indices`,
 `X_indptr`, `X_shape` and so on). Prints one line of JSON: processor seconds of fit and prediction,
@@ -17,8 +17,16 @@ from typing import Any
 import numpy as np
 from timed_fit import matrices
 
-# Labels that one-vs-rest is fitted to where all would take an hour.
+# Labels that `LinearSVC` is fitted to: one-vs-rest takes as many times longer as there are more.
 SAMPLE = 40
+# Test rows whose scores are held at a time.
+SLAB = 1000
+
+# Returns the five best labels of rows, best first and -1 where there are fewer; None if not all
+# labels were fitted.
+Predict = Callable[[Any], Any]
+# Fits to X and Y with a C. Returns also what else is known of the fit.
+Fit = Callable[[Any, Any, float], tuple[Predict, dict[str, Any]]]
 
 
 def best(scores: Any) -> Any:
@@ -26,57 +34,57 @@ def best(scores: Any) -> Any:
     return np.argsort(-scores, axis=1, kind="stable")[:, :5]
 
 
-def ours(X: Any, Y: Any, **parameters: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
-    """Fit `RankSVM`."""
-    from multimargin import RankSVM, predict_top
+def ours(top_k: int | None = None) -> Fit:
+    """Return the fit of `RankSVM`."""
 
-    model = RankSVM(kernel="linear", bias="penalized", threshold=0.0, random_state=0, **parameters)
-    model.fit(X, Y)
-    extra = {"epochs": model.n_iter_, "gap": model.dual_gap_, "status": model.status_}
-    return lambda X_test: predict_top(model, X_test, 5)[0], extra
+    def fit(X: Any, Y: Any, C: float) -> tuple[Predict, dict[str, Any]]:
+        from multimargin import RankSVM, predict_top
 
-
-def one_vs_rest(
-    X: Any, Y: Any, sample: int | None = None, **parameters: Any
-) -> tuple[Callable[[Any], Any], dict[str, Any]]:
-    """Fit scikit-learn's `LinearSVC` label by label, or to a random sample of the labels."""
-    from sklearn.svm import LinearSVC
-
-    q = Y.shape[1]
-    labels = np.arange(q)
-    if sample is not None:
-        labels = np.random.default_rng(0).choice(q, size=sample, replace=False)
-    columns = Y.tocsc()
-    weights, intercepts = [], []
-    for label in labels:
-        y = columns[:, [label]].toarray().ravel()
-        if not y.any():
-            # Only test rows have it.
-            weights.append(np.zeros(X.shape[1]))
-            intercepts.append(-1.0)
-            continue
-        model = LinearSVC(random_state=0, **parameters).fit(X, y)
-        weights.append(model.coef_[0])
-        intercepts.append(model.intercept_[0])
-    W, b = np.array(weights).T, np.array(intercepts)
-    return lambda X_test: best(X_test @ W + b), {"labels": len(labels)}
-
-
-def libmultilabel(kind: str) -> Callable[[Any, Any], tuple[Callable[[Any], Any], dict[str, Any]]]:
-    """Return the fit of LibMultiLabel's one-vs-rest or tree."""
-
-    def fit(X: Any, Y: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
-        from libmultilabel import linear
-
-        train = linear.train_tree if kind == "tree" else linear.train_1vsrest
-        model = train(Y.astype("d"), X, "-s 1 -c 1 -B 1 -q" if kind == "tree" else "-s 1 -B 1 -q")
-        return lambda X_test: best(np.asarray(model.predict_values(X_test))), {}
+        model = RankSVM(
+            C=C, kernel="linear", bias="penalized", top_k=top_k, threshold=0.0, random_state=0
+        )
+        model.fit(X, Y)
+        extra = {"epochs": model.n_iter_, "gap": model.dual_gap_, "status": model.status_}
+        return lambda X_test: predict_top(model, X_test, 5)[0], extra
 
     return fit
 
 
-def omikuji(X: Any, Y: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
-    """Fit omikuji's trees (Parabel) at their defaults, on one thread."""
+def one_vs_rest(X: Any, Y: Any, C: float) -> tuple[Predict, dict[str, Any]]:
+    """Fit scikit-learn's `LinearSVC` to each label of a random sample."""
+    from sklearn.svm import LinearSVC
+
+    labels = np.random.default_rng(0).choice(Y.shape[1], size=SAMPLE, replace=False)
+    columns = Y.tocsc()
+    for label in labels:
+        y = columns[:, [label]].toarray().ravel()
+        # Some labels only test rows have.
+        if y.any():
+            LinearSVC(C=C, random_state=0).fit(X, y)
+    return lambda X_test: None, {"labels": len(labels)}
+
+
+def libmultilabel(kind: str) -> Fit:
+    """Return the fit of LibMultiLabel's one-vs-rest or tree, with LIBLINEAR's squared hinge."""
+
+    def fit(X: Any, Y: Any, C: float) -> tuple[Predict, dict[str, Any]]:
+        from libmultilabel import linear
+
+        train = linear.train_tree if kind == "tree" else linear.train_1vsrest
+        model = train(Y.astype("d"), X, options=f"-s 1 -c {C} -B 1 -q", verbose=False)
+
+        def predict(X_test: Any) -> Any:
+            slabs = range(0, X_test.shape[0], SLAB)
+            found = [best(np.asarray(model.predict_values(X_test[k : k + SLAB]))) for k in slabs]
+            return np.concatenate(found)
+
+        return predict, {}
+
+    return fit
+
+
+def omikuji(X: Any, Y: Any, C: float) -> tuple[Predict, dict[str, Any]]:
+    """Fit omikuji's three trees (Parabel) with its other defaults, on one thread."""
     import os
     import tempfile
 
@@ -87,7 +95,9 @@ def omikuji(X: Any, Y: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
         for row, labels in zip(X, Y, strict=True):
             words = " ".join(f"{k}:{v:.8g}" for k, v in zip(row.indices, row.data, strict=True))
             file.write(",".join(map(str, labels.indices)) + f" {words}\n")
-    model = Model.train_on_data(file.name, None, 1)
+    parameters = Model.default_hyper_param()
+    parameters.linear_c = C
+    model = Model.train_on_data(file.name, parameters, 1)
     os.unlink(file.name)
 
     def predict(X_test: Any) -> Any:
@@ -101,14 +111,10 @@ def omikuji(X: Any, Y: Any) -> tuple[Callable[[Any], Any], dict[str, Any]]:
     return predict, {}
 
 
-METHODS: dict[str, Callable[[Any, Any], tuple[Callable[[Any], Any], dict[str, Any]]]] = {
-    "RankSVM C=100": lambda X, Y: ours(X, Y, C=100.0),
-    "RankSVM C=30": lambda X, Y: ours(X, Y, C=30.0),
-    "RankSVM C=1000": lambda X, Y: ours(X, Y, C=1000.0),
-    "RankSVM C=100 top_k=20": lambda X, Y: ours(X, Y, C=100.0, top_k=20),
-    "LinearSVC C=1": one_vs_rest,
-    "LinearSVC C=1 balanced": lambda X, Y: one_vs_rest(X, Y, class_weight="balanced"),
-    "LinearSVC C=1, 40 labels": lambda X, Y: one_vs_rest(X, Y, SAMPLE),
+METHODS: dict[str, Fit] = {
+    "RankSVM": ours(),
+    "RankSVM top_k=20": ours(top_k=20),
+    "LinearSVC of 40 labels": one_vs_rest,
     "LibMultiLabel 1vsrest": libmultilabel("1vsrest"),
     "LibMultiLabel tree": libmultilabel("tree"),
     "omikuji": omikuji,
@@ -125,11 +131,11 @@ def peak_memory() -> float:
 
 def main() -> None:
     """Run one method."""
-    method, path = sys.argv[1:]
+    method, C, path = sys.argv[1:]
     X, Y, X_test, Y_test = matrices(path, "X", "Y", "X_test", "Y_test")
     before = peak_memory()
     start = time.process_time()
-    predict, extra = METHODS[method](X, Y)
+    predict, extra = METHODS[method](X, Y, float(C))
     fit = time.process_time() - start
     start = time.process_time()
     rows = np.flatnonzero(np.diff(Y_test.indptr))
@@ -137,7 +143,7 @@ def main() -> None:
     seconds = time.process_time() - start
     peak = peak_memory()
     result = {"fit": fit, "predict": seconds, "before": before, "peak": peak, **extra}
-    if "labels" not in extra or extra["labels"] == Y.shape[1]:
+    if found is not None:
         relevant = Y_test[rows].toarray()
         hits = np.take_along_axis(relevant, np.maximum(found, 0), axis=1) * (found >= 0)
         result |= {f"P@{k}": float(hits[:, :k].mean()) for k in (1, 3, 5)}

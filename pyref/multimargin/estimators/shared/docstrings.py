@@ -97,7 +97,8 @@ with_shared_paragraphs = filled_from(
         Each relevant label is compared with so many irrelevant labels of its row, those of the
         largest scores, in place of all: the top of the ranking counts. An int is their number, at
         least 1, a float in (0, 1] a share of all labels; None, and more than there are, is all. C
-        multiplies the mean over these pairs. Not for ``solver="dcd"`` and Frank-Wolfe ones.
+        multiplies the mean over these pairs, of which few are zero: a C for all of q labels is
+        about q / `top_k` times too large here. Not for ``solver="dcd"`` and Frank-Wolfe ones.
 """,
         "class_weight_ : ndarray of shape (q,)": """
     class_weight_ : ndarray of shape (q,)
