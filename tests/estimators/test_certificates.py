@@ -269,6 +269,45 @@ def test_scores_that_differ_from_the_certified_ones_are_told():
         assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
 
+def test_a_rewarded_margin_is_certified_by_the_scores_of_the_model_too():
+    X, Y = problem(3, 1.0)
+
+    class Rounded(RankCVM):
+        def _label_scores(self, X):
+            return 1.1 * super()._label_scores(X)
+
+    settings = {"threshold": 0.0, "random_state": 0, "tol": 1e-6}
+    plain = RankCVM(**settings).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="recomputed from its own scores"):
+        model = Rounded(**settings).fit(X, Y)
+    assert model.status_ == "inexact"
+    # The quadratic form of the expansion grows with the scores; the dual variables stay.
+    grown = 0.1 * np.sum(plain.dual_coef_ * plain.label_scores(X)[plain.support_])
+    assert grown > 1e-3 * plain.objective_
+    assert model.objective_ == pytest.approx(plain.objective_ + 0.5 * grown, rel=1e-9)
+    assert model.dual_objective_ <= plain.dual_objective_
+
+
+def test_relationships_are_certified_by_the_scores_of_the_model_too():
+    X, Y = problem(3, 1.0)
+    Y = Y.astype(float)
+    Y[::5, 0] = np.nan
+
+    class Rounded(MLRL):
+        def _label_scores(self, X):
+            return 0.9 * super()._label_scores(X)
+
+    plain = MLRL(tol=1e-6).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="recomputed from its own scores"):
+        model = Rounded(tol=1e-6).fit(X, Y)
+    assert model.status_ == "inexact"
+    scores, signs = plain.label_scores(X), np.nan_to_num(2.0 * Y - 1.0)
+    losses = [np.where(signs, np.maximum(0.0, 1.0 - signs * c * scores), 0.0) for c in (0.9, 1.0)]
+    change = (losses[0] - losses[1]).sum() / len(X)
+    assert abs(change) > 1e-3 * plain.objective_
+    assert model.objective_ == pytest.approx(plain.objective_ + change, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
