@@ -219,8 +219,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             dual=dual,
             covariance=covariance,
             status="interrupted" if interrupted else status,
-            # The nearest kernel's scores are not those of the kernel itself.
-            scores=scores if part.scores is not None and not training.solved_nearest else None,
+            scores=None if part.scores is None else scores,
             solved_nearest=training.solved_nearest,
         )
 
