@@ -5,5 +5,4 @@ pub mod columns;
 pub mod features;
 pub mod matmul;
 pub mod rows;
-pub mod sort;
 pub mod vector;

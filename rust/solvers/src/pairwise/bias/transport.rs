@@ -6,7 +6,6 @@
 
 use super::table::Table;
 use crate::labels::Labels;
-use crate::linalg::sort::{Scratch, sort_spread};
 
 /// Pairs with a margin up to this far from 1 are in doubt, at first; how much farther the next look goes, and the last.
 pub(super) const NEAREST: f64 = 1.0 / 64.0;
@@ -80,8 +79,6 @@ pub(super) struct Row {
     /// The pairs in doubt: those farther from the margin are at 0 or at the weight.
     pairs: Vec<Pair>,
     near: f64,
-    label_scratch: Scratch<(f64, u32)>,
-    pair_scratch: Scratch<Pair>,
 }
 
 impl Row {
@@ -206,8 +203,7 @@ impl Row {
             // Not even: the order does not matter.
             return;
         }
-        let range = (lowest, highest);
-        sort_spread(&mut self.by_score, |k| k.0, range, &mut self.label_scratch);
+        self.by_score.sort_by(|x, y| x.0.total_cmp(&y.0));
     }
 
     /// Where the irrelevant labels begin and end, by ascending score, that a relevant one is a margin above but for
@@ -288,13 +284,7 @@ impl Row {
                 });
             self.pairs.extend(pairs);
         }
-        let range = (-self.near, self.near);
-        sort_spread(
-            &mut self.pairs,
-            |pair| pair.excess,
-            range,
-            &mut self.pair_scratch,
-        );
+        self.pairs.sort_by(|x, y| x.excess.total_cmp(&y.excess));
     }
 
     /// The pairs with a zero label, each of which is known by its other label: none is in doubt.
