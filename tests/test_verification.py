@@ -50,7 +50,7 @@ def test_a_wrong_solver_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(base, "solve", careless)
     # The estimators would notice: what is wrong here is what leaves them.
-    monkeypatch.setattr(base, "with_own_certificate", lambda fit, *_: fit)
+    monkeypatch.setattr(base, "certified", lambda problem, fit, *_: fit)
     found = verify(MLODM(random_state=0), X[ROWS], Y[ROWS])
     assert not found.agrees
     assert found.objective_difference == pytest.approx(1e-3, rel=1e-2)
