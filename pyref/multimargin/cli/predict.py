@@ -1,10 +1,11 @@
 """``multimargin predict``."""
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multimargin.cli.options import Data, Json
+from multimargin.cli.options import Data, Json, by_subject
 
 if TYPE_CHECKING:
     from multimargin.cli.predictions import Predictions
@@ -27,6 +28,41 @@ AllowPickle = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Form:
+    """What a row of the CSV file has."""
+
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="all|labels|tags",
+            help="What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
+            "or the names of the predicted labels, the best first, and their scores.",
+        ),
+    ] = "all"
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            metavar="K",
+            help="Give the K best labels of each row, predicted or not (implies --format tags).",
+        ),
+    ] = None
+    why: Annotated[
+        int | None,
+        typer.Option(
+            "--why",
+            min=1,
+            metavar="N",
+            help="Of a linear model: name the N features, words say, that speak most for or "
+            "against each label of the row (implies --format tags).",
+        ),
+    ] = None
+
+
+@by_subject
 def command(
     model_file: ModelFile,
     source: Data,
@@ -40,34 +76,8 @@ def command(
         str | None,
         typer.Option("--split", metavar="NAME", help="Rows to predict: train, test or all."),
     ] = None,
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="all|labels|tags",
-            help="What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
-            "or the names of the predicted labels, the best first, and their scores.",
-        ),
-    ] = "all",
-    top: Annotated[
-        int | None,
-        typer.Option(
-            "--top",
-            min=1,
-            metavar="K",
-            help="Give the K best labels of each row, predicted or not (implies --format tags).",
-        ),
-    ] = None,
-    why: Annotated[
-        int | None,
-        typer.Option(
-            "--why",
-            min=1,
-            metavar="N",
-            help="Of a linear model: name the N features, words say, that speak most for or "
-            "against each label of the row (implies --format tags).",
-        ),
-    ] = None,
+    *,
+    form: Form,
     keep: Annotated[
         str | None,
         typer.Option(
@@ -92,25 +102,23 @@ def command(
       multimargin predict tags.model new.csv --top 5 --keep id
       multimargin predict tags.model new.csv --top 3 --why 4
     """
-    from dataclasses import replace
-
     from multimargin.cli.options import WrongUsage
     from multimargin.cli.output import console, counted, print_json
     from multimargin.cli.predictions import FORMATS, Predictions
     from multimargin.files import path_to_write
     from multimargin.model_files import read_model
 
-    if form not in FORMATS:
-        raise WrongUsage(f"--format is {form!r}; expected one of {', '.join(FORMATS)}")
+    if form.form not in FORMATS:
+        raise WrongUsage(f"--format is {form.form!r}; expected one of {', '.join(FORMATS)}")
     if output is not None:
         path_to_write(output, "--output", streams=True)
     model, info = read_model(model_file, allow_pickle=allow_pickle)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
-    form = "tags" if top or why else form
-    found = Predictions(info.label_names, rows, scores, kept, form, top)
-    if why is not None:
-        found = replace(found, reasons=found.reasons_of(model, X, why))
+    kind = "tags" if form.top or form.why else form.form
+    found = Predictions(info.label_names, rows, scores, kept, kind, form.top)
+    if form.why is not None:
+        found = replace(found, reasons=found.reasons_of(model, X, form.why))
     if output is None:
         _print(found, as_json)
         return
@@ -118,10 +126,10 @@ def command(
     if as_json:
         print_json({"output": output, "n_rows": len(rows)})
         return
-    if top is None:
+    if form.top is None:
         labels = f"{(scores > 0).sum(axis=1).mean():.2f} labels per row"
     else:
-        labels = f"the best {counted(min(top, scores.shape[1]), 'label')} of each"
+        labels = f"the best {counted(min(form.top, scores.shape[1]), 'label')} of each"
     told = f"{counted(len(rows), 'row')}, {labels}, written to {output}"
     console().print(told, markup=False, soft_wrap=True)
 

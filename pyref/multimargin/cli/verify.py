@@ -1,5 +1,6 @@
 """``multimargin verify``."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,11 +20,10 @@ _PROBED_PAIRS, _EXPONENT = 3000, 2.3
 _MOST_SECONDS = 60.0
 
 
-@by_subject
-def command(
-    context: typer.Context,
-    source: Data,
-    method_name: MethodName = "rank-svm",
+@dataclass(frozen=True)
+class Draw:
+    """How many rows are verified, and how closely."""
+
     rows: Annotated[
         int,
         typer.Option(
@@ -32,10 +32,10 @@ def command(
             metavar="N",
             help="How many rows to draw: the exact solver is slow and needs much memory.",
         ),
-    ] = 40,
+    ] = 40
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="Which rows are drawn.")
-    ] = 0,
+    ] = 0
     tolerance: Annotated[
         float,
         typer.Option(
@@ -44,16 +44,24 @@ def command(
             metavar="X",
             help="Largest relative difference of the objectives that agrees.",
         ),
-    ] = 1e-6,
+    ] = 1e-6
     yes: Annotated[
         bool, typer.Option("--yes", help="Go on where it is likely to take more than a minute.")
-    ] = False,
+    ] = False
+
+
+@by_subject
+def command(
+    context: typer.Context,
+    source: Data,
+    method_name: MethodName = "rank-svm",
+    *,
+    draw: Draw,
     scale: Scale = "minmax",
     split: Annotated[
         str | None,
         typer.Option("--split", metavar="NAME", help="Where the rows are drawn from: train, ..."),
     ] = None,
-    *,
     columns: ColumnOptions,
     as_json: Json = False,
 ) -> None:
@@ -84,19 +92,19 @@ def command(
     method, estimator = make_named_method(method_name, context.args)
     data = load_table_or_data(source, columns.columns())
     split, chosen = choose_split(data, split, "train")
-    drawn = chosen[draw_rows(data.Y[chosen], rows, random_state=seed)]
+    drawn = chosen[draw_rows(data.Y[chosen], draw.rows, random_state=draw.seed)]
     X, Y = rows_of(data.X, drawn), data.Y[drawn]
     check_complete(data, drawn)
     scaler = make_pipeline(estimator, scale, data)[:-1]
     if len(scaler):
         X = scaler.fit_transform(X)
-    if not yes:
+    if not draw.yes:
         _refuse_if_long(lambda some: verify(estimator, X[:some], Y[:some]), Y)
     errors = console(stderr=True)
     shown = errors.is_terminal and not as_json
     with errors.status(f"solving {method.title} twice") if shown else nullcontext():
         try:
-            found = verify(estimator, X, Y, tolerance=tolerance)
+            found = verify(estimator, X, Y, tolerance=draw.tolerance)
         except RuntimeError as error:
             raise RuntimeError(
                 f"the exact solver failed, so that nothing is verified: {error}; expected an easier"
@@ -109,7 +117,7 @@ def command(
         )
     else:
         described = f"{data.name}: {counted(found.n_samples, 'row')} drawn from {split}"
-        _print(found, described, " ".join(repr(estimator).split()), tolerance)
+        _print(found, described, " ".join(repr(estimator).split()), draw.tolerance)
     if not found.agrees:
         raise typer.Exit(FAILED)
 
