@@ -122,6 +122,7 @@ def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> Non
         (("fit", "old.csv", "--separator", ";"), 2, "--separator is given without --tags-column"),
         (("fit", "old.csv", "--tags-column", "tag"), 1, "--tags-column: there is no column 'tag'"),
         (("fit", "old.csv", "--tags-column", "tags"), 1, "'package' has 100 different values"),
+        (("fit", "old.csv", "--tags-column", "tags", "--group", "no"), 1, "--group: there is no"),
         (("info", "digits", "--drop", "x"), 2, "--drop is for tables"),
         (("info", "no.csv", "--drop", "x"), 1, "there is no file or folder 'no.csv'"),
     ],

@@ -320,3 +320,11 @@ def test_words_speak_beside_a_large_number_where_rows_have_length_one() -> None:
     # Numbers alone are rows as they stand.
     alone = with_encoder("passthrough", {"size": "number"}, "unit", n_rows=4)[:-1]
     assert_allclose(alone.fit_transform(table[["size"]]), 1)
+
+
+def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    # The second would be a feature, renamed, that gives the label away.
+    file = tmp_path / "twice.csv"
+    file.write_text("size,x,x\n1,0,1\n2,1,0\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="has several columns named 'x'; expected different names"):
+        load_table(file, labels="x")

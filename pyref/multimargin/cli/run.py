@@ -17,7 +17,7 @@ from multimargin.cli.many_machines import with_address
 from multimargin.cli.options import METHOD_PARAMETERS
 
 # Arguments of functions that are options here, with dashes for underscores.
-_ARGUMENTS = ("labels", "tags_column", "separator", "drop", "text", "keep")
+_ARGUMENTS = ("labels", "tags_column", "separator", "drop", "text", "keep", "group")
 
 
 def run(arguments: Sequence[str]) -> int:

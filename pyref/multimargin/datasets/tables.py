@@ -184,6 +184,15 @@ def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.int
     return _stacked({part: read_frame(file) for part, file in parts.items()})
 
 
+def _check_different(names: Any, file: Path) -> None:
+    """Raise ValueError if two columns have one name: pandas would give the second another."""
+    repeated = names[names.duplicated()]
+    if repeated.size:
+        raise ValueError(
+            f"path: {file} has several columns named {repeated.iloc[0]!r}; expected different names"
+        )
+
+
 def read_frame(file: Path) -> Any:
     """Read a CSV, TSV or Parquet file; the names of its columns are texts."""
     existing_file(file, "path")
@@ -194,7 +203,9 @@ def read_frame(file: Path) -> Any:
         else:
             separator = _separator(file)
             try:
-                frame = pandas.read_csv(file, sep=separator, encoding="utf-8-sig", low_memory=False)
+                options = {"sep": separator, "encoding": "utf-8-sig"}
+                frame = pandas.read_csv(file, low_memory=False, **options)
+                head = pandas.read_csv(file, header=None, nrows=1, dtype=str, **options)
             except pandas.errors.EmptyDataError as error:
                 raise ValueError(
                     f"path: {file} is empty; expected names of columns in its first row"
@@ -210,6 +221,7 @@ def read_frame(file: Path) -> Any:
                     f"path: {file} has rows of different lengths: {reason}; is the separator "
                     f"{separator!r}, are texts with it in quotes?"
                 ) from error
+            _check_different(head.iloc[0].dropna(), file)
         if frame.shape[0] == 0:
             raise ValueError(f"path: {file} has no rows below the names of its columns")
     frame.columns = [str(column) for column in frame.columns]
