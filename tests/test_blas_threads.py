@@ -7,6 +7,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import multimargin
+from multimargin.thresholds import PooledCalibration
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
@@ -73,3 +74,14 @@ def test_bits_are_those_of_one_thread(method: str, kernel: str) -> None:
     assert one.keys() == two.keys()
     for name, value in one.items():
         np.testing.assert_array_equal(value, two[name], err_msg=name)
+
+
+def test_a_calibration_has_the_bits_of_one_thread() -> None:
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(1500, 40))
+    y = random.random(scores.shape) < 1.0 / (1.0 + np.exp(1.0 - 2.0 * scores))
+    odds = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            odds.append(PooledCalibration().fit(scores, y).decision_function(scores))
+    np.testing.assert_array_equal(*odds)

@@ -6,6 +6,7 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
 from multimargin.thresholds import PooledCalibration
+from multimargin.thresholds.pooled import features_of
 
 
 def problem(seed=0, n=120, q=7):
@@ -88,7 +89,7 @@ def test_a_first_guess_changes_nothing():
     scores, y = problem(4)
     start = PooledCalibration().fit(scores[:60], y[:60])
     cold = PooledCalibration().fit(scores, y)
-    warm = PooledCalibration()._fit(scores, y.astype(np.uint8), None, start)
+    warm = PooledCalibration()._fit(features_of(scores), y.astype(np.uint8), None, start)
     np.testing.assert_allclose(
         warm.decision_function(scores), cold.decision_function(scores), atol=1e-5
     )

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.utils import _safe_indexing
 
-from multimargin.checks.labels import check_indicator
+from multimargin.checks.labels import UNKNOWN, check_indicator
 from multimargin.checks.parameters import check_flag, check_real
 from multimargin.thresholds.base import Threshold, over_labels
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.f1 import AVERAGES, F1Threshold
 from multimargin.thresholds.held_out import HeldOut, HeldOutClassifier
 from multimargin.thresholds.make import make_threshold
-from multimargin.thresholds.pooled import PooledCalibration
+from multimargin.thresholds.pooled import PooledCalibration, features_of
 
 Matrix = NDArray[np.float64]
 
@@ -185,24 +185,21 @@ class Calibrated:
 
 def calibrate(held_out: HeldOut, *, C: float = 1.0) -> Calibrated:
     """Learn a calibration from held-out scores, and calibrate these without themselves."""
-    scores, weights = held_out.scores, held_out.sample_weight
+    features, weights = features_of(held_out.scores), held_out.sample_weight
     indicator = check_indicator(held_out.labels, "y", unknown=True)
-    calibration = PooledCalibration(C)._fit(scores, indicator, weights)
-    odds = np.empty_like(scores)
+    calibration = PooledCalibration(C)._fit(features, indicator, weights)
+    odds = calibration._odds(features)
     for fold in np.unique(held_out.folds):
         own = held_out.folds == fold
         # A row may be held out by several folds.
-        others = np.flatnonzero(~np.isin(held_out.rows, held_out.rows[own]))
-        known = held_out.labels[others] == held_out.labels[others]
+        others = (~np.isin(held_out.rows, held_out.rows[own])).astype(float)
         if weights is not None:
-            known = known & (weights[others] > 0.0)[:, None]
-        if not known.any():
-            odds[own] = calibration.decision_function(scores[own])
+            others *= weights
+        if (indicator[others > 0.0] == UNKNOWN).all():
             continue
-        of_others = None if weights is None else weights[others]
         # Not from the calibration of all rows as a start: it has seen them.
-        without = PooledCalibration(C)._fit(scores[others], indicator[others], of_others)
-        odds[own] = without.decision_function(scores[own])
+        without = PooledCalibration(C)._fit(features, indicator, others)
+        odds[own] = without._odds([feature[own] for feature in features])
     return Calibrated(calibration, odds)
 
 

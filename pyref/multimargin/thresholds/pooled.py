@@ -16,8 +16,9 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 N_FEATURES = 5
-# What the columns of a label's own correction are multiplied by: the smaller, the more it shrinks.
-_OWN_INTERCEPT, _OWN_SLOPE = 0.5, 0.3
+# What the features of a label's own intercept and slope are multiplied by: the smaller, the more
+# these shrink.
+_OWN = np.array([[0.5], [0.3]])
 # Of the common intercept, which nothing else bounds where all labels are alike.
 _RIDGE = 1e-6
 _MAX_STEPS = 100
@@ -93,43 +94,49 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         scores, y, sample_weight
             As in `Threshold.fit`.
         """
-        return self._fit(*check_rows(scores, y, sample_weight))
+        scores, indicator, weights = check_rows(scores, y, sample_weight)
+        return self._fit(features_of(scores), indicator, weights)
 
     def _fit(
         self,
-        scores: Matrix,
+        features: list[Matrix],
         indicator: NDArray[np.uint8],
         sample_weight: Vector | None,
         start: "PooledCalibration | None" = None,
         tolerance: float = 1e-10,
     ) -> Self:
-        """Fit to checked arguments, with a first guess up to the scale of the scores."""
+        """Fit to the features of checked arguments, with a first guess up to their scale."""
         C = check_real("C", self.C, above=0.0, at_most=1e6)
         n_best = check_integer("n_best", self.n_best, at_least=1)
-        features = _features(scores)
         learned = (features[3] < np.log(n_best + 0.5)) & (indicator != UNKNOWN)
         if sample_weight is not None:
             learned &= (sample_weight > 0.0)[:, None]
-        rows, labels = np.nonzero(learned)
+        # In the order of the labels: sums over the pairs of a label are sums over neighbours.
+        labels, rows = np.nonzero(learned.T)
         if rows.size == 0:
             raise ValueError("y has no known label in a row of positive weight; expected some.")
         weights = np.ones(rows.size) if sample_weight is None else sample_weight[rows]
-        A = np.ones((rows.size, N_FEATURES + 1))
-        A[:, :-1] = np.column_stack([feature[rows, labels] for feature in features])
-        mean = np.average(A[:, :-1], axis=0, weights=weights)
-        deviation = np.sqrt(np.average((A[:, :-1] - mean) ** 2, axis=0, weights=weights))
-        scale = np.where(deviation > 1e-12 * (1.0 + np.abs(mean)), deviation, 1.0)
-        A[:, :-1] /= scale
-        problem = _Problem(A, labels, indicator[rows, labels] == 1, C * weights, scores.shape[1])
-        guess = np.zeros(N_FEATURES + 1), np.zeros((scores.shape[1], 2))
+        A = np.ones((N_FEATURES + 1, rows.size))
+        scale = np.ones(N_FEATURES)
+        for place, feature in enumerate(features):
+            column = feature[rows, labels]
+            mean = np.average(column, weights=weights)
+            deviation = np.sqrt(np.average((column - mean) ** 2, weights=weights))
+            if deviation > 1e-12 * (1.0 + np.abs(mean)):
+                scale[place] = deviation
+            A[place] = column / scale[place]
+        q = indicator.shape[1]
+        counts = np.bincount(labels, minlength=q)
+        problem = _Problem(A, counts, indicator[rows, labels] == 1, C * weights)
+        guess = np.zeros(N_FEATURES + 1), np.zeros((2, q))
         if start is not None:
             guess = start._solution
         common, own, self.n_iter_ = problem.solve(*guess, tolerance)
         self._solution = common, own
         self.coef_ = common[:-1] / scale
         self.intercept_ = float(common[-1])
-        self.label_coef_ = _OWN_SLOPE * own[:, 1] / scale[0]
-        self.label_intercept_ = _OWN_INTERCEPT * own[:, 0]
+        self.label_intercept_, slope = _OWN * own
+        self.label_coef_ = slope / scale[0]
         return self
 
     def decision_function(self, scores: Any) -> Matrix:
@@ -146,10 +153,12 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
             log(p / (1 - p)): a ranking of all labels of all rows on one scale.
         """
         check_is_fitted(self)
-        scores = check_scores(scores, n_labels=self.label_coef_.size).astype(np.float64)
-        odds: Matrix = scores * self.label_coef_
+        return self._odds(features_of(check_scores(scores, n_labels=self.label_coef_.size)))
+
+    def _odds(self, features: list[Matrix]) -> Matrix:
+        odds: Matrix = features[0] * self.label_coef_
         odds += self.label_intercept_ + self.intercept_
-        for weight, feature in zip(self.coef_, _features(scores), strict=True):
+        for weight, feature in zip(self.coef_, features, strict=True):
             odds += weight * feature
         return odds
 
@@ -170,8 +179,8 @@ class PooledCalibration(BaseEstimator):  # type: ignore[misc]
         return probabilities
 
 
-def _features(scores: Matrix) -> list[Matrix]:
-    """Return the five features of each row and label, of shape (n, q) or (n, 1)."""
+def features_of(scores: NDArray[Any]) -> list[Matrix]:
+    """Return the five features of each row and label, of shape (n, q)."""
     f = scores.astype(np.float64, copy=False)
     descending = np.argsort(-f, axis=1, kind="stable")
     ordered = np.take_along_axis(f, descending, axis=1)
@@ -186,33 +195,27 @@ def _features(scores: Matrix) -> list[Matrix]:
 
 
 class _Problem:
-    """Penalised logistic regression on common columns A and two own columns a label.
+    """Penalised logistic regression on common features A and two own features a label.
 
-    The own columns of a pair are its label's alone, so that the Hessian is a border of common
-    weights around blocks of 2 x 2: a Newton step costs one pass over the pairs.
+    The own features of a pair are its label's alone, so that the Hessian is a border of common
+    weights around blocks of 2 x 2: a Newton step costs one pass over the pairs. They are multiples
+    of the last common feature, 1, and of the first, the score. Products with A are einsum's: the
+    threads of a BLAS cost more than they gain on six rows.
     """
 
     def __init__(
-        self,
-        A: Matrix,
-        labels: NDArray[np.intp],
-        relevant: NDArray[np.bool_],
-        weights: Vector,
-        q: int,
+        self, A: Matrix, counts: NDArray[np.intp], relevant: NDArray[np.bool_], weights: Vector
     ) -> None:
-        # Sums over the pairs of a label are sums over neighbours.
-        order = np.argsort(labels, kind="stable")
-        self.A, self.labels = A[order], labels[order]
-        self.sign = np.where(relevant[order], 1.0, -1.0)
-        self.weights, self.q = weights[order], q
-        self.own = np.column_stack([np.full(A.shape[0], _OWN_INTERCEPT), _OWN_SLOPE * A[:, 0]])
-        self.own = self.own[order]
-        self.present, self.starts = np.unique(self.labels, return_index=True)
-        self.penalty = np.ones(A.shape[1])
+        # (6, N): The pairs of a label are neighbours; `counts` has how many each label has.
+        self.A, self.counts, self.weights = A, counts, weights
+        self.sign = np.where(relevant, 1.0, -1.0)
+        self.present = np.flatnonzero(counts)
+        self.starts = (np.cumsum(counts) - counts)[self.present]
+        self.penalty = np.ones(A.shape[0])
         self.penalty[-1] = _RIDGE
 
     def solve(self, common: Vector, own: Matrix, tolerance: float) -> tuple[Vector, Matrix, int]:
-        """Return the weights of the common and the own columns, and the steps.
+        """Return the weights of the common and of the own features, (2, q), and the steps.
 
         It stops where a step promises less than `tolerance` times the objective.
         """
@@ -233,34 +236,36 @@ class _Problem:
 
     def _at(self, common: Vector, own: Matrix) -> tuple[Vector, float]:
         """Return the log odds of the pairs, and the objective."""
-        odds = self.A @ common + np.einsum("ij,ij->i", self.own, own[self.labels])
-        loss = float(self.weights @ np.logaddexp(0.0, -self.sign * odds))
-        return odds, loss + 0.5 * float(self.penalty @ common**2 + np.sum(own**2))
+        intercept, slope = np.repeat(_OWN * own, self.counts, axis=1)
+        odds = np.einsum("i,ij->j", common, self.A) + intercept + slope * self.A[0]
+        margin = self.sign * odds
+        losses = np.log1p(np.exp(-np.abs(margin))) - np.minimum(margin, 0.0)
+        penalty = 0.5 * float(self.penalty @ common**2 + np.sum(own**2))
+        return odds, float(np.einsum("i,i", self.weights, losses)) + penalty
 
     def _newton_step(
         self, common: Vector, own: Matrix, odds: Vector
     ) -> tuple[Vector, Matrix, float]:
         """Return the step, and the gain that it promises to the first order."""
         wrong = expit(-self.sign * odds)
-        residual = self.weights * self.sign * wrong
-        curvature = self.weights * wrong * (1.0 - wrong)
-        downhill = self.A.T @ residual - self.penalty * common
-        own_downhill = self._sums(self.own * residual[:, None]) - own
-        weighted = curvature[:, None] * self.A
-        hessian = self.A.T @ weighted + np.diag(self.penalty)
-        border = np.stack([self._sums(weighted * column[:, None]) for column in self.own.T], axis=1)
-        blocks = np.stack(
-            [self._sums(self.own * (curvature * column)[:, None]) for column in self.own.T], axis=1
-        ) + np.eye(2)
-        solved = np.linalg.solve(blocks, np.concatenate([border, own_downhill[:, :, None]], axis=2))
+        residual = self._sums(self.weights * self.sign * wrong * self.A)
+        weighted = self.weights * wrong * (1.0 - wrong) * self.A
+        downhill = residual.sum(axis=1) - self.penalty * common
+        own_downhill = _OWN * residual[[-1, 0]] - own
+        hessian = np.einsum("in,jn->ij", self.A, weighted) + np.diag(self.penalty)
+        # (q, 2, 6) and (q, 2, 2)
+        border = np.stack([self._sums(weighted), self._sums(weighted * self.A[0])]) * _OWN[:, None]
+        border = border.transpose(2, 0, 1)
+        blocks = border[:, :, [-1, 0]] * _OWN[:, 0] + np.eye(2)
+        solved = np.linalg.solve(blocks, np.dstack([border, own_downhill.T]))
         through, alone = solved[:, :, :-1], solved[:, :, -1]
         reduced = hessian - np.einsum("kai,kaj->ij", border, through)
         towards = np.linalg.solve(reduced, downhill - np.einsum("kai,ka->i", border, alone))
-        towards_own = alone - through @ towards
+        towards_own = (alone - through @ towards).T
         return towards, towards_own, float(downhill @ towards + np.sum(own_downhill * towards_own))
 
     def _sums(self, values: Matrix) -> Matrix:
-        """Return the sums of columns over the pairs of each label."""
-        sums = np.zeros((self.q, values.shape[1]))
-        sums[self.present] = np.add.reduceat(values, self.starts, axis=0)
+        """Return the sums of rows over the pairs of each label."""
+        sums = np.zeros((values.shape[0], self.counts.size))
+        sums[:, self.present] = np.add.reduceat(values, self.starts, axis=1)
         return sums

@@ -14,6 +14,7 @@ from multimargin.checks.labels import check_indicator, complete_rows
 from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.calibration import calibrate, thresholds_of
 from multimargin.thresholds.held_out import HeldOut
+from multimargin.thresholds.pooled import features_of
 
 Matrix = NDArray[np.float64]
 
@@ -58,10 +59,11 @@ class Judge:
         odds = scores
         if self._calibration:
             # A rough one tells settings apart.
+            features = features_of(scores)
             self._last = PooledCalibration(n_best=_N_BEST)._fit(
-                scores, self._indicator, self.held_out.sample_weight, self._last, _TOLERANCE
+                features, self._indicator, self.held_out.sample_weight, self._last, _TOLERANCE
             )
-            odds = self._last.decision_function(scores)
+            odds = self._last._odds(features)
         return self._values(self._measured_labels(odds))
 
     def final(self, scores: Matrix) -> tuple[PooledCalibration | None, Threshold | None, Matrix]:
