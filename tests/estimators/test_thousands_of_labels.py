@@ -100,6 +100,33 @@ def test_storage_changes_no_bit_of_slow_problems():
     np.testing.assert_array_equal(compact.history[[0, 2, 3]], whole.history[[0, 2, 3]])
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"top": 5},
+        {"top": 2, "bias": "none", "threads": 2},
+        {"c": 300.0},
+        {"c": 50.0, "top": 5, "loss": "squared_hinge"},
+        {"top": 5, "label_weights": np.linspace(0.2, 3.0, 300)},
+    ],
+)
+def test_passes_over_the_hardest_labels_end_at_the_same_optimum(options):
+    X, Y = sparse_problem(6, 150, 100, 300)
+    unknown = np.random.default_rng(0).random(Y.shape) < 0.02
+    Y = sparse.csr_array(np.where(unknown, 2, Y.toarray()).astype(np.uint8))
+    short, compact, whole = (
+        solved(X, Y, **options, **how, tolerance=1e-8, max_epochs=3000)
+        for how in ({}, {"compact": True}, {"shrinking": False})
+    )
+    assert short.status == whole.status == "converged"
+    assert short.primal == pytest.approx(whole.primal, rel=1e-7)
+    np.testing.assert_array_equal(dense(compact.weights, (100, 300)), short.weights)
+    # No step lowers the dual objective.
+    duals = short.history[3]
+    assert np.all(np.diff(duals) >= -1e-9 * duals[-1])
+
+
 def test_what_has_no_compact_form_is_dense():
     X, Y = sparse_problem(0, 60, 40, 12)
     for options in ({"bias": "free"}, {"solver": "dcd"}):

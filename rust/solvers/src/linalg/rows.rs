@@ -61,6 +61,9 @@ pub trait Rows: Send + Sync + Sized {
     /// `out = sum_k values[k] W[rows[k]]`, in this order.
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]);
 
+    /// `out[k] += scale W[row][places[k]]`
+    fn pick(&self, row: usize, width: usize, places: &[u32], scale: f64, out: &mut [f64]);
+
     /// Sets some rows to 0. Returns what they were.
     fn take(&mut self, rows: Range<usize>, width: usize) -> Self;
 
@@ -101,6 +104,10 @@ impl Rows for Vec<f64> {
         combine_rows(rows, values, self, out);
     }
 
+    fn pick(&self, row: usize, width: usize, places: &[u32], scale: f64, out: &mut [f64]) {
+        pick_of_dense(&self[row * width..][..width], places, scale, out);
+    }
+
     fn take(&mut self, rows: Range<usize>, width: usize) -> Self {
         let rows = &mut self[rows.start * width..rows.end * width];
         let taken = memory::copied(rows);
@@ -119,6 +126,12 @@ impl Rows for Vec<f64> {
     fn add(chunk: &mut [f64], row: usize, scale: f64, change: Change<'_>) {
         let width = change.values.len();
         add_to_dense(&mut chunk[row * width..(row + 1) * width], scale, change);
+    }
+}
+
+fn pick_of_dense(row: &[f64], places: &[u32], scale: f64, out: &mut [f64]) {
+    for (out, &place) in out.iter_mut().zip(places) {
+        *out += scale * row[place as usize];
     }
 }
 
@@ -325,6 +338,19 @@ impl Rows for CompactRows {
             }
         }
         add_rows(&together, out);
+    }
+
+    fn pick(&self, row: usize, _width: usize, places: &[u32], scale: f64, out: &mut [f64]) {
+        match &self.rows[row] {
+            CompactRow::All(values) => pick_of_dense(values, places, scale, out),
+            CompactRow::Few(at, values) => {
+                for (out, place) in out.iter_mut().zip(places) {
+                    if let Ok(found) = at.binary_search(place) {
+                        *out += scale * values[found];
+                    }
+                }
+            }
+        }
     }
 
     fn take(&mut self, rows: Range<usize>, _width: usize) -> Self {

@@ -7,7 +7,7 @@ use super::step::{Block, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Loss, Pairs};
 use crate::pairwise::momentum::Centre;
 use crate::pairwise::scores::Scores;
 
@@ -134,6 +134,16 @@ impl<T: Step> Chain<T> {
 
     pub fn loss(&self) -> &T::Loss {
         self.step.loss()
+    }
+
+    /// The loss of an instance, without the weight of its pairs.
+    pub fn value(&mut self, scores: &[f64], pairs: Pairs<'_>) -> f64 {
+        self.step.loss().value(scores, pairs, &mut self.workspace)
+    }
+
+    /// Writes the new block of an instance and returns its dual term.
+    pub fn step(&mut self, block: Block<'_>, dual: &mut [f64]) -> f64 {
+        self.step.step(block, dual)
     }
 
     /// To be called when the dual matrix has been replaced.

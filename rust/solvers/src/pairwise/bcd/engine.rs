@@ -1,6 +1,7 @@
 //! The state of block coordinate ascent, epochs and certificates.
 
 use super::chain::{Chain, Surroundings};
+use super::shortlist::Shortlists;
 use super::step::Step;
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
@@ -58,9 +59,11 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub labels: &'a Labels,
     pub scores: &'a mut S,
     pub threads: &'a Threads,
-    settings: &'a Settings,
+    pub(super) settings: &'a Settings,
     random: fastrand::Rng,
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
+    /// The hardest labels of the instances, as the last certificate found them.
+    pub(super) shortlists: Option<Shortlists>,
     /// The dual matrix `B`.
     pub dual: S::Dual,
     /// `g = sum_i v_i beta_i`
@@ -71,14 +74,14 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub sigma: f64,
     /// The bias `b + sigma g` enters the scores of instance `i` `v_i` times, and `g = sum_i v_i beta_i`: 1 but where a
     /// [`crate::pairwise::scores::Direction`] has a multiplier.
-    factors: Vec<f64>,
+    pub(super) factors: Vec<f64>,
     pub(super) centre: Option<Centre<S::Dual>>,
     newton: Schedule,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
     /// Gap term of every instance.
     gaps: Vec<f64>,
-    chains: Vec<Chain<T>>,
+    pub(super) chains: Vec<Chain<T>>,
     joined: Joined,
     epochs: usize,
     /// Epochs since the last certificate.
@@ -226,6 +229,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             gaps: vec![0.0; n],
             chains,
             joined: Joined::default(),
+            shortlists: None,
             epochs: 0,
             uncertified: 0,
             may_estimate: false,
@@ -256,6 +260,11 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub fn epoch(&mut self, monitor: &mut dyn Monitor) -> Epoch {
         if self.settings.shuffle {
             self.random.shuffle(&mut self.order);
+        }
+        if let Some(outcome) = self.pass_over_shortlists(monitor) {
+            self.epochs += 1;
+            self.uncertified = UNCERTIFIED;
+            return outcome;
         }
         let chains = self.chains.len();
         let length = self.chain_length();
@@ -470,6 +479,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     pub fn certify(&mut self) -> Certificate {
         self.uncertified = 0;
         let q = self.labels.count();
+        let notes = self.notes_shortlists();
         let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
         let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
         let factors = &*self.factors;
@@ -482,6 +492,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                 let mut gathered = vec![0.0; q];
                 let mut workspace = <T::Loss as Loss>::Workspace::default();
                 let mut part = Certificate::default();
+                let mut lists = notes.then(|| Shortlists::with_room(gaps.len(), q));
                 let mut first = chunk * CHUNK;
                 for gaps in gaps.chunks_mut(together) {
                     let rows = &mut rows[..gaps.len() * q];
@@ -490,15 +501,21 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                     for ((i, gap), row) in
                         (first..).zip(gaps.iter_mut()).zip(rows.chunks_exact_mut(q))
                     {
+                        let block = dual.row(i, q, &mut of_dual);
                         if !labels.has_pairs(i) {
+                            lists
+                                .iter_mut()
+                                .for_each(|lists| lists.list(labels, i, row, block));
                             continue;
                         }
                         let (mut quadratic, mut linear) = (0.0, 0.0);
-                        let block = dual.row(i, q, &mut of_dual);
                         for ((score, beta), b) in row.iter_mut().zip(block).zip(&bias) {
                             quadratic += *score * beta;
                             *score += factors[i] * b;
                             linear += *score * beta;
+                        }
+                        if let Some(lists) = &mut lists {
+                            lists.list(labels, i, row, block);
                         }
                         let known = labels.gather(i, row, &mut gathered);
                         let phi = labels.weight(i)
@@ -511,10 +528,14 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                     }
                     first += gaps.len();
                 }
-                part
+                (part, lists)
             });
         let mut total = Certificate::default();
-        for part in parts {
+        self.shortlists = notes.then(Shortlists::default);
+        for (part, lists) in parts {
+            if let (Some(all), Some(lists)) = (&mut self.shortlists, lists) {
+                all.append(lists);
+            }
             total.loss += part.loss;
             total.dual_terms += part.dual_terms;
             total.quadratic += part.quadratic;

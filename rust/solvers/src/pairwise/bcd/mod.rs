@@ -24,6 +24,7 @@ mod chain;
 mod engine;
 mod local_scores;
 mod part;
+mod shortlist;
 mod step;
 
 pub(crate) use engine::{Certificate, Engine, Epoch, Snapshot, certifies_slowly, hinge_dual_terms};

@@ -27,6 +27,9 @@ pub trait Step: Send + Sized {
     /// How often a chain may solve an instance in a row.
     const PASSES: usize = 1;
 
+    /// Whether a step may see some of an instance's labels alone, other ones each time.
+    const ANY_LABELS: bool = false;
+
     /// The loss of the problem.
     fn loss(&self) -> &Self::Loss;
 
@@ -92,6 +95,8 @@ impl<L: Loss> Step for Proximal<L> {
     type Loss = L;
 
     const PASSES: usize = 30;
+
+    const ANY_LABELS: bool = true;
 
     fn fork(&self) -> Option<Self> {
         Some(Self::new(self.loss.clone()))

@@ -1,6 +1,6 @@
 //! Scores of a linear model on sparse features: `F = X W`, `W = X^T B`, in time proportional to the nonzeros.
 
-use super::{Moved, Scores};
+use super::{Few, Moved, Scores};
 use crate::linalg::features::Sparse;
 use crate::linalg::rows::{Change, Rows, find_nonzeros};
 use crate::memory;
@@ -229,6 +229,10 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
         }
     }
 
+    fn few(&mut self) -> Option<&mut dyn Few> {
+        Some(self)
+    }
+
     fn state(&mut self) -> &mut W {
         &mut self.weights
     }
@@ -240,5 +244,23 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
     /// Piece by piece; what an interruption leaves is a mixture of weights before and after.
     fn refresh(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
         self.anew(dual, ANEW / (ROWS * self.labels), threads, monitor)
+    }
+}
+
+impl<W: Rows, D: Rows> Few for LinearSparse<'_, W, D> {
+    fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]) {
+        out.fill(0.0);
+        let (indices, values) = self.features.row(i);
+        for (&f, &x) in indices.iter().zip(values) {
+            self.weights.pick(f as usize, self.labels, labels, x, out);
+        }
+    }
+
+    fn add(&mut self, i: usize, change: Change<'_>) {
+        let (indices, values) = self.features.row(i);
+        let (weights, width) = self.weights.entries(self.labels);
+        for (&f, &x) in indices.iter().zip(values) {
+            W::add(&mut weights[f as usize * width..][..width], 0, x, change);
+        }
     }
 }

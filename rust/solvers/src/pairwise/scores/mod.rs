@@ -20,7 +20,7 @@ pub use linear_sparse::LinearSparse;
 pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
-use crate::linalg::rows::Rows;
+use crate::linalg::rows::{Change, Rows};
 use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
@@ -39,6 +39,15 @@ pub struct Moved<'a> {
     pub instances: &'a [u32],
     /// Their changes, one row of `q` numbers each.
     pub changes: &'a [f64],
+}
+
+/// Scores of some labels of one instance at a time, for less than those of all.
+pub trait Few {
+    /// Writes the scores of some labels of instance `i`, without the bias.
+    fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]);
+
+    /// Adds `K[:, i] change` to all scores, for the change of one row of `B`.
+    fn add(&mut self, i: usize, change: Change<'_>);
 }
 
 /// Training scores of one geometry: a kernel or linear features.
@@ -107,6 +116,11 @@ pub trait Scores: Sync {
         };
         let total: f64 = self.diagonal().iter().enumerate().map(term).sum();
         ROUNDING_UNITS * f64::EPSILON * total * total
+    }
+
+    /// Access to the scores of some labels, where that takes less time than all.
+    fn few(&mut self) -> Option<&mut dyn Few> {
+        None
     }
 
     /// A part of the kernel that the scores leave out.
