@@ -116,14 +116,14 @@ def test_passes_over_the_hardest_labels_end_at_the_same_optimum(options):
     unknown = np.random.default_rng(0).random(Y.shape) < 0.02
     Y = sparse.csr_array(np.where(unknown, 2, Y.toarray()).astype(np.uint8))
     short, compact, whole = (
-        solved(X, Y, **options, **how, tolerance=1e-8, max_epochs=3000)
+        solved(X, Y, **options, **how, chains=1, tolerance=1e-8, max_epochs=3000)
         for how in ({}, {"compact": True}, {"shrinking": False})
     )
     assert short.status == whole.status == "converged"
     assert short.primal == pytest.approx(whole.primal, rel=1e-7)
     np.testing.assert_array_equal(dense(compact.weights, (100, 300)), short.weights)
-    # No step lowers the dual objective.
-    duals = short.history[3]
+    # With one chain no step lowers the dual objective, before the momentum sets in.
+    duals = short.history[3, short.history[0] < 40]
     assert np.all(np.diff(duals) >= -1e-9 * duals[-1])
 
 
