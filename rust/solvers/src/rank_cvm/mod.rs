@@ -17,8 +17,8 @@
 //! difference of two scores, plus a term that is 0 outside the support. So the scores suffice: a step changes two
 //! labels' scores by one kernel row, `O(n)`. Shrinking all scores by `1 - lambda` (67) is left to one common factor.
 //!
-//! Each instance has a lower bound of its entries, which a step lowers by what its two labels can lower them; the pairs
-//! of an instance are looked at where its bound is below the smallest entry found so far.
+//! Each instance has a lower bound of its entries, which follows the two labels of a step ([`bound`]); the pairs of an
+//! instance are looked at where its bound is below the smallest entry found so far.
 //!
 //! The pairwise variant moves weight from the worst pair of the support to the best pair of all, which converges
 //! linearly where the published step zigzags at a sublinear rate.
@@ -33,6 +33,7 @@ use crate::memory;
 use crate::report::{Monitor, Report, Settings, Status, Trace, verdict};
 use state::State;
 
+mod bound;
 mod state;
 mod support;
 

@@ -1,5 +1,6 @@
 //! A point of the simplex, the search for a step and the step.
 
+use super::bound::{Bound, Role, lower};
 use super::support::Support;
 use super::{Direction, WeightedPair};
 use crate::kernel::rows::KernelRows;
@@ -9,9 +10,6 @@ use crate::memory;
 
 /// Below this common factor the scores are multiplied out, long before anything over- or underflows.
 const SMALLEST_SCALE: f64 = 1e-100;
-
-/// What rounding may take from a gradient entry in one step, relative to the scores that change.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// A pair and its gradient entry.
 #[derive(Clone, Copy, Debug)]
@@ -32,14 +30,6 @@ impl Vertex {
             weight,
         }
     }
-}
-
-/// What a label is to an instance; neither of both where it is unknown, or the instance has no pairs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Role {
-    Neither,
-    Relevant,
-    Irrelevant,
 }
 
 /// A gradient entry of an instance and its pair.
@@ -66,8 +56,9 @@ pub(super) struct State<'a, 'k> {
     scores: Vec<f64>,
     /// What a label is to an instance, `n x q`.
     roles: Vec<Role>,
-    /// A lower bound of each instance's gradient entries, in units of the common factor.
-    bounds: Vec<f64>,
+    /// `R_m` and `T_n` of each instance's last look (see [`super::bound`]), `n x q`, and its bound.
+    noted: Vec<f64>,
+    bounds: Vec<Bound>,
     support: Support<'a>,
     /// The common factor of scores and support.
     scale: f64,
@@ -90,7 +81,8 @@ impl<'a, 'k> State<'a, 'k> {
             kernel,
             scores: memory::matrix(n, q),
             roles,
-            bounds: vec![f64::INFINITY; n],
+            noted: memory::matrix(n, q),
+            bounds: vec![Bound::NO_PAIRS; n],
             support: Support::new(labels),
             scale: 1.0,
         }
@@ -111,27 +103,25 @@ impl<'a, 'k> State<'a, 'k> {
         *self.support.get_mut(i, m, n) += weight / self.labels.pair_weight(i, m);
     }
 
-    /// Adds a multiple of a vertex to the scores: one kernel row for two labels, `O(n)`. An entry falls by at most the
-    /// change for each of the two labels that lowers it.
+    /// Adds a multiple of a vertex to the scores: one kernel row for two labels, `O(n)`. The bounds follow.
     fn add_scores(&mut self, i: usize, m: u32, n: u32, weight: f64) {
         let (kernel, q) = (self.kernel.row(i), self.labels.count());
         let (m, n) = (m as usize, n as usize);
         let rows = self
             .scores
             .chunks_exact_mut(q)
+            .zip(self.noted.chunks_exact(q))
             .zip(self.roles.chunks_exact(q));
-        for (((scores, roles), bound), &k) in rows.zip(&mut self.bounds).zip(kernel.iter()) {
+        for ((((scores, noted), roles), bound), &k) in rows.zip(&mut self.bounds).zip(kernel.iter())
+        {
             let change = weight * (k + 1.0);
             scores[m] += change;
             scores[n] -= change;
-            let (risen, fallen) = if change > 0.0 { (m, n) } else { (n, m) };
-            let lowers = u8::from(roles[fallen] == Role::Relevant)
-                + u8::from(roles[risen] == Role::Irrelevant);
-            let rounding = ROUNDING * (scores[m].abs() + scores[n].abs());
-            *bound -= f64::from(lowers) * change.abs() + rounding;
+            bound.follow(roles[m], noted[m], scores[m]);
+            bound.follow(roles[n], noted[n], scores[n]);
         }
-        // The pair's own term may have changed either way.
-        self.bounds[i] = f64::NEG_INFINITY;
+        // The pair's own term may have fallen.
+        self.bounds[i] = Bound::UNKNOWN;
     }
 
     /// Calls `visit(i, m, n, alpha, g)` for every pair of the support: its dual variable and its gradient entry.
@@ -177,7 +167,7 @@ impl<'a, 'k> State<'a, 'k> {
     /// Makes the bounds so low that every instance is looked at.
     fn forget_bounds(&mut self) {
         for i in (0..self.labels.instances()).filter(|&i| self.labels.has_pairs(i)) {
-            self.bounds[i] = f64::NEG_INFINITY;
+            self.bounds[i] = Bound::UNKNOWN;
         }
     }
 
@@ -198,21 +188,22 @@ impl<'a, 'k> State<'a, 'k> {
     /// overflowed. The instance with the lowest bound is a good guess, which spares most others the look at their pairs.
     pub(super) fn best(&mut self) -> Vertex {
         let lowest = (0..self.bounds.len()).reduce(|i, j| {
-            let lower = self.bounds[j] < self.bounds[i];
+            let lower = self.bounds[j].value() < self.bounds[i].value();
             if lower { j } else { i }
         });
         let mut instance = lowest.unwrap_or(0);
-        let mut best = self.look(instance);
+        let mut smallest = self.look(instance);
         for i in 0..self.bounds.len() {
-            if self.bounds[i] > best.value || i == instance || !self.labels.has_pairs(i) {
+            if self.bounds[i].value() > smallest || i == instance || !self.labels.has_pairs(i) {
                 continue;
             }
             let entry = self.look(i);
-            let first = i < instance && entry.value == best.value;
-            if entry.value < best.value || first || entry.value.is_nan() {
-                (best, instance) = (entry, i);
+            let first = i < instance && entry == smallest;
+            if entry < smallest || first || entry.is_nan() {
+                (smallest, instance) = (entry, i);
             }
         }
+        let best = self.smallest_of(instance);
         Vertex {
             instance,
             relevant: best.relevant,
@@ -221,24 +212,39 @@ impl<'a, 'k> State<'a, 'k> {
         }
     }
 
-    /// Looks at all pairs of an instance: its smallest gradient entry, which is its bound from then on.
-    fn look(&mut self, i: usize) -> Entry {
-        let entry = self.smallest_of(i);
-        self.bounds[i] = entry.value;
-        entry
+    /// Looks at all pairs of an instance, notes what its bound needs, and returns its smallest gradient entry.
+    fn look(&mut self, i: usize) -> f64 {
+        let q = self.labels.count();
+        let of = i * q..(i + 1) * q;
+        let (scores, roles) = (&self.scores[of.clone()], &self.roles[of.clone()]);
+        let (noted, table) = (&mut self.noted[of], self.support.table(i));
+        noted.fill(f64::INFINITY);
+        if table.is_empty() {
+            let relevant = self.labels.relevant(i).iter();
+            noted.fill(relevant.fold(f64::INFINITY, |low, &m| lower(scores[m as usize], low)));
+        }
+        for (&m, row) in self.labels.relevant(i).iter().zip(table.chunks_exact(q)) {
+            for (noted, &own) in noted.iter_mut().zip(row) {
+                *noted = lower(scores[m as usize] + own, *noted);
+            }
+        }
+        let (mut smallest, mut bound) = (f64::INFINITY, Bound::BEGUN);
+        for ((noted, &score), &role) in noted.iter_mut().zip(scores).zip(roles) {
+            if role == Role::Irrelevant {
+                smallest = lower(*noted - score, smallest);
+                bound.follow(role, *noted, score);
+            } else {
+                *noted = score;
+            }
+        }
+        self.bounds[i] = bound;
+        smallest
     }
 
-    /// The smallest gradient entry of an instance, from all of its pairs.
+    /// The smallest gradient entry of an instance and its pair.
     fn smallest_of(&self, i: usize) -> Entry {
-        let relevant = self.labels.relevant(i).iter().copied();
-        if self.support.table(i).is_empty() {
-            // Outside of the support an entry is a difference of scores.
-            let score = |m: u32| self.scores[i * self.labels.count() + m as usize];
-            let low = relevant.reduce(|a, b| if score(b) < score(a) { b } else { a });
-            return low.map_or(Entry::NONE, |m| self.smallest_with_relevant(i, 0, m));
-        }
         let mut smallest = Entry::NONE;
-        for (row, m) in relevant.enumerate() {
+        for (row, &m) in self.labels.relevant(i).iter().enumerate() {
             let entry = self.smallest_with_relevant(i, row, m);
             if entry.value < smallest.value || entry.value.is_nan() {
                 smallest = entry;
