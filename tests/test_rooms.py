@@ -117,6 +117,7 @@ SUBJECTS = {
     "estimators/test_thousands_of_labels.py",
     "measures/test_measures.py",
     "reference/test_plain_and_robust.py",
+    "reference/test_slips.py",
     "reference/test_theorems.py",
     "thresholds/test_thresholds.py",
 }

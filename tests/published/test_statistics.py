@@ -98,3 +98,22 @@ def test_t_tests_are_those_of_single_data_sets() -> None:
     assert found == {("near", "b"): "tie", ("far", "b"): "win"}
     found = t_tests({"far": far}, "a", larger_is_better=False)
     assert found == {("far", "b"): "loss"}
+
+
+def test_claims_that_the_printed_tables_refute() -> None:
+    """The claims under "Slips of the papers" in docs/reproduction.md."""
+
+    def better(paper: str, method: str, other: str, skip: tuple[str, ...] = ()) -> tuple[int, int]:
+        """Count the comparisons in which a method is better, and worse."""
+        signs = {key: 1 if larger else -1 for key, larger in LARGER.items()}
+        tables = {key: table.drop(index=list(skip)) for key, table in printed(paper).items()}
+        ahead = pd.concat([signs[key] * (t[method] - t[other]) for key, t in tables.items()])
+        return int((ahead > 0).sum()), int((ahead < 0).sum())
+
+    few_labels = ("genbase", "medical")
+    assert better("llsf", "LLSF-CC", "LLSF-BSVM", few_labels) == (24, 17)
+    rivals = ("MLGRF", "MLLGC", "CNMF")
+    assert [better("mlrl_semi", "MLRL", rival) for rival in rivals] == [(7, 13), (7, 13), (15, 5)]
+    for key, table in printed("mlodm").items():
+        best = table.max(axis=1) if LARGER[key] else table.min(axis=1)
+        assert (table["mlODM"] == best).sum() == (3 if key == "ranking_loss" else 4)

@@ -311,12 +311,15 @@ def ssmlrl(
 # -------------------------------------------------------------------------------------------------
 # Slips in print, and what is left open
 # -------------------------------------------------------------------------------------------------
+# * After (11): W^T W, and Omega with it, is singular for a label that is relevant for no row.
 # * Section 2.3: the first line has K_ML for K_ML tilde.
 # * Section 3: with Omega = I, (10) is BSVM; but I has trace m, so (6) has Omega = I/m, and lam m.
+# * (13): the dual of the problem before it with 4 lam.
 # * After (23): Omega stands to the left of [phi(X_l) Theta + phi(X_u) Gamma]; it belongs to the
 #   right, as in the next line, which has X_l and X_u for phi(X_l) and phi(X_u).
 # * Appendix A: rows are below and labels above, in section 2 it is the other way round. Which label
 #   comes next is left open: here it is the one that violates most.
-# * Appendix A: a step achieves a decrease of h, not "an increase in f".
+# * Appendix A: j in A_i and k in B_i of a violating tuple change places from (31) on; a step
+#   achieves a decrease of h, not "an increase in f".
 # * No stop rule of the alternation is printed; it stalls above the optimum of (6) where Omega loses
 #   an eigenvalue that it would need again. A ridge between 0 and 1 keeps it positive definite.

@@ -216,6 +216,7 @@ def predict(F_hat: Array, h: Array) -> Labels:
 # -------------------------------------------------------------------------------------------------
 # * (6): D_c^-1/2 H W^T D_c^-1/2 is printed for D_c^-1/2 H W H^T D_c^-1/2.
 # * (11): x_p is printed for w_p, and xi_ipq belongs into the brackets after alpha_ipq.
+# * Section 3.3: a step costs O(m), not O(m bar): (I + lam X^T L X)^-1 x_i is dense.
 # * Algorithm 1: the loop runs over (j, q) and updates (p, q); alpha* and alpha are compared after a
 #   pass over all pairs, in which every step starts from the step before.
 # * Section 3.5: the sum of ||w_i||^2 runs to k, not to m.
