@@ -13,6 +13,7 @@ from itertools import product
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
@@ -120,6 +121,8 @@ def main() -> None:
             for k, measure in enumerate(PAPER)
         ),
     )
+    largest = np.linalg.eigvalsh(rbf_kernel(X, gamma=gamma))[:-4:-1]
+    print("  largest eigenvalues of the kernel matrix:", ", ".join(f"{mu:.0f}" for mu in largest))
     print("  (lam1, lam2) chosen:", ", ".join(f"({a:g}, {b:g})" for a, b in picked))
 
 

@@ -48,10 +48,13 @@ class Row:
     note: str = ""
 
 
-def chosen(names: Iterable[str]) -> list[str]:
-    """Return the data sets that were asked for (``papers.py --only``), all by default."""
+def chosen(names: Iterable[str], elsewhere: Iterable[str] = ()) -> list[str]:
+    """Return the data sets that were asked for (``papers.py --only``), all by default.
+
+    Those that are `elsewhere` have to be asked for.
+    """
     only = os.environ.get("MULTIMARGIN_ONLY", "").split()
-    return [name for name in names if not only or name in only]
+    return [name for name in (*names, *elsewhere) if name in only] if only else list(names)
 
 
 def as_is(name: str) -> tuple[Any, Any, Any, Any]:
