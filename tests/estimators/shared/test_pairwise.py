@@ -113,6 +113,26 @@ def test_warm_start_ends_at_once_at_the_solution(estimator, problem):
     assert model.status_ == "converged"
 
 
+@pytest.mark.parametrize(
+    ("estimator", "kernel"),
+    first_fast(
+        [
+            *((RankLSVM(), "linear"), (RankSVM(bias="penalized"), "linear"), (MLODM(), "linear")),
+            *((RankSVM(), "linear"), (RankLSVM(), "rbf"), (RankHLapSVM(), "linear")),
+        ],
+        2,
+    ),
+)
+def test_warm_start_ends_at_once_where_several_chains_run(estimator, kernel):
+    X, Y = noisy_linear_problem(0, 1000, 20, 110, noise=1.0, cut=6.0)
+    model = clone(estimator).set_params(kernel=kernel, warm_start=True, random_state=0, tol=1e-2)
+    first = model.fit(X, Y).n_iter_
+    assert model.fit(X, Y).n_iter_ <= 1 < first
+    # A larger C is near: from there it is no farther than from nothing.
+    after = model.set_params(C=30.0).fit(X, Y).n_iter_
+    assert after <= clone(model).set_params(warm_start=False).fit(X, Y).n_iter_
+
+
 @every_estimator
 def test_fit_repeats_itself(estimator, problem):
     X, Y = problem

@@ -266,7 +266,9 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             self.uncertified = UNCERTIFIED;
             return outcome;
         }
-        let chains = self.chains.len();
+        // How far the chains' joint move goes is judged by dual terms.
+        let unknown = self.epochs == 0 && self.dual_terms.contains(&f64::NEG_INFINITY);
+        let chains = if unknown { 1 } else { self.chains.len() };
         let length = self.chain_length();
         let order = std::mem::take(&mut self.order);
         let everybody = (0..self.labels.instances()).filter(|&i| self.labels.has_pairs(i));
