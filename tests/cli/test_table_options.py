@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,19 @@ def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -
     assert list(only[0]) == ["row", *TAGS]
 
 
+def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path: Path) -> None:
+    file, model = tmp_path / "t.csv", tmp_path / "t.model"
+    cells = [" ".join(three) for three in combinations("abcdefg", 3)]
+    pd.DataFrame({"x": np.arange(35) % 8, "tags": cells}).to_csv(file, index=False)
+    answer = command("fit", file, "--tags-column", "tags", *FIT, "-o", model)
+    assert answer.code == 0, answer.err
+    line = "warning: --tags-column: no cell of 'tags' has the separator ','; ' ' is taken to be it"
+    assert line in answer.err
+    assert read_info(model).table["separator"] == " "
+    pd.DataFrame({"x": [1, 2], "tags": ["a", "b"]}).to_csv(file, index=False)
+    assert command("evaluate", model, file, "--json").code == 0
+
+
 def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> None:
     found = command("info", files / "old.csv", *COLUMNS, "--json").json
     assert (found["n_samples"], found["n_labels"], found["n_missing_values"]) == (100, 3, 12)
@@ -121,7 +135,7 @@ def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> Non
         (("fit", "old.csv", "--labels", "a", "--tags-column", "tags"), 2, "are both given"),
         (("fit", "old.csv", "--separator", ";"), 2, "--separator is given without --tags-column"),
         (("fit", "old.csv", "--tags-column", "tag"), 1, "--tags-column: there is no column 'tag'"),
-        (("fit", "old.csv", "--tags-column", "tags"), 1, "'package' has 100 different values"),
+        (("fit", "old.csv", "--tags-column", "tags"), 1, "--text about --drop package"),
         (("fit", "old.csv", "--tags-column", "tags", "--group", "no"), 1, "--group: there is no"),
         (("info", "digits", "--drop", "x"), 2, "--drop is for tables"),
         (("info", "no.csv", "--drop", "x"), 1, "there is no file or folder 'no.csv'"),

@@ -1,6 +1,9 @@
 """Tables: which columns are labels, what the others hold, and what becomes of them."""
 
+import re
 import sys
+import warnings
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +143,7 @@ def test_messages(arguments: dict[str, Any], message: str | None) -> None:
     ("column", "message"),
     [
         (pd.date_range("2020-01-01", periods=60), r"'c' holds dates.*--drop c"),
-        ([f"name {k}" for k in range(60)], r"'c' has 60 different values in 60 rows.*--text c"),
+        ([f"name {k}" for k in range(60)], r"in the 60 rows of 'c' \(60, such as 'name 0'\)"),
         ([np.inf] + [0.0] * 59, "'c' is infinite in row 0"),
     ],
 )
@@ -148,6 +151,16 @@ def test_columns_that_are_no_features(column: Any, message: str) -> None:
     frame = pd.DataFrame({"c": column, "x": [0, 1] * 30, "y": [1, 0] * 30})
     with pytest.raises(ValueError, match=message):
         MultilabelData.from_frame(frame, "x,y")
+
+
+def test_one_message_settles_all_columns() -> None:
+    frame = pd.DataFrame({"x": [0, 1] * 30, "y": [1, 0] * 30})
+    frame["id"], frame["source"] = [[f"{name} {k}" for k in range(60)] for name in "ab"]
+    frame["about"] = frame["title"] = [f"a text of several words {k}" for k in range(60)]
+    with pytest.raises(ValueError, match=r"'id' \(60, such as 'a 0'\), 'source'") as found:
+        MultilabelData.from_frame(frame, "x,y", text="title")
+    assert str(found.value).endswith("such as --text title,about --drop id,source")
+    MultilabelData.from_frame(frame, "x,y", text="title,about", drop="id,source")
 
 
 def test_what_is_passed_in_is_not_modified() -> None:
@@ -294,13 +307,35 @@ def test_tables_need_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         load_table(file, labels="a,b")
 
 
+def tags_of(cells: list[str], separator: str | None = None) -> list[str]:
+    frame = pd.DataFrame({"x": np.arange(len(cells)) ** 2.0, "tags": cells})
+    data = MultilabelData.from_frame(frame, tags_column="tags", separator=separator)
+    return list(data.label_names)
+
+
 def test_a_column_without_its_separator_is_told() -> None:
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "tags": ["a; b", "b; c", "c"]})
-    with pytest.warns(UserWarning, match="no cell of 'tags' has the separator ','.*';' meant"):
-        data = MultilabelData.from_frame(frame, tags_column="tags")
-    assert list(data.label_names) == ["a; b", "b; c", "c"]
-    frame["tags"] = ["science", "fiction", "old books"]  # one tag a row, a word each but for one
-    assert MultilabelData.from_frame(frame, tags_column="tags").Y.sum() == 3
+    cells = ["a; b", "b; c", "c"]
+    with pytest.warns(UserWarning, match="no cell of 'tags' has the separator '#'.*was ';' meant"):
+        assert tags_of(cells, "#") == cells
+    assert len(tags_of(["science", "fiction", "old books"])) == 3  # one tag a row, most of a word
+
+
+@pytest.mark.parametrize("separator", [";", "|", "\t", " "])
+def test_where_no_cell_has_a_comma_the_separator_is_what_most_have(separator: str) -> None:
+    cells = [separator.join(pair) for pair in combinations("abcdef", 2)]
+    message = f"has the separator ','; {separator!r} is taken to be it, between 6 different tags"
+    with pytest.warns(UserWarning, match=re.escape(message)):
+        assert tags_of([*cells, "a"]) == list("abcdef")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tags_of(cells, separator) == list("abcdef")
+        assert set(tags_of([*cells, "a,b"])) == {*cells, "a", "b"}
+
+
+def test_tags_of_several_words_are_not_split() -> None:
+    cells = ["science fiction", "historical novel", "short stories"] * 4
+    with pytest.warns(UserWarning, match="so each is one tag, such as 'science fiction'"):
+        assert len(tags_of(cells)) == 3
 
 
 def test_one_tag_is_too_few(tmp_path: Path) -> None:

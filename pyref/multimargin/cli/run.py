@@ -160,7 +160,7 @@ def _show_warning(
     file: Any = None,
     line: str | None = None,
 ) -> None:
-    _print(f"warning: {message}", "yellow")
+    _print(f"warning: {_in_options(str(message))}", "yellow")
 
 
 def _print(message: str, color: str) -> None:

@@ -25,7 +25,8 @@ Separator = Annotated[
     typer.Option(
         "--separator",
         metavar="TEXT",
-        help="What stands between the tags of that column; a comma by default.",
+        help="What stands between the tags of that column; by default a comma, or what most "
+        "cells have where none has a comma.",
         show_default=False,
     ),
 ]
@@ -87,7 +88,7 @@ class ColumnOptions:
         return TableColumns(
             as_number(self.labels),
             self.tags_column,
-            "," if self.separator is None else self.separator.replace("\\t", "\t"),
+            None if self.separator is None else self.separator.replace("\\t", "\t"),
             self.drop or (),
             self.text or (),
             group,
@@ -202,7 +203,7 @@ def table_of_model(data: Any, columns: "TableColumns") -> dict[str, Any] | None:
     return {
         "kinds": dict(data.kinds),
         "tags_column": columns.tags_column,
-        "separator": columns.separator,
+        "separator": data.separator,
     }
 
 

@@ -30,7 +30,7 @@ def load_table(
     *,
     labels: str | Sequence[str] | None = None,
     tags_column: str | None = None,
-    separator: str = ",",
+    separator: str | None = None,
     drop: str | Sequence[str] = (),
     text: str | Sequence[str] = (),
     test: str | os.PathLike[str] | None = None,

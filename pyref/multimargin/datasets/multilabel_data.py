@@ -192,7 +192,7 @@ class MultilabelData:
         labels: str | Sequence[str] | None = None,
         *,
         tags_column: str | None = None,
-        separator: str = ",",
+        separator: str | None = None,
         drop: str | Sequence[str] = (),
         text: str | Sequence[str] = (),
         name: str = "",
@@ -208,8 +208,9 @@ class MultilabelData:
             ``"last:6"``; a text holds several, with commas between them.
         tags_column : str or None, default=None
             A column that lists the labels of each row instead, as text or as a list.
-        separator : str, default=","
-            What stands between the tags of that column.
+        separator : str or None, default=None
+            What stands between the tags of that column. None is a comma, or with a warning what
+            most cells have where none has a comma.
         drop, text : str or sequence of str, default=()
             Columns to leave out, and columns of text; named as `labels` are.
         name : str, default=""

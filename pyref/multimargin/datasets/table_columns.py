@@ -1,7 +1,7 @@
 """Columns of a table: which of them are labels, and what the others hold."""
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,6 +13,8 @@ from multimargin.checks.names import did_you_mean
 _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
 # A column of names with more different ones than this is more likely text, or one name a row.
 _MANY_NAMES = 50
+# Names have no more words than this, text has more.
+_FEW_WORDS = 3
 _SHOWN = 8
 # What may stand between two tags.
 _SEPARATORS = (";", "|", "\t", ",", " ")
@@ -106,15 +108,14 @@ def _words(values: Any) -> Any:
 
 
 def indicator_of_tags(
-    column: Any, separator: str, known: Collection[str] | None = None
-) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the sorted tags of a column that lists them, and the label indicator (n, q).
+    column: Any, separator: str | None, known: Collection[str] | None = None
+) -> tuple[list[str], NDArray[np.int64], str]:
+    """Return a column's sorted tags, the label indicator (n, q), and what separates the tags.
 
     The column has texts of tags with the separator between them, or lists of tags; a missing value
     has none. `known` are the only tags to take, in their order.
     """
-    if not separator:
-        raise ValueError("separator: found an empty text, expected what stands between two tags")
+    separator = _separator_of(column, separator)
     sets = [_tags(cell, separator) for cell in column]
     names = sorted(set().union(*sets)) if known is None else list(known)
     if len(names) < 2:
@@ -122,27 +123,43 @@ def indicator_of_tags(
             f"tags_column: the column {column.name!r} has {len(names)} different tag(s) with the "
             f"separator {separator!r}; expected at least two"
         )
-    _warn_of_separator(column, separator)
     place = {name: k for k, name in enumerate(names)}
     Y = np.zeros((len(sets), len(names)), dtype=np.int64)
     for row, tags in enumerate(sets):
         Y[row, [place[tag] for tag in tags if tag in place]] = 1
-    return names, Y
+    return names, Y, separator
 
 
-def _warn_of_separator(column: Any, separator: str) -> None:
-    """Warn where no cell has the separator, and most have another one."""
+def _separator_of(column: Any, given: str | None) -> str:
+    """Return what separates tags: what is given, else a comma, or what most cells have instead.
+
+    Where no cell has what is given, a warning tells what most have.
+    """
+    if given == "":
+        raise ValueError("separator: found an empty text, expected what stands between two tags")
+    wanted = "," if given is None else given
     cells = [cell.strip() for cell in column if isinstance(cell, str) and cell.strip()]
-    if not cells or any(separator in cell for cell in cells):
-        return
+    if not cells or any(wanted in cell for cell in cells):
+        return wanted
     for other in _SEPARATORS:
         if 2 * sum(other in cell for cell in cells) > len(cells):
-            warnings.warn(
-                f"tags_column: no cell of {column.name!r} has the separator {separator!r}, so each "
-                f"is one tag, such as {cells[0][:60]!r}; was the separator {other!r} meant?",
-                stacklevel=2,
-            )
-            return
+            break
+    else:
+        return wanted
+    head = f"tags_column: no cell of {column.name!r} has the separator {wanted!r}"
+    tags = {tag for cell in cells for tag in _tags(cell, other)}
+    # A name of several words is no list of tags: these come in ever new combinations.
+    if given is None and (other != " " or 2 * len(tags) < len(set(cells))):
+        warnings.warn(
+            f"{head}; {other!r} is taken to be it, between {len(tags)} different tags",
+            stacklevel=2,
+        )
+        return other
+    warnings.warn(
+        f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {other!r} meant?",
+        stacklevel=2,
+    )
+    return wanted
 
 
 def _tags(cell: Any, separator: str) -> set[str]:
@@ -157,7 +174,7 @@ def _tags(cell: Any, separator: str) -> set[str]:
 
 def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
     """Find out what each column holds: "number", "nominal" or, for those of `text`, "text"."""
-    kinds = {}
+    kinds, undecided = {}, {}
     for column in features.columns:
         values = features[column]
         kind = values.dtype.kind
@@ -178,13 +195,27 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
         else:
             n_names = values.dropna().astype(str).nunique()
             if n_names > _MANY_NAMES and 2 * n_names > len(values):
-                raise ValueError(
-                    f"the column {column!r} has {n_names} different values in {len(values)} rows, "
-                    f"such as {str(values.dropna().iloc[0])[:40]!r}; say what it is: text "
-                    f"(--text {column}), or nothing to learn from (--drop {column})"
-                )
+                undecided[column] = n_names
             kinds[column] = "nominal"
+    if undecided:
+        raise ValueError(_ask(features[list(undecided)], undecided, text))
     return kinds
+
+
+def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
+    """Say which columns have too many different names, and which options would settle them."""
+    found: list[str] = []
+    drop: list[str] = []
+    words = list(text)
+    for column, number in n_names.items():
+        values = features[column].dropna().astype(str)
+        found.append(f"{column!r} ({number}, such as {values.iloc[0][:40]!r})")
+        (words if values.str.count(_WORD).median() > _FEW_WORDS else drop).append(column)
+    options = [f"--{name} {','.join(of)}" for name, of in (("text", words), ("drop", drop)) if of]
+    return (
+        f"many different values in the {len(features)} rows of {', '.join(found)}; say which are "
+        f"text, and which are nothing to learn from, such as {' '.join(options)}"
+    )
 
 
 def typed(values: Any, kind: str) -> Any:

@@ -40,7 +40,8 @@ class TableColumns:
     labels: str | Sequence[str] | None = None
     # A column that lists the labels of each row instead, as text or as a list
     tags_column: str | None = None
-    separator: str = ","  # What stands between the tags of that column
+    # What stands between the tags of that column; None takes what most cells have
+    separator: str | None = None
     # Columns that are neither features nor labels; names and patterns, as for `labels`
     drop: str | Sequence[str] = ()
     text: str | Sequence[str] = ()  # Columns of text, whose words become features
@@ -68,6 +69,8 @@ class Table:
         Row numbers of named subsets.
     groups : ndarray of shape (n,) or None, default=None
         Rows of the same value belong together.
+    separator : str or None, default=None
+        What stood between the tags of a column that listed them.
     """
 
     X: Any
@@ -77,6 +80,7 @@ class Table:
     name: str = ""
     splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
     groups: NDArray[Any] | None = None
+    separator: str | None = None
 
     @property
     def n_samples(self) -> int:
@@ -249,11 +253,14 @@ def table_of(
         dropped.add(columns.group)
     if columns.tags_column is not None:
         chosen_columns(frame, [columns.tags_column], "tags_column")
-        names, Y = indicator_of_tags(frame[columns.tags_column], columns.separator, known_labels)
+        names, Y, separator = indicator_of_tags(
+            frame[columns.tags_column], columns.separator, known_labels
+        )
         taken = {columns.tags_column}
         if columns.labels is not None:
             raise ValueError("labels and tags_column are both given; expected one of them")
     else:
+        separator = None
         names = chosen_columns(frame, columns.labels, "labels")
         Y = indicator_of_columns(frame, names)
         taken = set(names)
@@ -264,7 +271,7 @@ def table_of(
             raise ValueError("no column is left for the features; expected at least one")
         kinds = feature_kinds(features, text)
     X = features_of(frame, kinds, name)
-    return Table(X, Y, tuple(names), dict(kinds), name, groups=groups)
+    return Table(X, Y, tuple(names), dict(kinds), name, groups=groups, separator=separator)
 
 
 def _groups_of(frame: Any, column: str) -> NDArray[Any]:
