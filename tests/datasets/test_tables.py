@@ -291,6 +291,16 @@ def test_files_that_are_no_tables(
         load_table(file, labels="a,b")
 
 
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_names_of_columns_may_have_line_breaks(separator: str, tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    named = pd.DataFrame({"a size\nin cm": [1.0, 2.0], "b": [0, 1], "c": [1, 0]})
+    named.to_csv(file, sep=separator, index=False)
+    data = load_table(file, labels="b,c")
+    assert data.feature_names == ("a size\nin cm",)
+    assert_array_equal(data.X, [[1.0], [2.0]])
+
+
 def test_a_column_that_numbers_the_rows_is_told() -> None:
     frame = pd.DataFrame({"row": [4, 5, 6, 7], "x": [1.0, 2.5, 2.0, 0.0], "day": list("abcd")})
     kinds = {"row": "number", "x": "number", "day": "nominal"}

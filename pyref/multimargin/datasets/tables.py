@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -205,11 +206,16 @@ def read_frame(file: Path) -> Any:
         if file.suffix.lower() == ".parquet":
             frame = pandas.read_parquet(file)
         else:
-            separator = _separator(file)
+            separator = "\t" if file.suffix.lower() == ".tsv" else ","
+            read = partial(pandas.read_csv, file, encoding="utf-8-sig")
+            read_head = partial(read, header=None, nrows=1, dtype=str)
             try:
-                options = {"sep": separator, "encoding": "utf-8-sig"}
-                frame = pandas.read_csv(file, low_memory=False, **options)
-                head = pandas.read_csv(file, header=None, nrows=1, dtype=str, **options)
+                head = read_head(sep=separator)
+                if separator == "," and head.shape[1] == 1 and ";" in str(head.iat[0, 0]):
+                    # As spreadsheets write where the comma is the decimal mark.
+                    separator = ";"
+                    head = read_head(sep=separator)
+                frame = read(sep=separator, low_memory=False)
             except pandas.errors.EmptyDataError as error:
                 raise ValueError(
                     f"path: {file} is empty; expected names of columns in its first row"
@@ -336,15 +342,6 @@ def _likely_encoding(file: Path) -> str:
         head = stream.read(64)
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return "UTF-16" if marked or b"\0" in head else "LATIN1"
-
-
-def _separator(file: Path) -> str:
-    if file.suffix.lower() == ".tsv":
-        return "\t"
-    with file.open(encoding="utf-8-sig", errors="replace") as stream:
-        head = stream.readline()
-    # As spreadsheets write where the comma is the decimal mark.
-    return ";" if ";" in head and "," not in head else ","
 
 
 def _stacked(frames: Mapping[str, Any]) -> tuple[Any, dict[str, NDArray[np.intp]]]:
