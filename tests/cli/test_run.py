@@ -81,15 +81,44 @@ def test_errors_of_our_own_are_told_apart(command, monkeypatch: pytest.MonkeyPat
     assert "Traceback" in command("--debug", "info", "digits").err
 
 
-def test_an_interrupt_is_one_line(command, monkeypatch: pytest.MonkeyPatch) -> None:
+# Commands, and where Ctrl-C meets them: DATA and MODEL stand for files.
+INTERRUPTED = [
+    ("info DATA", "multimargin.datasets.load"),
+    ("evaluate MODEL DATA", "multimargin.model_files.read_model"),
+    ("predict MODEL DATA", "multimargin.datasets.load"),
+    ("predict MODEL DATA", "multimargin.estimators.shared.label_scoring.check_is_fitted"),
+    ("export MODEL -o x.onnx", "multimargin.onnx.export"),
+    ("fit DATA -m mlodm", "multimargin.cli.options.make_pipeline"),
+    ("fit DATA -m mlodm", "multimargin.estimators.shared.pairwise.solve"),
+    ("fit DATA --Cs 1", "multimargin.estimators.label_ranker.search._held_out_scores"),
+    ("tune DATA -m mlodm --grid C=1,2", "multimargin.estimators.shared.pairwise.solve"),
+    ("compare DATA -m mlodm --cv 2", "multimargin.estimators.shared.pairwise.solve"),
+    ("verify DATA -m mlodm --rows 9 --yes", "multimargin.estimators.shared.pairwise.solve"),
+    ("verify DATA -m mlodm --rows 9 --yes", "multimargin.estimators.shared.engine.solve_exactly"),
+]
+
+
+@pytest.mark.parametrize(("line", "place"), INTERRUPTED)
+def test_an_interrupt_is_one_line(
+    command, model: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, place: str
+) -> None:
+    pressed = []
+
     def interrupt(*_: object, **__: object) -> None:
+        pressed.append(place)
+        signal.raise_signal(signal.SIGINT)
+        # As the compiled loop does where it is held back.
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("multimargin.datasets.load", interrupt)
-    answer = command("info", "digits")
+    monkeypatch.setattr(place, interrupt)
+    files = {"DATA": folder, "MODEL": model}
+    answer = command(*(files.get(word, word) for word in line.split()))
+    assert pressed
     assert (answer.code, answer.out) == (130, "")
-    # Older versions of typer first end the line in which the terminal shows ^C.
-    assert answer.err.lstrip("\n") == "multimargin: interrupted\n"
+    *before, last = answer.err.lstrip("\n").splitlines()
+    assert last == "multimargin: interrupted"
+    assert all(told.startswith("stopped; nothing is kept") for told in before)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_missing_extra_is_named(
