@@ -182,7 +182,8 @@ class TestProcess:
 
     def test_ctrl_c(self, tmp_path: Path) -> None:
         model = tmp_path / "a.model"
-        endless = "--C 1e6 --tol 1e-15 --max-iter 1000000000 --verbose 1 --json".split()
+        numbers = {"--C": "1e6", "--tol": "1e-15", "--max-iter": "1000000000", "--verbose": "1"}
+        endless = [word for pair in numbers.items() for word in pair] + ["--json"]
         with subprocess.Popen(
             [*self.PROGRAM, "fit", "digits", "-m", "rank-svm", "-o", str(model), *endless],
             stdout=subprocess.PIPE,
