@@ -114,6 +114,7 @@ def omikuji(X: Any, Y: Any, C: float) -> tuple[Predict, dict[str, Any]]:
 METHODS: dict[str, Fit] = {
     "RankSVM": ours(),
     "RankSVM top_k=20": ours(top_k=20),
+    "RankSVM top_k=5": ours(top_k=5),
     "LinearSVC of 40 labels": one_vs_rest,
     "LibMultiLabel 1vsrest": libmultilabel("1vsrest"),
     "LibMultiLabel tree": libmultilabel("tree"),
