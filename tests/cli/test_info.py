@@ -60,7 +60,7 @@ def test_damage_is_described_by_column(command, tmp_path: Path) -> None:
         "the label 'c' is neither 0 nor 1 in 1 row, first in row 6 (maybe)",
         "2 rows left out for their labels in what follows",
     ]
-    assert "1 label applies to every row, and nothing can be learned of them: c" in said
+    assert "1 label applies to every row, so nothing can be learned: c" in said
     # What has gone with the rows is no longer missing; an unknown label takes no row along.
     assert "values are missing of 2 columns: weight (1), kind (1)" in said
     found = command("info", tmp_path / "bad.csv", "--labels", "a,b,c", "--json").json

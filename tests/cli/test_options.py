@@ -110,8 +110,8 @@ def test_labels_of_one_value_are_named_once() -> None:
     with pytest.warns(UserWarning, match="nothing can be learned") as found:
         warn_of_one_value(data, np.arange(3))
     assert [str(warning.message) for warning in found] == [
-        "1 label applies to every row, and nothing can be learned of them: a",
-        "1 label applies to no row, and nothing can be learned of them: b",
+        "1 label applies to every row, so nothing can be learned: a",
+        "1 label applies to no row, so nothing can be learned: b",
     ]
 
 

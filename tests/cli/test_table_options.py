@@ -87,11 +87,12 @@ def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -
     info = read_info(model)
     raw = frame[100:].drop(columns="tags")[::-1].assign(package="ignored")
     expected = loaded.decision_function(raw[list(info.feature_names)])
-    labels = rows(command("predict", model, files / "bare.csv").out)
+    labels = rows(command("predict", model, files / "bare.csv", "--format", "all").out)
     for row, scores in zip(labels, expected, strict=True):
         assert [float(row[f"score: {tag}"]) for tag in TAGS] == pytest.approx(scores.tolist())
         assert [int(row[tag]) for tag in TAGS] == (scores > 0).astype(int).tolist()
-    chosen = rows(command("predict", model, files / "bare.csv", "--format", "tags").out)
+    # As the table listed them.
+    chosen = rows(command("predict", model, files / "bare.csv").out)
     for row, scores in zip(chosen, expected, strict=True):
         tags = {tag for tag in row["tags"].split(", ") if tag}
         assert tags == {tag for tag, s in zip(TAGS, scores, strict=True) if s > 0}
@@ -110,6 +111,15 @@ def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path: Path)
     assert read_info(model).table["separator"] == " "
     pd.DataFrame({"x": [1, 2], "tags": ["a", "b"]}).to_csv(file, index=False)
     assert command("evaluate", model, file, "--json").code == 0
+
+
+def test_a_default_kernel_that_does_not_suit_text_is_told(command, files: Path) -> None:
+    fit = ("fit", files / "old.csv", *COLUMNS, "-m", "rank-lsvm")
+    assert "--kernel linear --scale unit" in command(*fit).err
+    assert command(*fit, "--kernel", "rbf").err == command(*fit, "--kernel", "linear").err
+    tune = ("tune", files / "old.csv", *COLUMNS, "--grid", "C=1")
+    assert "--kernel linear --scale unit" in command(*tune).err
+    assert "--kernel linear" not in command(*tune, "--grid", "kernel=rbf,linear").err
 
 
 def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> None:

@@ -133,14 +133,22 @@ def test_each_setting_is_told_and_edges_are_warned_of(capsys):
     lines = capsys.readouterr().err.splitlines()
     told = [line for line in lines if " of at most 3: C " in line]
     assert [line.split()[0] for line in told] == ["1", "2", "3"]
-    assert "; best ranking_average_precision 0.9" in told[-1]
+    assert ": ranking_average_precision 0.9" in told[-1]
+    assert ", the best so far; " in told[0]
     edges = [line for line in lines if "that was tried" in line]
-    best = told[-1].split("(")[1].split(",")[0]
+    best = told[-1].split("(")[1].split(",")[0] if "(" in told[-1] else "C 3"
     if best == "C 2":
         assert not edges
     else:
         edge = {"C 1": "smallest", "C 3": "largest"}[best]
         assert f"the best C, {best[2:]}, is the {edge} that was tried" in edges[0]
+
+
+def test_a_linear_kernel_has_no_width_to_tune(capsys):
+    grid = ["tune", "digits", "-m", "rank-svm", "--kernel", "linear", "--max-iter", "1", "--json"]
+    assert run(grid) == 0
+    tried = json.loads(capsys.readouterr().out)["tried"]
+    assert {tuple(one["parameters"]) for one in tried} == {("C",)}
 
 
 def test_rows_put_aside_are_not_tuned_on(capsys, tmp_path):

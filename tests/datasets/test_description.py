@@ -50,7 +50,7 @@ def test_hand_counts(is_sparse: bool) -> None:
     assert found.splits["test"].absent_labels == ("d",)
     assert "empty" not in found.splits
     assert found.warnings == (
-        "1 label applies to no row, and nothing can be learned of them: d",
+        "1 label applies to no row, so nothing can be learned: d",
         "values are missing of 1 feature: x1 (1)",
         "split 'empty' has no rows",
     )
@@ -134,6 +134,4 @@ def test_unknown_labels_are_counted_and_in_no_pair() -> None:
     assert found.n_duplicate_rows == 1
     assert found.absent_labels == ()
     whole = describe(MultilabelData(np.eye(4), [[1, 0], [1, np.nan], [1, 0], [np.nan, 1]]))
-    assert whole.warnings == (
-        "1 label applies to every row, and nothing can be learned of them: y0",
-    )
+    assert whole.warnings == ("1 label applies to every row, so nothing can be learned: y0",)

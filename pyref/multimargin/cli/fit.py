@@ -115,7 +115,9 @@ def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) ->
     from multimargin.cli.options import (
         check_complete,
         choose_split,
+        hint_at_linear,
         make_pipeline,
+        method_parameters,
         say_what_is_unknown,
         warn_of_one_value,
     )
@@ -130,6 +132,7 @@ def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) ->
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
+    hint_at_linear(estimator, method_parameters(wanted.arguments), data)
     pipeline = make_pipeline(estimator, wanted.scale, data)
     groups = groups_of(data, rows)
     # Folds of its own, if the method has some, keep groups together.

@@ -1,7 +1,7 @@
 """Arguments and options that commands share."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -224,6 +224,15 @@ def make_pipeline(estimator: Any, scale: str, data: Any) -> Any:
         return with_scaler(estimator, scale, sparse=sparse.issparse(data.X))
     except ValueError as error:
         raise WrongUsage(f"--{error}") from error
+
+
+def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
+    """Say what suits text where the kernel is rbf by default: not among the parameters `chosen`."""
+    from multimargin.cli.output import tell
+
+    text = "text" in getattr(data, "kinds", {}).values()
+    if text and "kernel" not in chosen and getattr(estimator, "kernel", None) == "rbf":
+        tell("the kernel is rbf; text is usually learned better with --kernel linear --scale unit")
 
 
 def check_complete(data: Any, rows: Any) -> None:

@@ -33,14 +33,16 @@ class Form:
     """What a row of the CSV file has."""
 
     form: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--format",
             metavar="all|labels|tags",
             help="What a row of the CSV file has: 0 or 1 and a score for each label; 0 or 1 only; "
-            "or the names of the predicted labels, the best first, and their scores.",
+            "or the names of the predicted labels, the best first, and their scores. By default "
+            "tags where the model learned from a column of tags, else all.",
+            show_default=False,
         ),
-    ] = "all"
+    ] = None
     top: Annotated[
         int | None,
         typer.Option(
@@ -89,11 +91,11 @@ def command(
 ) -> None:
     """Predict labels and their scores with a model.
 
-    Writes CSV. The first column is the row of DATA, counted from 0. Then one column a label, 0 or
-    1, and one column "score: LABEL": the larger, the likelier; positive where the label is
-    predicted. Features are found by their names; labels in DATA are not looked at, and an ARFF file
-    or a table needs none. By default all rows of a file are predicted, of data with parts the test
-    part.
+    Writes CSV. The first column is the row of DATA, counted from 0. Then the tags and their scores,
+    or one column a label, 0 or 1, and one column "score: LABEL": the larger, the likelier; positive
+    where the label is predicted. Features are found by their names; labels in DATA are not looked
+    at, and an ARFF file or a table needs none. By default all rows of a file are predicted, of data
+    with parts the test part.
 
     \b
     Examples:
@@ -108,14 +110,16 @@ def command(
     from multimargin.files import path_to_write
     from multimargin.model_files import read_model
 
-    if form.form not in FORMATS:
+    if form.form not in (None, *FORMATS):
         raise WrongUsage(f"--format is {form.form!r}; expected one of {', '.join(FORMATS)}")
     if output is not None:
         path_to_write(output, "--output", streams=True)
     model, info = read_model(model_file, allow_pickle=allow_pickle)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
-    kind = "tags" if form.top or form.why else form.form
+    listed = info.table is not None and info.table.get("tags_column") is not None
+    kind = form.form or ("tags" if listed else "all")
+    kind = "tags" if form.top or form.why else kind
     found = Predictions(info.label_names, rows, scores, kept, kind, form.top)
     if form.why is not None:
         found = replace(found, reasons=found.reasons_of(model, X, form.why))

@@ -121,7 +121,14 @@ def command(
     """
     from time import perf_counter
 
-    from multimargin.cli.options import WrongUsage, limit_time, make_named_method, make_pipeline
+    from multimargin.cli.options import (
+        WrongUsage,
+        hint_at_linear,
+        limit_time,
+        make_named_method,
+        make_pipeline,
+        method_parameters,
+    )
     from multimargin.cli.output import print_json
     from multimargin.cli.table_options import groups_of, rows_of
     from multimargin.interrupts import Interrupts
@@ -135,6 +142,7 @@ def command(
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
     data, split, rows = _load(source, split, columns, put_aside, search.folds, score)
+    hint_at_linear(estimator, {**wanted, **method_parameters(context.args)}, data)
     told: list[Tried] = []
 
     def report(tried: list[Tried]) -> None:
@@ -270,9 +278,11 @@ def _say(
 
     (latest, value, _), best = tried[-1], max(tried, key=lambda one: one[1])
     left = duration(seconds / len(tried) * max(most - len(tried), 0))
+    others = f"; best {sign * best[1]:.4f} ({_named(best[0])})"
     tell(
-        f"{len(tried)} of at most {most}: {_named(latest)}: {sign * value:.4f}; best {score} "
-        f"{sign * best[1]:.4f} ({_named(best[0])}); {duration(seconds)}, about {left} left"
+        f"{len(tried)} of at most {most}: {_named(latest)}: {score} {sign * value:.4f}"
+        f"{', the best so far' if best is tried[-1] else others}; {duration(seconds)}, "
+        f"about {left} left"
     )
 
 
@@ -299,8 +309,12 @@ def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, l
     from multimargin.cli.options import WrongUsage, method_parameters
     from multimargin.methods import parse
 
-    held = {method.parameter(name) for name in method_parameters(fixed)}
+    parameters = method_parameters(fixed)
+    held = {method.parameter(name) for name in parameters}
     if not given:
+        if parameters.get("kernel") == "linear":
+            # It has no width.
+            held.add(method.aliases.get("gamma", "gamma"))
         # As in the Rank-CVM paper: the kernel first, C last.
         order = sorted(method.grid, key=lambda name: name == "C")
         grid = {name: list(method.grid[name]) for name in order if name not in held}

@@ -129,7 +129,7 @@ def _refuse_if_long(solve: "Callable[[int], object]", Y: Any) -> None:
     import numpy as np
 
     from multimargin.cli.options import WrongUsage
-    from multimargin.cli.output import tell
+    from multimargin.cli.output import counted, tell
 
     pairs = np.cumsum((Y == 1).sum(axis=1) * (Y == 0).sum(axis=1))
     probed = int(np.searchsorted(pairs, _PROBED_PAIRS))
@@ -143,8 +143,8 @@ def _refuse_if_long(solve: "Callable[[int], object]", Y: Any) -> None:
     if expected > _MOST_SECONDS:
         fewer = int((_MOST_SECONDS / expected) ** (1 / _EXPONENT) * Y.shape[0])
         raise WrongUsage(
-            f"{said} ({probed} rows took {seconds:.1f} s); --yes goes on, --rows {max(fewer, 1)} "
-            "is about a minute"
+            f"{said} ({counted(probed, 'row')} took {seconds:.1f} s); --yes goes on, "
+            f"--rows {max(fewer, 1)} is about a minute"
         )
     tell(said)
 

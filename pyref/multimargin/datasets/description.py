@@ -177,8 +177,7 @@ def of_one_value(Y: NDArray[Any], label_names: Sequence[str]) -> list[str]:
         if names:
             many = "labels apply" if len(names) > 1 else "label applies"
             found.append(
-                f"{len(names)} {many} to {where}, and nothing can be learned of them: "
-                f"{_some(names)}"
+                f"{len(names)} {many} to {where}, so nothing can be learned: {_some(names)}"
             )
     return found
 

@@ -163,6 +163,15 @@ def test_remarks(make_data: Callable[..., MultilabelData]) -> None:
         "one class in the training part: label 1",
     ]
     assert set(table.cells["splits"]) == {"3 splits"}
+    names = [f"label {k}" for k in range(40)]
+    many = [
+        replace(result, one_class_labels=names[place * 10 : place * 10 + 20])
+        for place, result in enumerate(results)
+    ]
+    table = remarks_table(many)
+    assert table is not None
+    line = f"one class in the training part: 40 labels, such as {', '.join(names[:5])}"
+    assert sorted(table.cells["remark"])[-1] == line
 
 
 def test_labels(one: list[Result]) -> None:

@@ -13,6 +13,8 @@ from multimargin.compare.report.wording import message_of, number_of
 from multimargin.compare.results import Result
 from multimargin.estimators.shared.certificate import gap_text
 
+_FEW_NAMES = 5
+
 
 def certificates_table(results: Sequence[Result]) -> Table | None:
     """Lay out how far the fits are from their optima; None without certificates."""
@@ -109,6 +111,8 @@ def remarks_table(results: Sequence[Result]) -> Table | None:
     These are warnings, methods without scores, and labels with one class in a training part.
     """
     found: dict[tuple[str, str, str], list[str]] = {}
+    # Of each data set the labels, and the splits, in their order.
+    one_class: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for result in results:
         for warning in result.warnings:
             found.setdefault((result.data, result.method, warning), []).append(result.split)
@@ -116,11 +120,19 @@ def remarks_table(results: Sequence[Result]) -> Table | None:
             remark = "has no scores: its labels tie in the ranking measures"
             found.setdefault((result.data, result.method, remark), []).append(result.split)
         if result.one_class_labels:
-            remark = f"one class in the training part: {', '.join(result.one_class_labels)}"
-            splits = found.setdefault((result.data, "all", remark), [])
-            if result.split not in splits:
-                splits.append(result.split)
+            labels, splits = one_class.setdefault(result.data, ({}, {}))
+            labels |= dict.fromkeys(result.one_class_labels)
+            splits[result.split] = None
+    for data, (labels, splits) in one_class.items():
+        remark = f"one class in the training part: {_some(list(labels))}"
+        found[data, "all", remark] = list(splits)
     return _messages_table("Remarks", "remark", found)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Write names, of many their number and the first."""
+    few = ", ".join(names[:_FEW_NAMES])
+    return few if len(names) <= _FEW_NAMES else f"{len(names)} labels, such as {few}"
 
 
 def _messages_table(
