@@ -263,6 +263,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
         if let Some(outcome) = self.pass_over_shortlists(monitor) {
             self.epochs += 1;
+            // Visits among some labels meet no gap terms of the problem, so that a certificate has to follow.
             self.uncertified = UNCERTIFIED;
             return outcome;
         }
@@ -503,14 +504,14 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                     for ((i, gap), row) in
                         (first..).zip(gaps.iter_mut()).zip(rows.chunks_exact_mut(q))
                     {
-                        let block = dual.row(i, q, &mut of_dual);
                         if !labels.has_pairs(i) {
-                            lists
-                                .iter_mut()
-                                .for_each(|lists| lists.list(labels, i, row, block));
+                            if let Some(lists) = &mut lists {
+                                lists.skip();
+                            }
                             continue;
                         }
                         let (mut quadratic, mut linear) = (0.0, 0.0);
+                        let block = dual.row(i, q, &mut of_dual);
                         for ((score, beta), b) in row.iter_mut().zip(block).zip(&bias) {
                             quadratic += *score * beta;
                             *score += factors[i] * b;
@@ -674,8 +675,10 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     }
 
     /// Forgets the way to the present point: it has been moved by something else than the block steps.
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.centre = None;
+        // A list has all labels with a dual variable of the point that it was noted at, and no other's.
+        self.shortlists = None;
         for chain in &mut self.chains {
             chain.restart();
         }

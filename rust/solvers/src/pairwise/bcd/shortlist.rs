@@ -73,9 +73,14 @@ impl Shortlists {
         &self.labels[start..self.ends[i]]
     }
 
+    /// Adds an empty list for the next instance.
+    pub fn skip(&mut self) {
+        self.ends.push(self.labels.len());
+    }
+
     /// Adds the list of instance `i`, the next one, with the scores of all labels and its dual block.
     pub fn list(&mut self, problem: &Labels, i: usize, scores: &[f64], dual: &[f64]) {
-        if problem.has_pairs(i) && !self.overfull {
+        if !self.overfull {
             let first = self.labels.len();
             let relevant = problem.relevant(i);
             let lowest = relevant
@@ -95,7 +100,7 @@ impl Shortlists {
                 self.labels = Vec::new();
             }
         }
-        self.ends.push(self.labels.len());
+        self.skip();
     }
 
     /// Keeps the hardest of the labels from the `first` one on, and those with a dual variable.
@@ -389,5 +394,9 @@ mod tests {
         for (kept, anew) in engine.dual_terms.iter().zip(terms) {
             assert!((kept - anew).abs() < 1e-12);
         }
+        // Another dual matrix has dual variables at labels that no list has.
+        assert!(engine.shortlists.is_some());
+        engine.restart();
+        assert_eq!(engine.pass_over_shortlists(&mut ()), None);
     }
 }
