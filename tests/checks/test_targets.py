@@ -45,6 +45,42 @@ def test_lists_that_name_too_little_are_refused() -> None:
         check_targets([{"a"}, {1, 2}])
 
 
+FORMS = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda rows: np.array(rows, dtype=object),
+    "one column": lambda rows: np.array(rows, dtype=object)[:, None],
+    "Series": lambda rows: pytest.importorskip("pandas").Series(rows, dtype=object),
+    "string": lambda rows: pytest.importorskip("pandas").Series(rows, dtype="string"),
+    "category": lambda rows: pytest.importorskip("pandas").Series(rows, dtype="category"),
+    "frame": lambda rows: pytest.importorskip("pandas").DataFrame({"y": rows}),
+    "lists": lambda rows: [[row, "z"] for row in rows],
+    "sets": lambda rows: [{row, "z"} for row in rows],
+    "column of lists": lambda rows: pytest.importorskip("pandas").Series([[r, "z"] for r in rows]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("missing", ["None", "nan", "float32 nan", "NA", "NaT"])
+def test_a_missing_class_or_label_is_named_with_its_row(missing: str, form: str) -> None:
+    values = {"None": None, "nan": np.nan, "float32 nan": np.float32("nan")}
+    if missing not in values:
+        values[missing] = getattr(pytest.importorskip("pandas"), missing)
+    with pytest.raises(ValueError, match=r"y (has no class|lists a missing label).* in row 2"):
+        check_targets(FORMS[form](["b", "a", values[missing], "a"]))
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector")
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "string"])
+@pytest.mark.parametrize("other", [7, True, 1.5, b"x", (1,)])
+def test_classes_of_several_types_are_refused(other: Any, form: str) -> None:
+    # NumPy would make a text of the other in a list.
+    # A list among texts is refused for its length.
+    with pytest.raises((TypeError, ValueError), match=r"y .* (several types|different lengths)"):
+        check_targets(FORMS[form](["b", "a", other, "a"]))
+
+
 @pytest.mark.parametrize("Y", [["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]])
 def test_classes_and_indicators_are_none(Y: Any) -> None:
     assert check_targets(Y).indicator.shape[0] == len(Y)

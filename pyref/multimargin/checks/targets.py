@@ -68,9 +68,12 @@ def check_targets(y: Any, *, unknown: bool = False) -> Targets:
             f"y has shape {shape}; expected a label indicator of shape (n, q) or classes of shape "
             "(n,)."
         )
-    y = column_or_1d(y)
+    given, y = y, column_or_1d(y)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
+    elif y.dtype.kind not in "biu":
+        # NumPy makes a text of each row of a list of which one is a text.
+        _check_rows(list(given) if isinstance(given, list | tuple) else list(y))
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size == 0:
@@ -82,6 +85,33 @@ def check_targets(y: Any, *, unknown: bool = False) -> Targets:
     _warn_of_lists_in_texts(classes, codes.size)
     indicator = (codes[:, None] == np.arange(classes.size)).astype(np.uint8)
     return Targets(indicator, classes, False, None)
+
+
+def _check_rows(rows: list[Any]) -> None:
+    """Refuse classes that are missing, or of types that cannot be sorted among each other."""
+    missing = [k for k, row in enumerate(rows) if is_missing(row)]
+    if missing:
+        raise ValueError(
+            f"y has no class in {len(missing)} of {len(rows)} rows, first {rows[missing[0]]} in "
+            f"row {missing[0]}; expected one in each: leave such rows out, or give them a class."
+        )
+    first: dict[str, int] = {}
+    for k, row in enumerate(rows):
+        first.setdefault(_kind(row), k)
+    if len(first) > 1:
+        found = ", ".join(f"{repr(rows[k])[:60]} in row {k}" for k in first.values())
+        raise TypeError(
+            f"y has classes of several types, {found}; expected texts, numbers, or in each row a "
+            "list of labels."
+        )
+
+
+def _kind(row: Any) -> str:
+    """Return a name that is the same for values that can be sorted among each other."""
+    for name, types in (("text", str), ("number", int | float | np.number | np.bool_)):
+        if isinstance(row, types):
+            return name
+    return type(row).__name__
 
 
 def warn_of_unknown(targets: Targets) -> None:
@@ -142,6 +172,12 @@ def lists_labels(y: Any) -> bool:
 def _listed(y: Any) -> Targets:
     """Return the targets that lists of label names stand for, the names in sorted order."""
     binarizer = MultiLabelBinarizer()
+    for k, row in enumerate(y):
+        if not is_missing(row) and any(map(is_missing, row)):
+            raise ValueError(
+                f"y lists a missing label in row {k}, {row!r}; expected names only, and an empty "
+                "list where a row has no label."
+            )
     try:
         indicator = binarizer.fit_transform([() if is_missing(row) else row for row in y])
     except TypeError as error:
@@ -156,9 +192,11 @@ def _listed(y: Any) -> Targets:
     return Targets(indicator.astype(np.uint8), np.arange(names.size), True, names)
 
 
-def is_missing(row: Any) -> bool:
-    """Return whether a row of label names is None or NaN, which lists none."""
-    return row is None or (isinstance(row, float) and row != row)
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or what pandas has for them; such a row lists none."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
 
 
 def _shape(y: Any) -> tuple[int, ...]:
