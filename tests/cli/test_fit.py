@@ -99,7 +99,7 @@ def test_printed_epochs_do_not_mix_with_json(command, folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["-m", "mlodn"], 2, "there is no method 'mlodn' (did you mean 'mlodm'?)"),
-        (["--gama", "1"], 2, "rank-svm has no parameter 'gama' (did you mean 'gamma'?)"),
+        (["--gama", "1"], 2, "rank-svm has no parameter 'gama' (did you mean --gamma?)"),
         (["--C"], 2, "--C has no value"),
         (["--scale", "x"], 2, "--scale is 'x'; expected one of 'minmax'"),
         (["--split", "x"], 2, "--split is 'x'; expected one of train, test, all for small"),

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from multimargin import __version__
@@ -234,6 +236,25 @@ class TestProcess:
 )
 def test_parameters_of_the_method_may_stand_before_the_data(typed: str, expected: str) -> None:
     assert with_parameters_last(typed.split()) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        (name, option.opts[0])
+        for name, command in typer.main.get_command(app).commands.items()
+        for option in command.params
+        if option.opts[0].startswith("--")
+    ],
+)
+def test_a_misspelt_option_is_told_its_name(command, name: str, option: str) -> None:
+    misspelt = (option[:-2] + option[:-3:-1], option.replace("-", "_").replace("__", "--"))
+    for wrong in set(misspelt) - {option}:
+        for value in ([], ["1"]):
+            answer = command(name, "digits", wrong, *value)
+            assert answer.code == 2
+            assert answer.err.count("\n") == 1
+            assert re.search(rf"(did you|options).*{option}\b", answer.err, re.IGNORECASE)
 
 
 @pytest.mark.parametrize(

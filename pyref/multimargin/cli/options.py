@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from multimargin.checks.names import nearest_name
 from multimargin.cli import USAGE
 from multimargin.methods import METHODS, find_method
 
@@ -84,6 +85,25 @@ class WrongUsage(Exception):
         return str(self)
 
 
+class UnknownOption(WrongUsage):
+    """An option that the method does not have, nor the command; `with_hint` names the nearest."""
+
+    def __init__(self, option: str, method: Any) -> None:
+        name = option.removeprefix("--").replace("-", "_")
+        self._option = option
+        self._head = f"{method.name} has no parameter {name!r}"
+        self._parameters = sorted(method.parameters, key=str.lower)
+        super().__init__(self.with_hint(()))
+
+    def with_hint(self, options: Collection[str]) -> str:
+        """Return the message, with the nearest parameter, or of these options of the command."""
+        names = {option.removeprefix("--"): option for option in options}
+        names |= {name.replace("_", "-"): f"--{name}" for name in self._parameters}
+        nearest = nearest_name(self._option.removeprefix("--").replace("_", "-"), names)
+        hint = "" if nearest is None else f" (did you mean {names[nearest]}?)"
+        return f"{self._head}{hint}; expected one of {', '.join(self._parameters)}"
+
+
 def by_subject(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for typer, whose parameters that are dataclasses become their fields."""
     hints = get_type_hints(command, include_extras=True)
@@ -145,10 +165,18 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
 
     `arguments` is what typer did not take.
     """
-    values = method_parameters(arguments)
     try:
         method = find_method(name)
-        return method, method.make(**values)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from error
+    # Before their values: a misspelt flag of the command has none.
+    for option in (word.partition("=")[0] for word in arguments if word.startswith("--")):
+        try:
+            method.parameter(option.removeprefix("--").replace("-", "_"))
+        except ValueError as error:
+            raise UnknownOption(option, method) from error
+    try:
+        return method, method.make(**method_parameters(arguments))
     except ValueError as error:
         raise WrongUsage(str(error)) from error
 

@@ -14,7 +14,7 @@ import typer
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
 from multimargin.cli.many_machines import with_address
-from multimargin.cli.options import METHOD_PARAMETERS
+from multimargin.cli.options import METHOD_PARAMETERS, UnknownOption
 
 # Arguments of functions that are options here, with dashes for underscores.
 _ARGUMENTS = ("labels", "tags_column", "separator", "drop", "text", "keep", "group")
@@ -76,17 +76,11 @@ def with_parameters_last(arguments: Sequence[str]) -> list[str]:
     be taken for the data.
     """
     arguments = list(arguments)
-    commands: Any = typer.main.get_command(app)
     place = next((k for k, word in enumerate(arguments) if not word.startswith("-")), None)
-    command = None if place is None else commands.commands.get(arguments[place])
+    command = None if place is None else _commands().get(arguments[place])
     if place is None or command is None or command.context_settings != METHOD_PARAMETERS:
         return arguments
-    options = {
-        name: option
-        for option in command.params
-        for name in (*option.opts, *option.secondary_opts)
-        if name.startswith("-")
-    } | {"--help": None, "-h": None}
+    options = _options_of(command) | {"--help": None, "-h": None}
     first, rest = arguments[: place + 1], arguments[place + 1 :]
     last: list[str] = []
     while rest:
@@ -101,6 +95,21 @@ def with_parameters_last(arguments: Sequence[str]) -> list[str]:
         value = [rest.pop(0)] if takes_value and rest and not rest[0].startswith("--") else []
         (first if known else last).extend([word, *value])
     return [*first, *last]
+
+
+def _commands() -> dict[str, Any]:
+    commands: Any = typer.main.get_command(app)
+    return dict(commands.commands)
+
+
+def _options_of(command: Any) -> dict[str, Any]:
+    """Return the options of a command by each of their names."""
+    return {
+        name: option
+        for option in command.params
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("-")
+    }
 
 
 def _method_in_help(arguments: Sequence[str]) -> str | None:
@@ -125,7 +134,9 @@ def _command_of(arguments: Sequence[str]) -> str:
 def _show_error(error: Exception, command: str) -> int:
     # The errors of typer, and of click for its older versions, have no common base of their own.
     wrong_usage = getattr(error, "exit_code", None) == USAGE
-    if hasattr(error, "format_message"):
+    if isinstance(error, UnknownOption):
+        message = error.with_hint(_options_of(_commands()[command.split()[-1]]))
+    elif hasattr(error, "format_message"):
         message = error.format_message()
     elif isinstance(error, KeyError) and error.args:
         message = str(error.args[0])
