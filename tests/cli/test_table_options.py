@@ -146,6 +146,11 @@ def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> Non
         (("fit", "old.csv", "--separator", ";"), 2, "--separator is given without --tags-column"),
         (("fit", "old.csv", "--tags-column", "tag"), 1, "--tags-column: there is no column 'tag'"),
         (("fit", "old.csv", "--tags-column", "tags"), 1, "--text about --drop package"),
+        (
+            ("fit", "old.csv", "--tags-column", "tags", "--text", "tags,about"),
+            1,
+            "--text: found the column 'tags', which is given as --tags-column too",
+        ),
         (("fit", "old.csv", "--tags-column", "tags", "--group", "no"), 1, "--group: there is no"),
         (("info", "digits", "--drop", "x"), 2, "--drop is for tables"),
         (("info", "no.csv", "--drop", "x"), 1, "there is no file or folder 'no.csv'"),
@@ -182,7 +187,7 @@ def test_a_model_of_a_table_says_what_it_takes(command, files: Path, tmp_path: P
         command("predict", model, short).err
     )
     short.write_text("about,letter,length\nx,y,long\n")
-    assert "the column 'length' has something else than numbers" in (
+    assert "the column 'length' has something else than numbers: 'long' in row 0" in (
         command("predict", model, short).err
     )
     other = tmp_path / "digits.model"

@@ -139,6 +139,67 @@ def test_messages(arguments: dict[str, Any], message: str | None) -> None:
         MultilabelData.from_frame(FRAME, **arguments)
 
 
+ONE, SEVERAL = ("tags_column", "group"), ("labels", "text", "drop")
+
+
+@pytest.mark.parametrize(("use", "other"), list(combinations((*ONE, *SEVERAL), 2)))
+@pytest.mark.parametrize("pattern", ["kind", "k*"])
+def test_a_column_is_one_thing_and_nothing_else_if_dropped(
+    use: str, other: str, pattern: str
+) -> None:
+    given = {"labels": "tag:*,z", "drop": "id,size,about"}
+    for argument in (use, other):
+        if argument in ONE:
+            given[argument] = "kind"
+        else:
+            given[argument] = f"{given.get(argument, pattern)},{pattern}"
+    if "tags_column" in given and "labels" not in (use, other):
+        del given["labels"]
+    columns = TableColumns(**given)
+    frame = FRAME.assign(kind=["a", "b", "b", "a"], left=1.0)
+    if {use, other} in ({"tags_column", "labels"}, {"tags_column", "drop"}):
+        with pytest.raises(ValueError, match=f"(labels|drop).* {use}"):
+            table_of(frame, columns)
+    elif "drop" in (use, other):
+        found = table_of(frame, columns)
+        assert found.feature_names == ("left",)
+        assert found.label_names == ("tag:x", "tag:y", "z")
+        assert (found.groups is not None) == (use == "group")
+    else:
+        with pytest.raises(ValueError, match=r"found the column 'kind', .* given as \w+ too"):
+            table_of(frame, columns)
+
+
+@pytest.mark.parametrize("use", ONE)
+def test_one_column_is_no_pattern(use: str) -> None:
+    with pytest.raises(ValueError, match=f"{use}: found 'kin\\*', expected the name of one"):
+        table_of(FRAME, TableColumns(**{"labels": None, "tags_column": "kind", use: "kin*"}))
+
+
+@pytest.mark.parametrize("form", [list, pd.Index, pd.Categorical])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({3: "unknown"}, "in 1 of 40 rows, first 'unknown' in row 3"),
+        ({3: None, 9: "n/k", 8: "?"}, "in 2 of 40 rows, first '\\?' in row 8"),
+        ({k: f"{k},5" for k in range(40)}, "in 40 of 40 rows, first '0,5' in row 0"),
+        ({}, None),
+        ({3: None}, None),
+        ({k: "word" for k in range(20)}, None),
+        ({k: f"{k}.0.1" for k in range(40)}, None),
+    ],
+)
+def test_words_among_numbers_are_told(words: Any, told: str | None, form: Any) -> None:
+    column = form([words.get(k, str(k)) for k in range(40)])
+    frame = pd.DataFrame({"c": column, "x": [0, 1] * 20, "y": [1, 0] * 20}, index=[7] * 40)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        MultilabelData.from_frame(frame, "x,y")
+    found = [str(warning.message) for warning in caught]
+    assert len(found) == (told is not None)
+    assert all(re.search(f"the column 'c' holds numbers but {told}", line) for line in found)
+
+
 @pytest.mark.parametrize(
     ("column", "message"),
     [

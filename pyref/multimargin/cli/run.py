@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -160,6 +161,7 @@ def _in_options(message: str) -> str:
     if not colon or argument not in _ARGUMENTS:
         return message
     rest = rest.replace(" tags_column", " --tags-column")
+    rest = re.sub(r"(?<=given as )(?=\w)", "--", rest)
     return f"--{argument.replace('_', '-')}: {rest}"
 
 

@@ -35,7 +35,8 @@ Drop = Annotated[
     typer.Option(
         "--drop",
         metavar="COLUMN,...",
-        help="Of a table: columns that are neither features nor labels, such as an id.",
+        help="Of a table: columns that are neither features nor labels, such as an id, though a "
+        "pattern of another option names them.",
     ),
 ]
 Text = Annotated[

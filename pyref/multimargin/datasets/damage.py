@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from multimargin.datasets.table_columns import chosen_columns, not_indicated
+from multimargin.datasets.table_columns import not_indicated, uses_of_columns
 
 
 def without_damage(frame: Any, columns: Any) -> tuple[Any, tuple[str, ...]]:
@@ -13,7 +13,7 @@ def without_damage(frame: Any, columns: Any) -> tuple[Any, tuple[str, ...]]:
     Rows whose labels cannot be read are left out, and infinite numbers become missing; a table
     without damage stays the same. The sentences have no full stop.
     """
-    labels = [] if columns.labels is None else chosen_columns(frame, columns.labels, "labels")
+    labels = uses_of_columns(frame, columns).get("labels", [])
     unreadable = np.zeros(len(frame), dtype=bool)
     damage = []
     for name in labels:

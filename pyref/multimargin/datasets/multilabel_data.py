@@ -212,7 +212,7 @@ class MultilabelData:
             What stands between the tags of that column. None is a comma, or with a warning what
             most cells have where none has a comma.
         drop, text : str or sequence of str, default=()
-            Columns to leave out, and columns of text; named as `labels` are.
+            Columns to leave out, even of the labels, and columns of text; named as `labels` are.
         name : str, default=""
             Name of the data set.
 

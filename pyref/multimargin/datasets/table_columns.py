@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,34 @@ _SHOWN = 8
 _SEPARATORS = (";", "|", "\t", ",", " ")
 # What `TfidfVectorizer` takes for one.
 _WORD = r"\b\w\w+\b"
+
+
+def uses_of_columns(frame: Any, columns: Any) -> dict[str, list[str]]:
+    """Return which columns of a table are what, by the fields of its `TableColumns`.
+
+    Labels and texts that are dropped are left out. No other column can be two things.
+    """
+    if columns.labels is not None and columns.tags_column is not None:
+        raise ValueError("labels and tags_column are both given; expected one of them")
+    dropped = chosen_columns(frame, columns.drop, "drop")
+    uses = {"text": chosen_columns(frame, columns.text, "text")}
+    if columns.tags_column is None:
+        uses["labels"] = chosen_columns(frame, columns.labels, "labels")
+    uses = {use: [column for column in of if column not in dropped] for use, of in uses.items()}
+    for use, wanted in (("tags_column", columns.tags_column), ("group", columns.group)):
+        uses[use] = [] if wanted is None else chosen_columns(frame, [wanted], use)
+        if wanted is not None and uses[use] != [wanted]:
+            raise ValueError(f"{use}: found {wanted!r}, expected the name of one column")
+    if uses["tags_column"] and uses["tags_column"][0] in dropped:
+        raise ValueError(f"drop: found {uses['tags_column'][0]!r}, which is given as tags_column")
+    for (use, of), (other, of_other) in combinations(uses.items(), 2):
+        both = [column for column in of if column in of_other]
+        if both:
+            raise ValueError(
+                f"{use}: found the column {both[0]!r}, which is given as {other} too; expected "
+                "one of them"
+            )
+    return {**uses, "drop": dropped}
 
 
 def chosen_columns(
@@ -71,8 +100,8 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
     """
     if len(names) < 2:
         raise ValueError(
-            f"labels: found one column, {names[0]!r}; expected at least two, or tags_column for a "
-            "column that lists the tags of each row"
+            f"labels: found {f'one column, {names[0]!r}' if names else 'no column'}; expected at "
+            "least two, or tags_column for a column that lists the tags of each row"
         )
     Y = np.zeros((len(frame), len(names)), dtype=np.int64)
     unknown = np.zeros(Y.shape, dtype=bool)
@@ -193,6 +222,7 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
                 f"or drop it (--drop {column})"
             )
         else:
+            _warn_of_words_among_numbers(values)
             n_names = values.dropna().astype(str).nunique()
             if n_names > _MANY_NAMES and 2 * n_names > len(values):
                 undecided[column] = n_names
@@ -200,6 +230,30 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
     if undecided:
         raise ValueError(_ask(features[list(undecided)], undecided, text))
     return kinds
+
+
+def _warn_of_words_among_numbers(values: Any) -> None:
+    """Warn of a column of names most of which are numbers, or were with a point for a comma."""
+    words = _no_numbers(values)
+    commas = values.astype(str).str.replace(",", ".", n=1)
+    n_filled = int(values.notna().sum())
+    if words.size and 2 * _no_numbers(commas.where(values.notna())).size < n_filled:
+        warnings.warn(
+            f"the column {values.name!r} holds numbers but in {words.size} of {len(values)} rows, "
+            f"first {values.iloc[words[0]]!r:.40} in row {words[0]}, and is taken for names, each a "
+            "feature of its own; if numbers are meant, correct such cells or leave them empty, or "
+            f"drop it (--drop {values.name})",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _no_numbers(values: Any) -> NDArray[np.intp]:
+    """Return the rows in which a column has something else than a number or nothing."""
+    import pandas
+
+    numbers = pandas.to_numeric(values, errors="coerce")
+    return np.flatnonzero(numbers.isna() & values.notna())
 
 
 def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
@@ -225,8 +279,10 @@ def typed(values: Any, kind: str) -> Any:
     try:
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
+        wrong = _no_numbers(values)
+        found = f"{values.iloc[wrong[0]]!r:.40} in row {wrong[0]}" if wrong.size else error
         raise ValueError(
-            f"the column {values.name!r} has something else than numbers: {error}"
+            f"the column {values.name!r} has something else than numbers: {found}"
         ) from error
     infinite = np.isinf(numbers)
     if infinite.any():

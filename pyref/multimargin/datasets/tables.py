@@ -18,12 +18,12 @@ from multimargin.datasets._reading import reading
 from multimargin.datasets.damage import without_damage
 from multimargin.datasets.table_columns import (
     as_text,
-    chosen_columns,
     feature_kinds,
     indicator_of_columns,
     indicator_of_tags,
     listed,
     typed,
+    uses_of_columns,
 )
 from multimargin.datasets.table_encoder import make_encoder
 
@@ -252,27 +252,19 @@ def table_of(
     known_labels: Collection[str] | None = None,
 ) -> Table:
     """Sort the columns of a data frame into features and labels."""
-    dropped = set(chosen_columns(frame, columns.drop, "drop"))
-    groups = None
-    if columns.group is not None:
-        groups = _groups_of(frame, columns.group)
-        dropped.add(columns.group)
+    uses = uses_of_columns(frame, columns)
+    groups = None if columns.group is None else _groups_of(frame, columns.group)
+    separator = None
     if columns.tags_column is not None:
-        chosen_columns(frame, [columns.tags_column], "tags_column")
         names, Y, separator = indicator_of_tags(
             frame[columns.tags_column], columns.separator, known_labels
         )
-        taken = {columns.tags_column}
-        if columns.labels is not None:
-            raise ValueError("labels and tags_column are both given; expected one of them")
     else:
-        separator = None
-        names = chosen_columns(frame, columns.labels, "labels")
+        names = uses["labels"]
         Y = indicator_of_columns(frame, names)
-        taken = set(names)
     if kinds is None:
-        text = chosen_columns(frame, columns.text, "text")
-        features = frame[[c for c in frame.columns if c not in dropped | taken]]
+        text = uses.pop("text")
+        features = frame.drop(columns=[column for used in uses.values() for column in used])
         if features.shape[1] == 0:
             raise ValueError("no column is left for the features; expected at least one")
         kinds = feature_kinds(features, text)
@@ -282,7 +274,6 @@ def table_of(
 
 def _groups_of(frame: Any, column: str) -> NDArray[Any]:
     """Return a number for each row, the same for equal values of a column."""
-    chosen_columns(frame, [column], "group")
     codes: NDArray[Any] = frame[column].factorize()[0]
     if (codes < 0).any():
         raise ValueError(
