@@ -197,7 +197,7 @@ def test_words_among_numbers_are_told(words: Any, told: str | None, form: Any) -
         MultilabelData.from_frame(frame, "x,y")
     found = [str(warning.message) for warning in caught]
     assert len(found) == (told is not None)
-    assert all(re.search(f"the column 'c' holds numbers but {told}", line) for line in found)
+    assert all(re.search(f"'c' has something else than a number {told}", line) for line in found)
 
 
 @pytest.mark.parametrize(

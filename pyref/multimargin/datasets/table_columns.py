@@ -239,10 +239,10 @@ def _warn_of_words_among_numbers(values: Any) -> None:
     n_filled = int(values.notna().sum())
     if words.size and 2 * _no_numbers(commas.where(values.notna())).size < n_filled:
         warnings.warn(
-            f"the column {values.name!r} holds numbers but in {words.size} of {len(values)} rows, "
-            f"first {values.iloc[words[0]]!r:.40} in row {words[0]}, and is taken for names, each a "
-            "feature of its own; if numbers are meant, correct such cells or leave them empty, or "
-            f"drop it (--drop {values.name})",
+            f"the column {values.name!r} has something else than a number in {words.size} of "
+            f"{len(values)} rows, first {values.iloc[words[0]]!r:.40} in row {words[0]}, and is "
+            "taken for names, each a feature of its own; if numbers are meant, correct such cells "
+            f"or leave them empty, or drop the column (--drop {values.name})",
             UserWarning,
             stacklevel=2,
         )
