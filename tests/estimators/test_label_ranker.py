@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 
 from multimargin import MLODM, CalibratedClassifier, LabelRankerCV, RankLSVM, RankSVM
 from multimargin.datasets import load_debian_tags
+from multimargin.estimators.label_ranker import judging
 from multimargin.estimators.label_ranker import search as searching
 from multimargin.measures import get_scorer, micro_f1, ranking_average_precision
 from multimargin.thresholds import F1Threshold, PooledCalibration
@@ -240,6 +241,34 @@ def test_an_interruption_keeps_the_best_so_far(monkeypatch, after):
         assert model.status_ == "interrupted"
         assert len(model.cv_results_["params"]) == after
         assert model.predict_proba(X).shape == y.shape
+
+
+def test_an_interruption_is_answered_by_the_calibration_of_the_best_setting(monkeypatch):
+    X, y = problem(11)
+    attempt = searching.Search._try
+
+    def stopped(after):
+        def interrupted(self, setting, models):
+            if len(self.tried) == after:
+                raise KeyboardInterrupt
+            return attempt(self, setting, models)
+
+        model = LabelRankerCV(random_state=0)
+        monkeypatch.setattr(searching.Search, "_try", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        return model
+
+    def nobody_waits_for_it(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(judging, "calibrate", nobody_waits_for_it)
+    late = stopped(6)
+    assert 0 < late.best_index_ < 5, "the best is to be neither the first nor the last"
+    assert late.best_score_ == late.cv_results_["mean_test_score"].max()
+    early = stopped(late.best_index_ + 1)
+    np.testing.assert_array_equal(late.predict_proba(X), early.predict_proba(X))
+    np.testing.assert_array_equal(late.predict(X), early.predict(X))
 
 
 @pytest.mark.parametrize("line", [2, 3, 4])

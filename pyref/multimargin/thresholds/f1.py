@@ -93,7 +93,8 @@ def _best_cut(
     total = float(shares[present].sum())
     relevant_weight = np.bincount(groups, weights * relevant, minlength=shares.size)
     # F1 changes by one group at a time as the cut falls past the pairs, the highest first.
-    order = np.lexsort((-scores, groups))
+    descending = np.argsort(-scores, kind="stable")
+    order = descending[np.argsort(groups[descending], kind="stable")]
     group = groups[order]
     first = np.r_[True, group[1:] != group[:-1]]
     start = np.maximum.accumulate(np.where(first, np.arange(group.size), 0))
@@ -105,7 +106,6 @@ def _best_cut(
     change = np.empty_like(after)
     change[order] = (after - before) * shares[group] / total
 
-    descending = np.argsort(-scores, kind="stable")
     s = scores[descending].astype(np.float64)
     base = float((nothing * shares)[present].sum()) / total
     # Entry j: the j highest pairs are predicted.

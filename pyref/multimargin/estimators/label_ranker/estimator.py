@@ -43,7 +43,7 @@ from multimargin.estimators.shared.problem import Matrix
 from multimargin.estimators.shared.time_limit import check_max_time
 from multimargin.kernels import KERNELS, KernelFunction, make_kernel
 from multimargin.measures import SCORERS, get_scorer
-from multimargin.thresholds import Threshold
+from multimargin.thresholds import PooledCalibration, Threshold
 from multimargin.thresholds.calibration import make_odds_threshold, thresholds_of
 from multimargin.thresholds.held_out import HeldOut
 from multimargin.tuning.folds import folds_of
@@ -219,7 +219,8 @@ class LabelRankerCV(LabelScoringClassifier):
         Raises
         ------
         KeyboardInterrupt
-            If interrupted. With a setting tried, the best so far is kept, as the model of one fold.
+            If interrupted. With a setting tried, the best so far is kept, as the model of one fold,
+            with the rough calibration by which settings are compared.
 
         Warns
         -----
@@ -264,17 +265,24 @@ class LabelRankerCV(LabelScoringClassifier):
             n_jobs=job_count(self.n_jobs, len(folds)),
             verbose=check_verbosity(self.verbose),
         )
+        calibrated = False
         try:
             search.run(grid)
-            self._keep_choice(search, judge, targets)
             assert search.best is not None
+            calibration, threshold, values = judge.final(search.scores)
+            self._keep_choice(search, targets, calibration, threshold, float(np.nanmean(values)))
+            calibrated = True
             left = None if limit is None else max(began + limit - time.monotonic(), 1e-3)
             model = search.best.setting.make(tol=self.tol, random_state=seed, max_time=left)
             model.fit(rows, labels, sample_weight=weights)
             self._keep_model(model)
         except KeyboardInterrupt:
             if search.best is not None:
-                self._keep_choice(search, judge, targets)
+                if not calibrated:
+                    # Nobody waits for the better calibration.
+                    calibration, threshold = judge.rough(search.scores, search.calibration)
+                    score = search.best.mean
+                    self._keep_choice(search, targets, calibration, threshold, score)
                 self._keep_model(search.model)
                 self.status_ = "interrupted"
             raise
@@ -380,7 +388,14 @@ class LabelRankerCV(LabelScoringClassifier):
             Cs_of(self.Cs, _LOWEST_C, _HIGHEST_C),
         )
 
-    def _keep_choice(self, search: Search, judge: Judge, targets: Targets) -> None:
+    def _keep_choice(
+        self,
+        search: Search,
+        targets: Targets,
+        calibration: PooledCalibration | None,
+        threshold: Threshold | None,
+        score: float,
+    ) -> None:
         best, tried = search.best, search.tried
         assert best is not None
         self._store_targets(targets)
@@ -399,8 +414,7 @@ class LabelRankerCV(LabelScoringClassifier):
         results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
         results["seconds"] = np.array([one.seconds for one in tried])
         self.cv_results_ = results
-        calibration, threshold, values = judge.final(search.scores)
-        self.best_score_ = float(np.nanmean(values))
+        self.best_score_ = score
         for name, value in (("calibration_", calibration), ("threshold_", threshold)):
             if value is not None:
                 setattr(self, name, value)

@@ -52,7 +52,8 @@ class Judge:
         self._measured = [
             np.flatnonzero(counted & (held_out.folds == fold)) for fold in np.unique(held_out.folds)
         ]
-        self._last: PooledCalibration | None = None
+        # The rough calibration of the scores that were judged last
+        self.last: PooledCalibration | None = None
 
     def __call__(self, scores: Matrix) -> Matrix:
         """Return the value of each fold, by one calibration of all held-out rows."""
@@ -60,11 +61,18 @@ class Judge:
         if self._calibration:
             # A rough one tells settings apart.
             features = features_of(scores)
-            self._last = PooledCalibration(n_best=_N_BEST)._fit(
-                features, self._indicator, self.held_out.sample_weight, self._last, _TOLERANCE
+            self.last = PooledCalibration(n_best=_N_BEST)._fit(
+                features, self._indicator, self.held_out.sample_weight, self.last, _TOLERANCE
             )
-            odds = self._last._odds(features)
+            odds = self.last._odds(features)
         return self._values(self._measured_labels(odds))
+
+    def rough(
+        self, scores: Matrix, calibration: PooledCalibration | None
+    ) -> tuple[PooledCalibration | None, Threshold | None]:
+        """Return calibration and threshold at once, by the calibration of the search."""
+        odds = scores if calibration is None else calibration._odds(features_of(scores))
+        return calibration, self._threshold_of_labels(self._measured_labels(odds))
 
     def final(self, scores: Matrix) -> tuple[PooledCalibration | None, Threshold | None, Matrix]:
         """Return calibration, threshold and values of each fold, no row calibrated by itself."""
@@ -73,11 +81,13 @@ class Judge:
             calibrated = calibrate(replace(self.held_out, scores=scores))
             odds, calibration = calibrated.odds, calibrated.calibration
         odds = self._measured_labels(odds)
-        threshold = None if self._make_threshold is None else self._threshold(odds)
-        return calibration, threshold, self._values(odds)
+        return calibration, self._threshold_of_labels(odds), self._values(odds)
 
     def _measured_labels(self, odds: Matrix) -> Matrix:
         return odds[:, : self._labels.shape[1]]
+
+    def _threshold_of_labels(self, odds: Matrix) -> Threshold | None:
+        return None if self._make_threshold is None else self._threshold(odds)
 
     def _threshold(self, odds: Matrix) -> Threshold:
         assert self._make_threshold is not None

@@ -16,6 +16,7 @@ from multimargin.durations import duration
 from multimargin.estimators.label_ranker.judging import Judge
 from multimargin.estimators.label_ranker.settings import Grid, Setting
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
+from multimargin.thresholds import PooledCalibration
 
 Matrix = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -61,6 +62,7 @@ class Search:
         self.tried: list[Tried] = []
         self.best: Tried | None = None
         self.scores = np.empty(0)
+        self.calibration: PooledCalibration | None = None
         self.model: PairwiseClassifier | None = None
         self.out_of_time = False
 
@@ -117,7 +119,8 @@ class Search:
         self.tried.append(tried)
         if self.best is None or tried.mean > self.best.mean:
             # The next C is fitted by the same models.
-            self.best, self.scores, self.model = tried, scores, copy(models[0])
+            self.scores, self.calibration, self.model = scores, self._judge.last, copy(models[0])
+            self.best = tried
         if self._verbose:
             self._print(tried)
         return tried
