@@ -280,9 +280,9 @@ class LabelRankerCV(LabelScoringClassifier):
             if search.best is not None:
                 if not calibrated:
                     # Nobody waits for the better calibration.
-                    calibration, threshold = judge.rough(search.scores, search.calibration)
+                    threshold = judge.threshold(search.scores, search.calibration)
                     score = search.best.mean
-                    self._keep_choice(search, targets, calibration, threshold, score)
+                    self._keep_choice(search, targets, search.calibration, threshold, score)
                 self._keep_model(search.model)
                 self.status_ = "interrupted"
             raise

@@ -67,12 +67,10 @@ class Judge:
             odds = self.last._odds(features)
         return self._values(self._measured_labels(odds))
 
-    def rough(
-        self, scores: Matrix, calibration: PooledCalibration | None
-    ) -> tuple[PooledCalibration | None, Threshold | None]:
-        """Return calibration and threshold at once, by the calibration of the search."""
+    def threshold(self, scores: Matrix, calibration: PooledCalibration | None) -> Threshold | None:
+        """Return the threshold by a calibration that is there."""
         odds = scores if calibration is None else calibration._odds(features_of(scores))
-        return calibration, self._threshold_of_labels(self._measured_labels(odds))
+        return self._threshold_of_labels(self._measured_labels(odds))
 
     def final(self, scores: Matrix) -> tuple[PooledCalibration | None, Threshold | None, Matrix]:
         """Return calibration, threshold and values of each fold, no row calibrated by itself."""
