@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from multimargin.cli.app import app
 from multimargin.cli.run import with_parameters_last
 from multimargin.datasets import load_digit_attributes
 from multimargin.model_files import load_model
+from tests.support.cases import case
 
 COMMANDS = {command.name: command for command in app.registered_commands}
 
@@ -238,23 +240,19 @@ def test_parameters_of_the_method_may_stand_before_the_data(typed: str, expected
     assert with_parameters_last(typed.split()) == expected.split()
 
 
-@pytest.mark.parametrize(
-    ("name", "option"),
-    [
-        (name, option.opts[0])
-        for name, command in typer.main.get_command(app).commands.items()
-        for option in command.params
-        if option.opts[0].startswith("--")
-    ],
-)
-def test_a_misspelt_option_is_told_its_name(command, name: str, option: str) -> None:
-    misspelt = (option[:-2] + option[:-3:-1], option.replace("-", "_").replace("__", "--"))
-    for wrong in set(misspelt) - {option}:
-        for value in ([], ["1"]):
-            answer = command(name, "digits", wrong, *value)
-            assert answer.code == 2
-            assert answer.err.count("\n") == 1
-            assert re.search(rf"(did you|options).*{option}\b", answer.err, re.IGNORECASE)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_misspelt_option_is_told_its_name(command, name: str) -> None:
+    parameters = typer.main.get_command(app).commands[name].params
+    options = [option.opts[0] for option in parameters if option.opts[0].startswith("--")]
+    assert options
+    for option in options:
+        misspelt = (option[:-2] + option[:-3:-1], option.replace("-", "_").replace("__", "--"))
+        for wrong, value in product({*misspelt} - {option}, ([], ["1"])):
+            with case(wrong, *value):
+                answer = command(name, "digits", wrong, *value)
+                assert answer.code == 2
+                assert answer.err.count("\n") == 1
+                assert re.search(rf"(did you|options).*{option}\b", answer.err, re.IGNORECASE)
 
 
 @pytest.mark.parametrize(

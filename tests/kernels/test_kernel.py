@@ -1,5 +1,7 @@
 """Kernel matrices and products against scikit-learn."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,6 +17,7 @@ from multimargin.kernels import (
     mean_distance,
     rust_features,
 )
+from tests.support.cases import case
 from tests.support.subsets import first_fast
 
 KERNELS = [
@@ -52,20 +55,20 @@ def expected_matrix(kernel, X, Y=None):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_matrix_is_that_of_scikit_learn(shape, kernel):
-    n, m, d = shape
-    X, Y = features(n, d, 0), features(m, d, 1)
-    for other in (None, Y):
-        expected = expected_matrix(kernel, X, other)
-        sparse_other = None if other is None else sparse.csr_array(other)
-        for found in (kernel.matrix(X, other), kernel.matrix(sparse.csr_array(X), sparse_other)):
-            assert found.shape == expected.shape
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
-    own = kernel.matrix(X)
-    np.testing.assert_array_equal(own, own.T)
-    if kernel.name == "rbf":
-        np.testing.assert_array_equal(np.diagonal(own), 1.0)
+def test_matrix_is_that_of_scikit_learn(kernel):
+    for n, m, d in SHAPES:
+        with case(n, m, d):
+            X, Y = features(n, d, 0), features(m, d, 1)
+            for other in (None, Y):
+                expected = expected_matrix(kernel, X, other)
+                rows = None if other is None else sparse.csr_array(other)
+                for found in (kernel.matrix(X, other), kernel.matrix(sparse.csr_array(X), rows)):
+                    assert found.shape == expected.shape
+                    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+            own = kernel.matrix(X)
+            np.testing.assert_array_equal(own, own.T)
+            if kernel.name == "rbf":
+                np.testing.assert_array_equal(np.diagonal(own), 1.0)
 
 
 def test_rows_that_are_almost_equal_far_from_the_origin():
@@ -77,11 +80,9 @@ def test_rows_that_are_almost_equal_far_from_the_origin():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_product_is_the_matrix_times_the_factor(shape, kernel):
-    n, m, d = shape
-    X, Y = features(n, d, 3), features(m, d, 4)
-    for q in (1, 5):
+def test_product_is_the_matrix_times_the_factor(kernel):
+    for (n, m, d), q in product(SHAPES, (1, 5)):
+        X, Y = features(n, d, 3), features(m, d, 4)
         factor = np.random.default_rng(5).normal(size=(m, q))
         K = expected_matrix(kernel, X, Y)
         scale = np.abs(K) @ np.abs(factor)
@@ -90,7 +91,8 @@ def test_product_is_the_matrix_times_the_factor(shape, kernel):
             dense = kernel.product(X, Y, right)
             rows = kernel.product(sparse.csr_array(X), sparse.csr_array(Y), right)
             for found in (dense, rows):
-                assert (np.abs(found - K @ factor) <= 1e-11 * scale + 1e-13).all()
+                with case(n, m, d, q, order):
+                    assert (np.abs(found - K @ factor) <= 1e-11 * scale + 1e-13).all()
 
 
 @pytest.mark.parametrize("kernel", [KERNELS[0], KERNELS[1], KERNELS[4], KERNELS[9]], ids=str)
@@ -234,14 +236,15 @@ def test_binding_refuses_what_does_not_fit():
         _rust.kernel_matrix(X, None, **(common | {"name": "cubic"}))
 
 
-@pytest.mark.parametrize("n", [1, 5, 64, 65, 127, 129, 200, 333])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_matrix_of_one_side_is_symmetric_and_complete(n, threads):
-    X = np.random.default_rng(n).normal(size=(n, 7))
-    for features in (X, sparse.csr_array(X * (X > 0))):
-        K = kernel_matrix(features, kernel="rbf", gamma=0.1, n_jobs=threads)
-        np.testing.assert_array_equal(K, K.T)
-        np.testing.assert_allclose(K, rbf_kernel(features, gamma=0.1), rtol=1e-12)
+def test_matrix_of_one_side_is_symmetric_and_complete(threads):
+    for n in (1, 5, 64, 65, 127, 129, 200, 333):
+        X = np.random.default_rng(n).normal(size=(n, 7))
+        for rows in (X, sparse.csr_array(X * (X > 0))):
+            with case(n, type(rows)):
+                K = kernel_matrix(rows, kernel="rbf", gamma=0.1, n_jobs=threads)
+                np.testing.assert_array_equal(K, K.T)
+                np.testing.assert_allclose(K, rbf_kernel(rows, gamma=0.1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
