@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 
 from multimargin import RankSVM
 from multimargin.datasets import load
-from multimargin.measures import all_measures
-from multimargin.tuning import PathCV
+from multimargin.measures import all_measures, get_scorer
+from multimargin.tuning import WarmStartGridSearchCV
 
 data = load("scene")
 X, X_test, Y, Y_test = train_test_split(data.X, data.Y, test_size=0.5, random_state=0)
@@ -28,12 +28,15 @@ names = np.array(data.label_names)
 print(f"{len(X)} photographs to learn from, {Y.sum(axis=1).mean():.2f} labels each")
 
 # %%
-# Features between 0 and 1; C from a path with warm starts, by the ranking loss over three folds.
-path = PathCV(
-    RankSVM(gamma=0.1, random_state=0), Cs=[1.0, 3.0, 10.0, 30.0], scoring="neg_ranking_loss", cv=3
+# Features between 0 and 1; C from a search with warm starts, by the ranking loss over three folds.
+search = WarmStartGridSearchCV(
+    RankSVM(gamma=0.1, random_state=0),
+    {"C": [1.0, 3.0, 10.0, 30.0]},
+    scoring=get_scorer("neg_ranking_loss"),
+    cv=3,
 )
-ranked = make_pipeline(MinMaxScaler(), path).fit(X, Y)
-print(f"chosen: C = {path.C_:g}")
+ranked = make_pipeline(MinMaxScaler(), search).fit(X, Y)
+print(f"chosen: C = {search.best_params_['C']:g}")
 one_by_one = make_pipeline(MinMaxScaler(), OneVsRestClassifier(SVC(C=10.0, gamma=0.1))).fit(X, Y)
 
 print(f"{'':14s}{'ranking loss':>14s}{'one-error':>11s}{'micro F1':>10s}")

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import multimargin
 from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier
-from multimargin.tuning import PathCV
+from multimargin.tuning import WarmStartGridSearchCV
 from tests.support.subsets import fast_only
 
 # Such numbers are made by no sum of others.
@@ -21,7 +21,7 @@ FEW, MANY = 100, 1000
 WRAPPED = {
     "ThresholdedClassifier": ThresholdedClassifier(RankSVM(kernel="linear", random_state=0), cv=2),
     "CalibratedClassifier": CalibratedClassifier(RankSVM(kernel="linear", random_state=0), cv=2),
-    "PathCV": PathCV(RankSVM(kernel="linear", random_state=0), [0.1, 1.0], cv=2),
+    "search": WarmStartGridSearchCV(RankSVM(kernel="linear"), {"C": [0.1, 1.0]}, cv=2),
     "features": RankSVM(kernel="linear", threshold="features", random_state=0),
     "pipeline": make_pipeline(MinMaxScaler(), RankSVM(kernel="linear", random_state=0)),
 }
@@ -56,7 +56,7 @@ ESTIMATORS = [name for name in multimargin.__all__ if hasattr(getattr(multimargi
 
 
 # Of those that share their code one is enough.
-FAST = ["RankSVM", "RankHLapSVM", "SSMLRL", "LLSF", "PathCV", "pipeline", "features"]
+FAST = ["RankSVM", "RankHLapSVM", "SSMLRL", "LLSF", "search", "pipeline", "features"]
 
 
 @pytest.mark.parametrize("name", fast_only(sorted({*ESTIMATORS, *WRAPPED}), FAST))

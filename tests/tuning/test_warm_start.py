@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 from multimargin import LLSF, RankSVM
 from multimargin.kernels import kernel_matrix
 from multimargin.measures import get_scorer
-from multimargin.tuning import WarmStartGridSearchCV
+from multimargin.tuning import MultilabelStratifiedKFold, WarmStartGridSearchCV
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import first_fast
@@ -161,6 +161,24 @@ def test_names_of_the_columns_are_those_of_the_best():
     frame = pd.DataFrame(X, columns=list("abcd"))
     search = WarmStartGridSearchCV(RankSVM(), {"C": [1.0, 4.0]}, cv=2).fit(frame, Y)
     assert search.feature_names_in_.tolist() == list("abcd")
+
+
+def test_weights_reach_every_fit():
+    X, Y = problem()
+    weights = np.random.default_rng(0).integers(0, 3, size=len(Y)).astype(float)
+    model = RankSVM(kernel="linear", tol=1e-8, max_iter=100_000, random_state=0)
+    folds = list(MultilabelStratifiedKFold(3).split(X, Y))
+    scorer = get_scorer("neg_ranking_loss")
+    search = WarmStartGridSearchCV(model, {"C": [0.1, 1.0]}, scoring=scorer, cv=folds)
+    search.fit(X, Y, sample_weight=weights)
+    for fold, (train, test) in enumerate(folds):
+        for place, C in enumerate([0.1, 1.0]):
+            alone = clone(model).set_params(C=C)
+            alone.fit(X[train], Y[train], sample_weight=weights[train])
+            found = search.cv_results_[f"split{fold}_test_score"][place]
+            assert found == pytest.approx(scorer(alone, X[test], Y[test]), abs=1e-12)
+    whole = clone(model).set_params(**search.best_params_).fit(X, Y, sample_weight=weights)
+    assert search.best_estimator_.objective_ == pytest.approx(whole.objective_, rel=1e-7)
 
 
 def test_verbose(capsys):

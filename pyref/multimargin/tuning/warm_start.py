@@ -132,7 +132,7 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
         """
         warm_start = self._check_search()
         X, y = indexable(X, y)
-        self.scorer_ = check_scoring(self.estimator, scoring=self._own_scoring())
+        self.scorer_ = check_scoring(self.estimator, scoring=self.scoring)
         self.multimetric_ = False
         candidates = list(ParameterGrid(self.param_grid))
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
@@ -168,10 +168,6 @@ class WarmStartGridSearchCV(GridSearchCV):  # type: ignore[misc]
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
         return self
-
-    def _own_scoring(self) -> Any:
-        """Return what scikit-learn is to score by."""
-        return self.scoring
 
     def _check_search(self) -> str:
         """Return the name of the parameter that switches warm starts on."""
