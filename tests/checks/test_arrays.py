@@ -162,5 +162,5 @@ def test_a_kernel_function_may_return_integers_and_float32():
 
 
 def test_missing_values_get_the_advice_that_helps():
-    with pytest.raises(ValueError, match=r"X is not .*contains NaN\. Fill in .* say\.$"):
+    with pytest.raises(ValueError, match=r"X is not .*contains NaN\. Fill in .* example\.$"):
         RankSVM().fit([[0.0, np.nan], [1.0, 2.0]], [[0, 1], [1, 0]])

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from multimargin import MLRL, SSMLRL, LabelRankerCV, RankSVM, UnknownLabelsWarning
+from multimargin import (
+    MLRL,
+    SSMLRL,
+    CalibratedClassifier,
+    LabelRankerCV,
+    RankSVM,
+    ThresholdedClassifier,
+    UnknownLabelsWarning,
+)
 from multimargin.checks.targets import check_targets
 from tests.support.cases import case
 from tests.support.problems import unrelated_problem
@@ -46,8 +54,15 @@ def test_lists_that_name_too_little_are_refused() -> None:
         check_targets([{"a"}, {1, 2}])
 
 
+def string_dtype(rows: list[Any]) -> Any:
+    if not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("numpy 1 has no such type")
+    return np.array(rows, dtype=np.dtypes.StringDType(na_object=rows[2]))
+
+
 FORMS = {
     "list": list,
+    "StringDType": string_dtype,
     "tuple": tuple,
     "objects": lambda rows: np.array(rows, dtype=object),
     "one column": lambda rows: np.array(rows, dtype=object)[:, None],
@@ -72,7 +87,7 @@ def test_a_missing_class_or_label_is_named_with_its_row(form: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector")
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "string"])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("string", "StringDType")])
 def test_classes_of_several_types_are_refused(form: str) -> None:
     # NumPy would make a text of the other in a list.
     # A list among texts is refused for its length.
@@ -80,6 +95,11 @@ def test_classes_of_several_types_are_refused(form: str) -> None:
     for other in (7, True, 1.5, b"x", (1,)):
         with case(other), pytest.raises((TypeError, ValueError), match=expected):
             check_targets(FORMS[form](["b", "a", other, "a"]))
+
+
+def test_texts_of_numpy_2_are_classes() -> None:
+    texts = string_dtype(["b", "a", None, "a"])[[0, 1, 3]]
+    assert check_targets(texts).indicator.tolist() == [[0, 1], [1, 0], [1, 0]]
 
 
 @pytest.mark.parametrize("Y", [["a", "b", "a"], [2, 0, 1], [[0, 1], [1, 0]], [(1, 0), (0, 1)]])
@@ -118,11 +138,21 @@ def test_nan_in_y_is_warned_of_unless_that_is_ignored(method: Any) -> None:
         method.fit(X, Y)
 
 
-def test_a_search_warns_of_nan_in_y_once() -> None:
+@pytest.mark.parametrize(
+    "of_folds",
+    [
+        LabelRankerCV(Cs=[1.0, 10.0], cv=3),
+        ThresholdedClassifier(RankSVM(), cv=3),
+        CalibratedClassifier(RankSVM(), cv=3),
+    ],
+)
+def test_what_fits_folds_warns_of_nan_in_y_once(of_folds: Any) -> None:
     X, Y = unrelated_problem(0, 30, 3, 3)
     Y = Y.astype(float)
     Y[2, 1] = Y[4, 0] = np.nan
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        LabelRankerCV(Cs=[1.0, 10.0], cv=3).fit(X, Y)
-    assert sum(warning.category is UnknownLabelsWarning for warning in caught) == 1
+        of_folds.fit(X, Y)
+    found = [str(one.message) for one in caught if one.category is UnknownLabelsWarning]
+    assert len(found) == 1
+    assert "in 2 of 90 places" in found[0]

@@ -26,24 +26,25 @@ from multimargin.scaling import SCALINGS
 
 
 def test_parameters() -> None:
-    arguments = ["--C", "8", "--max-iter=5", "--coef0", "-1", "--kernel", "rbf", "--x="]
-    assert method_parameters(arguments) == {
+    arguments = ["--C", "8", "--max-iter=5", "--coef0", "-1", "--kernel", "rbf", "--gamma="]
+    assert method_parameters(METHODS["rank-svm"], arguments) == {
         "C": "8",
         "max_iter": "5",
         "coef0": "-1",
         "kernel": "rbf",
-        "x": "",
+        "gamma": "",
     }
-    assert method_parameters([]) == {}
+    assert method_parameters(METHODS["rank-svm"], []) == {}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["8"], "found '8', expected parameters of the method such as --C 8"),
-        (["-C", "8"], "found '-C'"),
+        (["-C", "8"], "found '-C', expected --C"),
+        (["-C8"], "rank-svm has no parameter 'C8'"),
         (["--C"], "--C has no value; expected for example --C 1"),
-        (["--C", "--mu", "1"], "--C has no value"),
+        (["--C", "--tol", "1"], "--C has no value"),
         (["--C", "1", "--C", "2"], "--C is given twice"),
         (["--"], "found '--'"),
         (["--=3"], "found '--=3'"),
@@ -51,7 +52,7 @@ def test_parameters() -> None:
 )
 def test_wrong_parameters(arguments: list[str], message: str) -> None:
     with pytest.raises(WrongUsage, match=message):
-        method_parameters(arguments)
+        method_parameters(METHODS["rank-svm"], arguments)
 
 
 def test_help_names_every_method_and_scaling() -> None:

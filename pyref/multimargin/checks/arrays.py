@@ -31,7 +31,7 @@ def naming(name: str, expected: str) -> Iterator[None]:
         found, newline, _ = str(error).partition("\n")
         if newline and "contains NaN" in found:
             # What follows advises another estimator.
-            found += " Fill in missing values first, by a sklearn.impute.SimpleImputer say."
+            found += " Fill in missing values first, with sklearn.impute.SimpleImputer for example."
         else:
             found = str(error)
         raise kind(f"{name} is not {expected}: {found}") from error

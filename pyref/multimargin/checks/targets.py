@@ -68,6 +68,9 @@ def check_targets(y: Any, *, unknown: bool = False) -> Targets:
             f"y has shape {shape}; expected a label indicator of shape (n, q) or classes of shape "
             "(n,)."
         )
+    if getattr(getattr(y, "dtype", None), "kind", None) == "T":
+        # scikit-learn does not know NumPy's StringDType.
+        y = y.astype(object)
     given, y = y, column_or_1d(y)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")

@@ -132,7 +132,7 @@ def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) ->
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
-    hint_at_linear(estimator, method_parameters(wanted.arguments), data)
+    hint_at_linear(estimator, method_parameters(method, wanted.arguments), data)
     pipeline = make_pipeline(estimator, wanted.scale, data)
     groups = groups_of(data, rows)
     # Folds of its own, if the method has some, keep groups together.

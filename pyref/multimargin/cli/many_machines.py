@@ -135,7 +135,7 @@ def linear_parameters(
             f"--scale is {scale!r}; expected none with --dask: scale the rows before they are "
             "dealt to parts"
         )
-    kernel = method_parameters(arguments).get("kernel")
+    kernel = method_parameters(METHODS[method], arguments).get("kernel")
     if method == "llsf":
         # It has no kernel; one that is given is refused as for every fit.
         return list(arguments)

@@ -88,20 +88,17 @@ class WrongUsage(Exception):
 class UnknownOption(WrongUsage):
     """An option that the method does not have, nor the command; `with_hint` names the nearest."""
 
-    def __init__(self, option: str, method: Any) -> None:
-        name = option.removeprefix("--").replace("-", "_")
-        self._option = option
-        self._head = f"{method.name} has no parameter {name!r}"
-        self._parameters = sorted(method.parameters, key=str.lower)
+    def __init__(self, name: str, method: Any) -> None:
+        self._name, self._method = name, method
         super().__init__(self.with_hint(()))
 
     def with_hint(self, options: Collection[str]) -> str:
         """Return the message, with the nearest parameter, or of these options of the command."""
-        names = {option.removeprefix("--"): option for option in options}
-        names |= {name.replace("_", "-"): f"--{name}" for name in self._parameters}
-        nearest = nearest_name(self._option.removeprefix("--").replace("_", "-"), names)
+        names = {option.lstrip("-"): option for option in options}
+        names |= {name.replace("_", "-"): f"--{name}" for name in self._method.parameters}
+        nearest = nearest_name(self._name.replace("_", "-"), names)
         hint = "" if nearest is None else f" (did you mean {names[nearest]}?)"
-        return f"{self._head}{hint}; expected one of {', '.join(self._parameters)}"
+        return str(self._method.has_no(self._name, hint)).removesuffix(".")
 
 
 def by_subject(command: Callable[..., None]) -> Callable[..., None]:
@@ -135,7 +132,7 @@ def by_subject(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
+def method_parameters(method: Any, arguments: Sequence[str]) -> dict[str, str]:
     """Read ``--name value`` and ``--name=value``, what typer has left of a command line.
 
     Dashes in names become underscores.
@@ -144,16 +141,23 @@ def method_parameters(arguments: Sequence[str]) -> dict[str, str]:
     remaining = list(arguments)
     while remaining:
         option = remaining.pop(0)
-        name, equals, value = option.removeprefix("--").partition("=")
-        if not option.startswith("--") or not name:
+        dashed, equals, value = option.partition("=")
+        name = dashed.lstrip("-").replace("-", "_")
+        if not dashed.startswith("-") or not name:
             raise WrongUsage(
                 f"found {option!r}, expected parameters of the method such as --C 8 --kernel rbf"
             )
+        # Before its value: a misspelt flag of the command has none.
+        try:
+            method.parameter(name)
+        except ValueError as error:
+            raise UnknownOption(name, method) from error
+        if not dashed.startswith("--"):
+            raise WrongUsage(f"found {option!r}, expected --{name} with two dashes")
         if not equals:
             if not remaining or remaining[0].startswith("--"):
                 raise WrongUsage(f"{option} has no value; expected for example {option} 1")
             value = remaining.pop(0)
-        name = name.replace("-", "_")
         if name in values:
             raise WrongUsage(f"{option} is given twice; expected once")
         values[name] = value
@@ -169,14 +173,8 @@ def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
         method = find_method(name)
     except ValueError as error:
         raise WrongUsage(str(error)) from error
-    # Before their values: a misspelt flag of the command has none.
-    for option in (word.partition("=")[0] for word in arguments if word.startswith("--")):
-        try:
-            method.parameter(option.removeprefix("--").replace("-", "_"))
-        except ValueError as error:
-            raise UnknownOption(option, method) from error
     try:
-        return method, method.make(**method_parameters(arguments))
+        return method, method.make(**method_parameters(method, arguments))
     except ValueError as error:
         raise WrongUsage(str(error)) from error
 

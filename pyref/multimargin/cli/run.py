@@ -138,6 +138,7 @@ def _show_error(error: Exception, command: str) -> int:
     if isinstance(error, UnknownOption):
         message = error.with_hint(_options_of(_commands()[command.split()[-1]]))
     elif hasattr(error, "format_message"):
+        _hint_at_case(error, command)
         message = error.format_message()
     elif isinstance(error, KeyError) and error.args:
         message = str(error.args[0])
@@ -151,6 +152,14 @@ def _show_error(error: Exception, command: str) -> int:
     hint = f" (see {command} --help)" if wrong_usage else ""
     _print(f"{command}: {_in_options(message)}{hint}", "red")
     return USAGE if wrong_usage else FAILED
+
+
+def _hint_at_case(error: Any, command: str) -> None:
+    """Let an error on an unknown option such as -O name -o, as it names what is like long ones."""
+    other = getattr(error, "option_name", "").swapcase()
+    known = _commands().get(command.split()[-1])
+    if known is not None and other in _options_of(known):
+        error.possibilities = [other]
 
 
 def _in_options(message: str) -> str:

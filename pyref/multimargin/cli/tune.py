@@ -142,7 +142,7 @@ def command(
     if jobs == 0:
         raise WrongUsage("--jobs is 0; expected a number of fits, or -1")
     data, split, rows = _load(source, split, columns, put_aside, search.folds, score)
-    hint_at_linear(estimator, {**wanted, **method_parameters(context.args)}, data)
+    hint_at_linear(estimator, {**wanted, **method_parameters(method, context.args)}, data)
     told: list[Tried] = []
 
     def report(tried: list[Tried]) -> None:
@@ -309,7 +309,7 @@ def _grid(method: Any, given: list[str] | None, fixed: list[str]) -> dict[str, l
     from multimargin.cli.options import WrongUsage, method_parameters
     from multimargin.methods import parse
 
-    parameters = method_parameters(fixed)
+    parameters = method_parameters(method, fixed)
     held = {method.parameter(name) for name in parameters}
     if not given:
         if parameters.get("kernel") == "linear":

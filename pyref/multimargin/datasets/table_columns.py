@@ -235,9 +235,8 @@ def feature_kinds(features: Any, text: Sequence[str]) -> dict[str, str]:
 def _warn_of_words_among_numbers(values: Any) -> None:
     """Warn of a column of names most of which are numbers, or were with a point for a comma."""
     words = _no_numbers(values)
-    commas = values.astype(str).str.replace(",", ".", n=1)
-    n_filled = int(values.notna().sum())
-    if words.size and 2 * _no_numbers(commas.where(values.notna())).size < n_filled:
+    with_points = values.iloc[words].astype(str).str.replace(",", ".", n=1)
+    if words.size and 2 * _no_numbers(with_points).size < values.count():
         warnings.warn(
             f"the column {values.name!r} has something else than a number in {words.size} of "
             f"{len(values)} rows, first {values.iloc[words[0]]!r:.40} in row {words[0]}, and is "

@@ -115,12 +115,26 @@ class Method:
         """
         target = self.aliases.get(name, name)
         if target not in self.pattern().get_params(deep=True):
-            hint = did_you_mean(name, self.parameters)
-            raise ValueError(
-                f"{self.name} has no parameter {name!r}{hint}; expected "
-                f"one of {', '.join(sorted(self.parameters, key=str.lower))}."
-            )
+            raise ValueError(self.has_no(name, did_you_mean(name, self.parameters)))
         return target
+
+    def has_no(self, name: str, hint: str) -> str:
+        """Say that there is no such parameter.
+
+        Parameters
+        ----------
+        name : str
+            What was taken for a parameter.
+        hint : str
+            What may have been meant instead.
+
+        Returns
+        -------
+        str
+            The message, which names the parameters that there are.
+        """
+        known = ", ".join(sorted(self.parameters, key=str.lower))
+        return f"{self.name} has no parameter {name!r}{hint}; expected one of {known}."
 
 
 def parse(text: str, default: Any) -> Any:

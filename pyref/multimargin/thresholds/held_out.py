@@ -1,5 +1,6 @@
 """Classifiers that learn something from the scores of rows that the model has not seen."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from multimargin.checks.arrays import check_as_many_rows
 from multimargin.checks.labels import with_nan
 from multimargin.checks.parameters import check_choice, job_count
-from multimargin.checks.targets import check_targets
+from multimargin.checks.targets import UnknownLabelsWarning, check_targets
 from multimargin.checks.weights import check_sample_weight
 from multimargin.measures.label_scores import response_of, scores_by
 from multimargin.tuning.folds import folds_of
@@ -150,7 +151,10 @@ def _held_out_scores(
     X_test, _ = _safe_split(estimator, X, None, test, train)
     of_train = None if sample_weight is None else sample_weight[train]
     try:
-        _fitted(estimator, X_train, Y_train, of_train)
+        with warnings.catch_warnings():
+            # The fit on all rows warns of them.
+            warnings.simplefilter("ignore", UnknownLabelsWarning)
+            _fitted(estimator, X_train, Y_train, of_train)
     except ValueError as error:
         absent = np.flatnonzero(~(Y_train == 1).any(axis=0))
         if absent.size > 0:
