@@ -164,3 +164,9 @@ def test_a_kernel_function_may_return_integers_and_float32():
 def test_missing_values_get_the_advice_that_helps():
     with pytest.raises(ValueError, match=r"X is not .*contains NaN\. Fill in .* example\.$"):
         RankSVM().fit([[0.0, np.nan], [1.0, 2.0]], [[0, 1], [1, 0]])
+
+
+def test_text_gets_the_advice_that_helps():
+    for text, shown in (("a b", r"'a b'\. "), ("a b " * 40, r"'[ab ]{30,}\.\.\.'\. ")):
+        with pytest.raises(ValueError, match=f"X is not .*float: {shown}TfidfVectorizer makes .*"):
+            RankSVM().fit([[text], [text]], [[0, 1], [1, 0]])

@@ -9,7 +9,7 @@ import pytest
 from tests.support.subsets import first_fast
 
 DOCS = Path(__file__).parents[2] / "docs"
-COMMAND = re.compile(r"^```\{code-block\} console\n\$ multimargin (.*)$", re.MULTILINE)
+COMMAND = re.compile(r"^```\{code-block\} console\n\$ multimargin ((?:.*\\\n)*.*)$", re.MULTILINE)
 # What writes the files that the commands read.
 PREPARATION = re.compile(r"^```\{code-block\} python\n(import numpy(?:.*\n)*?)```", re.MULTILINE)
 
@@ -27,7 +27,7 @@ def test_the_page_in_order(
     commands = COMMAND.findall(text)
     assert len(commands) >= least
     for arguments in commands:
-        answer = command(*shlex.split(arguments))
+        answer = command(*shlex.split(arguments.replace("\\\n", "")))
         # Progress is no fault.
         told = [line for line in answer.err.splitlines() if " of at most " not in line]
         assert (answer.code, told) == (0, []), arguments

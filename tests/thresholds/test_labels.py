@@ -129,7 +129,7 @@ def test_refusals():
         ({"measure": "f2"}, r"^measure is 'f2'; expected one of 'f1', 'hamming_loss'"),
         ({"cv": 1}, r"^cv is 1; expected an integer of at least 2"),
         ({"cv": "5"}, r"^cv is '5'; expected an integer"),
-        ({"fbr": 1.5}, r"^fbr is 1.5; expected a finite number of at least 0 and of at most 1"),
+        ({"fbr": 1.5}, r"^fbr is 1.5; expected a finite number from 0 to 1"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             LabelsThreshold(**parameters).fit(F, Y)

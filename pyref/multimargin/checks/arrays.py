@@ -28,12 +28,15 @@ def naming(name: str, expected: str) -> Iterator[None]:
         if re.search(rf"(^|for ){name}\b|feature names", str(error)):
             raise
         kind = ValueError if isinstance(error, ValueError) else TypeError
-        found, newline, _ = str(error).partition("\n")
-        if newline and "contains NaN" in found:
+        found = str(error)
+        if "contains NaN.\n" in found:
             # What follows advises another estimator.
+            found = found.partition("\n")[0]
             found += " Fill in missing values first, with sklearn.impute.SimpleImputer for example."
-        else:
-            found = str(error)
+        elif "convert string to float" in found:
+            # What follows may be a whole text.
+            found = found if len(found) < 90 else f"{found[:85]}...'"
+            found += ". TfidfVectorizer makes numbers of texts, OneHotEncoder of names."
         raise kind(f"{name} is not {expected}: {found}") from error
 
 

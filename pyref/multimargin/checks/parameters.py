@@ -35,7 +35,11 @@ def check_real(
         )
         if bound is not None
     ]
-    expected = " ".join(["a finite number", " and ".join(bounds)]).rstrip()
+    limits = " and ".join(bounds)
+    if at_least is not None and at_most is not None:
+        inside = f"{at_least:g} to {at_most:g}"
+        limits = f"from {inside}" if above is None else f"above {above:g} ({inside})"
+    expected = f"a finite number {limits}".rstrip()
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}; expected {expected}.")
     try:

@@ -132,9 +132,9 @@ def _refuse_if_long(solve: "Callable[[int], object]", Y: Any) -> None:
     from multimargin.cli.output import counted, tell
 
     pairs = np.cumsum((Y == 1).sum(axis=1) * (Y == 0).sum(axis=1))
-    probed = int(np.searchsorted(pairs, _PROBED_PAIRS))
-    if pairs[-1] <= _PROBED_PAIRS or not probed:
+    if pairs[-1] <= _PROBED_PAIRS:
         return
+    probed = max(int(np.searchsorted(pairs, _PROBED_PAIRS)), 1)
     start = perf_counter()
     solve(probed)
     seconds = perf_counter() - start
