@@ -36,6 +36,8 @@ bibliography_style.register()
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = bibtex_reference_style = bibliography_style.NAME
 
+# Names in single backticks are links where they are known.
+default_role = "py:obj"
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

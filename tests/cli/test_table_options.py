@@ -98,6 +98,15 @@ def test_fit_evaluate_and_predict(command, files: Path, frame, tmp_path: Path) -
         assert tags == {tag for tag, s in zip(TAGS, scores, strict=True) if s > 0}
     only = rows(command("predict", model, files / "bare.csv", "--format", "labels").out)
     assert list(only[0]) == ["row", *TAGS]
+    # What is missing of a text is told, too.
+    bare = pd.read_csv(files / "bare.csv")
+    for empty, told in (
+        (slice(2), "2 missing values, read as no words"),
+        (slice(None), "no value"),
+    ):
+        bare.loc[bare.index[empty], "about"] = None
+        bare.to_csv(tmp_path / "empty.csv", index=False)
+        assert f"about: {told}" in command("predict", model, tmp_path / "empty.csv").err
 
 
 def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path: Path) -> None:
@@ -262,7 +271,7 @@ def test_what_a_newcomer_meets(command, partly, tmp_path: Path) -> None:
     info = command("info", file, *labels)
     assert "warning: values are missing of 2 columns: empty (90), colour (45)" in info.out
     fitted = command("fit", file, *labels, "-o", tmp_path / "m.model")
-    assert "empty: no value at all; drop it (--drop empty)\n" in fitted.err
+    assert "empty: no value at all; a fit needs no such column (--drop empty)\n" in fitted.err
     # What is copied has no more words than it needs.
     tuned = command("tune", file, *labels, "--grid", "C=1", "--cv", "2")
     assert tuned.out.rstrip().endswith("--C 1.0 --labels 'tag:*'")

@@ -25,8 +25,8 @@ def command(
 ) -> None:
     """Measure how well a model predicts labels that are known.
 
-    Ranking measures leave out rows to which all labels apply, or none. Rows that the model was
-    fitted to are told.
+    Ranking measures leave out rows to which all labels apply, or none. It is told how many rows the
+    model was fitted to; multimargin fit --holdout measures on rows that it puts aside.
 
     \b
     Examples:

@@ -288,10 +288,14 @@ def say_what_is_missing(table: Any, rows: Any) -> None:
     """Say on standard error which missing values of the rows are filled in, and how."""
     from multimargin.cli.output import counted, tell
 
-    ways = {"number": "filled in by the median of the column", "nominal": "a value of its own"}
+    ways = {
+        "number": "filled in by the median of the column",
+        "nominal": "a value of its own",
+        "text": "read as no words",
+    }
     for column, count in table.missing(rows).items():
         if count == len(rows):
-            tell(f"{column}: no value at all; drop it (--drop {column})")
+            tell(f"{column}: no value at all; a fit needs no such column (--drop {column})")
         else:
             tell(f"{column}: {counted(count, 'missing value')}, {ways[table.kinds[column]]}")
 

@@ -104,8 +104,9 @@ class Table:
         return tuple(self.kinds)
 
     def missing(self, rows: NDArray[np.intp]) -> dict[str, int]:
-        """Count the missing values of some rows in columns of numbers and names that have some."""
-        counts = self.X.iloc[rows].isna().sum()
+        """Count the missing values of some rows in columns that have some; of text, empty ones."""
+        values = self.X.iloc[rows]
+        counts = (values.isna() | (values == "")).sum()
         return {name: int(count) for name, count in counts.items() if count}
 
     def numbers(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         last.
     scoring : str, callable, list, tuple or dict, default=None
         As in `GridSearchCV`. The paper's criterion is
-        ``multimargin.measures.get_scorer("neg_ranking_hamming")``.
+        ``get_scorer("neg_ranking_hamming")`` of `multimargin.measures`.
     n_jobs : int, default=None
         Number of fits at the same time; None means 1.
     refit : bool, str or callable, default=True
