@@ -432,5 +432,8 @@ def test_columns_of_the_same_name_are_refused(tmp_path: Path) -> None:
     # The second would be a feature, renamed, that gives the label away.
     file = tmp_path / "twice.csv"
     file.write_text("size,x,x\n1,0,1\n2,1,0\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="has several columns named 'x'; expected different names"):
+    expected = "has several columns named 'x'; expected different names"
+    with pytest.raises(ValueError, match=expected):
         load_table(file, labels="x")
+    with pytest.raises(ValueError, match=f"^frame {expected}"):
+        MultilabelData.from_frame(pd.DataFrame([[1, 2], [0, 1]], columns=["x", "x"]), labels="x")

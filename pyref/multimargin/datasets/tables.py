@@ -3,6 +3,7 @@
 import codecs
 import os
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -190,12 +191,12 @@ def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.int
     return _stacked({part: read_frame(file) for part, file in parts.items()})
 
 
-def _check_different(names: Any, file: Path) -> None:
-    """Raise ValueError if two columns have one name: pandas would give the second another."""
-    repeated = names[names.duplicated()]
-    if repeated.size:
+def _check_different(names: Sequence[str], what: str) -> None:
+    """Raise ValueError if two columns have one name."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
         raise ValueError(
-            f"path: {file} has several columns named {repeated.iloc[0]!r}; expected different names"
+            f"{what} has several columns named {repeated[0]!r}; expected different names"
         )
 
 
@@ -232,7 +233,8 @@ def read_frame(file: Path) -> Any:
                     f"path: {file} has rows of different lengths: {reason}; is the separator "
                     f"{separator!r}, are texts with it in quotes?"
                 ) from error
-            _check_different(head.iloc[0].dropna(), file)
+            # pandas gives the second of two another name.
+            _check_different(head.iloc[0].dropna().tolist(), f"path: {file}")
         if frame.shape[0] == 0:
             raise ValueError(f"path: {file} has no rows below the names of its columns")
     frame.columns = [str(column) for column in frame.columns]
@@ -315,6 +317,7 @@ def to_pandas(frame: Any) -> Any:
             f"frame: found {type(frame).__name__}, expected a data frame of pandas or polars"
         )
     result.columns = [str(column) for column in result.columns]
+    _check_different(result.columns, "frame")
     return result
 
 
