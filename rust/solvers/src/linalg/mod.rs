@@ -3,6 +3,7 @@
 
 pub mod columns;
 pub mod features;
+pub mod few_columns;
 pub mod matmul;
 pub mod rows;
 pub mod vector;

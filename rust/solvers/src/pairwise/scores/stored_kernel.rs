@@ -3,6 +3,7 @@
 use super::{Moved, Scores, copy_rows};
 use crate::error::{SolverError, refused};
 use crate::kernel::gram::{stored_product, with_scratch};
+use crate::linalg::few_columns::{FEW, add_products};
 use crate::linalg::matmul::{View, multiply_add};
 use crate::linalg::vector::axpy;
 use crate::memory;
@@ -102,18 +103,21 @@ impl Scores for StoredKernel<'_> {
         let matrix = self.matrix;
         threads.for_each_chunk(&mut self.scores, CHUNK * q, |chunk, scores| {
             let (first, length) = (chunk * CHUNK, scores.len() / q);
+            let rows = moved.instances.iter().map(|&i| {
+                let start = i as usize * n + first;
+                &matrix[start..start + length]
+            });
+            if q <= FEW {
+                add_products(&rows.collect::<Vec<_>>(), moved.changes, scores, q);
+                return;
+            }
             with_scratch(count * length, |panel| {
-                for (row, &i) in panel.chunks_exact_mut(length).zip(moved.instances) {
-                    let start = i as usize * n + first;
-                    row.copy_from_slice(&matrix[start..start + length]);
+                for (copy, row) in panel.chunks_exact_mut(length).zip(rows) {
+                    copy.copy_from_slice(row);
                 }
                 let left = View::rows(panel, length).transposed();
-                multiply_add(
-                    (length, count, q),
-                    left,
-                    View::rows(moved.changes, q),
-                    scores,
-                );
+                let right = View::rows(moved.changes, q);
+                multiply_add((length, count, q), left, right, scores);
             });
         });
     }
