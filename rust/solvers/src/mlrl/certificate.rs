@@ -1,7 +1,7 @@
 //! Primal and dual values.
 
 use super::Problem;
-use super::symmetric::{Eigen, gram};
+use super::symmetric::{gram, largest_eigenvalue};
 use crate::error::SolverError;
 
 /// Slopes of a label's loss below this share of its weights are rounding.
@@ -110,7 +110,7 @@ pub(super) fn joint_bound(
     products: &[f64],
 ) -> Result<(f64, f64), SolverError> {
     let matrix = gram(dual, products, problem.instances());
-    let largest = Eigen::new(&matrix, problem.labels())?.values[0];
+    let largest = largest_eigenvalue(&matrix, problem.labels())?;
     Ok(best_multiple(problem, dual, largest))
 }
 

@@ -23,7 +23,7 @@
 
 use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_all};
-use super::symmetric::{Eigen, covariance_step, gram, mix, transpose};
+use super::symmetric::{Eigen, covariance_step, gram, largest_eigenvalue, mix, transpose};
 use super::{Problem, Settings, Solution, Values};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
@@ -135,7 +135,9 @@ pub(super) fn split(
     let (status, certified) = loop {
         rounds += 1;
         let solved = state.solve_labels(problem, threads, monitor);
-        let round = state.follow(problem, regulariser)?;
+        let rebalances =
+            rounds <= PENALTY_SETTLES && (rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0);
+        state.follow(problem, regulariser, rebalances)?;
         let objectives = state.best.objectives();
         let Values { primal, dual, .. } = objectives;
         trace.record(before + rounds, primal, dual, problem.instances(), monitor);
@@ -159,9 +161,6 @@ pub(super) fn split(
             if let Some(status) = found.or(stalled.then_some(Status::Stalled)).or(last) {
                 break (status, Some(point));
             }
-        }
-        if rounds <= PENALTY_SETTLES && (rounds <= 20 && rounds % 2 == 0 || rounds % 8 == 0) {
-            state.rebalance(&round);
         }
     };
     let point = match certified {
@@ -222,13 +221,6 @@ struct State {
     best: Best,
 }
 
-/// What a round moved.
-struct Round {
-    /// `||V - V_before||` and `||W - V||`
-    moved: f64,
-    apart: f64,
-}
-
 impl State {
     fn new(problem: &Problem<'_>) -> Self {
         let (n, q) = (problem.instances(), problem.labels());
@@ -286,12 +278,14 @@ impl State {
         solved
     }
 
-    /// `V` and `U` after the labels' problems, and the best points so far.
+    /// `V` and `U` after the labels' problems, and the best points so far; where it `rebalances`, the penalty changes if
+    /// one residual outweighs the other.
     fn follow(
         &mut self,
         problem: &Problem<'_>,
         regulariser: &Regulariser,
-    ) -> Result<Round, SolverError> {
+        rebalances: bool,
+    ) -> Result<(), SolverError> {
         let (n, q, rho) = (problem.instances(), problem.labels(), self.rho);
         let dual = duals(&self.columns);
         let (bound, t) = regulariser.bound(problem, &dual, &self.products)?;
@@ -311,9 +305,7 @@ impl State {
         let shrunk = regulariser.shrink(&sum.gram(n), q, problem.lambda / rho)?;
         let next = sum.mixed(&shrunk.mixing, n);
         self.u = Weights::combine([&sum, &next], |[sum, v]| sum - v);
-        let moved = Weights::combine([&next, &self.v], |[new, old]| new - old).norm();
-        let apart = Weights::combine([&w, &next], |[w, v]| w - v).norm();
-        self.v = next;
+        let before = std::mem::replace(&mut self.v, next);
         let loss = loss_and_bias(problem, &self.v.scores).0;
         let primal = loss + 0.5 * problem.lambda * shrunk.penalty;
         if primal < self.best.primal {
@@ -321,14 +313,14 @@ impl State {
             self.best.expansion.clone_from(&self.v.expansion);
         }
         self.gap = relative_gap(self.best.primal, self.best.bound);
-        Ok(Round { moved, apart })
-    }
-
-    /// Changes the penalty where one residual outweighs the other.
-    fn rebalance(&mut self, round: &Round) {
-        let factor = balance(round.apart, round.moved, &self.v, &self.u);
-        self.rho *= factor;
-        self.u = Weights::combine([&self.u], |[u]| u / factor);
+        if rebalances {
+            let moved = Weights::combine([&self.v, &before], |[new, old]| new - old).norm();
+            let apart = Weights::combine([&w, &self.v], |[w, v]| w - v).norm();
+            let factor = balance(apart, moved, &self.v, &self.u);
+            self.rho *= factor;
+            self.u = Weights::combine([&self.u], |[u]| u / factor);
+        }
+        Ok(())
     }
 }
 
@@ -376,7 +368,7 @@ impl Regulariser {
     ) -> Result<(f64, f64), SolverError> {
         let matrix = gram(dual, products, problem.instances());
         let quadratic = match self {
-            Self::TraceNorm => Eigen::new(&matrix, problem.labels())?.values[0],
+            Self::TraceNorm => largest_eigenvalue(&matrix, problem.labels())?,
             Self::Fixed { covariance, .. } => dot(&matrix, covariance),
         };
         Ok(best_multiple(problem, dual, quadratic))

@@ -3,7 +3,9 @@
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
 use crate::memory::{self, Purpose};
+use nalgebra::linalg::SymmetricTridiagonal;
 use nalgebra::{DMatrix, SymmetricEigen};
+use std::iter;
 
 /// Iterations of the eigenvalue algorithm that each eigenvalue may take.
 const MOST_SWEEPS: usize = 1000;
@@ -19,15 +21,7 @@ pub(super) struct Eigen {
 impl Eigen {
     /// Decomposes the symmetric part of a matrix.
     pub fn new(matrix: &[f64], q: usize) -> Result<Self, SolverError> {
-        if matrix.iter().any(|value| !value.is_finite()) {
-            return Err(SolverError::Unsupported(
-                "the scores are not finite, expected a kernel of moderate numbers",
-            ));
-        }
-        // The library's copies of the matrix, whose allocation would not fail but abort.
-        memory::probe(q.saturating_mul(q).saturating_mul(4 * 8), Purpose::Matrix);
-        let symmetric =
-            DMatrix::from_fn(q, q, |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]));
+        let symmetric = symmetric_part(matrix, q)?;
         let Some(decomposed) = SymmetricEigen::try_new(symmetric, f64::EPSILON, MOST_SWEEPS * q)
         else {
             return Err(SolverError::Unsupported(
@@ -67,6 +61,55 @@ impl Eigen {
         let left = View::rows(&self.vectors, q).transposed();
         multiply((q, q, n), left, View::rows(rows, n), &mut rotated);
         rotated
+    }
+}
+
+fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError> {
+    if matrix.iter().any(|value| !value.is_finite()) {
+        return Err(SolverError::Unsupported(
+            "the scores are not finite, expected a kernel of moderate numbers",
+        ));
+    }
+    // The library's copies of the matrix, whose allocation would not fail but abort.
+    memory::probe(q.saturating_mul(q).saturating_mul(4 * 8), Purpose::Matrix);
+    let mean = |j, k| 0.5 * (matrix[j * q + k] + matrix[k * q + j]);
+    Ok(DMatrix::from_fn(q, q, mean))
+}
+
+/// The largest eigenvalue of the symmetric part of a matrix, in a fraction of the time that [`Eigen`] takes.
+///
+/// A tridiagonal `T` has the same eigenvalues. For the numbers `x` above all of them, `T - x I` is negative definite: its
+/// pivots are negative.
+pub(super) fn largest_eigenvalue(matrix: &[f64], q: usize) -> Result<f64, SolverError> {
+    let symmetric = symmetric_part(matrix, q)?;
+    let scale = symmetric.amax();
+    if scale == 0.0 {
+        return Ok(0.0);
+    }
+    let (diagonal, beside) = SymmetricTridiagonal::new(symmetric / scale).unpack_tridiagonal();
+    let beside: Vec<f64> = iter::once(0.0).chain(beside.iter().copied()).collect();
+    let exceeds_all = |x: f64| {
+        let mut pivot = f64::NEG_INFINITY;
+        diagonal.iter().zip(&beside).all(|(entry, beside)| {
+            pivot = entry - x - beside * beside / pivot;
+            pivot < 0.0
+        })
+    };
+    let sums = beside.iter().zip(beside.iter().skip(1).chain([&0.0]));
+    let (mut low, mut high) = (diagonal.max(), f64::NEG_INFINITY);
+    for (entry, (left, right)) in diagonal.iter().zip(sums) {
+        high = high.max(entry + left + right);
+    }
+    loop {
+        let middle = low + 0.5 * (high - low);
+        if !(low < middle && middle < high) {
+            return Ok(scale * high);
+        }
+        if exceeds_all(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
     }
 }
 
@@ -143,6 +186,8 @@ mod tests {
             let matrix = gram(&half, &half, q);
             let eigen = Eigen::new(&matrix, q).unwrap();
             assert!(eigen.values.windows(2).all(|pair| pair[0] >= pair[1]));
+            let largest = largest_eigenvalue(&matrix, q).unwrap();
+            assert!((largest / eigen.values[0] - 1.0).abs() < 1e-13);
             for (a, b) in eigen.compose(&eigen.values).iter().zip(&matrix) {
                 assert!((a - b).abs() < 1e-12);
             }
@@ -167,5 +212,25 @@ mod tests {
     #[test]
     fn a_matrix_that_is_not_finite_is_refused() {
         assert!(Eigen::new(&[f64::NAN; 4], 2).is_err());
+        assert!(largest_eigenvalue(&[f64::NAN; 4], 2).is_err());
+    }
+
+    #[test]
+    fn the_largest_eigenvalue_of_special_matrices() {
+        for (matrix, expected) in [
+            (vec![-3.0], -3.0),
+            (vec![0.0; 9], 0.0),
+            (vec![-1.0, 0.0, 0.0, -2.0], -1.0),
+            (vec![0.0, 1.0, 1.0, 0.0], 1.0),
+            (vec![1.0; 25], 5.0),
+            (vec![1e300; 4], 2e300),
+        ] {
+            let q = matrix.len().isqrt();
+            let largest = largest_eigenvalue(&matrix, q).unwrap();
+            assert!(
+                (largest - expected).abs() <= 1e-14 * expected.abs(),
+                "{expected}"
+            );
+        }
     }
 }
