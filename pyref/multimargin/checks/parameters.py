@@ -125,4 +125,6 @@ def thread_count(n_jobs: Any) -> int:
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")
     if n_jobs == 0:
         raise ValueError(f"n_jobs is 0; {expected}")
-    return min(int(effective_n_jobs(n_jobs)), max(_MOST_THREADS, int(cpu_count())))
+    threads = int(effective_n_jobs(n_jobs))
+    # Counting the processors takes as long as the checks of a small problem.
+    return threads if threads <= _MOST_THREADS else max(_MOST_THREADS, min(threads, cpu_count()))
