@@ -88,31 +88,3 @@ def test_dual_rows_that_are_not_here() -> None:
     with pytest.raises(store.StateMissingError, match="dual rows 3 of the fit nobody's"):
         store.get("nobody's", 3)
     assert store.numbers("nobody's") == []
-
-
-def test_weights_that_are_kept() -> None:
-    """Each worker makes new ones once, from the last ones only."""
-    fit, made = "a fit with weights", []
-
-    def make(old: Any) -> Any:
-        made.append(old)
-        return np.ones((2, 2)) if old is None else old + 1.0
-
-    try:
-        first = store.weights(fit, 3, None, make)
-        assert store.weights(fit, 3, None, make) is first
-        np.testing.assert_array_equal(store.weights(fit, 5, 3, make), np.full((2, 2), 2.0))
-        assert len(made) == 2
-        for number, previous in ((4, 3), (6, 3), (3, None)):
-            with pytest.raises(store.StateMissingError, match=f"weights {number} of the fit"):
-                store.weights(fit, number, previous, make)
-        store.keep_change(fit, 7, first)
-        store.keep_change(fit, 6, None)
-        assert store.change(fit, 7) is first
-        with pytest.raises(store.StateMissingError, match="change 6 of the weights"):
-            store.change(fit, 6)
-    finally:
-        store.end(fit)
-    store.keep_change(fit, 8, first)
-    with pytest.raises(store.StateMissingError):
-        store.change(fit, 8)

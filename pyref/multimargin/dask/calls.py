@@ -12,11 +12,9 @@ from distributed.comm import CommClosedError
 from multimargin.dask import tasks
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import NEIGHBOURS, Common, aligned
-from multimargin.dask.replicas import Replicas
 from multimargin.dask.rounds import PartsLost
 from multimargin.dask.store import StateMissingError
-from multimargin.dask.tasks import Change, Held, Replica, held, unwrapped
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.dask.tasks import Change, Held, held, unwrapped
 
 # What a task ends with when its worker, or what it needs, is gone.
 _LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
@@ -70,17 +68,12 @@ class Call:
         states: list[Any] | None = None,
         results: list[Held] | None = None,
         needed: tuple[int, ...] | None = None,
-        replicas: Replicas | None = None,
     ) -> list[Future]:
         """Run a function for each part; a list of functions has one entry a part."""
-        first: tuple[Any, ...] = (run,)
-        weights = None if replicas is None else common_weights(arguments)
-        if replicas is not None and weights is not None:
-            first = (tasks.at_weights, run, *self._replica(replicas, weights))
-            arguments = tasks.with_weights(arguments, weights[:0])
         size = _size(arguments)
-        self.names.bytes_moved += size * self.cluster.count
-        shared = self._scattered(arguments) if large(arguments) else arguments
+        large = size > _LARGE
+        self.names.bytes_moved += size * (len({*self.homes.values()}) if large else len(self.homes))
+        shared = self._scattered(arguments) if large else arguments
         token = self.names.token(name)
         futures = []
         for part, source in enumerate(self.cluster.data):
@@ -91,7 +84,7 @@ class Call:
             futures.append(
                 self.owned.submit(
                     (token, part),
-                    *first,
+                    run,
                     function[part] if isinstance(function, list) else function,
                     source,
                     changes,
@@ -101,22 +94,6 @@ class Call:
                 )
             )
         return futures
-
-    def _replica(self, replicas: Replicas, weights: Matrix) -> tuple[Replica, Future | None]:
-        """Return what tasks ask their workers for, and what these make it from."""
-        homes = set(self.homes.values())
-        replica, source = replicas.asked(weights, homes)
-        if source is None:
-            return replica, None
-        if isinstance(source, Held):
-            self.names.bytes_moved += replicas.bytes_of_change * (len(homes) - 1)
-            self._sources.add(source.home)
-            name = (self.names.token("change"), 0)
-            return replica, self.owned.submit(
-                name, tasks.kept_change, source, workers=[source.home]
-            )
-        self.names.bytes_moved += weights.nbytes * len(homes)
-        return replica, self._scattered(source)
 
     def moved(self, part: int, state: Held) -> Future:
         """Fetch the dual rows of a part that changes its worker."""
@@ -140,38 +117,27 @@ class Call:
     def _scattered(self, arguments: Any) -> Future:
         """Hand over what all parts share, once."""
         try:
-            return self.owned.scatter(
-                self.names.token("common"), arguments, min(self.homes.values())
-            )
+            worker = min(self.homes.values())
+            token = self.names.token("common")
+            return self.owned.scatter(token, arguments, worker, self._check_sources)
         except (OSError, TimeoutError, *_LOST) as error:
             raise PartsLost from error
 
-    def combined(self, futures: list[Future], combine: Any, kept: Held | None = None) -> Any:
+    def combined(self, futures: list[Future], combine: Any) -> Any:
         """Combine neighbours until one result is left, and return it."""
         level = list(futures)
-        while len(level) > NEIGHBOURS:
-            level = self._neighbours(level, tasks.combined, combine)
-        if kept is not None:
-            level = self._neighbours(level, tasks.last_combined, kept, combine, worker=kept.home)
-        elif len(level) > 1:
-            level = self._neighbours(level, tasks.combined, combine)
+        while len(level) > 1:
+            token = self.names.token("sum")
+            groups = [level[k : k + NEIGHBOURS] for k in range(0, len(level), NEIGHBOURS)]
+            level = [
+                self.owned.submit((token, k), tasks.combined, combine, *group)
+                for k, group in enumerate(groups)
+            ]
         self.wait(level)
         result = self._result(level[0])
         # Parts of one worker are neighbours, so that a result leaves each worker once.
         self.names.bytes_moved += _size(result) * len(set(self.homes.values()))
         return result
-
-    def _neighbours(
-        self, futures: list[Future], function: Any, *arguments: Any, worker: str | None = None
-    ) -> list[Future]:
-        """Apply a function to some neighbours at a time."""
-        token = self.names.token("sum")
-        groups = [futures[k : k + NEIGHBOURS] for k in range(0, len(futures), NEIGHBOURS)]
-        workers = None if worker is None else [worker]
-        return [
-            self.owned.submit((token, k), function, *arguments, *group, workers=workers)
-            for k, group in enumerate(groups)
-        ]
 
     def wait(self, futures: list[Future]) -> None:
         """Wait until all are there."""
@@ -215,19 +181,6 @@ def _aligned(value: Any) -> Any:
     if type(value) in (tuple, list):
         return type(value)(map(_aligned, value))
     return value
-
-
-def common_weights(arguments: Any) -> Matrix | None:
-    """Return the weights of the common point among the arguments; None if they are small."""
-    for value in arguments:
-        if isinstance(value, Common) and large(value.weights):
-            return value.weights
-    return None
-
-
-def large(value: Any) -> bool:
-    """Return whether the arrays in a value are too large to be sent with each task."""
-    return _size(value) > _LARGE
 
 
 def _size(value: Any) -> int:

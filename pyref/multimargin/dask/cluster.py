@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from multimargin.dask import parts, store, tasks
-from multimargin.dask.calls import Call, common_weights, large
+from multimargin.dask.calls import Call
 from multimargin.dask.checkpoints import Checkpoint, RowsFile
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
-from multimargin.dask.replicas import Replicas
 from multimargin.dask.rounds import Cluster, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.dask.workers import dealt, next_to, workers_of
@@ -89,7 +88,6 @@ class ClusterParts(Cluster):
         # Where each part was in the last call, and the newest copy of its dual rows elsewhere.
         self._homes: dict[int, str] = {}
         self._copies: dict[int, Held] = {}
-        self._replicas = Replicas(self._shared.name, self._shared.number)
         self.states: list[Any] = [self._checkpoint_of(part) for part in range(self.count)]
 
     @property
@@ -141,11 +139,10 @@ class ClusterParts(Cluster):
     def _summed(
         self, name: str, run: Any, function: Any, arguments: Any, *, new: bool = False
     ) -> Sums:
-        """Add results; a change of the weights is kept where it was summed."""
+        """Add results, and keep new dual rows where they were computed."""
         shared = self._shared
         with self._working() as call:
             states = self._at_home(call)
-            replicas = None if common_weights(arguments) is None else self._replicas
             results = [shared.held(call.homes[part]) for part in range(self.count)] if new else None
             futures = call.each(
                 name,
@@ -155,21 +152,12 @@ class ClusterParts(Cluster):
                 states=states,
                 results=results,
                 needed=shared.needed_numbers() if new else None,
-                replicas=replicas,
             )
-            kept = Held(shared.name, shared.number(), call.homes[0])
-            result: Sums = call.combined(futures, parts.add, kept)
-            if replicas is not None:
-                replicas.reached(call.homes.values())
-            if large(result.get("weights")):
-                self._replicas.changed(kept, result["weights"].nbytes)
+            result: Sums = call.combined(futures, parts.add)
             if results is not None:
                 self.states = results
                 shared.losses_in_a_row = 0
             return result
-
-    def follow(self, weights: Matrix, step: float | None) -> None:
-        self._replicas.follow(weights, step)
 
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
         self.advance(tasks.only_state, Change(function, arguments))
@@ -179,8 +167,6 @@ class ClusterParts(Cluster):
 
     def restore(self, states: list[Any]) -> None:
         self.states = list(states)
-        # The workers' weights, and the last change, are those of the point that is left.
-        self._replicas.forget()
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "ClusterParts":
         self._shared.views += 1
@@ -260,11 +246,7 @@ class ClusterParts(Cluster):
             with self.owned.of_a_call() as owned:
                 yield Call(self, self._shared, owned, self._dealt())
         except PartsLost:
-            self._replicas.forget()
             self._recover()
-            raise
-        except BaseException:
-            self._replicas.forget()
             raise
 
     def _recover(self) -> None:

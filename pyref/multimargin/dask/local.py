@@ -51,9 +51,6 @@ class LocalParts(Cluster):
     def kept(self) -> list[State]:
         return self.states
 
-    def follow(self, weights: Matrix, step: float | None) -> None:
-        return  # The weights are here.
-
     def mark(self, round_number: int, common: Common) -> None:
         return  # A process has no older copies of itself.
 

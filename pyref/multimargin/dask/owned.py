@@ -61,8 +61,8 @@ class OwnedTasks:
         self._futures |= {future.key: future for future in made}
         return made
 
-    def scatter(self, name: str, value: Any, worker: str) -> Future:
-        """Hand over a value under a new name."""
+    def scatter(self, name: str, value: Any, worker: str, look: Callable[[], None]) -> Future:
+        """Hand over a value under a new name; `look` is called until it is there."""
         self._futures[name] = None
         coroutine = self.client.scatter(
             {name: value}, hash=False, workers=[worker], asynchronous=True
@@ -72,6 +72,12 @@ class OwnedTasks:
         transfer = self._started(_announced(coroutine, arrived))
         while not concurrent.wait([transfer], timeout=LOOK).done:
             self.interrupts.check()
+            try:
+                look()
+            except BaseException:
+                # To a worker that is gone it would be on its way for long.
+                transfer.cancel()
+                raise
         sent: dict[str, Future] = transfer.result()
         self._futures |= sent
         return sent[name]

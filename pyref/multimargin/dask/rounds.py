@@ -76,9 +76,6 @@ class Cluster(Protocol):
     def replace(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Replace all states by the result of a function."""
 
-    def follow(self, weights: Matrix, step: float | None) -> None:
-        """Tell that the weights went `step` along the last sum; None if they are the sum."""
-
     def kept(self) -> Any:
         """Return the states, to be handed to `restore`."""
 
@@ -369,7 +366,6 @@ class Rounds:
     def _gathered(self, total: Sums) -> None:
         self.point.weights, self.point.sum = total["weights"], total["sum"]
         self.point.uncertainty = 0.0
-        self.cluster.follow(self.point.weights, None)
 
     def _bias(self) -> Matrix:
         return self.point.bias + self.sigma * self.point.sum
@@ -437,7 +433,6 @@ class Rounds:
             return True
         point.step = self.last_step = min(max(slope / curvature, 0.0), 1.0)
         point.weights = parts.moved(point.weights, change, point.step)
-        self.cluster.follow(point.weights, point.step)
         if self.single:
             point.uncertainty += point.step * self.rounding * answer["length"]
         point.sum = point.sum + point.step * change_of_sum

@@ -1,15 +1,14 @@
 """What runs on the workers: functions of a part, and of the dual rows that its worker holds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from multimargin.dask import parts, store
 from multimargin.dask.checkpoints import RowsFile
 from multimargin.dask.inputs import FileSource
-from multimargin.dask.parts import Common, Part, State
-from multimargin.estimators.shared.problem import Matrix
+from multimargin.dask.parts import Part, State
 
 
 @dataclass(frozen=True)
@@ -37,53 +36,11 @@ class Changed:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What a worker holds for a fit: dual rows, or a change of the weights."""
+    """Dual rows that a worker holds for a fit."""
 
     fit: str  # Name of the fit
     number: int  # Their number in it
     home: str  # Address of the worker
-
-
-@dataclass(frozen=True)
-class Replica:
-    """Weights that each worker keeps for itself."""
-
-    fit: str  # Name of the fit
-    number: int  # Their number in it
-    # Number of the weights that they come from; None if the change is the weights themselves
-    previous: int | None
-    step: float  # How far they go along the change
-
-    def weights(self, change: Any) -> Matrix:
-        """Return the weights, from a change that is only needed where they are not yet."""
-
-        def make(old: Matrix | None) -> Matrix:
-            return parts.aligned(change) if old is None else parts.moved(old, change, self.step)
-
-        return store.weights(self.fit, self.number, self.previous, make)
-
-
-def at_weights(
-    run: Callable[..., Any],
-    replica: Replica,
-    change: Any,
-    function: Any,
-    source: Any,
-    changes: list[Change],
-    arguments: Any,
-    *optional: Any,
-) -> Any:
-    """Run one of the tasks below with the weights of this worker."""
-    arguments = with_weights(arguments, replica.weights(change))
-    return run(function, source, changes, arguments, *optional)
-
-
-def with_weights(arguments: Any, weights: Matrix) -> Any:
-    """Return arguments of a function of a part with other weights in their common point."""
-    return tuple(
-        replace(value, weights=weights) if isinstance(value, Common) else value
-        for value in arguments
-    )
 
 
 def of_data(function: Any, source: Any, changes: list[Change], arguments: Any) -> Any:
@@ -120,19 +77,6 @@ def only_state(part: Part, state: State, change: Change) -> Any:
 def combined(combine: Callable[[Any, Any], Any], *results: Any) -> Any:
     """Return the results of neighbours combined from left to right."""
     return reduce(combine, results)
-
-
-def last_combined(kept: Held, combine: Callable[[Any, Any], Any], *results: Any) -> Any:
-    """Return the last of combined results; a change of the weights is kept here, too."""
-    result = reduce(combine, results)
-    if "weights" in result:
-        store.keep_change(kept.fit, kept.number, result["weights"])
-    return result
-
-
-def kept_change(kept: Held) -> Any:
-    """Return a change of the weights that this worker keeps."""
-    return store.change(kept.fit, kept.number)
 
 
 def held(state: Held) -> State:
