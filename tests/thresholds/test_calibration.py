@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from multimargin import MLRL, CalibratedClassifier, RankLSVM, RankSVM, ThresholdedClassifier
 from multimargin.thresholds import F1Threshold, LabelsThreshold, PooledCalibration
-from multimargin.thresholds.calibration import calibrate
+from multimargin.thresholds.calibration import calibrate, thresholds_of
 from multimargin.thresholds.held_out import HeldOut
 from tests.support.problems import noisy_linear_problem
 
@@ -104,6 +104,13 @@ def test_thresholds():
     assert (by_label.predict(X).sum(axis=1) >= 1).all()
     macro = CalibratedClassifier(inner, "macro").fit(X, y)
     assert macro.threshold_.average == "macro"
+
+
+def test_at_least_one_moves_no_row_in_which_a_label_passes():
+    threshold, scores = LabelsThreshold(), np.array([[2.0, 1.0], [2.0, -1.0]])
+    threshold.thresholds_ = np.array([3.0, 0.0])
+    moved = thresholds_of(threshold, scores, None, at_least_one=True)
+    np.testing.assert_array_equal(scores > moved, [[False, True], [True, False]])
 
 
 def test_a_label_that_a_fold_lacks_and_rows_of_zeros():

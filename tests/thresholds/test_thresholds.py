@@ -51,6 +51,15 @@ def test_hamming_thresholds_by_brute_force():
         np.testing.assert_allclose(found, expected, rtol=1e-15, atol=1e-15)
 
 
+def test_hamming_thresholds_of_the_known_labels():
+    rng = np.random.default_rng(1)
+    F, Y = rng.standard_normal((300, 6)), rng.integers(2, size=(300, 6)).astype(float)
+    Y[rng.random(Y.shape) < 0.4] = np.nan
+    known = [(f[y >= 0].tolist(), y[y >= 0].tolist()) for f, y in zip(F, Y, strict=True)]
+    expected = [best_threshold(f, y) if f else 0.0 for f, y in known]
+    np.testing.assert_allclose(hamming_thresholds(F, Y), expected, rtol=1e-15, atol=1e-15)
+
+
 def test_hamming_thresholds_by_hand():
     F = np.array([[3.0, 1.0, 2.0]])
     cases = {
