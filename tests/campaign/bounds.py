@@ -170,6 +170,11 @@ def _weight_of_the_loss(task: Task) -> Any:
 
 def _weight_of_rows(task: Task) -> Any:
     C = task.parameters["C"]
+    if task.parameters.get("pair_weights") == "uniform":
+        # Each pair weighs C / n, and not the pairs of a row C together.
+        n_pairs = (task.Y == 1).sum(axis=1) * (task.Y == 0).sum(axis=1)
+        n_rows = len(task.Y) if task.weights is None else task.weights.sum()
+        C = C / n_rows * np.maximum(n_pairs, 1)
     return C if task.weights is None else C * task.weights
 
 

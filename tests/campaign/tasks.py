@@ -45,8 +45,9 @@ METHODS = (
 MOST_ROWS_OF_MANY_LABELS = 10
 # Whose reference takes a C for each row.
 WEIGHTED = (RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM)
-# Whose labels have weights, and which rank against the highest irrelevant labels alone.
+# Whose labels or pairs have weights, and which rank against the highest irrelevant labels alone.
 WITH_CLASS_WEIGHT = (*WEIGHTED, RankHLapSVM)
+WITH_PAIR_WEIGHTS = (RankSVM, RankLSVM, MLODM)
 WITH_TOP_K = (RankSVM, RankLSVM, RankCVM, RankHLapSVM)
 SOLVERS_OF_TOP_K = ("bcd", "exact")
 # How a fit is ended before its time: by `max_time`, by Ctrl-C, or by the largest number of epochs.

@@ -228,12 +228,6 @@ def test_few_features_need_no_square_matrix_of_instances():
     assert peak < 10e6  # 3000 x 3000 would be 72 MB
 
 
-def test_precomputed_kernels_cannot_have_a_threshold_of_the_features(problem):
-    X, Y = problem
-    with pytest.raises(ValueError, match="threshold is 'features'"):
-        RankHLapSVM(kernel="precomputed", threshold="features").fit(X @ X.T, Y)
-
-
 def _scaled_nu(X):
     dense = X.toarray()
     n = len(dense)

@@ -166,18 +166,6 @@ def test_classes_are_weston_watkins(bias):
 
 
 # -------------------------------------------------------------------------------------------------
-# Kernels
-# -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("gamma", ["scale", "auto", 0.7])
-def test_gamma_is_that_of_scikit_learn(gamma):
-    model = RankSVM(gamma=gamma).fit(X, Y)
-    value = {"scale": 1 / (4 * X.var()), "auto": 0.25}.get(gamma, gamma)
-    K = pairwise_kernels(X, model.support_vectors_, metric="rbf", gamma=value)
-    expected = K @ model.dual_coef_ + model.intercept_
-    np.testing.assert_allclose(model.label_scores(X), expected, atol=1e-10)
-
-
-# -------------------------------------------------------------------------------------------------
 # Scores, decisions, predictions
 # -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("threshold", ["scores", "features", 0.25])

@@ -41,7 +41,10 @@ class Group:
 
 
 PAIRWISE = ("tests/agreement/test_rank_svm.py", "tests/agreement/test_family_trajectories.py")
-FAMILY = ("tests/estimators/shared/test_pairwise.py", "tests/estimators/test_certificates.py")
+FAMILY = (
+    *("tests/estimators/shared/test_pairwise.py", "tests/estimators/test_certificates.py"),
+    "tests/optimum",
+)
 
 GROUPS = {
     "measures": Group(PACKAGE, ("measures/*.py",), ("tests/measures",)),

@@ -4,8 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from multimargin import MLODM, RankLSVM, RankSVM
-from multimargin.estimators.shared import exact_models
+from multimargin import RankSVM
 from multimargin.estimators.shared.pair_weights import weights_of_pairs
 
 
@@ -66,32 +65,6 @@ def test_the_printed_dual_is_that_of_another_lambda(problem, lam):
     model = RankSVM(0.5 / lam, kernel="linear", pair_weights="uniform", tol=1e-8, max_iter=10**5)
     model.fit(X, Y)
     assert 4 * lam * model.objective_ == pytest.approx(printed_dual(X, Y, lam), rel=1e-6)
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("solver", ["bcd", "dcd", "exact", "frank-wolfe"])
-@pytest.mark.parametrize("method", [RankSVM, RankLSVM, MLODM])
-def test_every_loop_reaches_the_optimum_of_the_reference(problem, method, solver, kernel):
-    X, Y = problem
-    if solver == "frank-wolfe" and method is not RankSVM:
-        pytest.skip("The published Frank-Wolfe loop is that of the hinge.")
-    tol = 1e-2 if solver == "frank-wolfe" else 1e-8
-    model = method(
-        C=5.0, kernel=kernel, gamma=0.3, solver=solver, pair_weights="uniform", tol=tol,
-        max_iter=10**5, random_state=0,
-    ).fit(X, Y)  # fmt: skip
-    K = X @ X.T if kernel == "linear" else np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
-    # Every pair weighs C / n; an instance without pairs has no use for its number.
-    C = 5.0 / len(Y) * np.maximum(Y.sum(axis=1) * (1 - Y).sum(axis=1), 1)
-    if method is RankSVM:
-        optimum = exact_models.hinge(K, Y, C).objective
-    elif method is RankLSVM:
-        optimum = exact_models.squared_hinge(K, Y, C).objective
-    else:
-        optimum = exact_models.optimal_margin(K, Y, C, model.theta, model.mu).objective
-    assert model.status_ == "converged"
-    assert model.objective_ == pytest.approx(optimum, rel=max(1e-6, tol))
-    assert model.dual_objective_ <= optimum * (1 + 1e-7)
 
 
 def test_rows_of_as_many_pairs_are_a_matter_of_C():
