@@ -126,5 +126,7 @@ def thread_count(n_jobs: Any) -> int:
     if n_jobs == 0:
         raise ValueError(f"n_jobs is 0; {expected}")
     threads = int(effective_n_jobs(n_jobs))
-    # Counting the processors takes as long as the checks of a small problem.
-    return threads if threads <= _MOST_THREADS else max(_MOST_THREADS, min(threads, cpu_count()))
+    if threads > _MOST_THREADS:
+        # Counted only here: that takes as long as the checks of a small problem.
+        threads = min(threads, max(_MOST_THREADS, cpu_count()))
+    return threads

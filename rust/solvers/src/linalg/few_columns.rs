@@ -1,5 +1,5 @@
-//! Products with a matrix of few columns, straight from the rows of the other factor: what a product of matrices would
-//! copy first costs as much as the few columns.
+//! Products with a matrix of few columns, straight from the rows of the other factor, without the copy of these rows that a
+//! general product of matrices needs.
 
 use pulp::{Arch, Simd, WithSimd};
 
