@@ -3,10 +3,11 @@
 from typing import Any
 
 import joblib
+import numpy as np
 import pytest
 
 from multimargin import MLODM, MLRL
-from multimargin.checks.parameters import thread_count
+from multimargin.checks.parameters import check_seed, random_state_of, thread_count
 from multimargin.datasets import load_digit_attributes
 
 
@@ -26,3 +27,21 @@ def test_no_number_of_threads(estimator: Any, n_jobs: Any, error: type[Exception
     X, Y = load_digit_attributes().split("train")
     with pytest.raises(error, match=f"n_jobs is {n_jobs!r}; expected None, a positive number"):
         estimator(n_jobs=n_jobs).fit(X[:20], Y[:20])
+
+
+def test_a_seed_is_checked_as_it_is_used() -> None:
+    generators = (None, np.random.RandomState(0), np.random.default_rng(0))
+    numbers = (0, 2**32 - 1, 2**32, -1, 10**30, np.int64(5), True, np.True_, 0.5)
+    for value in (*numbers, "a", *generators):
+        outcomes = []
+        for function in (check_seed, random_state_of):
+            try:
+                function(value)
+                outcomes.append("taken")
+            except ValueError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1], value
+        refused = outcomes[0].startswith(f"random_state is {value!r}; expected None, an integer")
+        assert refused or outcomes[0] == "taken"
+    with pytest.raises(ValueError, match="random_state is -1"):
+        MLODM(random_state=-1).fit(np.eye(4), np.eye(4, dtype=int))

@@ -98,6 +98,16 @@ def random_state_of(value: Any) -> np.random.RandomState:
     return state
 
 
+def check_seed(value: Any) -> None:
+    """Raise ValueError unless `random_state_of` takes this ``random_state``.
+
+    A number is checked by its range: making a generator takes longer than all other checks.
+    """
+    number = isinstance(value, Integral) and not isinstance(value, bool)
+    if not (number and 0 <= value < 2**32):
+        random_state_of(value)
+
+
 def job_count(n_jobs: Any, tasks: int) -> int | None:
     """Return the number of jobs to ask joblib for, at most the number of tasks.
 

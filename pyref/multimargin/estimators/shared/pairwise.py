@@ -11,6 +11,7 @@ from multimargin.checks.parameters import (
     check_choice,
     check_flag,
     check_real,
+    check_seed,
     random_state_of,
     thread_count,
 )
@@ -91,7 +92,7 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
         super()._check_parameters()
         check_real("C", self.C, above=0.0, at_least=1e-150, at_most=1e150)
         check_flag("warm_start", self.warm_start)
-        random_state_of(self.random_state)
+        check_seed(self.random_state)
         check_choice("pair_weights", self.pair_weights, PAIR_WEIGHTS)
         check_class_weight(self.class_weight)
         check_top_k(self.top_k)
