@@ -46,6 +46,6 @@ def test_choices_and_meanings_are_those_of_the_docstring(command) -> None:
 def test_the_help_of_fit_shows_the_options_of_a_method(command) -> None:
     helped = command("fit", "--method", "mlodm", "--help").out
     assert helped.endswith(command("methods", "mlodm").out)
-    assert command("tune", "-m", "llsf", "-h").out.endswith(command("methods", "llsf").out)
+    assert command("verify", "-m", "llsf", "-h").out.endswith(command("methods", "llsf").out)
     # Without a name nothing is loaded.
     assert "Options of the method" not in command("fit", "--help").out

@@ -1,11 +1,10 @@
 import json
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from multimargin.cli.output import counted, number, pairs_table, print_json, said_once
+from multimargin.cli.output import counted, number, pairs_table, print_json
 
 
 @dataclass(frozen=True)
@@ -56,14 +55,3 @@ def test_brackets_are_not_markup(capsys: pytest.CaptureFixture[str]) -> None:
 
     console().print(pairs_table([("file", "a[red]b")]))
     assert "a[red]b" in capsys.readouterr().out
-
-
-def test_warnings_of_one_kind_are_said_once() -> None:
-    with pytest.warns(UserWarning, match="0.5e-3|another") as shown, said_once():  # noqa: PT031
-        for k in range(5):
-            warnings.warn(f"fit {k} ended at {k}.5e-3", UserWarning, stacklevel=1)
-        warnings.warn("another 1", UserWarning, stacklevel=1)
-    assert [str(one.message) for one in shown] == [
-        "fit 0 ended at 0.5e-3 (4 more warnings of this kind)",
-        "another 1",
-    ]

@@ -126,20 +126,11 @@ def test_a_default_kernel_that_does_not_suit_text_is_told(command, files: Path) 
     fit = ("fit", files / "old.csv", *COLUMNS, "-m", "rank-lsvm")
     assert "--kernel linear --scale unit" in command(*fit).err
     assert command(*fit, "--kernel", "rbf").err == command(*fit, "--kernel", "linear").err
-    tune = ("tune", files / "old.csv", *COLUMNS, "--grid", "C=1")
-    assert "--kernel linear --scale unit" in command(*tune).err
-    assert "--kernel linear" not in command(*tune, "--grid", "kernel=rbf,linear").err
 
 
 def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> None:
     found = command("info", files / "old.csv", *COLUMNS, "--json").json
     assert (found["n_samples"], found["n_labels"], found["n_missing_values"]) == (100, 3, 12)
-    grid = ("-m", "mlodm", "--kernel", "linear", "--grid", "C=1,4")
-    tuned = command("tune", files / "old.csv", *COLUMNS, *grid)
-    assert tuned.code == 0, tuned.err
-    # One line, with all that leads to the same table.
-    line = next(line for line in tuned.out.splitlines() if line.startswith("fit it with"))
-    assert "--tags-column tags --separator '|' --drop package --text about" in line
     some = ("--tags-column", "tags", "--separator", "|", "--drop", "package,about,letter")
     results = ("--results", tmp_path / "r.jsonl", "-m", "rank-lsvm", "--cv", "2", "--json")
     compared = command("compare", files / "old.csv", *some, *results)
@@ -240,12 +231,9 @@ def test_empty_cells_of_labels_are_unknown(command, partly, tmp_path: Path) -> N
     assert "such rows are not measured" in answer.err
 
 
-def test_unknown_labels_are_tuned_and_compared_around(command, partly, tmp_path: Path) -> None:
+def test_unknown_labels_are_compared_around(command, partly, tmp_path: Path) -> None:
     file, _ = partly
     labels = ("--labels", "tag:*")
-    tuned = command("tune", file, *labels, "--grid", "C=1,10", "--json")
-    assert tuned.code == 0
-    assert 0.5 < tuned.json["best"]["ranking_average_precision"] <= 1.0
     arguments = ("-m", "rank-svm,mlodm,ovr-svc", "--cv", "3", "--results", tmp_path / "r.jsonl")
     compared = command("compare", file, *labels, *arguments)
     assert compared.code == 0
@@ -272,15 +260,8 @@ def test_what_a_newcomer_meets(command, partly, tmp_path: Path) -> None:
     assert "warning: values are missing of 2 columns: empty (90), colour (45)" in info.out
     fitted = command("fit", file, *labels, "-o", tmp_path / "m.model")
     assert "empty: no value at all; a fit needs no such column (--drop empty)\n" in fitted.err
-    # What is copied has no more words than it needs.
-    tuned = command("tune", file, *labels, "--grid", "C=1", "--cv", "2")
-    assert tuned.out.rstrip().endswith("--C 1.0 --labels 'tag:*'")
     predicted = command("predict", tmp_path / "m.model", file, "--top", "2", "-o", tmp_path / "p")
     assert predicted.out.startswith("90 rows, the best 2 labels of each, written to ")
-    # All labels are among the five best.
-    useless = command("tune", file, *labels, "--grid", "C=1", "--scoring", "precision_at_5")
-    assert useless.code == 2
-    assert "the same for all models of 3 labels" in useless.err
     # Options have the names that are typed.
     refused = command("fit", file, "--labels", "colour")
     assert "or --tags-column for a column that lists the tags of each row" in refused.err

@@ -12,7 +12,6 @@ from multimargin.cli import (
     info,
     methods,
     predict,
-    tune,
     verify,
 )
 from multimargin.cli.options import METHOD_PARAMETERS
@@ -62,7 +61,6 @@ def _options(
 app.command("info")(info.command)
 app.command("methods")(methods.command)
 app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
-app.command("tune", context_settings=METHOD_PARAMETERS)(tune.command)
 app.command("predict")(predict.command)
 app.command("evaluate")(evaluate.command)
 app.command("export")(export.command)

@@ -40,7 +40,10 @@ class Tuning:
         typer.Option(
             "--tune-score",
             metavar="MEASURE",
-            help="What to tune by, as --score of multimargin tune.",
+            help="What to tune by: ranking_average_precision, ranking_loss, one_error, coverage, "
+            "is_error, precision_at_5, ndcg_at_5, auc_macro, auc_micro, hamming_loss, exact_match, "
+            "jaccard, example_f1, macro_f1, micro_f1, or ranking_hamming, the mean of ranking loss "
+            "and Hamming loss.",
         ),
     ] = "ranking_average_precision"
 

@@ -325,20 +325,3 @@ def warn_of_one_value(data: Any, rows: Any) -> None:
 
     for found in of_one_value(data.Y[rows], data.label_names):
         warnings.warn(found, UserWarning, stacklevel=2)
-
-
-def check_picture(path: str, option: str) -> None:
-    """Refuse a picture that cannot be drawn before the fits, not after them."""
-    from pathlib import Path
-
-    from multimargin.files import path_to_write
-
-    if Path(path).suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise WrongUsage(f"{option} is {path!r}; expected a file ending in .png, .svg or .pdf")
-    path_to_write(path, option)
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise WrongUsage(
-            f"{option} needs matplotlib, which is not installed: pip install 'multimargin[plots]'"
-        ) from error

@@ -2,10 +2,7 @@
 
 import dataclasses
 import json
-import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,23 +70,6 @@ def number(value: float | None) -> str:
 def counted(count: int, noun: str) -> str:
     """Write a number of things, as in "1 row" and "2 rows"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-@contextmanager
-def said_once() -> Iterator[None]:
-    """Join warnings that differ in numbers alone: many fits say the same of themselves.
-
-    The first of a kind is shown when the context ends, with the number of those like it.
-    """
-    with warnings.catch_warnings(record=True) as caught:
-        yield
-    kinds: dict[str, list[str]] = {}
-    for warning in caught:
-        message = str(warning.message)
-        kinds.setdefault(re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "#", message), []).append(message)
-    for first, *others in kinds.values():
-        more = f" ({counted(len(others), 'more warning')} of this kind)" if others else ""
-        warnings.warn(f"{first}{more}", UserWarning, stacklevel=3)
 
 
 def _plain(content: Any) -> Any:

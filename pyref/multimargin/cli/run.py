@@ -116,7 +116,7 @@ def _options_of(command: Any) -> dict[str, Any]:
 def _method_in_help(arguments: Sequence[str]) -> str | None:
     """Return the method that is named where help is asked for, if any: its options are shown."""
     words = [argument for argument in arguments if argument != "--debug"]
-    if words[:1] not in (["fit"], ["tune"], ["verify"]) or not {"-h", "--help"} & set(words):
+    if words[:1] not in (["fit"], ["verify"]) or not {"-h", "--help"} & set(words):
         return None
     for word, following in pairwise(words):
         if word in ("-m", "--method") and not following.startswith("-"):

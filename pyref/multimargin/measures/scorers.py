@@ -63,8 +63,8 @@ def get_scorer(name: str) -> Scorer:
     Parameters
     ----------
     name : str
-        The name of a measure, as ``multimargin tune --score`` takes it; losses may have the prefix
-        ``"neg_"``, which a key of `SCORERS` has: their scores are negative, larger is better.
+        The name of a measure: a key of `SCORERS`, or one without the prefix ``"neg_"`` of losses,
+        whose scores are negative: larger is better.
         "ranking_average_precision" and its alias "average_precision" rank the labels of each row;
         scikit-learn's own ``scoring="average_precision"`` ranks the rows of each label.
 

@@ -16,7 +16,7 @@ from multimargin.datasets import MultilabelData
 from multimargin.datasets.tables import TableColumns, table_of
 from multimargin.methods import make_method
 from multimargin.scaling import with_scaler
-from multimargin.tuning.last_step import LastStepSearch
+from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold
 
 GRID = {"gamma": [0.25, 1.0], "C": [0.1, 1.0, 10.0]}
 
@@ -29,18 +29,19 @@ def test_the_search_is_that_of_the_training_rows(data: MultilabelData) -> None:
     train, test = data.splits["train"], data.splits["test"]
     pipeline = with_scaler(RankSVM(random_state=0), "minmax")
     scorer, _ = scorer_of("ranking_hamming")
-    by_hand = LastStepSearch(pipeline, GRID, scoring=scorer, n_folds=3, n_rounds=1, n_jobs=1)
-    by_hand.search.fit(data.X[train], data.Y[train])
+    grid = {f"method__{name}": values for name, values in GRID.items()}
+    folds = MultilabelStratifiedKFold(3)
+    by_hand = LazySearchCV(pipeline, grid, scoring=scorer, cv=folds, refit=False)
+    by_hand.fit(data.X[train], data.Y[train])
+    best = {name.removeprefix("method__"): value for name, value in by_hand.best_params_.items()}
     assert result.tuning is not None
-    assert result.tuning["parameters"] == by_hand.best_parameters
-    assert result.tuning["score"] == pytest.approx(-by_hand.search.best_score_)
+    assert result.tuning["parameters"] == best
+    assert result.tuning["score"] == pytest.approx(-by_hand.best_score_)
     # gamma at C = 1, then C at the best gamma: one of them twice.
     assert result.tuning["combinations"] == 4
-    chosen = with_scaler(RankSVM(random_state=0, **by_hand.best_parameters), "minmax")
+    chosen = with_scaler(RankSVM(random_state=0, **best), "minmax")
     chosen.fit(data.X[train], data.Y[train])
-    expected = run_experiment(
-        data, {"svm": RankSVM(random_state=0, **by_hand.best_parameters)}, cv="official"
-    )[0]
+    expected = run_experiment(data, {"svm": RankSVM(random_state=0, **best)}, cv="official")[0]
     assert result.measures == expected.measures
     assert (chosen.predict(data.X[test]) == data.Y[test]).mean() == pytest.approx(
         1 - result.measures["hamming_loss"]

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from multimargin.checks.parameters import check_integer
 from multimargin.measures import get_scorer
 from multimargin.measures.scorers import scorer_key
-from multimargin.tuning.last_step import LastStepSearch
+from multimargin.tuning.last_step import search_last_step
 
 Grids = Mapping[str, Mapping[str, Sequence[Any]]]
 
@@ -58,17 +58,15 @@ def tuned(pipeline: Pipeline, search: Search, X: Any, y: Any) -> tuple[Pipeline,
     """Choose the parameters of the last step of a pipeline."""
     scorer, sign = scorer_of(search.score)
     began = perf_counter()
-    last_step = LastStepSearch(
-        pipeline, search.grid, scoring=scorer, n_folds=search.folds, n_rounds=1, n_jobs=1
+    best, score, combinations = search_last_step(
+        pipeline, search.grid, X, y, scoring=scorer, n_folds=search.folds
     )
-    last_step.search.fit(X, y)
-    best = last_step.best_parameters
     chosen = clone(pipeline)
     chosen[-1].set_params(**best)
     return chosen, {
         "parameters": best,
-        "score": sign * float(last_step.search.best_score_),
+        "score": sign * score,
         "score_name": search.score,
-        "combinations": len(last_step.tried()),
+        "combinations": combinations,
         "seconds": perf_counter() - began,
     }
