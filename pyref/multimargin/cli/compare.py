@@ -134,17 +134,10 @@ class Shown:
 
     def tables(self, results: "Sequence[Result]") -> list[Any]:
         """Return the tables of the results and of the tests."""
-        from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
-        from multimargin.compare.report.tables import results_tables
+        from multimargin.compare.report.markdown import comparison_tables
 
-        measures = self.names()
-        tables = results_tables(results, list(dict.fromkeys([*measures, "fit_seconds"])))
-        if len({result.method for result in results}) > 1:
-            tables.append(win_tie_loss_table(results, measures, **self.options))
-            if len({result.data for result in results}) > 1:
-                ranked = {key: self.options[key] for key in ("reference", "alpha")}
-                tables += rank_tests_table(results, measures, **ranked)
-        return tables
+        measures = list(dict.fromkeys([*self.names(), "fit_seconds"]))
+        return comparison_tables(results, measures, **self.options)
 
 
 @dataclass(frozen=True)
@@ -154,17 +147,11 @@ class Files:
     report: Annotated[
         str | None,
         typer.Option(
-            "--report", metavar="FILE", help="Write an HTML page with tables, tests and plots."
+            "--report", metavar="FILE", help="Write tables, tests and conditions in Markdown."
         ),
     ] = None
     csv: Annotated[
         str | None, typer.Option("--csv", metavar="FILE", help="Write every result as a CSV row.")
-    ] = None
-    markdown: Annotated[
-        str | None, typer.Option("--markdown", metavar="FILE", help="Write the tables in Markdown.")
-    ] = None
-    latex: Annotated[
-        str | None, typer.Option("--latex", metavar="FILE", help="Write the tables in LaTeX.")
     ] = None
 
     def check(self) -> None:
@@ -173,26 +160,19 @@ class Files:
 
         for name, path in vars(self).items():
             if path is not None:
-                path_to_write(path, f"--{name}", streams=name != "report")
+                path_to_write(path, f"--{name}", streams=True)
 
     def write(self, results: "Sequence[Result]", shown: Shown, typed: str) -> None:
         """Write the files; `typed` is the command line."""
         from multimargin.cli.spreadsheets import as_cell
-        from multimargin.compare.report.table import to_latex, to_markdown
-        from multimargin.compare.report.tables import results_frame
-        from multimargin.files import replacing, write_text
+        from multimargin.compare import results_frame, write_report
+        from multimargin.files import replacing
 
         if self.csv is not None:
             with replacing(self.csv, streams=True, newline="") as stream:
                 frame = results_frame(results).apply(lambda column: column.map(as_cell))
                 frame.to_csv(stream, index=False)
-        for path, form in ((self.markdown, to_markdown), (self.latex, to_latex)):
-            if path is not None:
-                write_text(path, form(shown.tables(results)), streams=True)
         if self.report is not None:
-            _choose_file_backend()
-            from multimargin.compare.report.html import write_report
-
             measures = shown.names()
             write_report(results, self.report, measures=measures, command=typed, **shown.options)
 
@@ -274,7 +254,7 @@ def command(
 
     \b
     Examples:
-      multimargin compare digits --methods rank-svm,mlodm,ovr-svc --cv 10 --report report.html
+      multimargin compare digits --methods rank-svm,mlodm,ovr-svc --cv 10 --report report.md
       multimargin compare emotions yeast --official-split --measures all --csv results.csv
       multimargin compare digits --methods rank-svm:C=1,rank-svm:C=10,knn -j 2
       multimargin compare digits -m rank-svm,mlodm,ovr-svc,ovr-linear-svc,ml-knn --tune --cv 3
@@ -456,32 +436,17 @@ def _told_how_to_go_on(results_file: str | None) -> Iterator[None]:
         raise
 
 
-def _choose_file_backend() -> None:
-    """Draw into files alone: windows would need a screen."""
-    try:
-        import matplotlib
-    except ImportError:
-        return
-    matplotlib.use("agg")
-
-
 def _print_tables(
     results: "Sequence[Result]", shown: Shown, results_file: str | None, files: Files
 ) -> None:
     from multimargin.cli.output import console
-    from multimargin.compare.report import conditions
+    from multimargin.compare.report.markdown import condition_tables
     from multimargin.compare.report.table import to_rich
 
     out = console()
     out.print(shown.verdict(results), style="bold", markup=False, end="\n\n")
     tables = [part for table in shown.tables(results) for part in table.within(out.width)]
-    extra = (
-        conditions.tuning_table(results),
-        conditions.certificates_table(results),
-        conditions.failures_table(results),
-        conditions.remarks_table(results),
-    )
-    for table in (*tables, *(table for table in extra if table is not None)):
+    for table in (*tables, *condition_tables(results)):
         out.print(to_rich(table))
         out.print()
     written = [path for path in (results_file, *vars(files).values()) if path is not None]

@@ -2,7 +2,7 @@
 
 - `experiment`: methods on splits; `results`, `results_file`: what is kept of each fit, and where;
 - `statistics`: ranks and tests; `measured`: the quantities that are compared;
-- `report`: tables, figures and the page.
+- `report`: tables, and a document of them.
 
 The package needs the extra ``multimargin[stats]``.
 """
@@ -17,9 +17,9 @@ except ImportError as error:
 
 from multimargin.compare.experiment.run import run_experiment
 from multimargin.compare.report.collect import per_data, per_split
-from multimargin.compare.report.html import make_report, write_report
+from multimargin.compare.report.markdown import make_report, write_report
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
-from multimargin.compare.report.table import Table, to_latex, to_markdown, to_rich
+from multimargin.compare.report.table import Table, to_markdown, to_rich
 from multimargin.compare.report.tables import results_frame, results_tables
 from multimargin.compare.report.verdict import verdict
 from multimargin.compare.results import Result
@@ -54,7 +54,6 @@ __all__ = [
     "results_frame",
     "results_tables",
     "run_experiment",
-    "to_latex",
     "to_markdown",
     "to_rich",
     "verdict",

@@ -39,9 +39,6 @@ class Result:
     label_counts : list of [int, int, int, int]
         Of each label the number of true negatives, false positives, false negatives and true
         positives among the test rows.
-    margin_quantiles : list of float
-        Quantiles 0.005, 0.015, ..., 0.995 of f_m - f_n over the pairs of a relevant label m and an
-        irrelevant label n of the test rows; empty without such pairs.
     scores : str or None
         Where the scores for the ranking come from: "decision_function", "predict_proba", or
         "predict" for an estimator without scores, whose labels all tie.
@@ -50,12 +47,6 @@ class Result:
     certificate : dict or None
         "status", "gap" (relative duality gap), "tol", "objective", "dual_objective", "n_iter" of an
         estimator that certifies its optimum.
-    history : dict or None
-        "epoch", "seconds", "primal", "dual" of such an estimator, thinned to 100 epochs.
-    label_correlation : list of list of float, or None
-        Learned label correlations, of up to 50 labels.
-    label_feature_counts : list of int, or None
-        Numbers of learned label-specific features.
     warnings : list of str
         Different warnings during the fit and the prediction.
     error : dict or None
@@ -84,14 +75,10 @@ class Result:
     # What a fit adds.
     measures: dict[str, float] = field(default_factory=dict)
     label_counts: list[list[int]] = field(default_factory=list)
-    margin_quantiles: list[float] = field(default_factory=list)
     scores: str | None = None
     fit_seconds: float | None = None
     predict_seconds: float | None = None
     certificate: dict[str, Any] | None = None
-    history: dict[str, list[float | None]] | None = None
-    label_correlation: list[list[float]] | None = None
-    label_feature_counts: list[int] | None = None
     warnings: list[str] = field(default_factory=list)
     error: dict[str, str] | None = None
     environment: dict[str, str] = field(default_factory=dict)

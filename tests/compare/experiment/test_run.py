@@ -105,29 +105,19 @@ class TestResults:
         assert result.certificate is not None
         assert result.certificate["status"] == "converged"
         assert result.certificate["gap"] == pytest.approx(model.dual_gap_)
-        assert result.history is not None
-        assert result.history["primal"][-1] == pytest.approx(model.history_["primal"][-1])
         assert result.shape == {"n_train": 30, "n_test": 30, "n_features": 5, "n_labels": 4}
         assert result.fit_seconds is not None
         assert result.fit_seconds > 0
 
-    def test_label_counts_and_margins(self, data: MultilabelData) -> None:
+    def test_label_counts(self, data: MultilabelData) -> None:
         (result,) = run_experiment(data, {"mine": RankSVM()}, cv="official", scaling="none")
         X, X_test, Y, Y_test = data.train_test()
         model = RankSVM(random_state=0).fit(X, Y)
-        predicted, scores = model.predict(X_test), model.decision_function(X_test)
+        predicted = model.predict(X_test)
         for label, (tn, fp, fn, tp) in enumerate(result.label_counts):
             true, found = Y_test[:, label].tolist(), predicted[:, label].tolist()
             pairs = Counter(zip(true, found, strict=True))
             assert (tn, fp, fn, tp) == (pairs[0, 0], pairs[0, 1], pairs[1, 0], pairs[1, 1])
-        margins = [
-            scores[row, m] - scores[row, k]
-            for row in range(len(Y_test))
-            for m in np.flatnonzero(Y_test[row])
-            for k in np.flatnonzero(Y_test[row] == 0)
-        ]
-        expected = np.quantile(margins, np.arange(0.005, 1, 0.01))
-        np.testing.assert_allclose(result.margin_quantiles, expected)
 
     @pytest.mark.parametrize(
         ("estimator", "source"),

@@ -3,7 +3,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from multimargin.compare.report.table import Table, to_latex, to_markdown, to_rich
+from multimargin.compare.report.table import Table, to_markdown, to_rich
 
 AWKWARD = r"a|b_c*[x]`<i>&%$#{}~^\ü"
 
@@ -35,16 +35,6 @@ def test_markdown(table: Table) -> None:
     assert " 1e3 |" in text
     assert r"a\|b\_c\*\[x\]\`\<i\>" in text
     assert "a note." in lines
-
-
-def test_latex(table: Table) -> None:
-    text = to_latex([table])
-    assert r"\textbf{0.50 $\pm$ 0.01}" in text
-    assert r"loss $\downarrow$" in text
-    assert r"\_c*[x]`\textless{}i\textgreater{}\&\%\$\#\{\}\textasciitilde{}" in text
-    assert r"\caption{A title. a note. on a\textbar{}b" in text
-    assert text.count(r"\\") == 3
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
 
 
 def test_rich(table: Table) -> None:

@@ -15,7 +15,6 @@ from multimargin.compare.report.conditions import (
     data_table,
     environments_table,
     failures_table,
-    label_table,
     remarks_table,
 )
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
@@ -172,20 +171,6 @@ def test_remarks(make_data: Callable[..., MultilabelData]) -> None:
     assert table is not None
     line = f"one class in the training part: 40 labels, such as {', '.join(names[:5])}"
     assert sorted(table.cells["remark"])[-1] == line
-
-
-def test_labels(one: list[Result]) -> None:
-    table = label_table(one, "one")
-    assert table is not None
-    assert table.cells.shape == (4, 3)
-    few = label_table(one, "one", limit=1)
-    assert few is not None
-    assert few.cells.shape == (1, 3)
-    assert few.notes == ("without the 3 rarest labels",)
-    assert few.cells.index[0] == max(
-        table.cells.index, key=lambda name: int(name.split("(")[1].rstrip(")"))
-    )
-    assert label_table(with_failure(one)[:1], "one") is None
 
 
 def test_data_and_environment(several: list[Result]) -> None:

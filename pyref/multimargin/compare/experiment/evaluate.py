@@ -21,7 +21,6 @@ from multimargin.checks.labels import complete_rows
 from multimargin.checks.targets import UnknownLabelsWarning
 from multimargin.compare.experiment.environment import environment
 from multimargin.compare.experiment.identity import describe
-from multimargin.compare.experiment.margins import margin_quantiles
 from multimargin.compare.experiment.splits import Split
 from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
@@ -31,9 +30,6 @@ from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.scaling import with_scaler
-
-_MAX_EPOCHS = 100
-_MAX_CORRELATED_LABELS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +82,10 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
         job.blank,
         measures=_measures(Y_test, predicted, scores),
         label_counts=counts.tolist(),
-        margin_quantiles=margin_quantiles(Y_test, scores),
         scores=source,
         fit_seconds=fitted - start,
         predict_seconds=end - predicting,
         certificate=_certificate(classifier),
-        history=_history(classifier),
-        label_correlation=_label_correlation(classifier),
-        label_feature_counts=_label_feature_counts(classifier),
         tuning=None if found is None else {**found, "parameters": describe(found["parameters"])},
     )
 
@@ -148,33 +140,6 @@ def _certificate(model: Any) -> dict[str, Any] | None:
         "dual_objective": float(model.dual_objective_),
         "n_iter": int(model.n_iter_),
     }
-
-
-def _history(model: Any) -> dict[str, list[float | None]] | None:
-    history = getattr(getattr(model, "selector_", model), "history_", None)
-    if not history:
-        return None
-    columns = {name: np.asarray(values) for name, values in history.items()}
-    length = min((len(values) for values in columns.values()), default=0)
-    if not length:
-        return None
-    # Early epochs change most: they stay, later ones are thinned.
-    kept = np.unique(np.geomspace(1, length, _MAX_EPOCHS).round().astype(int)) - 1
-    return {name: values[kept].tolist() for name, values in columns.items()}
-
-
-def _label_correlation(model: Any) -> list[list[float]] | None:
-    correlation = getattr(model, "label_correlation_", None)
-    if correlation is None or len(correlation) > _MAX_CORRELATED_LABELS:
-        return None
-    return [[float(value) for value in row] for row in correlation]
-
-
-def _label_feature_counts(model: Any) -> list[int] | None:
-    features = getattr(model, "label_specific_features_", None)
-    if features is None:
-        return None
-    return [int(count) for count in np.count_nonzero(features, axis=1)]
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """Reports of results.
 
-- `collect`: results as data frames; `label_measures`: measures of each label;
+- `collect`: results as data frames;
 - `tables`: measures by method and data set; `significance`: wins, ties, losses and ranks;
   `conditions`: certificates, failures, parameters and data; `wording`: what these share;
-- `table`: a table in Markdown, LaTeX and on the terminal;
-- `figures`, `html`: the figures, and the page with everything.
+- `table`: a table in Markdown and on the terminal; `markdown`: the document with everything.
 """

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multimargin.compare.report.label_measures import label_measures
 from multimargin.compare.report.table import Table
-from multimargin.compare.report.wording import message_of, number_of
+from multimargin.compare.report.wording import message_of
 from multimargin.compare.results import Result
 from multimargin.estimators.shared.certificate import gap_text
 
@@ -68,30 +67,6 @@ def tuning_table(results: Sequence[Result]) -> Table | None:
     notes = (f"tuned by {', '.join(names)} on the training rows of each split alone",)
     title = "Parameters that were chosen"
     return Table(title, pd.DataFrame(rows, index=index), notes=notes, numeric=False)
-
-
-def label_table(results: Sequence[Result], data: str, *, limit: int = 200) -> Table | None:
-    """Lay out the F1 of the `limit` most frequent labels, from the counts of all test rows.
-
-    A label that is neither true nor predicted has "–". None if all methods failed.
-    """
-    found = label_measures(results, data)
-    if not found.measures:
-        return None
-    order = np.sort(np.argsort(-found.support, kind="stable")[:limit])
-    index = pd.Index(
-        [f"{found.label_names[label]} ({found.support[label]})" for label in order],
-        name="label (rows)",
-    )
-    f1 = pd.DataFrame(
-        {method: of_method["f1"][order] for method, of_method in found.measures.items()},
-        index=index,
-    )
-    cells = f1.map(lambda value: number_of(value, ".3f"))
-    left_out = found.support.size - order.size
-    notes = (f"without the {left_out} rarest labels",) if left_out else ()
-    title = f"{data}: F1 of each label, all splits together"
-    return Table(title, cells, f1.eq(f1.max(axis=1), axis=0), notes)
 
 
 def failures_table(results: Sequence[Result]) -> Table | None:

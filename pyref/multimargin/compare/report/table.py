@@ -1,26 +1,12 @@
-"""A table of texts with some cells emphasised, written for terminals, Markdown and LaTeX."""
+"""A table of texts with some cells emphasised, written for terminals and in Markdown."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import Any
 
 import pandas as pd
 
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        "±": r"$\pm$",
-        "↑": r"$\uparrow$",
-        "↓": r"$\downarrow$",
-        "\n": " ",
-    }
-)
 _MARKDOWN = str.maketrans(
     {**{character: f"\\{character}" for character in "\\|*_`[]<>"}, "\n": " ", "\r": " "}
 )
@@ -151,42 +137,14 @@ def to_markdown(tables: Sequence[Table]) -> str:
     """
     parts = []
     for table in tables:
-        frame = _written(table, lambda text: text.translate(_MARKDOWN), "**{}**")
+        rows = [[escaped(name), *starmap(_cell, row)] for name, row in table.rows()]
+        frame = pd.DataFrame(rows, columns=[escaped(name) for name in table.header])
         # Else tabulate would read the texts as numbers and write them its own way.
         align = ["left", *["right" if table.numeric else "left"] * table.cells.shape[1]]
         text = frame.to_markdown(index=False, disable_numparse=True, colalign=align)
-        parts += [f"### {table.title.translate(_MARKDOWN)}", text]
-        parts += [f"{note.translate(_MARKDOWN)}." for note in table.notes]
+        parts += [f"### {escaped(table.title)}", text]
+        parts += [f"{escaped(note)}." for note in table.notes]
     return "\n\n".join(parts) + "\n"
-
-
-def to_latex(tables: Sequence[Table]) -> str:
-    """Write tables in LaTeX, the emphasised cells in bold; they need the package booktabs.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-        The tables.
-
-    Returns
-    -------
-    str
-        One ``table`` environment each, the title and the notes as its caption.
-    """
-    parts = []
-    for table in tables:
-        frame = _written(table, lambda text: text.translate(_LATEX), r"\textbf{{{}}}")
-        caption = ". ".join((table.title, *table.notes)).translate(_LATEX) + "."
-        parts.append(
-            frame.to_latex(
-                index=False,
-                escape=False,
-                column_format="l" + ("r" if table.numeric else "l") * table.cells.shape[1],
-                position="htbp",
-                caption=caption,
-            )
-        )
-    return "\n".join(parts)
 
 
 def to_rich(table: Table) -> Any:
@@ -217,11 +175,10 @@ def to_rich(table: Table) -> Any:
     return rich
 
 
-def _written(table: Table, escape: Callable[[str], str], emphasis: str) -> pd.DataFrame:
-    """Return the table with its index as first column, all texts escaped."""
-    rows = [
-        [escape(name)]
-        + [emphasis.format(escape(text)) if best else escape(text) for text, best in cells]
-        for name, cells in table.rows()
-    ]
-    return pd.DataFrame(rows, columns=[escape(name) for name in table.header])
+def _cell(text: str, best: bool) -> str:
+    return f"**{escaped(text)}**" if best else escaped(text)
+
+
+def escaped(text: str) -> str:
+    """Return a text as Markdown shows it."""
+    return text.translate(_MARKDOWN)

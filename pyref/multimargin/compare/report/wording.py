@@ -1,16 +1,9 @@
 """Words and numbers that several tables share."""
 
-from datetime import UTC, datetime
 from math import isnan
 
 from multimargin.compare.results import Result
 from multimargin.compare.statistics.ranks import Ranks
-
-# strftime would follow the language of the machine.
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 
 
 def left_out(ranks: Ranks) -> tuple[str, ...]:
@@ -35,9 +28,3 @@ def message_of(result: Result) -> str:
     """Return the error of a result that failed."""
     assert result.error is not None
     return f"{result.error['type']}: {result.error['message']}"
-
-
-def date_in_words(moment: str) -> str:
-    """Return a time as people write it."""
-    time = datetime.fromisoformat(moment).astimezone(UTC)
-    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}, {time:%H:%M} UTC"
