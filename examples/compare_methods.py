@@ -9,13 +9,13 @@ Nemenyi's which do (pip install multimargin[stats]).
 """
 
 from matplotlib import pyplot
+from scikit_posthocs import critical_difference_diagram
 from sklearn.datasets import make_multilabel_classification
 
 from multimargin import MLODM, RankSVM
 from multimargin.compare import friedman_test, nemenyi_test, per_data, per_split, run_experiment
 from multimargin.datasets import MultilabelData
 from multimargin.methods import make_method
-from multimargin.plots import CriticalDifferenceDisplay
 
 # %%
 # Six made-up problems stand in for benchmark data, which need a download.
@@ -49,9 +49,6 @@ for name, rank in nemenyi.ranks.average.sort_values().items():
 
 # %%
 # The critical difference diagram: methods that a bar joins do not differ significantly.
-CriticalDifferenceDisplay(
-    nemenyi.ranks.average,
-    nemenyi.p_values,
-    critical_difference=nemenyi.critical_difference,
-).plot()
+pyplot.figure(figsize=(7, 2.5), layout="constrained")
+critical_difference_diagram(nemenyi.ranks.average.to_dict(), nemenyi.p_values)
 pyplot.show()

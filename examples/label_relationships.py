@@ -14,7 +14,6 @@ from matplotlib import pyplot
 
 from multimargin import MLRL, RelationshipOptions
 from multimargin.datasets import load_digit_attributes
-from multimargin.plots import LabelCorrelationDisplay
 
 data = load_digit_attributes()
 X_train, X_test, Y_train, Y_test = data.train_test()
@@ -54,5 +53,9 @@ print("The stronger the regularisation, the more the relationships count.")
 
 # %%
 # The learned correlation of all labels.
-LabelCorrelationDisplay.from_estimator(model, label_names=names)
+pyplot.figure(layout="constrained")
+pyplot.imshow(learned, vmin=-1, vmax=1, cmap="RdBu_r")
+pyplot.xticks(range(len(names)), names, rotation=45, ha="right")
+pyplot.yticks(range(len(names)), names)
+pyplot.colorbar(label="correlation of weights")
 pyplot.show()

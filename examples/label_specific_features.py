@@ -15,7 +15,6 @@ from sklearn.svm import SVC
 from multimargin import LLSF, LabelSpecificBinaryRelevance
 from multimargin.datasets import load_digit_attributes
 from multimargin.measures import all_measures
-from multimargin.plots import LabelFeatureCountDisplay
 
 data = load_digit_attributes()
 X_train, X_test, Y_train, Y_test = data.train_test()
@@ -39,5 +38,7 @@ for label in (data.label_names.index("even"), data.label_names.index("closed loo
 
 # %%
 # How many features each label keeps.
-LabelFeatureCountDisplay.from_estimator(model, label_names=data.label_names)
+pyplot.figure(layout="constrained")
+pyplot.barh(data.label_names, model.label_specific_features_.sum(axis=1))
+pyplot.xlabel("number of features")
 pyplot.show()

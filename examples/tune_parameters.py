@@ -15,7 +15,6 @@ from sklearn.preprocessing import MinMaxScaler
 from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.measures import all_measures, get_scorer
-from multimargin.plots import ParameterCurveDisplay
 from multimargin.tuning import LazySearchCV, MultilabelStratifiedKFold, WarmStartGridSearchCV
 
 X_train, X_test, Y_train, Y_test = load_digit_attributes().train_test()
@@ -53,5 +52,15 @@ for name in ("ranking_loss", "hamming_loss", "micro_f1"):
 
 # %%
 # The score over both parameters.
-ParameterCurveDisplay.from_estimator(grid, parameters=["C", "gamma"])
+loss = -grid.cv_results_["mean_test_score"]
+places = [
+    [parameters[name] for parameters in grid.cv_results_["params"]] for name in ("C", "gamma")
+]
+pyplot.figure(layout="constrained")
+pyplot.scatter(*places, c=loss, cmap="cividis", s=200)
+pyplot.xscale("log", base=2)
+pyplot.yscale("log", base=2)
+pyplot.xlabel("C")
+pyplot.ylabel("gamma")
+pyplot.colorbar(label="ranking loss")
 pyplot.show()

@@ -11,7 +11,7 @@ from multimargin import RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.model_files import ModelInfo, save_model
 from multimargin.onnx import export
-from multimargin.plots import CriticalDifferenceDisplay
+from multimargin.plots import MarginDistributionDisplay
 
 
 def compare() -> None:
@@ -29,7 +29,7 @@ def save() -> None:
 
 
 def draw() -> None:
-    CriticalDifferenceDisplay({"a": 1.0, "b": 2.0}, critical_difference=1.0).plot()
+    MarginDistributionDisplay({"a": [1.0, 2.0]}).plot()
 
 
 def frame() -> None:
@@ -53,7 +53,7 @@ class Missing:
         ("pandas", compare, r"multimargin\.compare needs pandas, .*'multimargin\[stats\]'"),
         ("onnx", write_onnx, r"the export needs onnx, .*'multimargin\[onnx\]'"),
         ("skops.io", save, r"model files need skops, .*'multimargin\[models\]'"),
-        ("scikit_posthocs", draw, r"diagrams need scikit-posthocs, .*'multimargin\[stats\]'"),
+        ("matplotlib", draw, r"plots need matplotlib, .*'multimargin\[plots\]'"),
         ("pandas", frame, r"as_frame=True needs pandas, .*'multimargin\[stats\]'"),
     ],
 )

@@ -10,14 +10,15 @@ rcv1(subset1), of which the paper draws the latter.
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.model_selection import cross_val_score
 
 from common import print_note, print_table
 from multimargin import LLSF
 from multimargin.measures import get_scorer
-from multimargin.plots import LabelAffinityDisplay, LabelFeatureCountDisplay, ParameterCurveDisplay
 from published.comparison import chosen, folds
-from published.figures import axes, save
+from published.figures import axes, draw_grid, save
 from published.llsf import FORMS, REPAIRED, TABLE_I, load, part, selection
 from published.runs import all_of, stored_only
 
@@ -35,7 +36,9 @@ def figure_4() -> None:
     drawn = axes(-(-len(found) // 2), 2)
     lines = []
     for ax, ((name, form), kept) in zip(drawn, found.items(), strict=False):
-        LabelFeatureCountDisplay(kept).plot(ax=ax)
+        ax.bar(range(len(kept)), kept)
+        ax.set_xlabel("Label")
+        ax.set_ylabel("Number of label-specific features")
         ax.set_title(f"{name}: LLSF{form}")
         cells = (str(min(kept)), f"{np.median(kept):g}", str(max(kept)))
         lines.append((name, f"LLSF{form}", *cells, str(TABLE_I[name.partition("-")[0]][1])))
@@ -45,18 +48,18 @@ def figure_4() -> None:
 
 
 @cache
-def affinities(name: str, form: str) -> LabelAffinityDisplay:
-    """Return the cosines on the first part of a data set, drawn."""
+def affinities(name: str, form: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the cosines of labels and of coefficients on the first part of a data set."""
     A, _, Ya, _ = part(name, 0)
     model = LLSF(0.5, 0.1, convexify=FORMS[form], tol=1e-2, threshold=0.5).fit(A, Ya)
-    return LabelAffinityDisplay.from_estimator(model, Ya, axes=axes(1, 2))
+    return cosine_similarity(np.asarray(Ya, dtype=float).T), cosine_similarity(model.coef_)
 
 
 def correlation(name: str, form: str) -> float:
     """Return the correlation of the two cosines of label pairs."""
-    shown = affinities(name, form)
-    upper = np.triu_indices(len(shown.label_affinity), 1)
-    pairs = shown.label_affinity[upper], shown.coefficient_affinity[upper]
+    of_labels, of_coefficients = affinities(name, form)
+    upper = np.triu_indices(len(of_labels), 1)
+    pairs = of_labels[upper], of_coefficients[upper]
     kept = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
     return float(np.corrcoef(pairs[0][kept], pairs[1][kept])[0, 1])
 
@@ -72,7 +75,14 @@ def figure_5() -> None:
         print_note(f"{name}, LLSF{form}: the affinities of label pairs correlate by {value:.3f}")
         if not stored_only():
             file = "llsf-figure-5" + name.removeprefix("rcv1(subset1)")
-            save(affinities(name, form).figure_, file + ("-convex" if FORMS[form] else ""))
+            drawn = axes(1, 2)
+            for ax, title, cosines in zip(
+                drawn, ("Labels", "Coefficients"), affinities(name, form), strict=True
+            ):
+                image = ax.imshow(cosines, cmap="RdBu_r", vmin=-1.0, vmax=1.0)
+                ax.set_title(title)
+            drawn[0].figure.colorbar(image, ax=list(drawn), label="Cosine")
+            save(drawn[0].figure, file + ("-convex" if FORMS[form] else ""))
 
 
 def line(name: str, alpha: float) -> list[float]:
@@ -93,11 +103,10 @@ def figure_6() -> None:
         found = all_of(jobs)
         if not found:
             continue
-        pairs = [(alpha, beta) for alpha in found for beta in BETAS]
-        flat = [value for row in found.values() for value in row]
         ax = axes(1, 1)[0]
-        parameters = {"alpha": [a for a, _ in pairs], "beta": [b for _, b in pairs]}
-        ParameterCurveDisplay(parameters, {"example_f1": flat}).plot(ax=ax)
+        draw_grid(ax, list(found), BETAS, list(found.values()))
+        ax.set_xlabel("beta")
+        ax.set_ylabel("alpha")
         save(ax.figure, f"llsf-figure-6-{name.replace('(subset1)', '')}")
         lines = [
             (f"2^{np.log2(alpha):g}", *(f"{value:.3f}" for value in row))

@@ -17,10 +17,10 @@ from common import print_table
 from multimargin import MLODM
 from multimargin.margins import pair_margins
 from multimargin.measures import average_precision, ranking_loss
-from multimargin.plots import MarginDistributionDisplay, ParameterCurveDisplay
+from multimargin.plots import MarginDistributionDisplay
 from published import mlodm
 from published.comparison import chosen, values
-from published.figures import axes, save
+from published.figures import axes, draw_grid, draw_line, save
 from published.runs import all_of, stored_only
 
 EPOCHS = (1, 2, 3, 5, 10, 20, 50)
@@ -51,9 +51,10 @@ def figure_1() -> None:
         return
     drawn = axes(2, 3)
     for ax, (name, rows) in zip(drawn, found.items(), strict=False):
-        train, test = -np.array(rows).T
-        curves = {"neg_training_part": train, "neg_test_part": test}
-        ParameterCurveDisplay({"epochs": EPOCHS}, curves).plot(ax=ax)
+        for part, losses in zip(("training", "test"), np.array(rows).T, strict=True):
+            draw_line(ax, EPOCHS, losses, part)
+        ax.set_xlabel("Epochs")
+        ax.legend()
         ax.set_title(f"{name}: ranking loss")
     save(drawn[0].figure, "mlodm-figure-1")
     lines = [
@@ -128,12 +129,10 @@ def figure_4() -> None:
     lines = []
     for k, column in enumerate(mlodm.COLUMNS):
         curve = table[:, 2 + k]
-        name, shown = (
-            (column.key, curve) if column.larger_is_better else (f"neg_{column.key}", -curve)
-        )
-        parameters = {"theta": table[:, 0].tolist(), "mu": table[:, 1].tolist()}
-        ParameterCurveDisplay(parameters, {name: shown}).plot(ax=drawn[k])
-        best = table[int(shown.argmax())]
+        tenths = mlodm.TENTHS
+        draw_grid(drawn[k], tenths, tenths, curve.reshape(len(tenths), len(tenths)))
+        drawn[k].set(xlabel="mu", ylabel="theta", title=column.title)
+        best = table[int(curve.argmax() if column.larger_is_better else curve.argmin())]
         at = f"theta {best[0]:g}, mu {best[1]:g}"
         lines.append((column.title, f"{curve.min():.4f}", f"{curve.max():.4f}", at))
     save(drawn[0].figure, "mlodm-figure-4")

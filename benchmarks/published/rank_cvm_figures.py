@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from common import in_turn, print_note, print_table
 from multimargin import RankCVM
 from multimargin.compare.statistics.ranks import wilcoxon_tests
-from multimargin.plots import ParameterCurveDisplay
-from multimargin.plots.drawing import marker_style, style
 from published import rank_cvm
 from published.comparison import chosen
-from published.figures import axes, save
+from published.figures import axes, draw_line, save
 from published.runs import all_of
 
 Array = NDArray[np.float64]
@@ -53,7 +51,9 @@ def figure_3() -> None:
     places = iter(drawn)
     for parameter, curves in found[0].items():
         for column in rank_cvm.COLUMNS:
-            _curve(parameter, values[parameter], column.key, curves[column.key], next(places))
+            ax = next(places)
+            draw_line(ax, values[parameter], curves[column.key], column.key)
+            ax.set(xlabel=parameter, title=column.key)
     save(drawn[0].figure, "rank-cvm-figure-3")
     lines = [
         (parameter, column.title, f"2^{np.log2(_best(values[parameter], curves, column)):g}")
@@ -75,8 +75,8 @@ def figure_4() -> None:
         for k, (parameter, values) in enumerate((("gamma", rank_cvm.GAMMAS), ("C", rank_cvm.CS))):
             ax = drawn[row, first + k]
             criterion = rank_cvm.criterion(search[f"over_{parameter}"])
-            _curve(parameter, values, "ranking_hamming", criterion, ax)
-            ax.set_title(f"{name}, {method}")
+            draw_line(ax, values, criterion, "ranking_hamming")
+            ax.set(xlabel=parameter, title=f"{name}, {method}")
     save(drawn[0, 0].figure, "rank-cvm-figure-4")
 
 
@@ -109,7 +109,7 @@ def figures_5_and_6() -> None:
     drawn = axes(1, 3)
     order = np.argsort(sizes)
     for k, method in enumerate(PAIR):
-        look = {"label": method, **style(k), **marker_style(k)}
+        look = {"label": method, "color": f"C{k}", "marker": "os"[k]}
         drawn[0].loglog(sizes[order], seconds[method][order], **look)
         drawn[2].plot(list(found), share[method], **{**look, "linestyle": "none"})
     drawn[1].bar(list(found), seconds["Rank-SVM"] / seconds["Rank-CVM"])
@@ -150,13 +150,6 @@ def _print_times(
         tested = wilcoxon_tests(table, "Rank-CVM", larger_is_better=False).loc["Rank-SVM"]
         p = tested["p_value"]
         print_note(f"W-test of the support vectors: {tested['outcome']}, p = {p:.3f}")
-
-
-def _curve(parameter: str, values: list[float], key: str, curve: list[float], ax: object) -> None:
-    """Draw a measure over a parameter; a loss by the name that scikit-learn gives to losses."""
-    loss = key != "average_precision"
-    name, shown = (f"neg_{key}", -np.array(curve)) if loss else (key, np.array(curve))
-    ParameterCurveDisplay({parameter: values}, {name: shown}).plot(ax=ax)
 
 
 def _best(values: list[float], curves: dict[str, list[float]], column: object) -> float:

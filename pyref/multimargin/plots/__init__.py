@@ -6,27 +6,8 @@ draw it, and a method `plot` that draws it again, on other axes if asked. None c
 by colour-blind readers.
 """
 
-from multimargin.plots.calibration import CalibrationDisplay
 from multimargin.plots.convergence import ConvergenceDisplay
-from multimargin.plots.critical_difference import CriticalDifferenceDisplay
-from multimargin.plots.label_affinity import LabelAffinityDisplay, affinity
-from multimargin.plots.label_correlation import LabelCorrelationDisplay
-from multimargin.plots.label_feature_count import LabelFeatureCountDisplay
-from multimargin.plots.label_measures import LabelMeasuresDisplay
 from multimargin.plots.margin_distribution import MarginDistributionDisplay
-from multimargin.plots.parameter_curve import ParameterCurveDisplay
 from multimargin.plots.reasons import ReasonsDisplay
 
-__all__ = [
-    "CalibrationDisplay",
-    "ConvergenceDisplay",
-    "CriticalDifferenceDisplay",
-    "LabelAffinityDisplay",
-    "LabelCorrelationDisplay",
-    "LabelFeatureCountDisplay",
-    "LabelMeasuresDisplay",
-    "MarginDistributionDisplay",
-    "ParameterCurveDisplay",
-    "ReasonsDisplay",
-    "affinity",
-]
+__all__ = ["ConvergenceDisplay", "MarginDistributionDisplay", "ReasonsDisplay"]

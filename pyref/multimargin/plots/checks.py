@@ -18,33 +18,6 @@ def check_numbers(name: str, values: Any) -> Matrix:
         raise TypeError(f"{name} is not an array of numbers: {reason}.") from error
 
 
-def check_square(name: str, matrix: Any) -> Matrix:
-    """Return a square matrix of finite floats, not empty, or raise TypeError or ValueError."""
-    checked = check_numbers(name, matrix)
-    if checked.ndim != 2 or checked.shape[0] != checked.shape[1] or checked.size == 0:
-        raise ValueError(
-            f"{name} has shape {checked.shape}; expected a square matrix of shape (q, q)."
-        )
-    if not np.isfinite(checked).all():
-        raise ValueError(f"{name} has missing or infinite entries; expected finite numbers.")
-    return checked
-
-
-def check_label_names(label_names: Any, q: int) -> list[str]:
-    """Return the names of the q labels, which are their numbers when None is given."""
-    if label_names is None:
-        return [str(label) for label in range(q)]
-    names = [label_names] if isinstance(label_names, str) else list(label_names)
-    if len(names) != q:
-        raise ValueError(f"label_names has {len(names)} names; expected {q}, one a label.")
-    return [str(name) for name in names]
-
-
-def label_names_of(estimator: Any) -> Any:
-    """Return `label_names_in_` of a fitted estimator, or of the one inside; None without."""
-    return getattr(method_inside(estimator), "label_names_in_", None)
-
-
 def method_inside(estimator: Any) -> Any:
     """Return the fitted estimator inside of a pipeline or a search, of its best pipeline."""
     while True:
