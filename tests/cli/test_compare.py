@@ -226,35 +226,3 @@ def test_ranks_need_two_data_sets(command: Command, folder: Path, small: Multila
     assert answer.code == 0, answer.err
     assert "Friedman" in answer.out
     assert "Friedman" not in compare(command, *options, "--results", "one.jsonl").out
-
-
-def test_fits_on_a_cluster(command: Command, folder: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as cluster:
-        options = ["--methods", "dummy", "--cv", "2", "--json"]
-        answer = compare(command, *options, "--dask", cluster.scheduler_address)
-    compare(command, *options, "--results", "alone.jsonl")
-    assert answer.code == 0, answer.err
-    assert [row["split"] for row in answer.json["results"]] == [
-        "fold 1 of 2, seed 0",
-        "fold 2 of 2, seed 0",
-    ]
-    assert read_results(folder / "results.jsonl")[1].measures["hamming_loss"] > 0.0
-    measures = [
-        [result.measures for result in read_results(folder / name)]
-        for name in ("results.jsonl", "alone.jsonl")
-    ]
-    assert measures[0] == measures[1]
-
-
-def test_a_cluster_needs_dask(
-    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "dask.distributed", None)
-    answer = compare(command, "--methods", "dummy", "--dask", "tcp://127.0.0.1:1")
-    assert answer.code == 1
-    assert (
-        "--dask needs dask, which is not installed: pip install 'multimargin[dask]'" in answer.err
-    )

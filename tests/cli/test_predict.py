@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from multimargin import explain
+from multimargin import RankSVM, explain
 from multimargin.datasets import MultilabelData, dump_arff, dump_svmlight
-from multimargin.model_files import load_model
+from multimargin.model_files import load_model, save_model
 
 
 def scores_of(model: Path, X: np.ndarray) -> np.ndarray:
@@ -179,3 +179,11 @@ def test_why(command, tmp_path: Path) -> None:
     assert command("fit", file, *options[:-1], "rbf", "-o", model).code == 0
     answer = command("predict", model, file, "--why", 2)
     assert (answer.code, "kernel='linear'" in answer.err) == (1, True)
+
+
+def test_a_model_that_was_saved_in_python_is_told(
+    command, small: MultilabelData, tmp_path: Path
+) -> None:
+    model = tmp_path / "a.model"
+    save_model(RankSVM(tol=0.1).fit(small.X, small.Y), model)
+    assert "use this one in Python, by load_model" in command("predict", model, "digits").err

@@ -200,14 +200,6 @@ class Running:
             show_default=False,
         ),
     ] = None
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            "--dask",
-            metavar="ADDRESS",
-            help="Fit on the dask cluster with this scheduler: tcp://host:8786.",
-        ),
-    ] = None
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False
@@ -269,7 +261,7 @@ def command(
     chosen = columns.columns(splits.group)
     score = _check_score(tuning.tune_score) if tuning.tune else tuning.tune_score
     data = [_load(source, chosen, splits.holdout) for source in sources]
-    with _cluster(running.dask), _told_how_to_go_on(running.results_file):
+    with _told_how_to_go_on(running.results_file):
         results = run_experiment(
             data,
             estimators,
@@ -280,7 +272,7 @@ def command(
             scaling=splits.scale,
             seed=splits.seed,
             results_file=running.results_file,
-            n_jobs=-1 if running.dask is not None else running.jobs,
+            n_jobs=running.jobs,
             retry_failed=running.retry_failed,
             progress=True,
         )
@@ -402,24 +394,6 @@ def _check_choices(shown: Shown, splits: Splits, running: Running, methods: list
         raise WrongUsage(f"--{error}") from error
     if running.jobs == 0:
         raise WrongUsage("--jobs is 0; expected a positive number, or -1 for one a processor")
-
-
-@contextmanager
-def _cluster(address: str | None) -> Iterator[None]:
-    if address is None:
-        yield
-        return
-    try:
-        from dask.distributed import Client
-    except ImportError as error:
-        raise ImportError(
-            "--dask needs dask, which is not installed: pip install 'multimargin[dask]'"
-        ) from error
-    from joblib import parallel_config
-
-    client = Client(address)
-    with client, parallel_config(backend="dask"):
-        yield
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """``multimargin fit``."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from multimargin.cli import INTERRUPTED
-from multimargin.cli.many_machines import Dask, PartOptions
 from multimargin.cli.options import Data, Json, MethodName, Scale, TimeLimit, by_subject
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
 
@@ -40,14 +39,11 @@ def command(
     put_aside: PartsOfData,
     time_limit: TimeLimit = None,
     columns: ColumnOptions,
-    dask: Dask = None,
-    parts: PartOptions,
     as_json: Json = False,
 ) -> None:
     """Fit a method, show how far it is from the optimum.
 
-    Without --method it is label-ranker, which chooses by cross-validation, calibrates and cuts
-    (with --dask rank-svm, as it does not take parts).
+    Without --method it is label-ranker, which chooses by cross-validation, calibrates and cuts.
     Parameters of the method are further options: multimargin fit -m METHOD --help. Values may be
     powers: --C 2^-3. With --holdout the model is measured on the rows that were put aside. Ctrl-C
     stops the fit, keeps what it has reached in the file of -o, with its certificate, and ends with
@@ -60,29 +56,9 @@ def command(
       multimargin fit songs.csv --tags-column genres --text lyrics --holdout 0.25 -o songs.model
       multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
       multimargin fit text.svm -m rank-svm --scale unit --kernel linear --bias penalized
-      multimargin fit parts/ --dask -o parts.model
-      multimargin fit parts.svm/ --dask tcp://host:8786 --n-features 47236 --n-labels 101
-
     """
-    from multimargin.cli.options import WrongUsage
-
-    chosen = columns.columns(put_aside.group)
     wanted = Wanted(source, method_name, context.args, time_limit, scale, split, output, as_json)
-    if dask is None:
-        parts.check_unused()
-        _fit_rows(wanted, chosen, put_aside.holdout)
-        return
-    if put_aside != PartsOfData():
-        raise WrongUsage("--holdout and --group are given with --dask; expected parts as is")
-
-    def given(name: str) -> bool:
-        source = context.get_parameter_source(name)
-        return source is not None and source.name != "DEFAULT"
-
-    if not given("method_name"):
-        # Parts are for a single method.
-        wanted = replace(wanted, method="rank-svm")
-    _fit_parts(wanted, dask, scale if given("scale") else None, chosen, parts)
+    _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
 
 
 @dataclass(frozen=True)
@@ -98,19 +74,19 @@ class Wanted:
     output: str | None
     as_json: bool
 
-    def make(self, arguments: list[str]) -> tuple[Any, Any]:
+    def make(self) -> tuple[Any, Any]:
         """Return the method and its estimator, after a check of the file to write."""
         from multimargin.cli.options import limit_time, make_named_method
         from multimargin.files import path_to_write
 
-        method, estimator = make_named_method(self.method, arguments)
+        method, estimator = make_named_method(self.method, self.arguments)
         limit_time(method, estimator, self.time_limit)
         if self.output is not None:
             path_to_write(self.output, "--output")
         return method, estimator
 
 
-def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None:
+def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None:
     """Fit the rows of a data set."""
     from multimargin.cli.options import (
         check_complete,
@@ -125,7 +101,7 @@ def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) ->
     from multimargin.cli.table_options import groups_of, load_table_or_data, rows_of
     from multimargin.interrupts import Interrupts
 
-    method, estimator = wanted.make(wanted.arguments)
+    method, estimator = wanted.make()
     data = load_table_or_data(wanted.source, columns, holdout=holdout)
     split, rows = choose_split(data, wanted.split, "train")
     X, Y = rows_of(data.X, rows), data.Y[rows]
@@ -147,55 +123,8 @@ def _fit_rows(wanted: Wanted, columns: "TableColumns", holdout: float | None) ->
         if holdout is not None:
             size |= _held_out_measures(pipeline, data)
         described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
-        _report(wanted, pipeline, info, described, size, run.seconds, "epochs")
+        _report(wanted, pipeline, info, described, size, run.seconds)
         _end(run.interrupted, wanted.output)
-
-
-def _fit_parts(
-    wanted: Wanted,
-    address: str,
-    scale: str | None,
-    columns: "TableColumns",
-    options: PartOptions,
-) -> None:
-    """Fit a folder of parts on a dask cluster."""
-    from multimargin.cli.many_machines import client_of, find_parts, linear_parameters
-    from multimargin.cli.output import counted
-    from multimargin.dask import fit
-    from multimargin.dask.fitting import check_estimator
-    from multimargin.interrupts import Interrupts
-    from multimargin.scaling import with_scaler
-
-    wanted = replace(wanted, scale="none")
-    arguments = linear_parameters(wanted.method, scale, address, wanted.arguments)
-    method, estimator = wanted.make(arguments)
-    parts = find_parts(wanted.source, method.name, wanted.split, columns, options)
-    # Before any worker starts.
-    check_estimator(estimator)
-    pipeline = with_scaler(estimator, "none")
-    interrupts = Interrupts()
-    with client_of(address) as client, interrupts.held():
-        workers = len(client.scheduler_info(n_workers=-1)["workers"])
-        where = f"{counted(parts.count, 'part')} on {counted(workers, 'worker')}"
-        run = _run(
-            interrupts,
-            pipeline,
-            lambda: fit(
-                estimator,
-                parts.path,
-                parts.labels,
-                client,
-                checkpoint=options.checkpoint,
-                read_options=parts.read_options,
-            ),
-            f"fitting {method.title} to {where}",
-        )
-        parts.check_names(estimator)
-        _keep(pipeline, parts.info, wanted.output)
-    size = {"n_rows": None, "n_parts": parts.count, "n_workers": workers}
-    described = f"{parts.info.data_name}: {where}"
-    _report(wanted, pipeline, parts.info, described, size, run.seconds, "rounds")
-    _end(run.interrupted, wanted.output)
 
 
 class Run(NamedTuple):
@@ -299,7 +228,6 @@ def _report(
     described: str,
     size: dict[str, Any],
     seconds: float,
-    iterations: str,
 ) -> None:
     from multimargin.cli.certificate import certificate
     from multimargin.cli.measuring import measures_table
@@ -348,21 +276,19 @@ def _report(
     else:
         of_llsf = " of the feature selection (LLSF)" if hasattr(estimator, "selector_") else ""
         out.print(f"\nCertificate{of_llsf}")
-        out.print(pairs_table(_certificate_rows(found, iterations, seconds)))
+        out.print(pairs_table(_certificate_rows(found, seconds)))
     out.print()
     kept = wanted.output or "not kept; give -o FILE to keep it"
     out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info))]))
 
 
-def _certificate_rows(
-    found: dict[str, Any], iterations: str, seconds: float
-) -> list[tuple[str, ...]]:
+def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, ...]]:
     from multimargin.estimators.shared.certificate import gap_text
 
     proved = found["status"] != "indefinite_kernel"
     bound = "no model costs less than this" if proved else "proves nothing here"
     stops = f"relative; stops at tol = {found['tol']:g}"
-    ended = f"after {found['n_iter']} {iterations}, {seconds:.2f} s"
+    ended = f"after {found['n_iter']} epochs, {seconds:.2f} s"
     return [
         ("objective", f"{found['objective']:.8g}", "what this model costs"),
         ("lower bound", f"{found['dual_objective']:.8g}", bound),

@@ -211,7 +211,9 @@ def svmlight_options(info: "ModelInfo") -> dict[str, Any]:
     names = {"zero_based": info.feature_names, "labels_zero_based": info.label_names}
     counts = {"n_features": len(info.feature_names), "n_labels": len(info.label_names)}
     bases = {
-        option: of_kind[0] == "0" for option, of_kind in names.items() if of_kind[0] in ("0", "1")
+        option: of_kind[0] == "0"
+        for option, of_kind in names.items()
+        if of_kind and of_kind[0] in ("0", "1")
     }
     return counts | bases
 

@@ -14,7 +14,6 @@ import typer
 
 from multimargin.cli import FAILED, INTERRUPTED, USAGE
 from multimargin.cli.app import app
-from multimargin.cli.many_machines import with_address
 from multimargin.cli.options import METHOD_PARAMETERS, UnknownOption
 
 # Arguments of functions that are options here, with dashes for underscores.
@@ -26,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
 
     The exit code is 0, 1 for an error, 2 for a wrong command line, 130 for Ctrl-C.
     """
-    arguments = with_parameters_last(with_address(arguments))
+    arguments = with_parameters_last(arguments)
     # Before the command, as a method may have a parameter of that name.
     debug = "--debug" in arguments[:1]
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -35,8 +35,6 @@ class Method:
         Short names of parameters of inner estimators.
     depth : int, default=0
         Parameters of the estimator that lies so many levels inside have short names, too.
-    over_parts : bool, default=False
-        Whether `multimargin.dask` fits it.
     """
 
     name: str
@@ -46,7 +44,6 @@ class Method:
     search: Grid
     short: Mapping[str, str] = field(default_factory=dict)
     depth: int = 0
-    over_parts: bool = False
 
     @property
     def estimator(self) -> type:

@@ -44,7 +44,6 @@ _ALL = (
         "ranks relevant above irrelevant labels with the hinge loss of every pair",
         new("multimargin:RankSVM", random_state=0),
         _XU_2013,
-        over_parts=True,
     ),
     Method(
         "rank-svmz",
@@ -52,7 +51,6 @@ _ALL = (
         "hinge between every label and a zero label, which is the threshold",
         new("multimargin:RankSVMz", random_state=0),
         _TAN_2019,
-        over_parts=True,
     ),
     Method(
         "rank-cvm",
@@ -60,7 +58,6 @@ _ALL = (
         "squared hinge of every pair with a margin of its own; predicts as rank-lsvm does",
         new("multimargin:RankCVM", random_state=0),
         _XU_2013,
-        over_parts=True,
     ),
     Method(
         "rank-lsvm",
@@ -68,7 +65,6 @@ _ALL = (
         "squared hinge of every pair, quick to solve; predicts as rank-cvm does",
         new("multimargin:RankLSVM", random_state=0),
         _TAN_2019,
-        over_parts=True,
     ),
     Method(
         "mlodm",
@@ -76,7 +72,6 @@ _ALL = (
         "draws the margins of all pairs towards 1 from both sides",
         new("multimargin:MLODM", random_state=0),
         {**_TAN_2019, "theta": _TENTHS, "mu": _TENTHS},
-        over_parts=True,
     ),
     Method(
         "rank-hlapsvm",
@@ -110,7 +105,6 @@ _ALL = (
         "squared error with sparse weights: finds each label's own features",
         new("multimargin:LLSF"),
         _HUANG_2015,
-        over_parts=True,
     ),
     Method(
         "llsf-bsvm",
