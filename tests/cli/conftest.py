@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from multimargin.cli.run import run
-from multimargin.datasets import MultilabelData, dump_arff, load_digit_attributes
+from multimargin.datasets import MultilabelData, load_digit_attributes
+from tests.support.files import write_arff
 
 
 class Answer(NamedTuple):
@@ -60,7 +61,7 @@ def folder(small: MultilabelData, tmp_path_factory: pytest.TempPathFactory) -> P
     path = tmp_path_factory.mktemp("data") / "small"
     path.mkdir()
     for part in ("train", "test"):
-        dump_arff(small, path / f"small-{part}.arff", split=part)
+        write_arff(small, path / f"small-{part}.arff", split=part)
     return path
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from multimargin.compare import read_results
-from multimargin.datasets import MultilabelData, dump_arff
+from multimargin.datasets import MultilabelData
+from tests.support.files import write_arff
 
 Command = Callable[..., Any]
 
@@ -21,7 +22,7 @@ Command = Callable[..., Any]
 def folder(small: MultilabelData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with the small data."""
     monkeypatch.chdir(tmp_path)
-    dump_arff(small, tmp_path / "small.arff")
+    write_arff(small, tmp_path / "small.arff")
     return tmp_path
 
 
@@ -51,7 +52,7 @@ def test_json_and_official_split(command: Command, folder: Path, small: Multilab
     (folder / "parts").mkdir()
     for part in ("train", "test"):
         X, Y = small.split(part)
-        dump_arff(
+        write_arff(
             MultilabelData(X, Y, small.feature_names, small.label_names, name="parts"),
             folder / "parts" / f"parts-{part}.arff",
         )
@@ -220,7 +221,7 @@ def test_an_interrupted_run_says_how_to_go_on(
 
 
 def test_ranks_need_two_data_sets(command: Command, folder: Path, small: MultilabelData) -> None:
-    dump_arff(replace(small, X=-small.X, name="other"), folder / "other.arff")
+    write_arff(replace(small, X=-small.X, name="other"), folder / "other.arff")
     options = ["--methods", "knn,dummy", "--cv", "2"]
     answer = command("compare", "small.arff", "other.arff", *options)
     assert answer.code == 0, answer.err

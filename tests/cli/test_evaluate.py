@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multimargin.datasets import MultilabelData, dump_arff
+from multimargin.datasets import MultilabelData
 from multimargin.measures import (
     MEASURES,
     MORE_MEASURES,
@@ -14,6 +14,7 @@ from multimargin.measures import (
     precision_at_k,
 )
 from multimargin.model_files import load_model
+from tests.support.files import write_arff
 
 
 def expected(model: Path, X: np.ndarray, Y: np.ndarray) -> dict[str, float]:
@@ -61,14 +62,14 @@ def test_labels_in_another_order(
     order = [6, 0, 5, 1, 4, 2, 3]
     names = [small.label_names[k] for k in order]
     data = MultilabelData(small.X[90:], small.Y[90:, order], small.feature_names, names)
-    dump_arff(data, tmp_path / "x.arff")
+    write_arff(data, tmp_path / "x.arff")
     found = command("evaluate", model, tmp_path / "x.arff", "--json").json
     assert found["measures"] == pytest.approx(expected(model, *small.split("test")))
 
 
 def test_other_labels(command, model: Path, small: MultilabelData, tmp_path: Path) -> None:
     data = MultilabelData(small.X, small.Y, small.feature_names)
-    dump_arff(data, tmp_path / "x.arff")
+    write_arff(data, tmp_path / "x.arff")
     answer = command("evaluate", model, tmp_path / "x.arff")
     assert answer.code == 1
     assert answer.err.startswith("multimargin evaluate: x has 7 label(s) that the model does not")
@@ -80,7 +81,7 @@ def test_measures_that_are_not_defined_are_left_out(
     """A single row has no label with both values."""
     row = next(i for i in range(90, 130) if 0 < small.Y[i].sum() < 7)
     data = MultilabelData(small.X[[row]], small.Y[[row]], small.feature_names, small.label_names)
-    dump_arff(data, tmp_path / "x.arff")
+    write_arff(data, tmp_path / "x.arff")
     answer = command("evaluate", model, tmp_path / "x.arff")
     assert (answer.code, answer.err) == (0, "")
     assert "AUC, micro" in answer.out

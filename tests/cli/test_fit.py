@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from numpy.testing import assert_array_equal
 
-from multimargin.datasets import MultilabelData, dump_svmlight
+from multimargin.datasets import MultilabelData
 from multimargin.methods import METHODS, make_method
 from multimargin.model_files import load_model, read_info
 from multimargin.scaling import with_scaler
+from tests.support.files import write_svmlight
 
 
 def test_the_model_is_that_of_the_library(
@@ -64,7 +65,7 @@ def test_splits(command, folder: Path) -> None:
 
 
 def test_sparse_data(command, small: MultilabelData, tmp_path: Path) -> None:
-    dump_svmlight(small, tmp_path / "small.svm")
+    write_svmlight(small, tmp_path / "small.svm")
     for scale in ("minmax", "standard", "unit", "none"):
         answer = command(
             "fit",

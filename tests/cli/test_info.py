@@ -3,7 +3,8 @@ from pathlib import Path
 
 import numpy as np
 
-from multimargin.datasets import MultilabelData, describe, dump_arff, load_digit_attributes
+from multimargin.datasets import MultilabelData, describe, load_digit_attributes
+from tests.support.files import write_arff
 
 
 def test_a_table_of_all_rows_and_each_split(command, folder: Path, small: MultilabelData) -> None:
@@ -32,7 +33,7 @@ def test_shifted_labels_are_told(command, tmp_path: Path) -> None:
     Y = data.Y.copy()
     Y[data.splits["test"]] = np.roll(Y[data.splits["test"]], 1, axis=1)
     for part in ("train", "test"):
-        dump_arff(replace(data, Y=Y), tmp_path / f"x-{part}.arff", split=part)
+        write_arff(replace(data, Y=Y), tmp_path / f"x-{part}.arff", split=part)
     answer = command("info", tmp_path)
     assert answer.code == 0
     assert "warning: label frequencies of train and test do not correlate" in answer.out
@@ -93,5 +94,5 @@ def test_infinite_numbers_are_named(command, tmp_path: Path) -> None:
 
 def test_absent_labels_are_named(command, tmp_path: Path) -> None:
     data = MultilabelData(np.ones((2, 1)), [[1, 0], [1, 0]], label_names=["a", "[b]"])
-    dump_arff(data, tmp_path / "x.arff")
+    write_arff(data, tmp_path / "x.arff")
     assert "absent from x: [b]\n" in command("info", tmp_path / "x.arff").out

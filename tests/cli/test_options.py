@@ -20,9 +20,10 @@ from multimargin.cli.options import (
     method_parameters,
     warn_of_one_value,
 )
-from multimargin.datasets import MultilabelData, dump_arff
+from multimargin.datasets import MultilabelData
 from multimargin.methods import METHODS
 from multimargin.scaling import SCALINGS
+from tests.support.files import write_arff
 
 
 def test_parameters() -> None:
@@ -98,7 +99,7 @@ def test_missing_values_are_named(is_sparse: bool) -> None:
 def test_numbers_of_labels(tmp_path) -> None:
     data = MultilabelData([[1.0]], [[1, 0]], ["f"], ["p", "q"])
     file = tmp_path / "a.arff"
-    xml = dump_arff(data, file)
+    xml = write_arff(data, file)
     assert load_data(str(file), "-1").label_names == ("q",)
     assert load_data(str(file), str(xml)).label_names == ("p", "q")
     assert load_data(str(file), None).label_names == ("p", "q")

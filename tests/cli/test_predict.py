@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multimargin import RankSVM, explain
-from multimargin.datasets import MultilabelData, dump_arff, dump_svmlight
+from multimargin.datasets import MultilabelData
 from multimargin.model_files import load_model, save_model
+from tests.support.files import write_arff, write_svmlight
 
 
 def scores_of(model: Path, X: np.ndarray) -> np.ndarray:
@@ -58,7 +59,7 @@ def test_features_in_another_order_and_without_labels(
     order = np.random.default_rng(0).permutation(32)
     names = [small.feature_names[k] for k in order]
     file = tmp_path / "new.arff"
-    dump_arff(MultilabelData(small.X[:5, order], small.Y[:5], names), file)
+    write_arff(MultilabelData(small.X[:5, order], small.Y[:5], names), file)
     # Labels that nobody knows yet, of other names.
     text = file.read_text(encoding="utf-8")
     header, rows = text.split("@data\n")
@@ -76,13 +77,13 @@ def test_svmlight_rows_with_fewer_features(command, small: MultilabelData, tmp_p
         bases = {"zero_based": zero_based, "labels_zero_based": zero_based}
         X = small.X[:90].copy()
         X[0, [0, -1]] = 1.0
-        dump_svmlight(MultilabelData(X, small.Y[:90]), train, **bases)
+        write_svmlight(MultilabelData(X, small.Y[:90]), train, **bases)
         assert command("fit", train, "-o", model).code == 0
         rows = small.X[90:].copy()
         rows[:, :3], rows[:, -4:] = 0.0, 0.0
         labels = np.zeros((40, 7), dtype=int)
         labels[:, 3] = 1
-        dump_svmlight(MultilabelData(rows, labels), new, **bases)
+        write_svmlight(MultilabelData(rows, labels), new, **bases)
         found = command("predict", model, new, "--json").json
         expected = load_model(model).decision_function(rows)
         assert_allclose(

@@ -16,6 +16,7 @@ import multimargin.dask
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import calls
 from multimargin.thresholds import ScoresThreshold
+from tests.support.files import write_svmlight
 from tests.support.rounds import at_rounds, objective
 from tests.support.subsets import first_fast
 
@@ -198,14 +199,14 @@ def test_data_frames_give_names(client: Any, data: Any) -> None:
 
 
 def test_sparse_svmlight_parts(client: Any, data: Any, tmp_path: Path) -> None:
-    from multimargin.datasets import MultilabelData, dump_svmlight
+    from multimargin.datasets import MultilabelData
 
     X, Y = data
     paths = []
     for k in (0, 24):
         part = MultilabelData(X=sparse.csr_array(X[k : k + 24]), Y=Y[k : k + 24])
         paths.append(tmp_path / f"{k}.svm")
-        dump_svmlight(part, paths[-1])
+        write_svmlight(part, paths[-1])
     options = {"n_features": 60, "n_labels": 5}
     model = multimargin.dask.fit(
         RankLSVM(kernel="linear", C=0.1), paths, None, client, read_options=options

@@ -13,7 +13,8 @@ import multimargin.dask
 from multimargin import RankLSVM
 from multimargin.dask.inputs import FileSource, read_inputs
 from multimargin.dask.parts import Pairs, aligned_part, describe, make_part
-from multimargin.datasets import MultilabelData, dump_svmlight
+from multimargin.datasets import MultilabelData
+from tests.support.files import write_svmlight
 
 X = np.arange(12.0).reshape(6, 2) / 8.0
 Y = np.array([[1, 0], [0, 1]] * 3, dtype=np.uint8)
@@ -85,7 +86,7 @@ def test_predictions_for_files(tmp_path: Path, kind: str) -> None:
         if kind == ".npz":
             np.savez(path, X=X[rows], Y=Y[rows])
         elif kind == ".svm":
-            dump_svmlight(MultilabelData(X=X[rows], Y=Y[rows]), path)
+            write_svmlight(MultilabelData(X=X[rows], Y=Y[rows]), path)
         else:
             columns = {"x": X[rows, 0], "y": X[rows, 1], "a": Y[rows, 0], "b": Y[rows, 1]}
             frame = pd.DataFrame(columns)

@@ -16,7 +16,6 @@ from multimargin.datasets import (
     describe,
     load,
     load_arff,
-    load_mat,
     load_npz,
     load_svmlight,
 )
@@ -249,7 +248,7 @@ def test_whatever_a_parser_raises_names_the_file(tmp_path: Path, error: Exceptio
         raise error
 
 
-@pytest.mark.parametrize("reader", [load_arff, load_mat, load_npz, load_svmlight])
+@pytest.mark.parametrize("reader", [load_arff, load_npz, load_svmlight])
 def test_errors_of_the_system_stay_what_they_are(
     tmp_path: Path, reader: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,20 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.io import savemat
 
 from multimargin.datasets import (
     MultilabelData,
-    dump_arff,
-    dump_svmlight,
     load,
     load_arff,
     load_arff_features,
-    load_mat,
     load_npz,
     load_svmlight,
     load_table,
 )
+from tests.support.files import write_arff, write_svmlight
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
 Y = np.array([[1, 0], [0, 1], [1, 1]])
@@ -32,12 +29,11 @@ def no_local_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_kind_of_file(tmp_path: Path) -> None:
-    dump_arff(DATA, tmp_path / "a.arff")
-    dump_svmlight(DATA, tmp_path / "a.svm")
-    dump_svmlight(DATA, tmp_path / "a.LIBSVM")
-    savemat(tmp_path / "a.mat", {"data": X, "target": Y})
+    write_arff(DATA, tmp_path / "a.arff")
+    write_svmlight(DATA, tmp_path / "a.svm")
+    write_svmlight(DATA, tmp_path / "a.LIBSVM")
     np.savez(tmp_path / "a.npz", X=X, Y=Y)
-    for name in ("a.arff", "a.svm", "a.LIBSVM", "a.mat", "a.npz"):
+    for name in ("a.arff", "a.svm", "a.LIBSVM", "a.npz"):
         data = load(tmp_path / name)
         found = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
         assert_array_equal(found, X, err_msg=name)
@@ -50,7 +46,7 @@ def test_a_folder_with_parts(tmp_path: Path) -> None:
     folder = tmp_path / "tiny"
     folder.mkdir()
     for part in ("train", "test"):
-        dump_arff(DATA, folder / f"tiny-{part}.arff", split=part)
+        write_arff(DATA, folder / f"tiny-{part}.arff", split=part)
     data = load(folder)
     assert data.name == "tiny"
     assert {name: rows.tolist() for name, rows in data.splits.items()} == {
@@ -76,14 +72,14 @@ def test_a_folder_with_one_file_or_one_of_its_name(tmp_path: Path) -> None:
     folder.mkdir()
     np.savez(folder / "other.npz", X=X, Y=Y)
     assert load(folder).name == "tiny"
-    savemat(folder / "damaged.mat", {"data": X, "target": Y})
-    with pytest.raises(ValueError, match=r"found damaged\.mat, other\.npz"):
+    np.savez(folder / "damaged.npz", X=X, Y=Y)
+    with pytest.raises(ValueError, match=r"found damaged\.npz, other\.npz"):
         load(folder)
     np.savez(folder / "tiny.npz", X=X, Y=1 - Y)
     assert_array_equal(load(folder).Y, 1 - Y)
 
 
-@pytest.mark.parametrize("ending", ["arff", "mat", "npz", "svm"])
+@pytest.mark.parametrize("ending", ["arff", "npz", "svm"])
 def test_an_empty_file(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"a.{ending}"
     file.touch()
@@ -98,7 +94,7 @@ def test_a_name_has_its_labels() -> None:
 
 def test_labels_of_an_arff_file(tmp_path: Path) -> None:
     file = tmp_path / "a.arff"
-    xml = dump_arff(DATA, file)
+    xml = write_arff(DATA, file)
     assert load(file, labels=-1).label_names == ("q",)
     xml.rename(tmp_path / "other name.xml")
     assert load(file).label_names == ("p", "q")  # the only XML file
@@ -127,7 +123,7 @@ def test_the_header_goes_before_a_stray_xml_file(tmp_path: Path) -> None:
             r"did you mean 'digits'\?\); expected one of debian-tags, digits, birds",
         ),
         (3, {}, TypeError, "source: found int"),
-        (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.mat"),
+        (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.npz"),
         ("a.npz", {"labels": 3}, ValueError, r"labels: found 3 for a\.npz, expected it for ARFF"),
         ("a.npz", {"test": "b.npz"}, FileNotFoundError, r"test: there is no file 'b\.npz'"),
         ("digits", {"test": "a.npz"}, ValueError, "expected it for a file"),
@@ -169,11 +165,11 @@ class TestFeaturesAlone:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
-@pytest.mark.parametrize("ending", ["csv", "arff", "npz", "svm", "mat", "parquet", "xml"])
+@pytest.mark.parametrize("ending", ["csv", "arff", "npz", "svm", "parquet", "xml"])
 def test_a_pipe_is_not_waited_for(tmp_path: Path, ending: str) -> None:
     pipe = tmp_path / f"x.{ending}"
     os.mkfifo(pipe)
-    for read in (load, load_table, load_arff, load_npz, load_svmlight, load_mat):
+    for read in (load, load_table, load_arff, load_npz, load_svmlight):
         with pytest.raises(FileNotFoundError, match=r"is a pipe or a device; expected a file"):
             read(pipe)
     with pytest.raises((FileNotFoundError, ValueError)):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from multimargin.datasets import MultilabelData, load_arff, load_mat
+from multimargin.datasets import MultilabelData, load_arff
 from tests.support.subsets import first_fast
 
 
@@ -90,13 +90,3 @@ def test_delicious_stays_lean(shared_data: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 250e6
-
-
-def test_damaged_matlab_file(shared_data: Path) -> None:
-    file = shared_data / "rcv1subset1" / "rcv1subset1_top944_damaged.mat"
-    if not file.is_file():
-        pytest.skip(f"no file {file}")
-    data = load_mat(file)
-    assert data.X.shape == (6000, 944)
-    assert data.Y.shape == (6000, 101)
-    assert data.name == "rcv1subset1_top944_damaged"

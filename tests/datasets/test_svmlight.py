@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from multimargin.datasets import MultilabelData, dump_svmlight, load_svmlight
+from multimargin.datasets import MultilabelData, load_svmlight
+from tests.support.files import write_svmlight
 
 ONE_BASED = "1,3 1:0.5 4:2\n2 2:-1\n 1:7 3:0.25\n"
 
@@ -132,23 +133,20 @@ def test_written_files_are_read_back(
     X[:, [0, 5]], Y[:, [0, 3]] = 0.0, 0
     X[3], Y[3, 1], Y[4], X[4, 1] = 0.0, 1, 0, 0.1
     X[~X.any(axis=1) & ~Y.any(axis=1), 2] = 1.0
-    data = MultilabelData(X, Y, splits={"some": [4, 3]})
+    data = MultilabelData(X, Y)
     file = tmp_path / "x.svm"
     bases = {"zero_based": zero_based, "labels_zero_based": labels_zero_based}
-    dump_svmlight(data, file, **bases)
+    write_svmlight(data, file, **bases)
     found = load_svmlight(file, n_features=6, n_labels=4, **bases)
     np.testing.assert_allclose(found.X.toarray(), X, rtol=1e-15)
     assert_array_equal(found.Y, Y)
     assert found.feature_names[0] == ("0" if zero_based else "1")
-    dump_svmlight(data, file, split="some", **bases)
-    found = load_svmlight(file, n_features=6, n_labels=4, **bases)
-    assert_array_equal(found.Y, Y[[4, 3]])
 
 
 def test_numbers_from_one_are_recognised(tmp_path: Path) -> None:
     data = MultilabelData([[0.0, 0.0, 2.0]], [[0, 1]])
     file = tmp_path / "x.svm"
-    dump_svmlight(data, file)
+    write_svmlight(data, file)
     assert file.read_text() == "2 3:2\n"
     found = load_svmlight(file)
     assert_array_equal(found.X.toarray(), data.X)
@@ -160,10 +158,3 @@ def test_no_label_anywhere(file: Path) -> None:
     with pytest.raises(ValueError, match="n_labels: found None"):
         load_svmlight(file)
     assert_array_equal(load_svmlight(file, n_labels=2).Y, np.zeros((2, 2)))
-
-
-def test_blank_lines_are_not_written(tmp_path: Path) -> None:
-    data = MultilabelData([[1.0], [0.0]], [[1], [0]])
-    with pytest.raises(ValueError, match="row 1 has neither a label nor a feature"):
-        dump_svmlight(data, tmp_path / "x.svm")
-    assert not list(tmp_path.iterdir())

@@ -16,7 +16,6 @@ import pandas
 import skops.io  # noqa: F401, for the children
 from damage import damaged
 from scipy import sparse
-from scipy.io import savemat
 
 from multimargin.compare.results import Result
 from multimargin.compare.results_file import read_results
@@ -26,7 +25,6 @@ from multimargin.datasets import (
     describe,
     load_arff,
     load_arff_features,
-    load_mat,
     load_npz,
     load_svmlight,
     load_table,
@@ -91,13 +89,6 @@ def _xml() -> bytes:
         '<?xml version="1.0" encoding="utf-8"?>\n'
         f'<labels xmlns="http://mulan.sourceforge.net/labels">\n{labels}</labels>\n'
     ).encode()
-
-
-def _mat(**options: Any) -> bytes:
-    stream = io.BytesIO()
-    content = options.pop("content", {"data": X, "target": (2 * Y - 1).T})
-    savemat(stream, content, **options)
-    return stream.getvalue()
 
 
 def _npz(*, compressed: bool, in_sparse_format: bool) -> bytes:
@@ -282,21 +273,6 @@ FORMATS = {
     ),
     "arff-features": Format(".arff", (_arff(in_sparse_format=False, meka=False),), _read_features),
     "xml": Format(".xml", (_xml(),), _read_xml),
-    "mat-4": Format(
-        ".mat",
-        (_mat(format="4"), _mat(format="4", content={"X": sparse.csc_array(X), "Y": Y * 1.0})),
-        lambda file: _use(load_mat(file)),
-    ),
-    "mat-5": Format(
-        ".mat",
-        (
-            _mat(),
-            _mat(do_compression=True),
-            _mat(content={"data": sparse.csc_array(X), "target": sparse.csc_array(Y * 1.0)}),
-            _mat(content={"data": X, "target": Y.astype(bool), "s": {"a": [1, "x"]}, "c": "text"}),
-        ),
-        lambda file: _use(load_mat(file)),
-    ),
     "npz": Format(
         ".npz",
         tuple(

@@ -51,9 +51,9 @@ GROUPS = {
     "readers": Group(
         PACKAGE,
         (
-            *("datasets/arff.py", "datasets/svmlight.py", "datasets/mat.py", "datasets/npz.py"),
+            *("datasets/arff.py", "datasets/svmlight.py", "datasets/npz.py"),
             *("datasets/_names.py", "datasets/_nominal.py", "datasets/_reading.py"),
-            *("datasets/_matlab.py", "datasets/multilabel_data.py"),
+            *("datasets/multilabel_data.py",),
         ),
         ("tests/datasets",),
     ),

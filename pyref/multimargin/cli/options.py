@@ -25,7 +25,7 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A file (.csv, .tsv, .parquet, .arff, .mat, .npz, .svm, .svmlight, .libsvm), a folder "
+        help="A file (.csv, .tsv, .parquet, .arff, .npz, .svm, .svmlight, .libsvm), a folder "
         "with NAME-train and "
         "NAME-test files, or a name: debian-tags, digits (need no file), emotions, yeast, ... "
         "(from the folder in MULTIMARGIN_DATA, else by download).",

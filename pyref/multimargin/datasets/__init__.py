@@ -1,4 +1,4 @@
-"""Multi-label data: readers and writers of the usual file formats, and public data sets by name.
+"""Multi-label data: readers of the usual file formats, and public data sets by name.
 
 All readers return a `MultilabelData`: features ``X``, a 0/1 label indicator ``Y``, the names of
 both, and named splits such as the official "train" and "test" parts. `load` finds the reader.
@@ -6,26 +6,22 @@ both, and named splits such as the official "train" and "test" parts. `load` fin
 """
 
 from multimargin.datasets.arff import load_arff, load_arff_features
-from multimargin.datasets.arff_writer import dump_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.description import Description, describe
 from multimargin.datasets.digits import load_digit_attributes
 from multimargin.datasets.extreme import load_extreme
 from multimargin.datasets.files import load_table
 from multimargin.datasets.loading import load
-from multimargin.datasets.mat import load_mat
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.public import available, fetch
-from multimargin.datasets.svmlight import dump_svmlight, load_svmlight
+from multimargin.datasets.svmlight import load_svmlight
 
 __all__ = [
     "Description",
     "MultilabelData",
     "available",
     "describe",
-    "dump_arff",
-    "dump_svmlight",
     "fetch",
     "load",
     "load_arff",
@@ -33,7 +29,6 @@ __all__ = [
     "load_debian_tags",
     "load_digit_attributes",
     "load_extreme",
-    "load_mat",
     "load_npz",
     "load_svmlight",
     "load_table",

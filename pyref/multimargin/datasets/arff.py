@@ -187,20 +187,20 @@ class _CountedLines:
             yield line
 
 
-def import_liac_arff(caller: str) -> ModuleType:
-    """Import liac-arff, or raise an ImportError that says what needs it and how to get it."""
+def _import_liac_arff() -> ModuleType:
+    """Import liac-arff, or raise an ImportError that says how to get it."""
     try:
         import arff
     except ImportError as error:
         raise ImportError(
-            f"{caller} needs liac-arff, which is not installed: pip install 'multimargin[data]'"
+            "load_arff needs liac-arff, which is not installed: pip install 'multimargin[data]'"
         ) from error
     module: ModuleType = arff
     return module
 
 
 def _read_table(file: Path, argument: str, encoding: str) -> _Table:
-    arff = import_liac_arff("load_arff")
+    arff = _import_liac_arff()
     source = f"{argument}: {file}"
     with (
         reading(file, argument),

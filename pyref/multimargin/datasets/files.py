@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from multimargin.datasets.arff import load_arff, names_labels_in_header
-from multimargin.datasets.mat import load_mat
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
 from multimargin.datasets.svmlight import load_svmlight
@@ -22,7 +21,7 @@ from multimargin.datasets.tables import (
 Labels = str | os.PathLike[str] | int | None
 
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-_KINDS = (".arff", ".mat", ".npz", *_SVMLIGHT, *TABLE_KINDS)
+_KINDS = (".arff", ".npz", *_SVMLIGHT, *TABLE_KINDS)
 
 
 def load_table(
@@ -138,8 +137,7 @@ def _read(
         return load_table(file, labels=labels, test=test, name=name, **options)
     if kind in _SVMLIGHT:
         return load_svmlight(file, test=test, name=name, **options)
-    reader: Any = load_mat if kind == ".mat" else load_npz
-    data: MultilabelData = reader(file, name=name)
+    data = load_npz(file, name=name)
     if test is None:
         return data
-    return MultilabelData.concatenate({"train": data, "test": reader(test)}, name=data.name)
+    return MultilabelData.concatenate({"train": data, "test": load_npz(test)}, name=data.name)

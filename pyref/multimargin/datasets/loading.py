@@ -28,9 +28,8 @@ def load(
     Parameters
     ----------
     source : str or path-like
-        A file that ends in .arff, .mat, .npz, .svm, .svmlight, .libsvm, .csv, .tsv or .parquet; a
-        folder, see Notes;
-        "debian-tags" or "digits", which need no file; or a name that `fetch` accepts.
+        A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv or .parquet; a folder,
+        see Notes; "debian-tags" or "digits", which need no file; or a name that `fetch` accepts.
     labels : str, path-like, int or None, default=None
         Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the

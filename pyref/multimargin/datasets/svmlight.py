@@ -1,4 +1,4 @@
-"""Reader and writer of multi-label files in svmlight / LIBSVM format."""
+"""Reader of multi-label files in svmlight / LIBSVM format."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -8,14 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import dump_svmlight_file, load_svmlight_files
+from sklearn.datasets import load_svmlight_files
 
-from multimargin.checks.labels import refuse_unknown
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import NumberedNames
 from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
-from multimargin.files import path_to_write, replacing
 
 
 def load_svmlight(
@@ -110,58 +108,6 @@ def load_svmlight(
     if test is None:
         return parts[0]
     return MultilabelData.concatenate({"train": parts[0], "test": parts[1]}, name=name)
-
-
-def dump_svmlight(
-    data: MultilabelData,
-    path: str | os.PathLike[str],
-    *,
-    split: str | None = None,
-    zero_based: bool = False,
-    labels_zero_based: bool = False,
-) -> None:
-    """Write a multi-label svmlight / LIBSVM file, by scikit-learn's `dump_svmlight_file`.
-
-    Parameters
-    ----------
-    data : MultilabelData
-        The data set. Features that are 0 are left out.
-    path : str or path-like
-        The file, which is replaced where it exists.
-    split : str or None, default=None
-        The split whose rows are written; None writes all.
-    zero_based : bool, default=False
-        Whether the first feature is number 0 instead of 1.
-    labels_zero_based : bool, default=False
-        Whether the first label is number 0 instead of 1.
-
-    Raises
-    ------
-    ValueError
-        If a row has neither labels nor features: it would be a blank line, which is no instance.
-
-    Notes
-    -----
-    The format has numbers instead of names and 16 digits a value. To read the file back with as
-    many features and labels, also where the last ones do not occur, give their numbers:
-    ``load_svmlight(path, n_features=data.n_features, n_labels=data.n_labels)``.
-    """
-    file = path_to_write(path, "path")
-    X, Y = (data.X, data.Y) if split is None else data.split(split)
-    refuse_unknown(Y, "an svmlight file")
-    X = sparse.csr_array(X)
-    X.eliminate_zeros()
-    blank = np.flatnonzero((np.diff(X.indptr) == 0) & ~Y.any(axis=1))
-    if blank.size:
-        raise ValueError(
-            f"data: row {blank[0]} has neither a label nor a feature other than 0, expected one of "
-            "them in every row: in svmlight format it would be lost"
-        )
-    if not labels_zero_based:
-        Y = np.hstack([np.zeros((len(Y), 1), dtype=Y.dtype), Y])
-    # scikit-learn opens files with the platform's errors; a stream leaves the wording to us.
-    with replacing(file, "wb") as stream:
-        dump_svmlight_file(X, Y, stream, zero_based=zero_based, multilabel=True)
 
 
 def _load(files: Mapping[str, Path]) -> Any:
