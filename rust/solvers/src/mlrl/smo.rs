@@ -128,35 +128,42 @@ fn bounds(sign: f64, bound: f64) -> (f64, f64) {
     }
 }
 
-/// Takes the rounding errors of many steps out of `sum z`, at variables that have room for them.
+/// Takes the rounding errors of many steps out of `sum z`, at the variable with most room on either side.
 fn repair(problem: &LabelProblem<'_>, dual: &mut [f64]) {
+    let mut excess = sum(dual);
+    if excess == 0.0 {
+        return;
+    }
+    let boxes = problem.signs.iter().zip(problem.bounds);
+    let rooms = dual.iter().zip(boxes).map(|(&z, (&sign, &bound))| {
+        let (lower, upper) = bounds(sign, bound);
+        (z - lower).min(upper - z)
+    });
+    let roomiest = rooms.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((i, _)) = roomiest.filter(|&(_, room)| room > 0.0) else {
+        return;
+    };
+    let (lower, upper) = bounds(problem.signs[i], problem.bounds[i]);
     for _ in 0..4 {
-        let excess: f64 = dual.iter().sum();
+        dual[i] = (dual[i] - excess).clamp(lower, upper);
+        excess = sum(dual);
         if excess == 0.0 {
             return;
         }
-        let roomiest = dual
-            .iter()
-            .zip(problem.signs.iter().zip(problem.bounds))
-            .enumerate()
-            .map(|(i, (&z, (&sign, &bound)))| {
-                let (lower, upper) = bounds(sign, bound);
-                (
-                    if excess > 0.0 { z - lower } else { upper - z },
-                    i,
-                    lower,
-                    upper,
-                )
-            });
-        if let Some((_, i, lower, upper)) = roomiest
-            .filter(|&(room, _, lower, upper)| room > 0.0 && room < upper - lower)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-        {
-            dual[i] = (dual[i] - excess).clamp(lower, upper);
-        } else {
-            return;
+    }
+}
+
+/// The sum of some numbers, in partial sums.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn sum(numbers: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (blocks, rest) = numbers.as_chunks::<LANES>();
+    for block in blocks {
+        for (sum, number) in sums.iter_mut().zip(block) {
+            *sum += number;
         }
     }
+    sums.iter().chain(rest).sum()
 }
 
 /// The largest of some numbers and where it is.
@@ -174,22 +181,25 @@ struct Scan {
     index: Option<usize>,
 }
 
+/// The largest of the lanes' values, the first one on ties; nothing where all are minus infinity.
+#[inline(never)]
 fn merge(values: &[f64; LANES], blocks: &[u64; LANES]) -> Largest {
-    let mut best = Largest {
-        value: f64::NEG_INFINITY,
-        index: None,
-    };
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    let value = values.iter().copied().fold(f64::NEG_INFINITY, larger);
+    let mut first = u64::MAX;
     for lane in 0..LANES {
-        let index = blocks[lane] as usize * LANES + lane;
-        let earlier = values[lane] == best.value && best.index.is_some_and(|other| index < other);
-        if values[lane] > best.value || earlier {
-            best = Largest {
-                value: values[lane],
-                index: Some(index),
-            };
-        }
+        let index = blocks[lane] * LANES as u64 + lane as u64;
+        let candidate = if values[lane] == value {
+            index
+        } else {
+            u64::MAX
+        };
+        first = first.min(candidate);
     }
-    best
+    Largest {
+        value,
+        index: (value > f64::NEG_INFINITY).then_some(first as usize),
+    }
 }
 
 /// The largest `f_i + penalty_i`, the first one on ties.
