@@ -1,78 +1,116 @@
 //! Products with a matrix of few columns, straight from the rows of the other factor, without the copy of these rows that a
 //! general product of matrices needs.
 
+use crate::linalg::prefetch::prefetch;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Up to so many columns, all sums of two vectors of rows stay in registers.
-pub const FEW: usize = 8;
+/// Up to so many columns this is quicker than a general product.
+pub const FEW: usize = 64;
 
 /// Vectors of rows of the result that are summed together.
-const VECTORS: usize = 2;
+const VECTORS: usize = 3;
 
-/// Numbers in the widest vectors.
+/// Numbers in the widest vectors, and in a cache line.
 const WIDEST: usize = 8;
 
+/// The rows of `A` are more streams than a processor foresees: each is asked for so many blocks ahead.
+const AHEAD: usize = 4;
+
 /// `C += A^T B` for the given rows of `A`, a row-major `B` with a row for each of them, and a row-major `C` of `columns`
-/// columns: at most [`FEW`] of them, else nothing is done.
+/// columns.
 pub fn add_products(a: &[&[f64]], b: &[f64], c: &mut [f64], columns: usize) {
-    match columns {
-        1 => dispatch::<1>(a, b, c),
-        2 => dispatch::<2>(a, b, c),
-        3 => dispatch::<3>(a, b, c),
-        4 => dispatch::<4>(a, b, c),
-        5 => dispatch::<5>(a, b, c),
-        6 => dispatch::<6>(a, b, c),
-        7 => dispatch::<7>(a, b, c),
-        8 => dispatch::<8>(a, b, c),
-        _ => debug_assert!(false, "{columns} columns are not few"),
-    }
+    Arch::new().dispatch(Products { a, b, c, columns });
 }
 
-fn dispatch<const Q: usize>(a: &[&[f64]], b: &[f64], c: &mut [f64]) {
-    let (b, c) = (b.as_chunks().0, c.as_chunks_mut().0);
-    Arch::new().dispatch(Products::<Q> { a, b, c });
-}
-
-struct Products<'a, const Q: usize> {
+struct Products<'a> {
     a: &'a [&'a [f64]],
-    b: &'a [[f64; Q]],
-    c: &'a mut [[f64; Q]],
+    b: &'a [f64],
+    c: &'a mut [f64],
+    columns: usize,
 }
 
-impl<const Q: usize> WithSimd for Products<'_, Q> {
+impl WithSimd for Products<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
+        let columns = self.columns;
+        // All sums of a group stay in registers.
+        let most = if S::REGISTER_COUNT < 32 { 4 } else { 8 };
+        let groups = columns.div_ceil(most).max(1);
         let width = VECTORS * S::F64_LANES;
-        for (block, c) in self.c.chunks_mut(width).enumerate() {
-            let mut sums = [[simd.splat_f64s(0.0); VECTORS]; Q];
-            for (a, b) in self.a.iter().zip(self.b) {
-                let a = &a[block * width..][..c.len()];
-                let a = match S::as_simd_f64s(a).0 {
-                    &[first, second] => [first, second],
-                    _ => {
-                        let (first, second) = a.split_at(a.len().min(S::F64_LANES));
-                        [first, second].map(|part| simd.partial_load_f64s(part))
-                    }
-                };
-                for (sums, &b) in sums.iter_mut().zip(b) {
-                    let b = simd.splat_f64s(b);
-                    for (sum, a) in sums.iter_mut().zip(a) {
-                        *sum = simd.mul_add_e_f64s(a, b, *sum);
-                    }
+        for (index, c) in self.c.chunks_mut((width * columns).max(1)).enumerate() {
+            let (a, b, start) = (self.a, self.b, index * width);
+            let mut block = Block {
+                a,
+                b,
+                c,
+                columns,
+                start,
+            };
+            for group in 0..groups {
+                let (first, end) = (group * columns / groups, (group + 1) * columns / groups);
+                match end - first {
+                    1 => block.add::<S, 1>(simd, first),
+                    2 => block.add::<S, 2>(simd, first),
+                    3 => block.add::<S, 3>(simd, first),
+                    4 => block.add::<S, 4>(simd, first),
+                    5 => block.add::<S, 5>(simd, first),
+                    6 => block.add::<S, 6>(simd, first),
+                    7 => block.add::<S, 7>(simd, first),
+                    _ => block.add::<S, 8>(simd, first),
                 }
             }
-            let mut columns = [[0.0; VECTORS * WIDEST]; Q];
-            for (column, sums) in columns.iter_mut().zip(sums) {
-                for (part, sum) in column.chunks_exact_mut(S::F64_LANES).zip(sums) {
-                    simd.partial_store_f64s(part, sum);
+        }
+    }
+}
+
+/// Rows of the result, of which the first belongs to the entries at `start` of the rows of `A`.
+struct Block<'a> {
+    a: &'a [&'a [f64]],
+    b: &'a [f64],
+    c: &'a mut [f64],
+    columns: usize,
+    start: usize,
+}
+
+impl Block<'_> {
+    /// Adds `WIDTH` columns of the product, from column `first` on.
+    #[inline(always)]
+    fn add<S: Simd, const WIDTH: usize>(&mut self, simd: S, first: usize) {
+        let width = VECTORS * S::F64_LANES;
+        let rows = self.c.len() / self.columns;
+        let mut sums = [[simd.splat_f64s(0.0); VECTORS]; WIDTH];
+        for (a, b) in self.a.iter().zip(self.b.chunks_exact(self.columns)) {
+            if first == 0 {
+                for line in (0..width).step_by(WIDEST) {
+                    prefetch(a, self.start + AHEAD * width + line);
                 }
             }
-            for (row, c) in c.iter_mut().enumerate() {
-                for (c, column) in c.iter_mut().zip(&columns) {
-                    *c += column[row];
+            let a = &a[self.start..][..rows];
+            let a = match S::as_simd_f64s(a).0 {
+                &[first, second, third] => [first, second, third],
+                _ => [0, 1, 2].map(|k| {
+                    let part = &a[(k * S::F64_LANES).min(rows)..];
+                    simd.partial_load_f64s(&part[..part.len().min(S::F64_LANES)])
+                }),
+            };
+            for (sums, &b) in sums.iter_mut().zip(&b[first..first + WIDTH]) {
+                let b = simd.splat_f64s(b);
+                for (sum, a) in sums.iter_mut().zip(a) {
+                    *sum = simd.mul_add_e_f64s(a, b, *sum);
                 }
+            }
+        }
+        let mut columns = [[0.0; VECTORS * WIDEST]; WIDTH];
+        for (column, sums) in columns.iter_mut().zip(sums) {
+            for (part, sum) in column.chunks_exact_mut(S::F64_LANES).zip(sums) {
+                simd.partial_store_f64s(part, sum);
+            }
+        }
+        for (row, c) in self.c.chunks_exact_mut(self.columns).enumerate() {
+            for (c, column) in c[first..first + WIDTH].iter_mut().zip(&columns) {
+                *c += column[row];
             }
         }
     }
@@ -85,19 +123,34 @@ mod tests {
     #[test]
     fn agrees_with_three_loops() {
         let mut random = fastrand::Rng::with_seed(7);
-        for columns in 1..=FEW {
-            for length in 0..40 {
+        for columns in (1..=20).chain([FEW - 1, FEW, 100]) {
+            for length in 0..60 {
                 let count = random.usize(0..9);
                 let a: Vec<f64> = (0..count * length).map(|_| random.f64() - 0.5).collect();
                 let rows: Vec<&[f64]> = (0..count).map(|k| &a[k * length..][..length]).collect();
                 let b: Vec<f64> = (0..count * columns).map(|_| random.f64() - 0.5).collect();
-                let mut c = vec![1.0; length * columns];
-                add_products(&rows, &b, &mut c, columns);
-                for i in 0..length {
-                    for j in 0..columns {
-                        let terms = rows.iter().zip(b.chunks_exact(columns));
-                        let sum: f64 = terms.map(|(row, b)| row[i] * b[j]).sum();
-                        assert!((c[i * columns + j] - 1.0 - sum).abs() < 1e-14);
+                let mut results = vec![vec![1.0; length * columns]; 2];
+                let products = |c| Products {
+                    a: &rows,
+                    b: &b,
+                    c,
+                    columns,
+                };
+                add_products(&rows, &b, &mut results[0], columns);
+                pulp::Scalar.vectorize(products(&mut results[1]));
+                #[cfg(target_arch = "x86_64")]
+                if let Some(simd) = pulp::x86::V3::try_new() {
+                    let mut c = vec![1.0; length * columns];
+                    Simd::vectorize(simd, products(&mut c));
+                    results.push(c);
+                }
+                for at in 0..length * columns {
+                    let terms = rows.iter().zip(b.chunks_exact(columns));
+                    let sum: f64 = terms
+                        .map(|(row, b)| row[at / columns] * b[at % columns])
+                        .sum();
+                    for c in &results {
+                        assert!((c[at] - 1.0 - sum).abs() < 1e-14);
                     }
                 }
             }

@@ -5,5 +5,6 @@ pub mod columns;
 pub mod features;
 pub mod few_columns;
 pub mod matmul;
+pub mod prefetch;
 pub mod rows;
 pub mod vector;

@@ -14,6 +14,7 @@
 //! Both are `K - u w^T - w u^T`.
 
 use super::{DenseScores, Moved, Scores};
+use crate::linalg::few_columns::add_products;
 use crate::linalg::vector::{axpy, mean};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING};
@@ -124,11 +125,14 @@ impl<S: DenseScores> Deflated<S> {
         threads: &Threads,
     ) {
         let q = sums[0].len();
+        let weights: Vec<f64> = [&sums[1], &sums[0]]
+            .into_iter()
+            .flatten()
+            .map(|sum| sign * sum)
+            .collect();
         threads.for_each_chunk(out, CHUNK * q, |chunk, rows| {
-            for (i, row) in (chunk * CHUNK..).zip(rows.chunks_exact_mut(q)) {
-                axpy(sign * left[i], &sums[1], row);
-                axpy(sign * right[i], &sums[0], row);
-            }
+            let vectors = [left, right].map(|v| &v[chunk * CHUNK..][..rows.len() / q]);
+            add_products(&vectors, &weights, rows, q);
         });
     }
 }
