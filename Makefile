@@ -1,14 +1,11 @@
-# make demo | make test | make test-all | make mutations | make coverage | make test-oldest | make wheels | make verify | make fuzz | make lint | make bench | make race-main | make docs | make paper: each creates .venv and builds what it needs.
+# make demo | make test | make test-all | make coverage | make test-oldest | make wheels | make verify | make lint | make bench | make race-main | make docs | make paper: each creates .venv and builds what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name 'Cargo.toml')
 
 N ?= 1000
-SECONDS ?= 600
 SEED ?= 0
-GROUPS ?=
-EACH ?= 3
 BASE ?= origin/main
 
 # numpy 1.26 has no wheel for Python 3.13 and later.
@@ -17,7 +14,7 @@ OLDEST := .venv-oldest
 WHEEL := .venv-wheel
 WHEEL_TARGETS ?= $(shell rustup target list --installed 2>/dev/null || rustc -vV | sed -n 's/^host: //p')
 
-.PHONY: demo test test-all mutations coverage test-oldest wheels verify fuzz lint format bench race-main docs paper clean
+.PHONY: demo test test-all coverage test-oldest wheels verify lint format bench race-main docs paper clean
 
 demo: $(VENV)/.package
 	$(BIN)/python examples/tags_for_software.py demo.png
@@ -30,11 +27,6 @@ test: $(VENV)/.package $(VENV)/.dev
 test-all: $(VENV)/.package $(VENV)/.dev
 	cargo test --release --workspace
 	$(BIN)/python -m pytest -n auto
-
-# Flips signs and comparisons, and names the flips that no test of make test notices, as in:
-# make mutations GROUPS="measures readers" EACH=10
-mutations: $(VENV)/.package $(VENV)/.dev
-	$(BIN)/python tests/mutations $(GROUPS) --each $(EACH) --seed $(SEED)
 
 # Lines of Python and of Rust that make test reaches, more than 97 in 100; needs `cargo install cargo-llvm-cov`. Worker
 # processes that end after the tests hand in what they counted late. Loops that count are slower than the product of
@@ -81,10 +73,6 @@ wheels: $(VENV)/.created
 # Random problems over all methods against the exact reference, as in: make verify N=10000 SEED=7
 verify: $(VENV)/.package
 	$(BIN)/python -m tests.campaign --count $(N) --seed $(SEED)
-
-# Damages files of every format: only documented errors, no crash, no more than 1 GB.
-fuzz: $(VENV)/.package $(VENV)/.dev
-	$(BIN)/python tests/fuzz --seconds $(SECONDS) --seed $(SEED)
 
 lint: $(VENV)/.package $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,6 +1,8 @@
 """Settings of all tests."""
 
 import signal
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,3 +17,15 @@ def pytest_configure() -> None:
 def pytest_runtest_setup() -> None:
     """Seed what ``random_state=None`` draws from, before the fixtures of a test."""
     np.random.seed(0)  # noqa: NPY002
+
+
+@pytest.fixture
+def one_gigabyte() -> Iterator[None]:
+    """Limit the process to 1 GB more than it has."""
+    resource = pytest.importorskip("resource")
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit = pages * resource.getpagesize() + 2**30
+    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)

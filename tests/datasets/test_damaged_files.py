@@ -1,7 +1,6 @@
 """Files that are wrong in ways that parsers do not expect: one kind of error, and no waste."""
 
 import io
-import resource
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -24,17 +23,6 @@ from multimargin.datasets._reading import reading
 X, Y = np.eye(3), np.array([[0, 1], [1, 0], [1, 1]], dtype=np.uint8)
 
 ARFF = "@relation r\n@attribute a numeric\n@attribute l {0,1}\n@data\n1,0\n2,1\n"
-
-
-@pytest.fixture
-def one_gigabyte() -> Any:
-    """Limit the process to 1 GB more than it has."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    limit = pages * resource.getpagesize() + 2**30
-    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def npy(header: str, content: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
