@@ -1,4 +1,4 @@
-"""Calls of ``multimargin._rust`` with arbitrary values: each answers, or raises what is documented."""
+"""Calls of the extension with arbitrary values: each answers, or raises what is documented."""
 
 import warnings
 from collections.abc import Callable

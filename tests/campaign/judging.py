@@ -1,13 +1,11 @@
-"""Random tasks fitted, judged by the exact reference, and the misses written down."""
+"""Random tasks fitted, and judged by the exact reference."""
 
 from __future__ import annotations
 
 import io
 import signal
-import time
 import traceback
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
@@ -20,9 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions, UnknownLabelsWarning
 from multimargin.estimators.shared.exact_solver import ExactSolverError
-from multimargin.files import replacing, write_text
 from tests.campaign.bounds import Interval, optimum, returned
-from tests.campaign.tasks import Task, draw_task, strained
+from tests.campaign.tasks import Task
 
 # What an objective may differ by beyond what its tolerance allows, relative to it.
 SLACK = 1e-6
@@ -221,110 +218,3 @@ def _time_limit() -> Iterator[None]:
             signal.setitimer(timer, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@dataclass
-class Summary:
-    """What came of many tasks."""
-
-    verdicts: list[Verdict] = field(default_factory=list)
-    statuses: Counter[tuple[str, str]] = field(default_factory=Counter)
-    worst: dict[str, tuple[float, int]] = field(default_factory=dict)
-    unresolved: int = 0
-    count: int = 0
-    seconds: float = 0.0
-
-    def add(self, verdict: Verdict) -> None:
-        """Count a verdict."""
-        name = verdict.task.estimator.__name__
-        self.count += 1
-        self.statuses[name, verdict.status] += 1
-        self.unresolved += not verdict.resolved
-        if verdict.error >= self.worst.get(name, (0.0, 0))[0]:
-            self.worst[name] = (verdict.error, verdict.task.index)
-        if verdict.misses:
-            self.verdicts.append(verdict)
-
-    def __str__(self) -> str:
-        lines = [f"{self.count} problems in {self.seconds:.0f} s, {len(self.verdicts)} misses"]
-        for name in sorted({method for method, _ in self.statuses}):
-            ends = sorted((s, n) for (method, s), n in self.statuses.items() if method == name)
-            error, index = self.worst[name]
-            lines.append(
-                f"  {name:12s} worst {error:.1e} (index {index}); "
-                + ", ".join(f"{count} {status}" for status, count in ends)
-            )
-        lines.append(f"  optimum not known to {SLACK:g}: {self.unresolved}")
-        return "\n".join(lines)
-
-
-def run(seed: int, indices: Iterator[int] | range, folder: Path | None = None) -> Summary:
-    """Judge tasks of a seed.
-
-    `folder` gets a reproducer of each miss, and the index of the task under way.
-    """
-    summary = Summary()
-    began = time.perf_counter()
-    for index in indices:
-        task = strained(draw_task(seed, index))
-        verdict = judge(task)
-        summary.add(verdict)
-        if verdict.misses:
-            print(f"seed {seed} index {index}: {task}")
-            for miss in verdict.misses:
-                print(f"    {miss}", flush=True)
-            if folder is not None:
-                write_reproducer(verdict, folder)
-    summary.seconds = time.perf_counter() - began
-    return summary
-
-
-def write_reproducer(verdict: Verdict, folder: Path) -> Path:
-    """Write the data of a miss and a program that fits it, which is returned."""
-    task = verdict.task
-    folder.mkdir(parents=True, exist_ok=True)
-    name = f"{task.estimator.__name__}-{task.seed}-{task.index}"
-    sparse = not isinstance(task.X, np.ndarray)
-    X = task.X.toarray() if sparse else task.X
-    values = _plain(task.parameters)
-    covariance = getattr(values.pop("options", None), "fixed_covariance", None)
-    given = {name: v for name, v in values.items() if isinstance(v, np.ndarray)}
-    if covariance is not None:
-        values["options"] = "RelationshipOptions(fixed_covariance=data['covariance'])"
-        given["covariance"] = covariance
-    arrays = {"X": X, "Y": task.Y} | given
-    arrays |= {} if task.weights is None else {"weights": task.weights}
-    with replacing(folder / f"{name}.npz", "wb") as stream:
-        np.savez(stream, **arrays)
-    parameters = ", ".join(
-        f"{key}=data[{key!r}]"
-        if key in given
-        else f"{key}={value if key == 'options' else repr(value)}"
-        for key, value in values.items()
-    )
-    of_fit = "X, data['Y']" + ("" if task.weights is None else ", sample_weight=data['weights']")
-    lines = [
-        *(f"# {miss}" for miss in verdict.misses),
-        f"# python -m tests.campaign --seed {task.seed} --only {task.index}",
-        "from pathlib import Path",
-        "",
-        "import numpy as np",
-        "from scipy import sparse",
-        "",
-        f"from multimargin import {task.estimator.__name__}, RelationshipOptions",
-        "",
-        f"data = np.load(Path(__file__).with_name({name + '.npz'!r}))",
-        "X = sparse.csr_array(data['X'])" if sparse else "X = data['X']",
-        f"model = {task.estimator.__name__}({parameters}).fit({of_fit})",
-        "print(model.status_, model.objective_, model.dual_objective_, model.dual_gap_)",
-    ]
-    path = folder / f"{name}.py"
-    write_text(path, "\n".join(lines) + "\n")
-    return path
-
-
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in parameters.items()
-    }
