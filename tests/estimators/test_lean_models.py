@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import multimargin
 from multimargin import CalibratedClassifier, RankSVM, ThresholdedClassifier
-from multimargin.tuning import WarmStartGridSearchCV
 from tests.support.subsets import fast_only
 
 # Such numbers are made by no sum of others.
@@ -21,7 +21,7 @@ FEW, MANY = 100, 1000
 WRAPPED = {
     "ThresholdedClassifier": ThresholdedClassifier(RankSVM(kernel="linear", random_state=0), cv=2),
     "CalibratedClassifier": CalibratedClassifier(RankSVM(kernel="linear", random_state=0), cv=2),
-    "search": WarmStartGridSearchCV(RankSVM(kernel="linear"), {"C": [0.1, 1.0]}, cv=2),
+    "search": GridSearchCV(RankSVM(kernel="linear"), {"C": [0.1, 1.0]}, cv=2),
     "features": RankSVM(kernel="linear", threshold="features", random_state=0),
     "pipeline": make_pipeline(MinMaxScaler(), RankSVM(kernel="linear", random_state=0)),
 }
