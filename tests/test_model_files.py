@@ -121,10 +121,10 @@ def test_other_files(tmp_path: Path, content: bytes) -> None:
         load_model(file)
 
 
-@pytest.fixture(params=["skops", "pickle"])
-def file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
     path = tmp_path / "model"
-    save_model({"any": np.arange(1000)}, path, info=INFO, storage=request.param)
+    save_model({"any": np.arange(1000)}, path, info=INFO)
     return path
 
 
@@ -142,7 +142,7 @@ def test_cut_short(file: Path) -> None:
         load_model(file)
     file.write_bytes(content[:-100])
     with pytest.raises(ValueError, match=r"the model in .* cannot be loaded; it is damaged, or"):
-        load_model(file, allow_pickle=True)
+        load_model(file)
 
 
 def change_header(file: Path, **changes: Any) -> None:
@@ -160,7 +160,7 @@ def test_a_later_format(file: Path) -> None:
 def test_another_version_is_told(file: Path) -> None:
     change_header(file, version="0.0.1")
     with pytest.warns(UserWarning, match=r"was written by multimargin 0\.0\.1, this is"):
-        load_model(file, allow_pickle=True)
+        load_model(file)
     assert read_info(file).version == "0.0.1"
 
 
@@ -174,10 +174,8 @@ def test_an_incomplete_header(file: Path) -> None:
 
 def test_a_failure_leaves_nothing_behind(file: Path) -> None:
     before = file.read_bytes()
-    with pytest.raises(ValueError, match=r"cannot be stored by skops: .*<lambda>.*storage=.pickle"):
+    with pytest.raises(ValueError, match=r"cannot be stored by skops: .*<lambda>.*joblib"):
         save_model(lambda: None, file, info=INFO)
-    with pytest.raises(Exception, match="pickle"):
-        save_model(lambda: None, file, info=INFO, storage="pickle")
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == ["model"]
 
@@ -187,18 +185,6 @@ def test_bad_paths(tmp_path: Path) -> None:
         load_model(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         save_model({}, tmp_path / "no" / "model", info=INFO)
-
-
-def test_no_code_runs_unless_asked_for(tmp_path: Path) -> None:
-    trap = Trap()
-    trap.folder = tmp_path / "sprung"
-    file = tmp_path / "forged"
-    save_model(trap, file, info=INFO, storage="pickle")
-    with pytest.raises(ValueError, match=r"forged is a pickle, .* allow_pickle=True"):
-        load_model(file)
-    assert not trap.folder.exists()
-    load_model(file, allow_pickle=True)
-    assert trap.folder.exists()
 
 
 class Doubled(TransformerMixin, BaseEstimator):
@@ -452,7 +438,7 @@ class Unstorable(RankSVM):
 
 
 def test_what_skops_cannot_store(tmp_path: Path) -> None:
-    message = r"model cannot be stored by skops \(RuntimeError: not today\); storage=\"pickle\""
+    message = r"model cannot be stored by skops \(RuntimeError: not today\); joblib\.dump"
     with pytest.raises(ValueError, match=message):
         save_model(Unstorable(), tmp_path / "a", info=INFO)
     assert not list(tmp_path.iterdir())
@@ -497,12 +483,6 @@ def test_a_model_alone_says_what_it_is(tmp_path: Path) -> None:
     save_model(RankSVM().fit(frame.to_numpy(), [0, 1, 2, 1]), tmp_path / "model")
     assert read_info(tmp_path / "model") == ModelInfo("rank-svm", ("0", "1", "2"))
     assert load_model(tmp_path / "model").predict([[0.0]]).shape == (1,)
-
-
-def test_an_unknown_storage(file: Path) -> None:
-    change_header(file, storage="tape")
-    with pytest.raises(ValueError, match=r"the header of .* is damaged: it has storage 'tape'"):
-        load_model(file)
 
 
 def test_names_of_nothing_are_no_known_types() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -20,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from multimargin import __version__
 from multimargin.checks.arrays import check_readable
-from multimargin.checks.parameters import check_choice
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.npz import check_size_of_array
 from multimargin.datasets.row_hashes import share_among
@@ -50,7 +48,6 @@ _REFUSED_TYPES = frozenset(
 )
 _PACKAGE = "multimargin"
 _OWN_TYPES = (BaseEstimator, Threshold, Kernel, MajorityClass, Places)
-_STORAGES = ("skops", "pickle")
 # Types that are safe only as skops itself stores them: a dtype as that of an empty array, which
 # NumPy reads without a pickle. A forged file could name another way to make one.
 _LOADERS = {"numpy.dtype": "DTypeNode"}
@@ -224,7 +221,6 @@ def save_model(
     path: str | os.PathLike[str],
     *,
     info: ModelInfo | None = None,
-    storage: str = "skops",
 ) -> None:
     """Write a fitted model to a file.
 
@@ -237,10 +233,6 @@ def save_model(
         link stays and what it points to is replaced.
     info : ModelInfo or None, default=None
         What it is; None takes `ModelInfo.of`. The program reads from it which data a model takes.
-    storage : {"skops", "pickle"}, default="skops"
-        How the model is stored. "skops" holds types and arrays and runs no code when it is loaded;
-        "pickle" takes any model, a kernel that is a function among them, and whoever loads such a
-        file runs what is in it.
 
     Raises
     ------
@@ -249,7 +241,7 @@ def save_model(
     OSError
         If the file cannot be written, or is no regular file.
     ValueError
-        If `storage` is none of these, or skops cannot store the model.
+        If skops cannot store the model: one whose kernel is a function, say, which joblib stores.
 
     Examples
     --------
@@ -259,30 +251,23 @@ def save_model(
     >>> save_model(RankSVM().fit(X, y), "digits.model")  # doctest: +SKIP
     >>> load_model("digits.model").predict(X_test)  # doctest: +SKIP
     """
-    check_choice("storage", storage, _STORAGES)
     file = path_to_write(path, "path")
     if info is None:
         check_is_fitted(model)
         info = ModelInfo.of(model)
-    content = _skops_content(model) if storage == "skops" else None
+    content = _skops_content(model)
     header = {
         "format": _FORMAT,
-        "storage": storage,
         "scikit-learn": version("scikit-learn"),
     } | asdict(info)
     with replacing(file, "wb") as stream:
         stream.write(_MAGIC)
         stream.write(json.dumps(header).encode() + b"\n")
-        if content is None:
-            joblib.dump(model, stream)
-        else:
-            stream.write(content)
+        stream.write(content)
 
 
-def load_model(
-    path: str | os.PathLike[str], *, trusted: Collection[str] = (), allow_pickle: bool = False
-) -> Any:
-    """Read a fitted model from a file.
+def load_model(path: str | os.PathLike[str], *, trusted: Collection[str] = ()) -> Any:
+    """Read a fitted model from a file; no code of the file is run.
 
     Parameters
     ----------
@@ -293,9 +278,6 @@ def load_model(
         SciPy: of a transformer of your own in a pipeline, say, or "sklearn.tree._tree.Tree" or
         "sklearn.neighbors._kd_tree.KDTree", trees that scikit-learn follows without checking their
         indices.
-    allow_pickle : bool, default=False
-        Whether a model that is stored as a pickle may be loaded.
-        **A pickle runs any code when it is loaded**: allow it only for files that you trust.
 
     Returns
     -------
@@ -305,35 +287,27 @@ def load_model(
     Raises
     ------
     ValueError
-        If it is no model, is damaged, is of a format that this version does not know, is a pickle,
-        or holds types that are not trusted; the message names the file.
+        If it is no model, is damaged, is of a format that this version does not know, or holds
+        types that are not trusted; the message names the file.
 
     Warns
     -----
     UserWarning
         If it was written by another version of multimargin or scikit-learn.
     """
-    return read_model(path, trusted=trusted, allow_pickle=allow_pickle)[0]
+    return read_model(path, trusted=trusted)[0]
 
 
 def read_model(
-    path: str | os.PathLike[str], *, trusted: Collection[str] = (), allow_pickle: bool = False
+    path: str | os.PathLike[str], *, trusted: Collection[str] = ()
 ) -> tuple[Any, ModelInfo]:
     """Read a fitted model, and what its file says about it, as `load_model` does."""
     if isinstance(trusted, str):
         raise TypeError(f"trusted is the text {trusted!r}; expected a collection of names.")
     file = existing_file(path, "path")
     with file.open("rb") as stream:
-        info, storage = _read_header(stream, file)
-        if storage == "pickle" and not allow_pickle:
-            raise ValueError(
-                f"path: the model in {file} is a pickle, which runs any code that its writer put "
-                "into it; if you trust where it comes from, load it with allow_pickle=True (on the "
-                "command line --allow-pickle), and save it again to have it without"
-            )
+        info = _read_header(stream, file)
         try:
-            if storage == "pickle":
-                return joblib.load(stream), info
             model = _from_skops(stream.read(), trusted)
             _check_names(model, info)
             return model, info
@@ -372,7 +346,7 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
     with file.open("rb") as stream, warnings.catch_warnings():
         # Of another version: `load_model` says it.
         warnings.simplefilter("ignore")
-        return _read_header(stream, file)[0]
+        return _read_header(stream, file)
 
 
 class _UntrustedError(Exception):
@@ -405,15 +379,15 @@ def _skops_content(model: Any) -> bytes:
         names = skops.get_untrusted_types(data=content)
     except Exception as error:  # skops raises what the objects raise that it looks into
         raise ValueError(
-            f"model cannot be stored by skops ({type(error).__name__}: {error}); "
-            'storage="pickle" stores any model that pickle can.'
+            f"model cannot be stored by skops ({type(error).__name__}: {error}); joblib.dump "
+            "stores any model that pickle can, and whoever loads it runs what is in it."
         ) from error
     for name in names:
         # A lambda, say, or a class that a function defines: reading the file would fail.
         if _found(name) is None:
             raise ValueError(
                 f"model cannot be stored by skops: it holds {name}, which cannot be imported by "
-                'that name; storage="pickle" stores any model that pickle can.'
+                "that name; joblib.dump stores any model that pickle can."
             )
     return content
 
@@ -565,7 +539,7 @@ def _with_public_module(node: dict[str, Any]) -> dict[str, Any]:
     return node
 
 
-def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
+def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
     if stream.read(len(_MAGIC)) != _MAGIC:
         raise ValueError(
             f"path: {file} is no model of multimargin, expected a file that multimargin fit wrote"
@@ -574,7 +548,7 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
         header = json.loads(stream.readline(_MAX_HEADER))
         found = header["format"]
         if found == _FORMAT:
-            storage, info = header["storage"], _info(header)
+            info = _info(header)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(
             f"path: the header of {file} is damaged or cut short ({type(error).__name__}: {error})"
@@ -584,15 +558,13 @@ def _read_header(stream: BinaryIO, file: Path) -> tuple[ModelInfo, str]:
             f"path: {file} has format {found}, expected {_FORMAT}: it was written by "
             f"multimargin {header.get('version')}, this is {version('multimargin')}"
         )
-    if storage not in _STORAGES:
-        raise ValueError(f"path: the header of {file} is damaged: it has storage {storage!r}")
     if info.version != version("multimargin"):
         warnings.warn(
             f"{file} was written by multimargin {info.version}, this is {version('multimargin')}",
             UserWarning,
             stacklevel=3,
         )
-    return info, storage
+    return info
 
 
 def _info(header: dict[str, Any]) -> ModelInfo:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from multimargin.cli.options import Data, Json, Labels
-from multimargin.cli.predict import AllowPickle, ModelFile
+from multimargin.cli.predict import ModelFile
 
 
 def command(
@@ -20,7 +20,6 @@ def command(
         ),
     ] = None,
     labels: Labels = None,
-    allow_pickle: AllowPickle = False,
     as_json: Json = False,
 ) -> None:
     """Measure how well a model predicts labels that are known.
@@ -39,7 +38,7 @@ def command(
     from multimargin.cli.table_options import load_for_model, rows_of
     from multimargin.model_files import read_model
 
-    model, info = read_model(model_file, allow_pickle=allow_pickle)
+    model, info = read_model(model_file)
     data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
     labels_known = info.labels_of(data)

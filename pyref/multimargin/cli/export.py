@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from multimargin.cli.options import Json
-from multimargin.cli.predict import AllowPickle, ModelFile
+from multimargin.cli.predict import ModelFile
 
 
 def command(
@@ -16,7 +16,6 @@ def command(
             "--output", "-o", metavar="FILE.onnx", help="The ONNX file.", show_default=False
         ),
     ],
-    allow_pickle: AllowPickle = False,
     as_json: Json = False,
 ) -> None:
     """Write a model as an ONNX file, for other runtimes.
@@ -33,7 +32,7 @@ def command(
     from multimargin.model_files import read_model
     from multimargin.onnx import export
 
-    model, info = read_model(model_file, allow_pickle=allow_pickle)
+    model, info = read_model(model_file)
     export(model, output, feature_names=info.feature_names, label_names=info.label_names)
     n_features, n_labels = len(info.feature_names), len(info.label_names)
     if as_json:

@@ -19,13 +19,6 @@ ModelFile = Annotated[
         show_default=False,
     ),
 ]
-AllowPickle = Annotated[
-    bool,
-    typer.Option(
-        "--allow-pickle",
-        help="Load a model that is stored as a pickle, which runs what its writer put into it.",
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,6 @@ def command(
             "--keep", metavar="COLUMN,...", help="Columns of a table to copy, such as an id."
         ),
     ] = None,
-    allow_pickle: AllowPickle = False,
     as_json: Json = False,
 ) -> None:
     """Predict labels and their scores with a model.
@@ -114,7 +106,7 @@ def command(
         raise WrongUsage(f"--format is {form.form!r}; expected one of {', '.join(FORMATS)}")
     if output is not None:
         path_to_write(output, "--output", streams=True)
-    model, info = read_model(model_file, allow_pickle=allow_pickle)
+    model, info = read_model(model_file)
     rows, X, kept = _rows_and_features(info, source, split, keep)
     scores = model.decision_function(X)
     listed = info.table is not None and info.table.get("tags_column") is not None
