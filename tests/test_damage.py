@@ -18,7 +18,6 @@ from sklearn.datasets import dump_svmlight_file
 from multimargin import RankSVM, save_model
 from multimargin.compare import read_results
 from multimargin.compare.results import Result
-from multimargin.dask.checkpoints import RowsFile
 from multimargin.datasets import load_arff, load_npz, load_svmlight, load_table
 from multimargin.model_files import load_model, read_info
 
@@ -80,11 +79,6 @@ def _model(folder: Path) -> Path:
     return folder / "a.model"
 
 
-def _checkpoint(folder: Path) -> Path:
-    RowsFile(str(folder / "part.npz"), "a fit/part 3").write(X)
-    return folder / "part.npz"
-
-
 def _use_model(file: Path) -> None:
     model = load_model(file)
     repr(read_info(file))
@@ -103,7 +97,6 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "parquet": (_parquet, lambda file: load_table(file, labels="l*", text="text")),
     "results": (_results, lambda file: json.dumps([vars(row) for row in read_results(file)])),
     "model": (_model, _use_model),
-    "checkpoint": (_checkpoint, lambda file: RowsFile(str(file), "a fit/part 3").read(X.shape)),
 }
 PIECES = st.one_of(st.sampled_from(TOKENS), st.binary(max_size=4))
 PLACES = st.tuples(st.integers(0, 2000), st.integers(0, 8), PIECES)

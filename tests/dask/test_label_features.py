@@ -118,7 +118,6 @@ def test_a_warm_start_goes_on_and_few_iterations_warn(client: Any) -> None:
     [
         ({"convexify": False}, {}, "convexify is False; expected True"),
         ({"solver": "cd"}, {}, "solver is 'cd'; expected 'auto', 'admm' or 'apg'"),
-        ({}, {"checkpoint": "here"}, "checkpoint is given for LLSF; expected None"),
     ],
 )
 def test_what_needs_the_rows_is_an_error(

@@ -1,7 +1,6 @@
-"""Dual rows that a worker has no more: rounds go on from copies, or from the folder of a fit."""
+"""Dual rows that a worker has no more: rounds go on from copies, or from the start."""
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import dask.array as da
@@ -13,7 +12,6 @@ import multimargin.dask
 from multimargin import RankSVM
 from multimargin.dask import calls, store
 from multimargin.dask import cluster as clusters
-from multimargin.dask.checkpoints import Checkpoint
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.owned import OwnedTasks
 from multimargin.interrupts import Interrupts
@@ -68,19 +66,11 @@ def test_losses_without_a_round_in_between_end_the_fit(
         multimargin.dask.fit(RankSVM(kernel="linear"), *blocks, client)
 
 
-@pytest.mark.parametrize(
-    ("checkpoint", "advice"),
-    [(None, "pass checkpoint=folder"), (Path("kept"), "the next fit with checkpoint='kept'")],
-)
-def test_no_worker(
-    client: Any, monkeypatch: pytest.MonkeyPatch, checkpoint: Path | None, advice: str
-) -> None:
+def test_no_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     owned = OwnedTasks(client, Interrupts())
-    parts = ClusterParts(
-        owned, [], Options(checkpoint=checkpoint and Checkpoint(checkpoint), patience=1e-3)
-    )
+    parts = ClusterParts(owned, [], Options(patience=1e-3))
     monkeypatch.setattr(client, "nthreads", dict)
-    with pytest.raises(RuntimeError, match=f"No worker .*{advice}"):
+    with pytest.raises(RuntimeError, match=r"No worker .* Start workers and fit again"):
         parts.threads()
 
 

@@ -5,7 +5,6 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import dask.array as da
@@ -84,29 +83,6 @@ def test_killed_workers(
 def test_one_death_after_another(workers: Any, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     at_rounds(monkeypatch, {k: lambda: kill(workers, 1, 0.005) for k in (2, 6, 9, 10, 15)})
     check(fitted(workers, data), data)
-
-
-@pytest.mark.slow
-def test_no_worker_is_left_but_a_checkpoint(
-    workers: Any, data: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def leave() -> None:
-        workers.cluster.scale(0)
-        while workers.nthreads():
-            time.sleep(0.01)
-
-    options = {"checkpoint": tmp_path, "checkpoint_every": 2, "patience": 0.5}
-    with monkeypatch.context() as patched:
-        at_rounds(patched, {12: leave})
-        with pytest.raises(RuntimeError, match=r"No worker of the cluster .*checkpoint="):
-            fitted(workers, data, **options)
-    workers.cluster.scale(2)
-    workers.wait_for_workers(2)
-    again = fitted(workers, data, **options)
-    check(again, data)
-    fresh = fitted(workers, data)
-    assert again.history_["dual"][0] > fresh.history_["dual"][0]
-    assert again.n_iter_ < fresh.n_iter_
 
 
 @pytest.mark.slow

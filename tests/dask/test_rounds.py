@@ -14,7 +14,7 @@ from multimargin import MLODM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import bias, parts, solving
 from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import Pairs
-from multimargin.dask.rounds import Settings, Solution
+from multimargin.dask.rounds import Settings, Solution, relative_gap
 from multimargin.datasets import load_debian_tags
 from multimargin.estimators.shared.problem import Model
 from tests.support.problems import noisy_linear_problem
@@ -414,3 +414,10 @@ def test_bits_are_those_of_one_blas_thread(
             found.append(solved(dealt(X, Y, 3), (d, q), MODELS[name][0], max_rounds=6, tol=1e-3))
     np.testing.assert_array_equal(found[0].weights, found[1].weights)
     assert (found[0].primal, found[0].dual) == (found[1].primal, found[1].dual)
+
+
+def test_a_bound_above_the_objective_certifies_nothing() -> None:
+    assert relative_gap(29.17, 48.65) == np.inf
+    assert relative_gap(1.0, np.nan) == np.inf
+    assert -1e-9 <= relative_gap(1.0, 1.0 + 1e-12) < 0.0
+    assert relative_gap(0.0, 0.0) == 0.0

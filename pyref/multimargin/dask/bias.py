@@ -63,9 +63,6 @@ class PenalizedRounds(Rounds):
         # Without a pair there is nothing to move.
         return min(augmentation(self.about, labels), 1.0) if self.about["pair_weight"] else 1.0
 
-    def _begin(self, bias: Matrix) -> None:
-        self.point.bias = (1.0 - self.sigma) * bias
-
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         primal, dual = super()._objectives(answer)
         bias, total = self._bias(), self.point.sum
@@ -122,9 +119,6 @@ class FreeRounds(Rounds):
 
     def _least_augmentation(self, labels: int) -> float:
         return augmentation(self.about, labels)
-
-    def _begin(self, bias: Matrix) -> None:
-        self.point.bias = bias
 
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         quadratic = self._quadratic()

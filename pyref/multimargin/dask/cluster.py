@@ -8,21 +8,16 @@ import contextlib
 import uuid
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from multimargin.dask import parts, store, tasks
 from multimargin.dask.calls import Call
-from multimargin.dask.checkpoints import Checkpoint, RowsFile
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.parts import Common, Sums
 from multimargin.dask.rounds import Cluster, PartsLost
 from multimargin.dask.tasks import Change, Changed, Held
 from multimargin.dask.workers import dealt, next_to, workers_of
-from multimargin.estimators.shared.problem import Matrix
 
 # Losses of workers in a row, without a round in between, after which the fit is given up.
 _MOST_LOSSES = 5
@@ -33,8 +28,6 @@ class Options:
     """How to keep what could be lost."""
 
     backup_every: int = 5  # Rounds between two copies of the dual rows on other workers
-    checkpoint: Checkpoint | None = None  # Where the dual rows are written
-    checkpoint_every: int = 10  # Rounds between two checkpoints
     patience: float = 30.0  # Seconds without any worker after which the fit is given up
 
 
@@ -46,7 +39,6 @@ class _Shared:
     bytes_moved: int = 0
     recoveries: int = 0
     losses_in_a_row: int = 0
-    views: int = 0
     calls: int = 0
     numbers: int = 0
     # Dual rows that somebody may still ask for.
@@ -88,15 +80,7 @@ class ClusterParts(Cluster):
         # Where each part was in the last call, and the newest copy of its dual rows elsewhere.
         self._homes: dict[int, str] = {}
         self._copies: dict[int, Held] = {}
-        self.states: list[Any] = [self._checkpoint_of(part) for part in range(self.count)]
-
-    @property
-    def start(self) -> Matrix | None:
-        if self.options.checkpoint is None or all(state is None for state in self.states):
-            return None
-        q = self.described()["shapes"][0][2]
-        bias = self.options.checkpoint.bias(q)
-        return np.zeros(q) if bias is None else bias
+        self.states: list[Any] = [None] * self.count
 
     @property
     def bytes_moved(self) -> int:
@@ -109,18 +93,16 @@ class ClusterParts(Cluster):
 
     def threads(self) -> dict[str, int]:
         """Return the workers and their threads as soon as there is any."""
-        checkpoint = self.options.checkpoint
-        folder = None if checkpoint is None else str(checkpoint.path)
-        return workers_of(self.client, self.owned.interrupts, self.options.patience, folder)
+        return workers_of(self.client, self.owned.interrupts, self.options.patience)
 
     def described(self) -> Sums:
         if self._described is None:
             self._described = self.sums(parts.describe)
         return self._described
 
-    def kept_by(self, options: Options, data: list[Any] | None = None) -> "ClusterParts":
-        """Return the same parts with other options, or in another place; at fresh states."""
-        changed = ClusterParts(self.owned, self.data if data is None else data, options)
+    def at(self, data: list[Any]) -> "ClusterParts":
+        """Return the same parts in another place, at fresh states."""
+        changed = ClusterParts(self.owned, data, self.options)
         changed._described = self._described
         return changed
 
@@ -169,12 +151,8 @@ class ClusterParts(Cluster):
         self.states = list(states)
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "ClusterParts":
-        self._shared.views += 1
-        options = self.options
-        if options.checkpoint is not None:
-            options = replace(options, checkpoint=options.checkpoint.view(self._shared.views))
         data = [Changed(source, Change(function, arguments)) for source in self.data]
-        return ClusterParts(self.owned, data, options, self._shared)
+        return ClusterParts(self.owned, data, self.options, self._shared)
 
     def close(self) -> None:
         """Have the workers let go of all dual rows; the workers may be gone themselves."""
@@ -186,25 +164,9 @@ class ClusterParts(Cluster):
         return self.owned.interrupts.allowed()
 
     def mark(self, round_number: int, common: Common) -> None:
-        options = self.options
-        if options.backup_every and round_number % options.backup_every == 0:
+        every = self.options.backup_every
+        if every and round_number % every == 0:
             self._back_up(common.step)
-        if options.checkpoint is not None and round_number % options.checkpoint_every == 0:
-            self._write_checkpoint(options.checkpoint, common)
-
-    def _write_checkpoint(self, checkpoint: Checkpoint, common: Common) -> None:
-        checkpoint.path.mkdir(parents=True, exist_ok=True)
-        with self._working() as call:
-            call.wait(
-                call.each(
-                    "checkpoint",
-                    tasks.write,
-                    [checkpoint.rows_of(part) for part in range(self.count)],
-                    common.step,
-                    states=self._at_home(call),
-                )
-            )
-        checkpoint.write_bias(common.offset)
 
     def _back_up(self, step: float) -> None:
         """Copy each part's dual rows to the worker after its own; older copies go then."""
@@ -270,9 +232,4 @@ class ClusterParts(Cluster):
             if isinstance(state, Held) and not there(state):
                 copy = self._copies.get(part)
                 whole = copy is not None and there(copy)
-                self.states[part] = copy if whole else self._checkpoint_of(part)
-
-    def _checkpoint_of(self, part: int) -> RowsFile | None:
-        checkpoint = self.options.checkpoint
-        file = None if checkpoint is None else checkpoint.rows_of(part)
-        return file if file is not None and Path(file.path).is_file() else None
+                self.states[part] = copy if whole else None

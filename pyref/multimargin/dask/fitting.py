@@ -1,20 +1,17 @@
 """`multimargin.dask.fit`: the ordinary estimators, fitted to parts."""
 
-import os
 import uuid
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from dask import delayed
 from distributed import Client, get_client
 
-from multimargin.checks.parameters import check_integer, check_real, random_state_of, thread_count
+from multimargin.checks.parameters import check_real, random_state_of, thread_count
 from multimargin.checks.targets import Targets
-from multimargin.dask import checkpoints, parts
-from multimargin.dask.checkpoints import Checkpoint
+from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts, Options
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.label_features import check_label_features, fit_label_features
@@ -51,8 +48,6 @@ def fit(
     client: Client | None = None,
     *,
     sample_weight: Any = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: int = 10,
     patience: float = 30.0,
     read_options: dict[str, Any] | None = None,
 ) -> _Estimator:
@@ -76,12 +71,6 @@ def fit(
         The client of the cluster; None takes the current one.
     sample_weight : dask array or list of delayed or futures, default=None
         Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows.
-    checkpoint : str, path-like or None, default=None
-        Folder that all workers see, in which the dual rows are kept. A fit of the same problem goes
-        on from there; a folder of other rows, labels or weights is refused. Not for LLSF, which has
-        none.
-    checkpoint_every : int, default=10
-        Rounds between two checkpoints, at least 1.
     patience : float, default=30.0
         Seconds without any worker after which the fit ends, positive.
     read_options : dict or None, default=None
@@ -116,10 +105,7 @@ def fit(
     workers, and the rounds go on from there.
     """
     checked = check_estimator(estimator)
-    if isinstance(checked, LLSF) and checkpoint is not None:
-        raise ValueError("checkpoint is given for LLSF; expected None.")
     deadline = deadline_of(checked.max_time)
-    check_integer("checkpoint_every", checkpoint_every, at_least=1)
     check_real("patience", patience, above=0.0)
     client = _client(client)
     interrupts = Interrupts()
@@ -139,15 +125,6 @@ def fit(
         if label_weights is not None or top is not None:
             balanced = checked.pair_weights == "balanced"
             cluster = cluster.view(parts.Part.counting, label_weights, top, balanced)
-        if checkpoint is not None:
-            options = Options(
-                checkpoint=_checkpoint(
-                    Path(checkpoint).absolute(), checked, cluster, shape, (label_weights, top)
-                ),
-                checkpoint_every=checkpoint_every,
-                patience=float(patience),
-            )
-            cluster = cluster.kept_by(options)
         _solve(checked, cluster, inputs, shape, label_weights, deadline)
     return estimator
 
@@ -290,7 +267,7 @@ def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts
             owned.submit((name, source.index), type(source).load, source)
             for source in inputs.sources
         ]
-        return cluster.kept_by(options, data)
+        return cluster.at(data)
     made = [
         delayed(parts.make_part)(index, x, y, weight, inputs.pairs)
         for index, (x, y, weight) in enumerate(inputs.sources)
@@ -323,31 +300,6 @@ def _check_pairs(cluster: ClusterParts, estimator: PairwiseClassifier) -> None:
         f"y has no label pair: each of its {about['rows']} rows has all labels or none, or weight "
         "0; expected a row with both a relevant and an irrelevant label."
     )
-
-
-def _checkpoint(
-    folder: Path,
-    estimator: PairwiseClassifier,
-    cluster: ClusterParts,
-    shape: tuple[int, int],
-    counting: tuple[Matrix | None, int | None],
-) -> Checkpoint:
-    """Return the checkpoint of this problem in a folder."""
-    model = estimator._model()
-    problem = {
-        "loss": model.loss,
-        "bias": model.bias,
-        "theta": model.theta,
-        "mu": model.mu,
-        "C": float(estimator.C),
-        "pair_weights": estimator.pair_weights,
-        "label_weights": None if counting[0] is None else counting[0].tolist(),
-        "top": counting[1],
-        "parts": cluster.count,
-        "shape": [cluster.described()["rows"], *shape],
-        "data": cluster.sums(parts.fingerprint)["hashes"],
-    }
-    return checkpoints.opened(folder, problem)
 
 
 def _store(

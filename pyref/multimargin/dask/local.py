@@ -8,15 +8,13 @@ from typing import Any
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Part, State, Sums
 from multimargin.dask.rounds import Cluster
-from multimargin.estimators.shared.problem import Matrix
 
 
 class LocalParts(Cluster):
     """Parts in this process, one after the other."""
 
-    # Nothing travels, and there is no checkpoint.
+    # Nothing travels.
     bytes_moved = 0
-    start: Matrix | None = None
 
     def __init__(self, data: Iterable[Part]) -> None:
         self.data = list(data)

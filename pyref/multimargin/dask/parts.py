@@ -4,7 +4,6 @@ Every function here runs where the part is, takes the common state and returns a
 summed over the parts; nothing of it depends on how the parts are dealt to machines.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -205,41 +204,6 @@ def state_of(dual: Matrix, terms: Matrix) -> State:
     return State(kept, terms, kept, terms)
 
 
-def claimed(part: Part, dual: Matrix) -> State:
-    """Return dual rows of which nothing is known but that a file has them.
-
-    What belongs to no pair is 0.
-    """
-    q = part.indicator.shape[1]
-    with_pairs = part.pair_weights > 0.0
-    dual[~with_pairs] = 0.0
-    dual[:, :q][part.indicator == UNKNOWN] = 0.0
-    return state_of(dual, np.where(with_pairs, np.nan, 0.0))
-
-
-def revisited(part: Part, state: State, common: "Common", model: Model) -> tuple[State, Sums]:
-    """Return dual rows whose dual terms are known, and nothing to be added.
-
-    Rows with unknown terms are solved once in turn, which moves them into their boxes; the dual
-    objective of a part does not fall if they were there.
-    """
-    state = settled(state, common.step)
-    if not unknown_terms(state):
-        return state, {}
-    part = aligned_part(part)
-    answer = _improved(part, state, replace(common, epochs=1, tolerated=0.0), model, terms=None)
-    # Where a joint move of several rows was cut short.
-    lost = ~np.isfinite(answer.dual_terms) & (part.pair_weights > 0.0)
-    dual, terms = answer.dual.copy(), np.where(np.isfinite(answer.dual_terms), answer.dual_terms, 0)
-    dual[lost] = 0.0
-    return state_of(dual, terms), {}
-
-
-def unknown_terms(state: State) -> int:
-    """Return how many dual terms are not known."""
-    return int(np.count_nonzero(np.isnan(state.terms)))
-
-
 def settled(state: State, step: float) -> State:
     """Return the state that has gone `step` of the way of its last epoch, and no further."""
     if step == 1.0:
@@ -381,9 +345,9 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
 
 
 def _improved(
-    part: Part, state: State, common: Common, model: Model, terms: Matrix | None
+    part: Part, state: State, common: Common, model: Model, terms: Matrix
 ) -> _rust.PartAnswer:
-    """Return what the compiled loop makes of a settled state; `terms` of None are not known."""
+    """Return what the compiled loop makes of a settled state."""
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     return _rust.improve_part(
         part.indicator,
@@ -416,7 +380,6 @@ def contribution(part: Part, state: State, step: float) -> Sums:
         "weights": np.asarray(_product(part.X, state.dual)),
         "sum": np.asarray(state.dual.sum(axis=0)).ravel(),
         "terms": state.terms.sum(),
-        "unknown": unknown_terms(state),
         # For Rank-CVM: the sum of the dual variables of all pairs.
         "pairs": float(sums_of_pairs(part, dense(state.dual)).sum()),
     }
@@ -456,25 +419,6 @@ def describe(part: Part) -> Sums:
         "bytes": _bytes(part.X) + part.indicator.nbytes + part.pair_weights.nbytes,
         "total": None if sparse.issparse(part.X) else part.X.sum(axis=0),
     }
-
-
-def fingerprint(part: Part) -> Sums:
-    """Return hashes of what the part is made of, by name: what a checkpoint belongs to."""
-    X = part.X
-    features = (X.indptr, X.indices, X.data) if sparse.issparse(X) else (X,)
-    weights = () if part.sample_weight is None else (part.sample_weight,)
-    named = {"X": features, "y": (part.indicator,), "sample_weight": weights}
-    return {"hashes": [{name: _hash(arrays) for name, arrays in named.items()}]}
-
-
-def _hash(arrays: tuple[Any, ...]) -> str:
-    total = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        # Indices of sparse rows may have any width.
-        array = np.ascontiguousarray(array.astype(np.int64) if array.dtype.kind == "i" else array)
-        total.update(f"{array.dtype.str}{array.shape}".encode())
-        total.update(array.view(np.uint8).data if array.size else b"")
-    return total.hexdigest()
 
 
 def _bytes(X: Any) -> int:

@@ -57,10 +57,6 @@ class Cluster(Protocol):
     def bytes_moved(self) -> int:
         """Bytes of the arrays that went to the parts and came back."""
 
-    @property
-    def start(self) -> Matrix | None:
-        """The bias in the scores that the states belong to; None if they are fresh."""
-
     def described(self) -> Sums:
         """Return the sums of `parts.describe`."""
 
@@ -86,7 +82,7 @@ class Cluster(Protocol):
         """Return the parts after a change of their data, at fresh states."""
 
     def mark(self, round_number: int, common: Common) -> None:
-        """Tell that a round has ended: time for backups and checkpoints."""
+        """Tell that a round has ended: time for backups."""
 
     def interruptible(self) -> AbstractContextManager[None]:
         """Return a context in which Ctrl-C is raised at once: nothing is under way in it."""
@@ -270,10 +266,6 @@ class Rounds:
     def run(self) -> Solution:
         """Return the solution; an interruption gives the last point that has a certificate."""
         try:
-            start = self.cluster.start
-            if start is not None:
-                self._begin(start)
-                self._gather()
             solution = self._run()
         except KeyboardInterrupt:
             solution = self._secured()
@@ -295,9 +287,6 @@ class Rounds:
                 self.cluster.mark(number, self._common(number, epochs=0))
             except PartsLost:
                 self._gather()
-
-    def _begin(self, bias: Matrix) -> None:
-        """Begin at the bias of a checkpoint."""
 
     # The certificate
 
@@ -349,17 +338,12 @@ class Rounds:
         return *self._objectives(answer), pairs
 
     def _gather(self) -> float:
-        """Compute the common point from the dual rows, and dual terms that are not known."""
+        """Compute the common point from the dual rows."""
         while True:
             try:
                 total = self.cluster.state_sums(parts.contribution, self.point.step)
                 self._gathered(total)
-                if not total["unknown"]:
-                    return float(total["pairs"])
-                # With so large a growth the parts' moves together gain what each one expects.
-                common = replace(self._common(0, epochs=0), growth=float(self.cluster.count))
-                self.cluster.advance(parts.revisited, common, self.model)
-                self.point.step = 1.0
+                return float(total["pairs"])
             except PartsLost:
                 continue
 

@@ -6,7 +6,6 @@ from functools import reduce
 from typing import Any
 
 from multimargin.dask import parts, store
-from multimargin.dask.checkpoints import RowsFile
 from multimargin.dask.inputs import FileSource
 from multimargin.dask.parts import Part, State
 
@@ -94,12 +93,6 @@ def put(copy: Held, state: State, needed: tuple[int, ...]) -> None:
     store.put(copy.fit, copy.number, state, needed)
 
 
-def write(file: RowsFile, source: Any, changes: list[Change], step: float, state: Any) -> None:
-    """Write the dual rows of a part to a file."""
-    part = _part(source, changes)
-    file.write(parts.dense(parts.settled(_state(part, state), step).dual))
-
-
 def unwrapped(source: Any) -> tuple[Any, list[Change]]:
     """Return the innermost source and the changes on it, innermost first."""
     changes: list[Change] = []
@@ -117,13 +110,11 @@ def _part(source: Any, changes: list[Change]) -> Part:
 
 
 def _state(part: Part, state: Any) -> State:
-    """Return dual rows that are here, came from another worker, are in a checkpoint, or fresh."""
+    """Return dual rows that are here, came from another worker, or are fresh."""
     if state is None:
         return parts.fresh(part)
     if isinstance(state, State):
         return state
     if isinstance(state, Held):
         return held(state)
-    if isinstance(state, RowsFile):
-        return parts.claimed(part, state.read(part.dual_shape))
     raise TypeError(f"state is {state!r}")

@@ -12,13 +12,8 @@ class WorkersGoneError(RuntimeError):
     """No worker is left."""
 
 
-def workers_of(
-    client: Client, interrupts: Interrupts, patience: float, checkpoint: str | None
-) -> dict[str, int]:
-    """Return the workers and their threads as soon as there is any.
-
-    `checkpoint` is the folder that an error after `patience` seconds names.
-    """
+def workers_of(client: Client, interrupts: Interrupts, patience: float) -> dict[str, int]:
+    """Return the workers and their threads as soon as there is any, for `patience` seconds."""
     start = time.monotonic()
     while True:
         interrupts.check()
@@ -26,15 +21,9 @@ def workers_of(
         if threads:
             return threads
         if time.monotonic() - start > patience:
-            kept = (
-                "pass checkpoint=folder to be able to go on from there next time."
-                if checkpoint is None
-                else f"the next fit with checkpoint={checkpoint!r} goes on from what is written "
-                "there."
-            )
             raise WorkersGoneError(
                 f"No worker of the cluster has been left for {patience:g} seconds; expected at "
-                f"least one. Start workers and fit again: {kept}"
+                "least one. Start workers and fit again."
             )
         time.sleep(0.1)
 
