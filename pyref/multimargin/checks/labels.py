@@ -57,16 +57,6 @@ def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(Y).any(axis=1))
 
 
-def refuse_unknown(Y: NDArray[Any], purpose: str) -> None:
-    """Raise ValueError if an indicator has NaN, which `purpose` cannot hold."""
-    rows = np.flatnonzero(~complete_rows(Y))
-    if rows.size:
-        raise ValueError(
-            f"data: labels of {rows.size} rows are unknown (NaN), first in row {rows[0]}, which "
-            f"{purpose} cannot hold; expected 0 or 1 everywhere"
-        )
-
-
 def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
     """Return an indicator from `check_indicator` in the form in which callers pass it.
 
