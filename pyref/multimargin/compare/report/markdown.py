@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from multimargin.compare.measured import DEFAULT
 from multimargin.compare.report.conditions import (
@@ -68,29 +69,19 @@ def make_report(
     return "\n\n".join([*head, to_markdown(tables)])
 
 
-def write_report(
-    results: Sequence[Result],
-    path: str | Path,
-    *,
-    measures: str | Sequence[str] = DEFAULT,
-    reference: str | None = None,
-    test: str = "corrected",
-    alpha: float = 0.05,
-    command: str | None = None,
-) -> None:
+def write_report(results: Sequence[Result], path: str | Path, **options: Any) -> None:
     """Write a comparison into a Markdown file.
 
     Parameters
     ----------
-    results, measures, reference, test, alpha, command
+    results : sequence of Result
         As for `make_report`.
     path : str or Path
         The file; it is replaced.
+    **options : object
+        As for `make_report`.
     """
-    text = make_report(
-        results, measures=measures, reference=reference, test=test, alpha=alpha, command=command
-    )
-    write_text(path, text, streams=True)
+    write_text(path, make_report(results, **options), streams=True)
 
 
 def comparison_tables(
