@@ -247,6 +247,11 @@ impl Labels {
         self.top < self.count
     }
 
+    /// How many of the highest irrelevant labels have pairs.
+    pub(crate) fn top(&self) -> usize {
+        self.top
+    }
+
     /// The pairs of instance `i`.
     pub fn pairs_of(&self, i: usize) -> Pairs<'_> {
         let range = self.relevant.starts[i]..self.relevant.starts[i + 1];

@@ -12,6 +12,11 @@ const SCATTERED: usize = 8;
 /// A row with nonzeros in more than one of so many places is kept dense.
 const DENSE: usize = 2;
 
+/// A row that many are added to is kept dense from one in so many places on, once new places have moved its nonzeros so many
+/// times its width: what is read as often is read from its places, not searched.
+const OFTEN_DENSE: usize = 8;
+const OFTEN: usize = 4;
+
 /// A row that is added to others.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
@@ -58,6 +63,15 @@ pub trait Rows: Send + Sync + Sized {
         work: impl FnOnce(&mut [f64]),
     );
 
+    /// Appends where row `i` is not 0, ascending, and its numbers there.
+    fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>);
+
+    /// Replaces row `i` by one with the given numbers at the given ascending places, and 0 elsewhere.
+    fn replace(&mut self, i: usize, width: usize, places: &[u32], values: &[f64]);
+
+    /// Replaces `panel` by some consecutive columns, row-major.
+    fn columns(&self, columns: Range<usize>, width: usize, panel: &mut Vec<f64>);
+
     /// `out = sum_k values[k] W[rows[k]]`, in this order.
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]);
 
@@ -98,6 +112,29 @@ impl Rows for Vec<f64> {
 
     fn change(&mut self, i: usize, width: usize, _: &mut Vec<f64>, work: impl FnOnce(&mut [f64])) {
         work(&mut self[i * width..(i + 1) * width]);
+    }
+
+    fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>) {
+        let row = &self[i * width..][..width];
+        let known = places.len();
+        find_nonzeros(row, places);
+        values.extend(places[known..].iter().map(|&place| row[place as usize]));
+    }
+
+    fn replace(&mut self, i: usize, width: usize, places: &[u32], values: &[f64]) {
+        let row = &mut self[i * width..][..width];
+        row.fill(0.0);
+        for (&place, &value) in places.iter().zip(values) {
+            row[place as usize] = value;
+        }
+    }
+
+    fn columns(&self, columns: Range<usize>, width: usize, panel: &mut Vec<f64>) {
+        panel.clear();
+        memory::reserve(panel, self.len() / width * columns.len());
+        for row in self.chunks_exact(width) {
+            panel.extend_from_slice(&row[columns.clone()]);
+        }
     }
 
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
@@ -154,15 +191,15 @@ pub struct CompactRows {
 /// A row of [`CompactRows`].
 #[derive(Clone, Debug)]
 pub enum CompactRow {
-    /// The nonzeros, by ascending place.
-    Few(Vec<u32>, Vec<f64>),
+    /// The nonzeros, by ascending place; and how many of them new places have moved.
+    Few(Vec<u32>, Vec<f64>, usize),
     /// All numbers.
     All(Vec<f64>),
 }
 
 impl Default for CompactRow {
     fn default() -> Self {
-        Self::Few(Vec::new(), Vec::new())
+        Self::Few(Vec::new(), Vec::new(), 0)
     }
 }
 
@@ -176,12 +213,14 @@ impl CompactRow {
         find_nonzeros(row, &mut places);
         let values = places.iter().map(|&place| row[place as usize]);
         let values = memory::collected(values);
-        Self::Few(places, values)
+        Self::Few(places, values, 0)
     }
 
     fn copied(&self) -> Self {
         match self {
-            Self::Few(places, values) => Self::Few(memory::copied(places), memory::copied(values)),
+            Self::Few(places, values, moved) => {
+                Self::Few(memory::copied(places), memory::copied(values), *moved)
+            }
             Self::All(values) => Self::All(memory::copied(values)),
         }
     }
@@ -189,7 +228,7 @@ impl CompactRow {
     /// Writes all numbers.
     fn write(&self, out: &mut [f64]) {
         match self {
-            Self::Few(places, values) => {
+            Self::Few(places, values, _) => {
                 out.fill(0.0);
                 for (&place, &value) in places.iter().zip(values) {
                     out[place as usize] = value;
@@ -200,9 +239,9 @@ impl CompactRow {
     }
 
     fn add(&mut self, scale: f64, change: Change<'_>) {
-        let (places, values) = match self {
+        let (places, values, moved) = match self {
             Self::All(values) => return add_to_dense(values, scale, change),
-            Self::Few(places, values) => (places, values),
+            Self::Few(places, values, moved) => (places, values, *moved),
         };
         let term = |place: u32| scale * change.values[place as usize];
         let mut new = Vec::new();
@@ -215,9 +254,11 @@ impl CompactRow {
         if new.is_empty() {
             return;
         }
-        let joint = places.len() + new.len();
-        if joint * DENSE > change.values.len() {
-            let mut all = memory::zeros(change.values.len());
+        let (width, joint) = (change.values.len(), places.len() + new.len());
+        let moved = moved + joint;
+        let often = joint * OFTEN_DENSE > width && moved > OFTEN * width;
+        if often || joint * DENSE > width {
+            let mut all = memory::zeros(width);
             self.write(&mut all);
             new.iter()
                 .for_each(|&place| all[place as usize] = term(place));
@@ -239,7 +280,7 @@ impl CompactRow {
             joined.push(before);
             sums.push(value);
         }
-        *self = Self::Few(joined, sums);
+        *self = Self::Few(joined, sums, moved);
     }
 }
 
@@ -249,7 +290,7 @@ impl CompactRows {
     pub fn into_csr(self) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
         let nonzero = |values: &[f64]| values.iter().filter(|&&value| value != 0.0).count();
         let count = |row: &CompactRow| match row {
-            CompactRow::Few(_, values) | CompactRow::All(values) => nonzero(values),
+            CompactRow::Few(_, values, _) | CompactRow::All(values) => nonzero(values),
         };
         let total: usize = self.rows.iter().map(count).sum();
         let mut starts = Vec::with_capacity(self.rows.len() + 1);
@@ -264,7 +305,9 @@ impl CompactRows {
                 }
             };
             match row {
-                CompactRow::Few(at, row) => at.into_iter().zip(row).for_each(|(k, x)| push(k, x)),
+                CompactRow::Few(at, row, _) => {
+                    at.into_iter().zip(row).for_each(|(k, x)| push(k, x));
+                }
                 CompactRow::All(row) => (0..).zip(row).for_each(|(k, x)| push(k, x)),
             }
             starts.push(values.len() as i64);
@@ -321,6 +364,53 @@ impl Rows for CompactRows {
         self.rows[i] = CompactRow::of(buffer);
     }
 
+    fn nonzeros(&self, i: usize, _width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>) {
+        match &self.rows[i] {
+            CompactRow::All(row) => {
+                let known = places.len();
+                find_nonzeros(row, places);
+                values.extend(places[known..].iter().map(|&place| row[place as usize]));
+            }
+            CompactRow::Few(at, row, _) => {
+                let nonzero = at.iter().zip(row).filter(|(_, value)| **value != 0.0);
+                for (&place, &value) in nonzero {
+                    places.push(place);
+                    values.push(value);
+                }
+            }
+        }
+    }
+
+    fn replace(&mut self, i: usize, width: usize, places: &[u32], values: &[f64]) {
+        self.rows[i] = if places.len() * DENSE > width {
+            let mut row = memory::zeros(width);
+            for (&place, &value) in places.iter().zip(values) {
+                row[place as usize] = value;
+            }
+            CompactRow::All(row)
+        } else {
+            CompactRow::Few(memory::copied(places), memory::copied(values), 0)
+        };
+    }
+
+    fn columns(&self, columns: Range<usize>, _width: usize, panel: &mut Vec<f64>) {
+        panel.clear();
+        memory::resize(panel, self.rows.len() * columns.len(), 0.0);
+        let (start, end) = (columns.start as u32, columns.end as u32);
+        for (row, out) in self.rows.iter().zip(panel.chunks_exact_mut(columns.len())) {
+            match row {
+                CompactRow::All(values) => out.copy_from_slice(&values[columns.clone()]),
+                CompactRow::Few(places, values, _) => {
+                    let first = places.partition_point(|&place| place < start);
+                    let within = places[first..].iter().zip(&values[first..]);
+                    for (&place, &value) in within.take_while(|(place, _)| **place < end) {
+                        out[(place - start) as usize] = value;
+                    }
+                }
+            }
+        }
+    }
+
     fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         // Dense rows that follow each other are added together.
@@ -328,7 +418,7 @@ impl Rows for CompactRows {
         for (&f, &x) in rows.iter().zip(values) {
             match &self.rows[f as usize] {
                 CompactRow::All(row) => together.push((row, x)),
-                CompactRow::Few(places, row) => {
+                CompactRow::Few(places, row, _) => {
                     add_rows(&together, out);
                     together.clear();
                     for (&place, &w) in places.iter().zip(row) {
@@ -343,7 +433,7 @@ impl Rows for CompactRows {
     fn pick(&self, row: usize, _width: usize, places: &[u32], scale: f64, out: &mut [f64]) {
         match &self.rows[row] {
             CompactRow::All(values) => pick_of_dense(values, places, scale, out),
-            CompactRow::Few(at, values) => {
+            CompactRow::Few(at, values, _) => {
                 for (out, place) in out.iter_mut().zip(places) {
                     if let Ok(found) = at.binary_search(place) {
                         *out += scale * values[found];
@@ -372,5 +462,60 @@ impl Rows for CompactRows {
 
     fn add(chunk: &mut [CompactRow], row: usize, scale: f64, change: Change<'_>) {
         chunk[row].add(scale, change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of every density, changed at random, have the same bits in either storage, however they are read.
+    #[test]
+    fn storage_changes_no_bit() {
+        const ROWS: usize = 7;
+        for width in [1, 63, 64, 200] {
+            let mut random = fastrand::Rng::with_seed(width as u64);
+            let (mut dense, mut compact) = (
+                Vec::zeros(ROWS, width),
+                <CompactRows as Rows>::zeros(ROWS, width),
+            );
+            for turn in 0..60 {
+                let row = random.usize(0..ROWS);
+                let share = random.f64() * turn as f64 / 60.0;
+                let values: Vec<f64> = (0..width)
+                    .map(|_| f64::from(random.f64() < share) * (random.f64() - 0.5))
+                    .collect();
+                let mut nonzeros = Vec::new();
+                find_nonzeros(&values, &mut nonzeros);
+                let change = Change {
+                    values: &values,
+                    nonzeros: &nonzeros,
+                };
+                Vec::add(dense.entries(width).0, row, 0.3, change);
+                CompactRows::add(compact.entries(width).0, row, 0.3, change);
+                if turn % 7 == 6 {
+                    let kept = nonzeros
+                        .iter()
+                        .map(|&l| values[l as usize])
+                        .collect::<Vec<_>>();
+                    dense.replace(row, width, &nonzeros, &kept);
+                    compact.replace(row, width, &nonzeros, &kept);
+                    compact = compact.copied();
+                }
+                let mut buffers = (Vec::new(), Vec::new());
+                let all = dense.rows(0..ROWS, width, &mut buffers.0);
+                assert_eq!(all, compact.rows(0..ROWS, width, &mut buffers.1));
+                let places: Vec<u32> = (0..width as u32).rev().collect();
+                let (mut picked, mut also) = (vec![0.1; width], vec![0.1; width]);
+                dense.pick(row, width, &places, 0.7, &mut picked);
+                compact.pick(row, width, &places, 0.7, &mut also);
+                assert_eq!(picked, also);
+                let start = random.usize(0..width);
+                let columns = start..width.min(start + 32);
+                dense.columns(columns.clone(), width, &mut picked);
+                compact.columns(columns, width, &mut also);
+                assert_eq!(picked, also);
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING, Settings};
 
 /// Rows whose gap terms one chunk of work computes.
-const CHUNK: usize = 64;
+pub(super) const CHUNK: usize = 64;
 
 /// Scores that a certificate holds at a time: few enough for the cache.
 const CERTIFIED_SCORES: usize = 1 << 17;
@@ -54,6 +54,16 @@ pub(crate) struct Certificate {
     pub gap: f64,
 }
 
+impl Certificate {
+    /// Adds the sums of other instances.
+    pub(super) fn add(&mut self, others: &Self) {
+        self.loss += others.loss;
+        self.dual_terms += others.dual_terms;
+        self.quadratic += others.quadratic;
+        self.gap += others.gap;
+    }
+}
+
 /// The state of block coordinate ascent.
 pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub labels: &'a Labels,
@@ -80,7 +90,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
     /// Gap term of every instance.
-    gaps: Vec<f64>,
+    pub(super) gaps: Vec<f64>,
     pub(super) chains: Vec<Chain<T>>,
     joined: Joined,
     epochs: usize,
@@ -261,7 +271,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         if self.settings.shuffle {
             self.random.shuffle(&mut self.order);
         }
-        if let Some(outcome) = self.pass_over_shortlists(monitor) {
+        if let Some(outcome) = self.visit_hardest(monitor) {
             self.epochs += 1;
             // Visits among some labels meet no gap terms of the problem, so that a certificate has to follow.
             self.uncertified = UNCERTIFIED;
@@ -481,8 +491,12 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
     /// Computes every instance's gap term at the current scores.
     pub fn certify(&mut self) -> Certificate {
         self.uncertified = 0;
+        self.shortlists = None;
+        let by_hard_labels = self.has_shortlists().then(|| self.certify_hard_labels());
+        if let Some(certificate) = by_hard_labels.flatten() {
+            return certificate;
+        }
         let q = self.labels.count();
-        let notes = self.notes_shortlists();
         let (labels, loss, bias) = (self.labels, self.chains[0].loss(), self.bias());
         let (scores, dual, dual_terms) = (&*self.scores, &self.dual, &self.dual_terms);
         let factors = &*self.factors;
@@ -495,7 +509,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                 let mut gathered = vec![0.0; q];
                 let mut workspace = <T::Loss as Loss>::Workspace::default();
                 let mut part = Certificate::default();
-                let mut lists = notes.then(|| Shortlists::with_room(gaps.len(), q));
                 let mut first = chunk * CHUNK;
                 for gaps in gaps.chunks_mut(together) {
                     let rows = &mut rows[..gaps.len() * q];
@@ -505,9 +518,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                         (first..).zip(gaps.iter_mut()).zip(rows.chunks_exact_mut(q))
                     {
                         if !labels.has_pairs(i) {
-                            if let Some(lists) = &mut lists {
-                                lists.skip();
-                            }
                             continue;
                         }
                         let (mut quadratic, mut linear) = (0.0, 0.0);
@@ -516,9 +526,6 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                             quadratic += *score * beta;
                             *score += factors[i] * b;
                             linear += *score * beta;
-                        }
-                        if let Some(lists) = &mut lists {
-                            lists.list(labels, i, row, block);
                         }
                         let known = labels.gather(i, row, &mut gathered);
                         let phi = labels.weight(i)
@@ -531,19 +538,10 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
                     }
                     first += gaps.len();
                 }
-                (part, lists)
+                part
             });
         let mut total = Certificate::default();
-        self.shortlists = notes.then(Shortlists::default);
-        for (part, lists) in parts {
-            if let (Some(all), Some(lists)) = (&mut self.shortlists, lists) {
-                all.append(lists);
-            }
-            total.loss += part.loss;
-            total.dual_terms += part.dual_terms;
-            total.quadratic += part.quadratic;
-            total.gap += part.gap;
-        }
+        parts.iter().for_each(|part| total.add(part));
         total
     }
 

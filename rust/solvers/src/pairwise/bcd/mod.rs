@@ -22,6 +22,8 @@
 
 mod chain;
 mod engine;
+mod hard_certificate;
+mod hardest;
 mod local_scores;
 mod part;
 mod shortlist;

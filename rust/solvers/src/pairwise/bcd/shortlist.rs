@@ -6,14 +6,16 @@
 //! step among these labels is one of the whole problem, so that passes over shortlists improve the dual objective; what
 //! the other labels do meanwhile, the next certificate tells.
 
+use super::hardest::Hardest;
 use super::{Block, Engine, Epoch, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::{Change, Rows};
-use crate::linalg::vector::dot;
+use crate::linalg::vector::{axpy, dot};
 use crate::memory;
 use crate::pairwise::loss::Loss;
 use crate::pairwise::scores::Scores;
 use crate::report::Monitor;
+use std::ops::Range;
 
 /// Fewest labels of a problem whose instances get shortlists.
 const LABELS: usize = 256;
@@ -22,20 +24,27 @@ const LABELS: usize = 256;
 const SHORT: usize = 8;
 
 /// How many times that the lists of consecutive instances may hold, for others that hold less.
-const UNEVEN: usize = 2;
-
-/// How far below the margin of the lowest relevant label a label is still listed.
-const CLOSE: f64 = 0.1;
+pub(super) const UNEVEN: usize = 1;
 
 /// With pairs of the `k` highest irrelevant labels alone, one in so many labels is listed besides them, but these at least.
 const RESERVE: usize = 32;
 const LEAST_RESERVE: usize = 30;
 
+/// How many labels without a dual variable stay listed after a visit. With none for instances that have many dual
+/// variables, the labels that would take these over are never found.
+const KEPT: usize = 16;
+
+/// How many instances list a label on the way to the first point, besides those to which it is hard.
+const TURNS: usize = 64;
+
 /// Most passes over the same shortlists.
-const PASSES: usize = 5;
+const PASSES: usize = 12;
 
 /// Passes end when the gap that they meet is below this share of the first one's.
-const SHARE: f64 = 0.2;
+const SHARE: f64 = 0.05;
+
+/// The first pass visits the instances whose gap terms are above this share of the mean in the certificate.
+const FIRST_SHARE: f64 = 0.3;
 
 /// A pass visits the instances whose gap terms were above this share of the mean in the pass before.
 const LEAST_SHARE: f64 = 0.5;
@@ -43,90 +52,83 @@ const LEAST_SHARE: f64 = 0.5;
 /// Instances that are visited between two questions to the monitor.
 const TOGETHER: usize = 64;
 
+/// How many irrelevant labels are listed for an instance without dual variables, with pairs of the `top` highest alone.
+pub(super) fn longest(top: usize, q: usize) -> usize {
+    top.saturating_add((q / RESERVE).max(LEAST_RESERVE))
+}
+
+/// How many labels short lists of so many instances hold at most.
+pub(super) fn room(instances: usize, q: usize) -> usize {
+    instances * (q / SHORT)
+}
+
 /// The irrelevant labels listed for consecutive instances.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortlists {
     labels: Vec<u32>,
-    /// Where the list of each instance ends.
-    ends: Vec<usize>,
-    /// How many labels there may be; none are listed after more.
-    room: usize,
-    overfull: bool,
+    /// Where the list of each instance is.
+    places: Vec<Range<usize>>,
 }
 
 impl Shortlists {
-    /// Room for the lists of so many instances of a problem with `q` labels.
-    pub fn with_room(instances: usize, q: usize) -> Self {
-        Self {
-            room: instances * (q / SHORT),
-            ..Self::default()
-        }
-    }
-
-    /// Whether all lists together are short.
-    fn are_short(&self) -> bool {
-        !self.overfull && self.labels.len() <= self.room
-    }
-
     fn of(&self, i: usize) -> &[u32] {
-        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.labels[start..self.ends[i]]
+        &self.labels[self.places[i].clone()]
+    }
+
+    /// Whether all lists together are short, with `q` labels.
+    fn are_short(&self, q: usize) -> bool {
+        self.labels.len() <= room(self.places.len(), q)
     }
 
     /// Adds an empty list for the next instance.
     pub fn skip(&mut self) {
-        self.ends.push(self.labels.len());
+        self.places.push(self.labels.len()..self.labels.len());
     }
 
-    /// Adds the list of instance `i`, the next one, with the scores of all labels and its dual block.
-    pub fn list(&mut self, problem: &Labels, i: usize, scores: &[f64], dual: &[f64]) {
-        if !self.overfull {
-            let first = self.labels.len();
-            let relevant = problem.relevant(i);
-            let lowest = relevant
-                .iter()
-                .fold(f64::INFINITY, |low, &m| low.min(scores[m as usize]));
-            let limit = lowest - 1.0 - CLOSE;
-            let hard = scores.iter().zip(dual).zip(0..);
-            let hard = hard.filter(|((score, beta), _)| **score > limit || **beta != 0.0);
-            let others = [relevant, problem.unknown(i)];
-            self.labels.extend(
-                hard.map(|(_, label)| label)
-                    .filter(|l| others.iter().all(|set| set.binary_search(l).is_err())),
-            );
-            self.shorten(first, problem.pairs_of(i).top, scores, dual);
-            if self.labels.len() > UNEVEN * self.room {
-                self.overfull = true;
-                self.labels = Vec::new();
-            }
-        }
-        self.skip();
+    /// Adds the list of the next instance, `i`: the `active` labels with a dual variable, ascending, but for relevant ones,
+    /// and the hardest ones.
+    pub fn list(&mut self, labels: &Labels, i: usize, active: &[u32], hardest: &mut Hardest) {
+        let first = self.labels.len();
+        let relevant = labels.relevant(i);
+        let irrelevant = |l: &&u32| relevant.binary_search(l).is_err();
+        memory::extend(&mut self.labels, active.iter().filter(irrelevant).copied());
+        let others = hardest.trimmed().iter().map(|(label, _)| *label);
+        let others = others.filter(|label| active.binary_search(label).is_err());
+        memory::extend(&mut self.labels, others);
+        self.labels[first..].sort_unstable();
+        self.places.push(first..self.labels.len());
     }
 
-    /// Keeps the hardest of the labels from the `first` one on, and those with a dual variable.
-    fn shorten(&mut self, first: usize, top: usize, scores: &[f64], dual: &[f64]) {
-        let listed = &mut self.labels[first..];
-        let active = |l: &u32| dual[*l as usize] != 0.0;
-        let most = listed.iter().filter(|l| active(l)).count();
-        let reserve = (scores.len() / RESERVE).max(LEAST_RESERVE);
-        let most = most.max(top.saturating_add(reserve));
-        if listed.len() > most {
-            listed.select_nth_unstable_by(most, |j, k| {
-                let scores = scores[*k as usize].total_cmp(&scores[*j as usize]);
-                active(k).cmp(&active(j)).then(scores).then(j.cmp(k))
-            });
-            listed[..most].sort_unstable();
-            self.labels.truncate(first + most);
+    /// Keeps of the list of instance `i` the labels with a dual variable and the highest others, `KEPT` or fewer.
+    fn shorten(&mut self, i: usize, dual: &[f64], scores: &[f64]) {
+        let place = &mut self.places[i];
+        let active = dual.iter().filter(|beta| **beta != 0.0).count();
+        let most = active + KEPT;
+        if place.len() <= most {
+            return;
         }
+        let list = &mut self.labels[place.clone()];
+        let facts = list.iter().zip(dual).zip(scores);
+        let mut kept: Vec<(bool, f64, u32)> = facts
+            .map(|((&label, beta), &score)| (*beta == 0.0, -score, label))
+            .collect();
+        kept.select_nth_unstable_by(most, |j, k| {
+            j.0.cmp(&k.0).then(j.1.total_cmp(&k.1)).then(j.2.cmp(&k.2))
+        });
+        for (old, (_, _, label)) in list.iter_mut().zip(&kept[..most]) {
+            *old = *label;
+        }
+        list[..most].sort_unstable();
+        place.end = place.start + most;
     }
 
     /// Adds the lists of the instances that follow.
     pub fn append(&mut self, mut next: Self) {
         let before = self.labels.len();
-        self.ends.extend(next.ends.iter().map(|end| before + end));
+        let places = next.places.iter();
+        self.places
+            .extend(places.map(|place| before + place.start..before + place.end));
         self.labels.append(&mut next.labels);
-        self.room += next.room;
-        self.overfull |= next.overfull;
     }
 }
 
@@ -137,15 +139,24 @@ struct Buffers {
     scores: Vec<f64>,
     dual: Vec<f64>,
     new_dual: Vec<f64>,
+    active: Vec<u32>,
+    beta: Vec<f64>,
+    /// The dual row, then its change: 0 between visits.
     row: Vec<f64>,
-    /// The change of a whole row, 0 between visits, and where it is not.
-    change: Vec<f64>,
     nonzeros: Vec<u32>,
+    sorted: Vec<(u32, f64)>,
+}
+
+impl Buffers {
+    /// The new dual variables and the scores of the labels that were listed, after `relevant` ones.
+    fn of_listed(&self, relevant: usize) -> (&[f64], &[f64]) {
+        (&self.new_dual[relevant..], &self.scores[relevant..])
+    }
 }
 
 impl<S: Scores, T: Step> Engine<'_, S, T> {
-    /// Whether certificates note shortlists.
-    pub(super) fn notes_shortlists(&mut self) -> bool {
+    /// Whether the instances have shortlists.
+    pub(super) fn has_shortlists(&self) -> bool {
         T::ANY_LABELS
             && T::Loss::TOP
             && !T::Loss::ZERO_LABEL
@@ -156,11 +167,63 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             && self.scores.few().is_some()
     }
 
-    /// Passes over the shortlists in place of an epoch; `None` where there are no short ones, or nothing moves by them.
-    pub(super) fn pass_over_shortlists(&mut self, monitor: &mut dyn Monitor) -> Option<Epoch> {
-        let lists = self.shortlists.take().filter(Shortlists::are_short)?;
+    /// Visits the instances among their hardest labels in place of an epoch; `None` where these are too many, or nothing
+    /// moves by them.
+    pub(super) fn visit_hardest(&mut self, monitor: &mut dyn Monitor) -> Option<Epoch> {
+        let q = self.labels.count();
+        if self.epochs() == 0 && self.labels.top() <= q / (2 * SHORT) && self.has_shortlists() {
+            return Some(self.first_visits(monitor));
+        }
+        let mut lists = self.shortlists.take().filter(|lists| lists.are_short(q))?;
+        self.pass_over(&mut lists, monitor)
+    }
+
+    /// Visits each instance once, among the labels that are the hardest at its visit.
+    fn first_visits(&mut self, monitor: &mut dyn Monitor) -> Epoch {
+        let (labels, n, q) = (self.labels, self.labels.instances(), self.labels.count());
+        let (mut buffers, mut scratch) = (Buffers::default(), Vec::new());
+        let (mut scores, mut relevant) = (memory::zeros(q), Vec::new());
+        let most = labels.top() + (TURNS * q).div_ceil(n.max(1)).min(q / RESERVE);
+        let order = self.order.clone();
+        for together in order.chunks(TOGETHER) {
+            if monitor.interrupted() {
+                return Epoch::Interrupted;
+            }
+            if monitor.out_of_time() {
+                break;
+            }
+            for &i in together {
+                self.scores.rows(&[i], &mut scores, &mut scratch);
+                let (i, bias) = (i as usize, self.bias());
+                axpy(self.factors[i], &bias, &mut scores);
+                relevant.clear();
+                relevant.extend(labels.relevant(i).iter().map(|&m| scores[m as usize]));
+                let lowest = relevant.iter().copied().fold(f64::INFINITY, f64::min);
+                let turn = (i * most) % q;
+                let mut hardest = Hardest::new(lowest, most, turn as u32);
+                // Scores that are not numbers spoil the step, and what certifies it says so.
+                let _numbers = hardest.collect(labels, i, 0, &scores);
+                buffers.active.clear();
+                buffers.beta.clear();
+                let Buffers { active, beta, .. } = &mut buffers;
+                self.dual.nonzeros(i, q, active, beta);
+                let mut list = Shortlists::default();
+                list.list(labels, i, &buffers.active, &mut hardest);
+                self.visit_listed(i, &list.labels, &mut buffers);
+            }
+        }
+        Epoch::Moved
+    }
+
+    /// Passes over shortlists; `None` where nothing moves.
+    fn pass_over(&mut self, lists: &mut Shortlists, monitor: &mut dyn Monitor) -> Option<Epoch> {
         let mut buffers = Buffers::default();
+        let of_all: f64 = self.order.iter().map(|&i| self.gaps[i as usize]).sum();
+        let least = FIRST_SHARE * of_all / self.order.len() as f64;
+        // Written so that an unknown gap term is visited.
+        let small = |i: u32| self.gaps[i as usize] <= least;
         let (mut visits, mut next) = (self.order.clone(), Vec::new());
+        visits.retain(|&i| !small(i));
         let (mut moved, mut first) = (false, f64::INFINITY);
         for pass in 0..PASSES {
             let mut gaps = Vec::with_capacity(visits.len());
@@ -172,22 +235,22 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                     return Some(Epoch::Moved);
                 }
                 for &i in together {
-                    let (gap, moves) = self.visit_shortlist(i as usize, &lists, &mut buffers);
+                    let i = i as usize;
+                    let (gap, moves) = self.visit_listed(i, lists.of(i), &mut buffers);
                     gaps.push(gap);
                     moved |= moves;
+                    if pass == 0 {
+                        let (dual, scores) = buffers.of_listed(self.labels.relevant(i).len());
+                        lists.shorten(i, dual, scores);
+                    }
                 }
             }
             let gap: f64 = gaps.iter().sum();
             first = if pass == 0 { gap } else { first };
             let least = LEAST_SHARE * gap / visits.len() as f64;
+            let above = visits.iter().zip(gaps).filter(|(_, gap)| *gap > least);
             next.clear();
-            next.extend(
-                visits
-                    .iter()
-                    .zip(gaps)
-                    .filter(|(_, gap)| *gap > least)
-                    .map(|(i, _)| *i),
-            );
+            next.extend(above.map(|(i, _)| *i));
             std::mem::swap(&mut visits, &mut next);
             // Written so that an unknown gap, of a start whose dual terms are unknown, ends the passes.
             let goes_on = gap > SHARE * first && gap.is_finite();
@@ -198,14 +261,9 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         moved.then_some(Epoch::Moved)
     }
 
-    /// Solves the block of instance `i` among its relevant and its listed labels. Returns the gap term before, and
+    /// Solves the block of instance `i` among its relevant and the `listed` labels. Returns the gap term before, and
     /// whether the block moved.
-    fn visit_shortlist(
-        &mut self,
-        i: usize,
-        lists: &Shortlists,
-        buffers: &mut Buffers,
-    ) -> (f64, bool) {
+    fn visit_listed(&mut self, i: usize, listed: &[u32], buffers: &mut Buffers) -> (f64, bool) {
         let q = self.labels.count();
         let (labels, factor) = (self.labels, self.factors[i]);
         let kappa = self.scores.diagonal()[i] + self.sigma * factor * factor;
@@ -214,24 +272,33 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             scores,
             dual,
             new_dual,
+            active,
+            beta,
             row,
-            change,
             nonzeros,
+            sorted,
         } = buffers;
-        let Some(few) = self.scores.few() else {
+        let Some(few) = self.scores.few_mut() else {
             return (0.0, false);
         };
         places.clear();
-        places.extend(labels.relevant(i).iter().chain(lists.of(i)));
+        places.extend(labels.relevant(i).iter().chain(listed));
         scores.resize(places.len(), 0.0);
         few.scores(i, places, scores);
         for (score, &l) in scores.iter_mut().zip(&*places) {
             let l = l as usize;
             *score += factor * (self.offset[l] + self.sigma * self.sum[l]);
         }
-        let old = self.dual.row(i, q, row);
+        memory::resize(row, q, 0.0);
+        active.clear();
+        beta.clear();
+        self.dual.nonzeros(i, q, active, beta);
+        for (&l, &value) in active.iter().zip(&*beta) {
+            row[l as usize] = value;
+        }
         dual.clear();
-        dual.extend(places.iter().map(|&l| old[l as usize]));
+        dual.extend(places.iter().map(|&l| row[l as usize]));
+        active.iter().for_each(|&l| row[l as usize] = 0.0);
         new_dual.resize(places.len(), 0.0);
         let pairs = labels.pairs_of(i);
         let value = self.chains[0].value(scores, pairs);
@@ -248,11 +315,10 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         if new_dual == dual {
             return (gap, false);
         }
-        memory::resize(change, q, 0.0);
         nonzeros.clear();
         for (&l, (new, old)) in places.iter().zip(new_dual.iter().zip(&*dual)) {
             if new != old {
-                change[l as usize] = new - old;
+                row[l as usize] = new - old;
                 nonzeros.push(l);
             }
         }
@@ -260,19 +326,23 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         few.add(
             i,
             Change {
-                values: change,
+                values: row,
                 nonzeros,
             },
         );
         for &l in &*nonzeros {
-            let delta = std::mem::take(&mut change[l as usize]);
+            let delta = std::mem::take(&mut row[l as usize]);
             self.sum[l as usize] += factor * delta;
         }
-        self.dual.change(i, q, row, |row| {
-            for (&l, new) in places.iter().zip(&*new_dual) {
-                row[l as usize] = *new;
-            }
-        });
+        sorted.clear();
+        let new = places.iter().copied().zip(new_dual.iter().copied());
+        sorted.extend(new.filter(|(_, value)| *value != 0.0));
+        sorted.sort_unstable_by_key(|(place, _)| *place);
+        active.clear();
+        beta.clear();
+        active.extend(sorted.iter().map(|(place, _)| *place));
+        beta.extend(sorted.iter().map(|(_, value)| *value));
+        self.dual.replace(i, q, active, beta);
         (gap, true)
     }
 }
@@ -282,6 +352,7 @@ mod tests {
     use super::*;
     use crate::labels::UNKNOWN;
     use crate::linalg::features::Sparse;
+    use crate::linalg::rows::find_nonzeros;
     use crate::pairwise::bcd::Proximal;
     use crate::pairwise::loss::Hinge;
     use crate::pairwise::scores::LinearSparse;
@@ -297,10 +368,15 @@ mod tests {
         Labels::new(&indicator, Q, 1.0).unwrap()
     }
 
-    fn listed(labels: &Labels, scores: &[f64], dual: &[f64]) -> Vec<u32> {
-        let mut lists = Shortlists::with_room(1, Q);
-        lists.list(labels, 0, scores, dual);
-        lists.of(0).to_vec()
+    /// The list of an instance with the given scores and dual block.
+    fn listed(labels: &Labels, scores: &[f64], dual: &[f64]) -> Shortlists {
+        let (mut active, mut lists) = (Vec::new(), Shortlists::default());
+        find_nonzeros(dual, &mut active);
+        let lowest = scores[3].min(scores[7]);
+        let mut hardest = Hardest::new(lowest, longest(labels.top(), Q), 0);
+        assert!(hardest.collect(labels, 0, 0, scores));
+        lists.list(labels, 0, &active, &mut hardest);
+        lists
     }
 
     #[test]
@@ -308,8 +384,8 @@ mod tests {
         let (mut scores, mut dual) = (vec![-2.0; Q], vec![0.0; Q]);
         (scores[3], scores[5], scores[7]) = (0.5, 9.0, 2.0);
         (scores[9], scores[20], scores[21]) = (1.0, -0.49, -0.61);
-        dual[30] = -0.1;
-        assert_eq!(listed(&labels(), &scores, &dual), [9, 20, 30]);
+        (dual[3], dual[30]) = (0.1, -0.1);
+        assert_eq!(listed(&labels(), &scores, &dual).of(0), [9, 20, 30]);
         // Of many hard labels the hardest, but all with a dual variable.
         let order = |l: usize| (l * 37 % Q) as f64;
         let scores: Vec<f64> = (0..Q).map(order).collect();
@@ -318,29 +394,33 @@ mod tests {
         dual.fill(0.0);
         easy[..50].iter().for_each(|&l| dual[l as usize] = -0.1);
         let top = labels().with_top(2).unwrap();
-        let mut expected = easy[..50].to_vec();
+        let mut expected = [&easy[..50], &easy[easy.len() - 32..]].concat();
         expected.sort_unstable();
-        assert_eq!(listed(&top, &scores, &dual), expected);
-        easy[20..50].iter().for_each(|&l| dual[l as usize] = 0.0);
-        let mut expected = [&easy[..20], &easy[easy.len() - 12..]].concat();
+        let mut lists = listed(&top, &scores, &dual);
+        assert_eq!(lists.of(0), expected);
+        // Shortened again, by the scores and dual variables of what it lists.
+        let of_list = |of: &[f64]| expected.iter().map(|&l| of[l as usize]).collect::<Vec<_>>();
+        lists.shorten(0, &of_list(&dual), &of_list(&scores));
+        let mut expected = [&easy[..50], &easy[easy.len() - KEPT..]].concat();
         expected.sort_unstable();
-        assert_eq!(listed(&top, &scores, &dual), expected);
+        assert_eq!(lists.of(0), expected);
     }
 
     #[test]
     fn long_lists_are_not_used() {
         let (scores, dual) = (vec![0.0; Q], vec![0.0; Q]);
-        let mut lists = Shortlists::with_room(1, Q);
-        lists.list(&labels(), 0, &scores, &dual);
-        assert!(!lists.are_short());
-        let mut few = Shortlists::with_room(1, Q);
+        let mut lists = listed(&labels(), &scores, &dual);
+        assert_eq!(lists.of(0).len(), Q - 3);
+        assert!(!lists.are_short(Q));
         let easy: Vec<f64> = (0..Q)
             .map(|l| if l == 3 || l == 7 { 2.0 } else { 0.0 })
             .collect();
-        few.list(&labels(), 0, &easy, &dual);
-        assert!(few.are_short());
-        few.append(lists);
-        assert!(!few.are_short());
+        let few = listed(&labels(), &easy, &dual);
+        assert!(few.are_short(Q));
+        lists.append(few);
+        assert!(lists.of(1).is_empty());
+        (0..8).for_each(|_| lists.skip());
+        assert!(lists.are_short(Q));
     }
 
     /// Passes raise the dual objective, and leave scores, sums and dual terms that are those of their dual matrix.
@@ -376,11 +456,25 @@ mod tests {
         (0..5).for_each(|_| assert_eq!(engine.epoch(&mut ()), Epoch::Moved));
         let objective = |engine: &mut Engine<'_, _, _>| {
             let sums = engine.certify();
+            assert!(engine.shortlists.is_some());
+            let (lists, gaps) = (engine.shortlists.take(), engine.gaps.clone());
+            engine.may_estimate = false;
+            let of_all = engine.certify();
+            assert!(engine.shortlists.is_none());
+            (engine.may_estimate, engine.shortlists) = (true, lists);
+            let close = |few: f64, all: f64| assert!((few - all).abs() < 1e-12 * of_all.loss);
+            close(sums.loss, of_all.loss);
+            close(sums.dual_terms, of_all.dual_terms);
+            close(sums.quadratic, of_all.quadratic);
+            close(sums.gap, of_all.gap);
+            gaps.iter()
+                .zip(&engine.gaps)
+                .for_each(|(few, all)| close(*few, *all));
             let of_bias: f64 = engine.sum.iter().map(|g| g * g).sum();
             sums.dual_terms - 0.5 * (sums.quadratic + of_bias)
         };
         let before = objective(&mut engine);
-        assert_eq!(engine.pass_over_shortlists(&mut ()), Some(Epoch::Moved));
+        assert_eq!(engine.visit_hardest(&mut ()), Some(Epoch::Moved));
         let after = objective(&mut engine);
         assert!(after > before);
         let sum = engine.sum.clone();
@@ -397,6 +491,9 @@ mod tests {
         // Another dual matrix has dual variables at labels that no list has.
         assert!(engine.shortlists.is_some());
         engine.restart();
-        assert_eq!(engine.pass_over_shortlists(&mut ()), None);
+        assert_eq!(engine.visit_hardest(&mut ()), None);
+        // Scores that are not numbers are no easy ones.
+        engine.offset[17] = f64::NAN;
+        assert!(engine.certify().gap.is_nan());
     }
 }

@@ -229,7 +229,11 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
         }
     }
 
-    fn few(&mut self) -> Option<&mut dyn Few> {
+    fn few(&self) -> Option<&dyn Few> {
+        Some(self)
+    }
+
+    fn few_mut(&mut self) -> Option<&mut dyn Few> {
         Some(self)
     }
 
@@ -254,6 +258,14 @@ impl<W: Rows, D: Rows> Few for LinearSparse<'_, W, D> {
         for (&f, &x) in indices.iter().zip(values) {
             self.weights.pick(f as usize, self.labels, labels, x, out);
         }
+    }
+
+    fn panel(&self, labels: Range<usize>, panel: &mut Vec<f64>) {
+        self.weights.columns(labels, self.labels, panel);
+    }
+
+    fn panel_scores(&self, i: usize, panel: &[f64], out: &mut [f64]) {
+        self.features.row_product(i, panel, out);
     }
 
     fn add(&mut self, i: usize, change: Change<'_>) {

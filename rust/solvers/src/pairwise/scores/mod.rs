@@ -25,6 +25,7 @@ use crate::linalg::vector::dot;
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+use std::ops::Range;
 
 /// Units in the last place that the sums of a quadratic form may lose.
 const ROUNDING_UNITS: f64 = 16.0;
@@ -41,10 +42,16 @@ pub struct Moved<'a> {
     pub changes: &'a [f64],
 }
 
-/// Scores of some labels of one instance at a time, for less than those of all.
-pub trait Few {
-    /// Writes the scores of some labels of instance `i`, without the bias.
+/// Scores of some labels at a time, without the bias, for less than those of all.
+pub trait Few: Sync {
+    /// Writes the scores of some labels of instance `i`.
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]);
+
+    /// Replaces `panel` by what the scores of some consecutive labels are made of.
+    fn panel(&self, labels: Range<usize>, panel: &mut Vec<f64>);
+
+    /// Writes the scores of the labels of a panel of instance `i`.
+    fn panel_scores(&self, i: usize, panel: &[f64], out: &mut [f64]);
 
     /// Adds `K[:, i] change` to all scores, for the change of one row of `B`.
     fn add(&mut self, i: usize, change: Change<'_>);
@@ -119,7 +126,12 @@ pub trait Scores: Sync {
     }
 
     /// Access to the scores of some labels, where that takes less time than all.
-    fn few(&mut self) -> Option<&mut dyn Few> {
+    fn few(&self) -> Option<&dyn Few> {
+        None
+    }
+
+    /// The same, to be changed.
+    fn few_mut(&mut self) -> Option<&mut dyn Few> {
         None
     }
 

@@ -1,0 +1,147 @@
+//! Certificates of problems with thousands of labels.
+//!
+//! A label that is below every relevant one by more than the margin, and has no dual variable, adds nothing to any sum of a
+//! certificate. So its score is computed, compared and forgotten: a panel of consecutive labels at a time, whose weights
+//! stay in the cache from one instance to the next. What is left, a few labels an instance, is summed, and listed for the
+//! passes that follow.
+
+use super::engine::CHUNK;
+use super::hardest::Hardest;
+use super::shortlist::{Shortlists, UNEVEN, longest, room};
+use super::{Certificate, Engine, Step};
+use crate::labels::Labels;
+use crate::linalg::rows::Rows;
+use crate::linalg::vector::{axpy, dot};
+use crate::pairwise::loss::Loss;
+use crate::pairwise::scores::{Few, Scores};
+
+/// Labels of a panel.
+const PANEL: usize = 32;
+
+/// Most instances whose hard labels are held by a thread.
+const HELD: usize = 1 << 14;
+
+/// What the scores are made of.
+struct Point<'a> {
+    labels: &'a Labels,
+    few: &'a dyn Few,
+    factors: &'a [f64],
+    bias: &'a [f64],
+}
+
+impl Point<'_> {
+    /// Writes the scores of some labels of instance `i`.
+    fn scores(&self, i: usize, labels: &[u32], out: &mut Vec<f64>) {
+        out.resize(labels.len(), 0.0);
+        self.few.scores(i, labels, out);
+        self.add_bias(i, labels, out);
+    }
+
+    fn add_bias(&self, i: usize, labels: &[u32], out: &mut [f64]) {
+        for (score, &l) in out.iter_mut().zip(labels) {
+            *score += self.factors[i] * self.bias[l as usize];
+        }
+    }
+
+    /// The hard labels of some consecutive instances; `None` where they are not few, or scores are not numbers.
+    fn hardest(&self, first: usize, count: usize) -> Option<Vec<Hardest>> {
+        let q = self.labels.count();
+        let mut scores = Vec::new();
+        let start = |i: usize| {
+            self.scores(i, self.labels.relevant(i), &mut scores);
+            let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
+            let numbers = scores.iter().all(|score| !score.is_nan());
+            let most = longest(self.labels.pairs_of(i).top, q);
+            numbers.then(|| Hardest::new(lowest, most, 0))
+        };
+        let mut hardest: Vec<Hardest> = (first..first + count).map(start).collect::<Option<_>>()?;
+        let (mut panel, mut out) = (Vec::new(), [0.0; PANEL]);
+        for from in (0..q).step_by(PANEL) {
+            let to = q.min(from + PANEL);
+            self.few.panel(from..to, &mut panel);
+            let out = &mut out[..to - from];
+            for (i, hardest) in (first..).zip(&mut hardest) {
+                if !self.labels.has_pairs(i) {
+                    continue;
+                }
+                self.few.panel_scores(i, &panel, out);
+                axpy(self.factors[i], &self.bias[from..to], out);
+                if hardest.may_be_among(out) && !hardest.collect(self.labels, i, from as u32, out) {
+                    return None;
+                }
+            }
+            // The same groups whatever the number of threads.
+            let mut groups = hardest.chunks(CHUNK);
+            let short = |group: &[Hardest]| {
+                let all: usize = group.iter().map(Hardest::count).sum();
+                all <= UNEVEN * room(group.len(), q)
+            };
+            if !groups.all(short) {
+                return None;
+            }
+        }
+        Some(hardest)
+    }
+}
+
+impl<S: Scores, T: Step> Engine<'_, S, T> {
+    /// The certificate and the shortlists by hard labels; `None` where these are not few.
+    pub(super) fn certify_hard_labels(&mut self) -> Option<Certificate> {
+        let (labels, q) = (self.labels, self.labels.count());
+        let (loss, bias) = (self.chains[0].loss(), self.bias());
+        let (dual, dual_terms) = (&self.dual, &self.dual_terms);
+        let point = Point {
+            labels,
+            few: self.scores.few()?,
+            factors: &self.factors,
+            bias: &bias,
+        };
+        let share = labels.instances().div_ceil(self.threads.count());
+        let held = share.next_multiple_of(CHUNK).min(HELD);
+        let parts = self.threads.map_chunks(&mut self.gaps, held, |part, gaps| {
+            let first = part * held;
+            let mut hardest = point.hardest(first, gaps.len())?;
+            let mut workspace = <T::Loss as Loss>::Workspace::default();
+            let (mut active, mut beta, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut sums, mut lists) = (Vec::new(), Shortlists::default());
+            for ((k, gap), hardest) in gaps.iter_mut().enumerate().zip(&mut hardest) {
+                let i = first + k;
+                if k % CHUNK == 0 {
+                    sums.push(Certificate::default());
+                }
+                if !labels.has_pairs(i) {
+                    lists.skip();
+                    continue;
+                }
+                active.clear();
+                beta.clear();
+                dual.nonzeros(i, q, &mut active, &mut beta);
+                scores.resize(active.len(), 0.0);
+                point.few.scores(i, &active, &mut scores);
+                let quadratic = dot(&scores, &beta);
+                point.add_bias(i, &active, &mut scores);
+                let linear = dot(&scores, &beta);
+                point.scores(i, labels.relevant(i), &mut scores);
+                scores.extend(hardest.trimmed().iter().map(|(_, score)| *score));
+                let value = loss.value(&scores, labels.pairs_of(i), &mut workspace);
+                let phi = labels.weight(i) * value;
+                *gap = phi - dual_terms[i] + linear;
+                let sums = sums.last_mut()?;
+                sums.loss += phi;
+                sums.dual_terms += dual_terms[i];
+                sums.quadratic += quadratic;
+                sums.gap += *gap;
+                lists.list(labels, i, &active, hardest);
+            }
+            Some((sums, lists))
+        });
+        let (mut total, mut all) = (Certificate::default(), Shortlists::default());
+        for part in parts {
+            let (sums, lists) = part?;
+            all.append(lists);
+            sums.iter().for_each(|sums| total.add(sums));
+        }
+        self.shortlists = Some(all);
+        Some(total)
+    }
+}
