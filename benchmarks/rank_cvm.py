@@ -1,8 +1,8 @@
-"""RankCVM on yeast: the exact model, the published Frank-Wolfe, its pairwise steps, and NumPy.
+"""RankCVM on yeast: the exact model, the published Frank-Wolfe, and NumPy.
 
     python benchmarks/rank_cvm.py
 
-One thread, processor seconds, medians of three, jobs in turn; the pairwise steps once. Floors: the
+One thread, processor seconds, medians of three, jobs in turn. Floors: the
 kernel matrix is 8 n^2 bytes, written once; an iteration of Frank-Wolfe reads one kernel row and
 touches two scores of each row of F, 32 n bytes.
 """
@@ -34,11 +34,9 @@ def main() -> None:
     published = RankCVM(
         solver="frank-wolfe", options=FrankWolfeOptions(epsilon=1e-3), max_iter=50, **problem
     )
-    pairwise = RankCVM(solver="pairwise-frank-wolfe", tol=1e-3, **problem)
     (kernel, _), (bcd, _), (fw, _) = timed(
         partial(rbf_kernel, X, gamma=0.25), partial(exact.fit, X, Y), partial(published.fit, X, Y)
     )
-    ((pairwise_seconds, _),) = timed(partial(pairwise.fit, X, Y), repeats=1)
     print_table(
         "RankCVM on yeast, rbf gamma 1/4, C = 2, whole fit",
         ("solver", "s", "rbf_kernel", "iterations", "us each", "objective", "relative gap"),
@@ -57,7 +55,6 @@ def main() -> None:
                 for name, seconds, model in (
                     ("bcd, tol 1e-6", bcd, exact),
                     ("frank-wolfe, eps 1e-3, M 50", fw, published),
-                    ("pairwise-frank-wolfe, tol 1e-3", pairwise_seconds, pairwise),
                 )
             ),
         ],

@@ -243,23 +243,14 @@ def solve_pairwise(draw: Drawer) -> Call:
 
 def solve_simplex(draw: Drawer) -> Call:
     name = draw.name_of_kernel("precomputed")
-    start = None
-    if draw.random.random() < 0.3:
-        k = int(draw.random.integers(0, 4))
-        pairs = draw.random.integers(0, max(draw.n, draw.q, 1) + 1, size=(k, draw.size(3)))
-        weights = np.abs(draw.values((draw.size(k),)))
-        start = (draw.distorted(pairs.astype(np.uint32)), draw.distorted(weights))
     loop = draw.loop()
     del loop["threads"]
     named = {
         "c": draw.number(1.0, 1e-3, 1e3),
         "kernel_name": name,
         **draw.kernel(),
-        "pairwise": draw.flag(),
         "absolute": draw.flag(),
         "max_epochs": draw.epochs(),
-        "recorded_steps": draw.count(0, 1, 10),
-        "start": start,
         "cache_bytes": draw.count(0, 1000, 10**6),
         **loop,
     }

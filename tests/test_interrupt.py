@@ -72,8 +72,7 @@ FITS = {
     "bcd, blocks": ("small", "RankSVM(C=1e5, gamma=0.01, cache_size=0)"),
     "bcd, threads": ("small", "RankSVM(C=1e5, gamma=0.01, n_jobs=2)"),
     "dcd": ("small", "RankSVM(C=1e5, gamma=0.01, solver='dcd')"),
-    "frank-wolfe": ("wide", "RankSVM(C=1e5, gamma=0.01, solver='frank-wolfe')"),
-    "frank-wolfe, penalized": (
+    "frank-wolfe": (
         "wide",
         "RankSVM(C=1e5, gamma=0.01, bias='penalized', solver='frank-wolfe')",
     ),
@@ -82,7 +81,6 @@ FITS = {
     "optimal margin": ("small", "MLODM(C=1e5, gamma=0.01)"),
     "simplex": ("small", "RankCVM(C=1e5, gamma=0.01)"),
     "simplex, frank-wolfe": ("small", "RankCVM(C=1e5, gamma=0.01, solver='frank-wolfe')"),
-    "simplex, pairwise": ("small", "RankCVM(C=1e5, gamma=0.01, solver='pairwise-frank-wolfe')"),
     "whitened": ("small", "RankHLapSVM(C=1e4, lam=1e-4, kernel='linear')"),
 }
 

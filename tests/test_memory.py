@@ -96,7 +96,8 @@ WORK = {
     ),
     "frank-wolfe": (
         (1500, 10, 12),
-        "RankSVM(threshold=0.0, kernel='linear', solver='frank-wolfe', max_iter=2).fit(X, Y)",
+        "RankSVM(threshold=0.0, kernel='linear', bias='none', solver='frank-wolfe', max_iter=2)"
+        ".fit(X, Y)",
     ),
     "RankCVM": ((1500, 10, 30), "RankCVM(threshold=0.0, max_iter=2).fit(X, Y).label_scores(X)"),
     "RankCVM, frank-wolfe": (

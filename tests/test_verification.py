@@ -32,7 +32,7 @@ def test_every_method_agrees(name: str) -> None:
 
 @pytest.mark.parametrize("solver", ["dcd", "frank-wolfe"])
 def test_published_loops_too(solver: str) -> None:
-    model = RankSVM(C=0.1, solver=solver, tol=1e-4, max_iter=100_000)
+    model = RankSVM(C=0.1, bias="penalized", solver=solver, tol=1e-4, max_iter=100_000)
     found = verify(model, X[ROWS], Y[ROWS], tolerance=1e-3)
     assert found.agrees
     assert model.tol == 1e-4  # a clone was fitted

@@ -28,7 +28,9 @@ from multimargin import FrankWolfeOptions, RankCVM, RankSVM
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
 from multimargin.datasets import fetch
+from multimargin.estimators.shared.problem import Fit, Problem
 from multimargin.measures import get_scorer
+from multimargin.reference import rank_svm
 from published.comparison import (
     AVERAGE_PRECISION,
     COVERAGE,
@@ -112,6 +114,33 @@ def split_of(name: str) -> tuple[Any, Any, Any, Any]:
     return as_is(name)
 
 
+class PublishedRankSVM(RankSVM):
+    """Rank-SVM with a free bias by the reference's Frank-Wolfe."""
+
+    _solvers = ("published",)
+
+    def _solve(self, problem: Problem) -> Fit:
+        K, Y = problem.X, (problem.indicator == 1).astype(np.intp)
+        if problem.kernel.name != "precomputed":
+            K = problem.kernel.matrix(problem.X)
+        alpha, bias, history = rank_svm.frank_wolfe(K, Y, problem.C, 0.0, problem.max_iter + 1)
+        dual = rank_svm.proxy(alpha, Y)
+        primal = rank_svm.objective_18(K, Y, problem.C, dual, bias)
+        bound = -rank_svm.objective_26(K, Y, alpha)
+        return Fit(
+            status="max_iterations",
+            n_iter=len(history) - 1,
+            primal=primal,
+            dual_objective=bound,
+            gap=(primal - bound) / primal,
+            history={},
+            dual=dual,
+            bias=bias,
+            scores=K @ dual,
+            weights=None,
+        )
+
+
 def model_of(name: str, column: str) -> Any:
     """Return a method with the paper's parameters, unfitted."""
     if column == "ML-kNN":
@@ -125,7 +154,7 @@ def model_of(name: str, column: str) -> Any:
     if exact:
         return METHODS[method](gamma=gamma, C=C, tol=1e-5, random_state=0)
     if method == "Rank-SVM":
-        return RankSVM(gamma=gamma, C=C, solver="frank-wolfe", max_iter=50)
+        return PublishedRankSVM(gamma=gamma, C=C, solver="published", max_iter=50)
     return RankCVM(
         gamma=gamma, C=C, solver="frank-wolfe", options=FrankWolfeOptions(epsilon=1e-3), max_iter=50
     )

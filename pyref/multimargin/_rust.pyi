@@ -36,7 +36,6 @@ _Sparse: TypeAlias = tuple[_Matrix, NDArray[np.int32], NDArray[np.int32], int]
 _Csr: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Matrix]
 _Features: TypeAlias = _Matrix | _Sparse
 _Callback: TypeAlias = Callable[[int, float, float, float, int], bool]
-_Pairs: TypeAlias = tuple[NDArray[np.uint32], _Matrix]
 
 @final
 class PairwiseSolution:
@@ -177,10 +176,6 @@ class SimplexSolution:
     @property
     def scores(self) -> _Matrix: ...
     @property
-    def support(self) -> _Pairs: ...
-    @property
-    def steps(self) -> _Pairs: ...
-    @property
     def rho(self) -> float: ...
     @property
     def status(self) -> str: ...
@@ -196,8 +191,6 @@ class SimplexSolution:
     def history(self) -> _Matrix: ...
 
 class _SimplexDefaults(TypedDict, total=False):
-    recorded_steps: int
-    start: _Pairs | None
     pair_weights: _Matrix | None
     label_weights: _Matrix | None
     callback: _Callback | None
@@ -209,7 +202,6 @@ class _SimplexRequest(_SimplexDefaults):
     gamma: float
     degree: int
     coef0: float
-    pairwise: bool
     absolute: bool
     tolerance: float
     max_epochs: int

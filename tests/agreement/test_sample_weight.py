@@ -41,7 +41,7 @@ CASES = [
     (RankSVM, {"gamma": "mean_distance", "class_weight": "balanced"}),
     (RankSVMz, {}),
     (RankLSVM, {}),
-    (RankCVM, {"solver": "pairwise-frank-wolfe"}),
+    (RankCVM, {"solver": "dcd"}),
     (MLODM, {"class_weight": "sqrt"}),
     (RankHLapSVM, {"kernel": "rbf", "nu": 0.3}),
     (MLRL, {"lam": 0.05, "options": RelationshipOptions(fixed_covariance=np.eye(4) / 4)}),

@@ -29,7 +29,7 @@ SOLVERS: dict[type, tuple[str, ...]] = {
     RankSVM: ("bcd", "bcd", "bcd", "dcd", "frank-wolfe", "exact"),
     RankSVMz: ("bcd", "bcd", "dcd", "exact"),
     RankLSVM: ("bcd", "bcd", "dcd", "exact"),
-    RankCVM: ("bcd", "bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"),
+    RankCVM: ("bcd", "bcd", "dcd", "frank-wolfe", "exact"),
     MLODM: ("bcd", "bcd", "dcd", "multiplicative", "exact"),
     RankHLapSVM: ("bcd", "bcd", "dcd", "exact"),
     MLRL: ("splitting", "splitting", "alternating", "exact"),
@@ -264,6 +264,8 @@ def _draw_pairwise(
     }
     if estimator in (RankSVM, RankSVMz):
         parameters["bias"] = problem.bias
+        if published and problem.bias == "free":
+            parameters["bias"] = "penalized"
     if estimator is MLODM:
         parameters |= {"theta": random.uniform(0.0, 0.9), "mu": random.uniform(0.05, 1.0)}
     if estimator is RankHLapSVM:

@@ -137,7 +137,7 @@ RETURNS = {
     "estimator",
     [
         RankSVM(),
-        RankCVM(solver="pairwise-frank-wolfe"),
+        RankCVM(solver="frank-wolfe"),
         RankHLapSVM(kernel="linear"),
         MLRL(),
         MLODM(),

@@ -14,7 +14,7 @@ from tests.support.models import PAIRWISE
 
 ESTIMATORS = [
     *(method() for method in PAIRWISE),
-    RankCVM(solver="pairwise-frank-wolfe"),
+    RankCVM(solver="frank-wolfe", tol=0.1),
     RankHLapSVM(kernel="linear"),
 ]
 
@@ -197,6 +197,10 @@ def test_bad_parameters(parameters, error, message):
             "options.epsilon is 0; expected a finite number above 0",
         ),
         (MLODM(theta=1.0), "theta is 1.0; expected a finite number of at least 0 and below 1"),
+        (
+            RankSVM(solver="frank-wolfe"),
+            "bias is 'free'; expected 'penalized' or 'none' with solver='frank-wolfe', or solver=",
+        ),
         (MLODM(theta=-0.1), "theta is -0.1; expected a finite number of at least 0 and below 1"),
         (MLODM(mu=0.0), "mu is 0.0; expected a finite number above 0 and of at most 1"),
         (MLODM(mu=1.5), "mu is 1.5; expected a finite number above 0 and of at most 1"),
@@ -213,7 +217,7 @@ def test_bad_parameters_of_one_method(estimator, message):
 SOLVERS = [
     RankSVM(),
     RankSVM(solver="dcd"),
-    RankSVM(solver="frank-wolfe"),
+    RankSVM(bias="none", solver="frank-wolfe"),
     RankSVM(solver="exact"),
     *ESTIMATORS[1:-1],
 ]

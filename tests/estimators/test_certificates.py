@@ -162,7 +162,7 @@ def test_relationships_are_certified_by_the_scores_of_the_model_too():
 @pytest.mark.parametrize(
     "estimator",
     [
-        *(RankSVM(solver=solver) for solver in ("bcd", "dcd", "frank-wolfe")),
+        *(RankSVM(), RankSVM(solver="dcd"), RankSVM(bias="none", solver="frank-wolfe")),
         RankLSVM(),
         RankCVM(),
         MLODM(),

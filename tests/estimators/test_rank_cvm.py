@@ -8,7 +8,7 @@ from multimargin import FrankWolfeOptions, RankCVM, RankLSVM
 from multimargin.estimators.shared import exact_models
 from tests.support.problems import unrelated_problem
 
-SOLVERS = ["bcd", "dcd", "pairwise-frank-wolfe", "exact"]
+SOLVERS = ["bcd", "dcd", "exact"]
 
 
 @pytest.fixture
@@ -31,20 +31,6 @@ def test_everything_is_that_of_problem_37(problem, solver):
     assert_allclose(model.label_scores(X), F, atol=1e-4 * size)
     assert_allclose(model.intercept_, exactly.b / S, atol=1e-4 * size)
     assert_allclose(model.coef_.T, X.T @ exactly.B / S, atol=1e-4 * size)
-
-
-def test_objective_is_w_at_the_returned_point(problem):
-    """W(alpha) = 1/2 <B, (K + 1) B> + 1/2 sum alpha^2 / C_i, alpha by Frank-Wolfe."""
-    X, Y = problem
-    model = RankCVM(C=2.0, kernel="linear", solver="frank-wolfe", tol=0.1).fit(X, Y)
-    pairs, alpha = model._simplex_support
-    weights = 2.0 / (Y.sum(axis=1) * (1 - Y).sum(axis=1))[pairs[:, 0]]
-    B = np.zeros(Y.shape)
-    np.add.at(B, (pairs[:, 0], pairs[:, 1]), alpha)
-    np.add.at(B, (pairs[:, 0], pairs[:, 2]), -alpha)
-    W = 0.5 * np.sum(B * ((X @ X.T + 1) @ B)) + 0.5 * np.sum(alpha**2 / weights)
-    assert model.objective_ == pytest.approx(W, rel=1e-12)
-    assert alpha.sum() == pytest.approx(1.0)
 
 
 def test_it_is_rank_lsvm_divided_by_the_sum_of_its_dual_variables(problem):
@@ -75,11 +61,12 @@ def test_published_stop_rule_is_an_absolute_bound(problem):
     )
 
 
-@pytest.mark.parametrize("solver", SOLVERS[:3])
+@pytest.mark.parametrize("solver", [*SOLVERS[:2], "frank-wolfe"])
 def test_history_brackets_the_optimum(problem, solver):
     X, Y = problem
     optimum = 0.25 / exact_models.squared_hinge(X @ X.T, Y, 2.0).objective
-    model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=1e-6).fit(X, Y)
+    tol = 1e-2 if solver == "frank-wolfe" else 1e-6
+    model = RankCVM(C=2.0, kernel="linear", solver=solver, tol=tol).fit(X, Y)
     assert (model.history_["primal"] >= optimum * (1 - 1e-8)).all()
     assert (model.history_["dual"] <= optimum * (1 + 1e-8)).all()
 

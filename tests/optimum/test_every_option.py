@@ -85,7 +85,7 @@ CASES = [
 ]
 # The loops that users get, and one of each other kind.
 DEFAULT = {method: solvers[0] for method, solvers in SOLVERS.items()}
-OTHERS = {(RankSVM, "dcd"), (RankSVM, "frank-wolfe"), (RankCVM, "pairwise-frank-wolfe")}
+OTHERS = {(RankSVM, "dcd"), (RankSVM, "frank-wolfe"), (RankCVM, "frank-wolfe")}
 OTHERS |= {(method, "exact") for method in (RankSVM, *SOLVERS) if method.__name__ == "MLRL"}
 OTHERS |= {(method, "alternating") for method in SOLVERS if method.__name__ == "MLRL"}
 
@@ -102,10 +102,7 @@ def name_of(case):
 
 def crawls(solver):
     """Whether a loop may end before its tolerance: the published ones do so often."""
-    return solver in (
-        *("dcd", "multiplicative", "frank-wolfe", "pairwise-frank-wolfe"),
-        "alternating",
-    )
+    return solver in ("dcd", "multiplicative", "frank-wolfe", "alternating")
 
 
 @pytest.mark.parametrize(

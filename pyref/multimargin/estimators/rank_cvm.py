@@ -4,7 +4,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
 from multimargin import _rust
@@ -17,10 +16,6 @@ from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.thresholds import Threshold
-
-_Support = tuple[NDArray[np.uint32], Matrix]
-
-_FRANK_WOLFE = ("frank-wolfe", "pairwise-frank-wolfe")
 
 
 @with_shared_paragraphs
@@ -38,11 +33,11 @@ class RankCVM(PairwiseClassifier):
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in `sklearn.svm.SVC`.
     <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
-    solver : {"bcd", "dcd", "frank-wolfe", "pairwise-frank-wolfe", "exact"}, default="bcd"
+    solver : {"bcd", "dcd", "frank-wolfe", "exact"}, default="bcd"
         "bcd" solves the equivalent problem of `RankLSVM`, one instance exactly at a time, and "dcd"
-        one pair at a time; "frank-wolfe" is the published loop on the problem itself, and
-        "pairwise-frank-wolfe" a variant with linear convergence; "exact" an interior-point solver
-        (needs the extra ``multimargin[exact]``), for small problems.
+        one pair at a time; "frank-wolfe" is the published loop on the problem itself, always from
+        its own start; "exact" an interior-point solver (needs the extra ``multimargin[exact]``),
+        for small problems.
     <threshold : name, float or Threshold, default="scores">
     tol : float, default=1e-3
         Relative duality gap at which to stop, positive.
@@ -54,14 +49,13 @@ class RankCVM(PairwiseClassifier):
     <top_k : int, float or None, how many irrelevant labels count>
     <max_time : float or None, seconds that the fit may take>
     options : FrankWolfeOptions or None, default=None
-        The published stop rule of the two Frank-Wolfe solvers. None stops them by `tol`.
+        The published stop rule of ``solver="frank-wolfe"``. None stops it by `tol`.
 
     Attributes
     ----------
     <classes_, multilabel_, label_names_in_, n_features_in_>
     <dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_>
     <class_weight_ : ndarray of shape (q,)>
-        For the two Frank-Wolfe solvers, iterations, also in `history_`.
     rho_ : float
         The margin rho.
     objective_ : float
@@ -84,7 +78,7 @@ class RankCVM(PairwiseClassifier):
     'converged'
     """
 
-    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", *_FRANK_WOLFE, "exact")
+    _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "frank-wolfe", "exact")
 
     _: KW_ONLY
     threshold: str | float | Threshold = "scores"
@@ -99,13 +93,10 @@ class RankCVM(PairwiseClassifier):
         checked_options(self.options, FrankWolfeOptions)
 
     def _solve(self, problem: Problem) -> Fit:
-        if self.solver not in _FRANK_WOLFE:
+        if self.solver != "frank-wolfe":
             return _solve_by_scaling(problem, self.solver)
         epsilon = checked_options(self.options, FrankWolfeOptions).epsilon
-        support = None
-        if problem.start is not None:
-            support = _among_pairs(self._simplex_support, problem.indicator)
-        return _solve_by_frank_wolfe(problem, self.solver, epsilon, support)
+        return _solve_by_frank_wolfe(problem, epsilon)
 
     def _of_engine(self, fit: Fit, pairs: float) -> Fit:
         return _divided(fit, pairs)
@@ -140,10 +131,8 @@ def _solve_by_scaling(problem: Problem, solver: str) -> Fit:
     return _divided(fit, total)
 
 
-def _solve_by_frank_wolfe(
-    problem: Problem, solver: str, epsilon: float | None, support: _Support | None
-) -> Fit:
-    """Solve problem 37 by the published loop, from the support of a former fit if there is one."""
+def _solve_by_frank_wolfe(problem: Problem, epsilon: float | None) -> Fit:
+    """Solve problem 37 by the published loop."""
     kernel = problem.kernel
     solution = _rust.solve_simplex(
         problem.indicator,
@@ -153,12 +142,9 @@ def _solve_by_frank_wolfe(
         gamma=kernel.gamma,
         degree=kernel.degree,
         coef0=kernel.coef0,
-        pairwise=solver == "pairwise-frank-wolfe",
         absolute=epsilon is not None,
         tolerance=problem.tol if epsilon is None else float(epsilon),
         max_epochs=problem.max_iter,
-        recorded_steps=0,
-        start=support,
         cache_bytes=problem.cache_bytes,
         callback=problem.callback,
         seconds=seconds_until(problem.deadline),
@@ -167,21 +153,11 @@ def _solve_by_frank_wolfe(
     )
     linear = kernel.name == "linear"
     fit = fit_of(solution, safe_sparse_dot(problem.X.T, solution.dual) if linear else None)
-    return _with_margin(fit, solution.rho, solution.support)
+    return _with_margin(fit, solution.rho)
 
 
-def _with_margin(fit: Fit, rho: float, support: _Support | None = None) -> Fit:
-    return replace(fit, margin=rho, attributes={"rho_": rho, "_simplex_support": support})
-
-
-def _among_pairs(support: _Support | None, indicator: NDArray[np.uint8]) -> _Support | None:
-    """Return a former Frank-Wolfe support, as far as its pairs are pairs still."""
-    if support is None:
-        return None
-    pairs, alpha = support
-    i, m, n = pairs.T
-    kept = (indicator[i, m] == 1) & (indicator[i, n] == 0)
-    return (pairs[kept], alpha[kept]) if kept.any() else None
+def _with_margin(fit: Fit, rho: float) -> Fit:
+    return replace(fit, margin=rho, attributes={"rho_": rho})
 
 
 def _divided(fit: Fit, total: float) -> Fit:

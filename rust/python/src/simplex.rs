@@ -1,7 +1,7 @@
 //! Rank-CVM by the Frank-Wolfe method: one entry, `solve_simplex`.
 
 use crate::answers::{history_columns, matrix};
-use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
+use crate::arguments::{FeatureArrays, kernel, row_major, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::monitor::PythonMonitor;
@@ -9,17 +9,13 @@ use multimargin_solvers::kernel::gram::Gram;
 use multimargin_solvers::kernel::rows::KernelRows;
 use multimargin_solvers::labels::Labels;
 use multimargin_solvers::linalg::features::Features;
-use multimargin_solvers::memory;
-use multimargin_solvers::rank_cvm::{self, Direction, Options, StopRule, WeightedPair};
+use multimargin_solvers::rank_cvm::{self, StopRule};
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// Pairs as columns (instance, relevant label, irrelevant label), and their weights.
-type PairArrays = (Py<PyArray2<u32>>, Py<PyArray1<f64>>);
 
 /// The answer of the Frank-Wolfe method.
 #[pyclass(frozen, get_all, module = "multimargin._rust")]
@@ -30,10 +26,6 @@ pub struct SimplexSolution {
     bias: Py<PyArray1<f64>>,
     /// Scores of the training rows without the bias, shape (n, q).
     scores: Py<PyArray2<f64>>,
-    /// Pairs of the support, shape (k, 3), and their dual variables, shape (k,).
-    support: PairArrays,
-    /// Pairs of the first steps, shape (k, 3), and the step lengths, shape (k,).
-    steps: PairArrays,
     /// The margin.
     rho: f64,
     /// Why the loop ended.
@@ -50,18 +42,6 @@ pub struct SimplexSolution {
     history: Py<PyArray2<f64>>,
 }
 
-fn pair_arrays(py: Python<'_>, pairs: &[WeightedPair]) -> PyResult<PairArrays> {
-    let mut indices = memory::room(3 * pairs.len());
-    for pair in pairs {
-        indices.extend([pair.instance, pair.relevant, pair.irrelevant]);
-    }
-    let weights = memory::collected(pairs.iter().map(|pair| pair.weight));
-    Ok((
-        matrix(py, indices, pairs.len(), 3)?,
-        weights.into_pyarray(py).unbind(),
-    ))
-}
-
 keywords! {
 /// A problem of Rank-CVM and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
 struct SimplexRequest<'py> {
@@ -70,14 +50,9 @@ struct SimplexRequest<'py> {
     gamma: f64,
     degree: u32,
     coef0: f64,
-    pairwise: bool,
     absolute: bool,
     tolerance: f64,
     max_epochs: usize,
-    #[pyo3(default = 0)]
-    recorded_steps: usize,
-    #[pyo3(default)]
-    start: Option<(PyReadonlyArray2<'py, u32>, PyReadonlyArray1<'py, f64>)>,
     cache_bytes: usize,
     #[pyo3(default)]
     pair_weights: Option<PyReadonlyArray1<'py, f64>>,
@@ -106,43 +81,11 @@ impl SimplexRequest<'_> {
         }
     }
 
-    fn start(&self) -> PyResult<Vec<WeightedPair>> {
-        let Some((pairs, weights)) = &self.start else {
-            return Ok(Vec::new());
-        };
-        let weights = weights.as_slice()?;
-        if pairs.shape() != [weights.len(), 3] {
-            return Err(PyValueError::new_err(format!(
-                "start has pairs of shape {:?}, expected three numbers for each of {} weights",
-                pairs.shape(),
-                weights.len()
-            )));
-        }
-        check_finite("start", weights)?;
-        let pairs = row_major("start", pairs)?.chunks_exact(3).zip(weights);
-        let pairs = pairs.map(|(pair, &weight)| WeightedPair {
-            instance: pair[0],
-            relevant: pair[1],
-            irrelevant: pair[2],
-            weight,
-        });
-        Ok(memory::collected(pairs))
-    }
-
-    fn options(&self) -> Options {
-        Options {
-            direction: if self.pairwise {
-                Direction::Pairwise
-            } else {
-                Direction::Vertex
-            },
-            stop: if self.absolute {
-                StopRule::Absolute(self.tolerance)
-            } else {
-                StopRule::Relative(self.tolerance)
-            },
-            max_epochs: self.max_epochs,
-            recorded_steps: self.recorded_steps,
+    fn stop(&self) -> StopRule {
+        if self.absolute {
+            StopRule::Absolute(self.tolerance)
+        } else {
+            StopRule::Relative(self.tolerance)
         }
     }
 }
@@ -173,10 +116,10 @@ pub fn solve_simplex<'py>(
         }
         .map_err(value_error)?;
         let rows = asked.rows(features.features_of_rows(n)?, n)?;
-        let (start, options) = (asked.start()?, asked.options());
+        let (stop, epochs) = (asked.stop(), asked.max_epochs);
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let solution = py
-            .detach(|| rank_cvm::solve(&labels, &rows, &start, &options, &mut monitor))
+            .detach(|| rank_cvm::solve(&labels, &rows, stop, epochs, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
         let report = solution.report;
@@ -184,8 +127,6 @@ pub fn solve_simplex<'py>(
             dual: matrix(py, solution.dual, n, q)?,
             bias: solution.bias.into_pyarray(py).unbind(),
             scores: matrix(py, solution.scores, n, q)?,
-            support: pair_arrays(py, &solution.support)?,
-            steps: pair_arrays(py, &solution.steps)?,
             rho: solution.rho,
             status: report.status.name(),
             epochs: report.epochs,

@@ -221,9 +221,11 @@ fn statuses_tell_why_a_loop_ended() {
             assert_eq!(solution.report.status, Status::MaxIterations);
             assert_eq!(solution.report.epochs, 4);
             assert_eq!(solution.report.history.len(), 4);
-            let solution = by_vertices(&labels, &mut scores(), bias, &short);
-            assert_eq!(solution.report.status, Status::MaxIterations);
-            assert_eq!(solution.report.epochs, 4);
+            if bias != Bias::Free {
+                let solution = by_vertices(&labels, &mut scores(), bias, &short);
+                assert_eq!(solution.report.status, Status::MaxIterations);
+                assert_eq!(solution.report.epochs, 4);
+            }
 
             for epochs in [0, 2] {
                 let mut monitor = StopAfter {
@@ -319,8 +321,11 @@ fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
                 recorded: false,
             };
             let setup = setup(bias, &long, 1);
-            let stopped = frank_wolfe::solve(&labels, &mut scores(), setup, clock).unwrap();
-            assert_eq!(stopped.report.status, Status::TimeLimit);
+            let stopped = frank_wolfe::solve(&labels, &mut scores(), setup, clock);
+            match bias {
+                Bias::Free => assert!(stopped.unwrap_err().to_string().starts_with("bias is")),
+                _ => assert_eq!(stopped.unwrap().report.status, Status::TimeLimit),
+            }
         }
     }
 }
@@ -408,10 +413,12 @@ fn bad_settings_are_refused() {
         let mut scores = LinearDense::new(problem.dense(), q);
         let step = |_: &Labels| Ok(Proximal::new(Hinge));
         let error = run(&labels, &mut scores, step, bias, settings, 1, &mut ()).unwrap_err();
-        let mut scores = LinearDense::new(problem.dense(), q);
-        let setup = setup(bias, settings, 1);
-        let other = frank_wolfe::solve(&labels, &mut scores, setup, &mut ());
-        assert_eq!(other.unwrap_err(), error);
+        if bias != Bias::Free {
+            let mut scores = LinearDense::new(problem.dense(), q);
+            let setup = setup(bias, settings, 1);
+            let other = frank_wolfe::solve(&labels, &mut scores, setup, &mut ());
+            assert_eq!(other.unwrap_err(), error);
+        }
         error.to_string()
     };
     for bias in BIASES {

@@ -89,10 +89,10 @@ def test_a_warm_start_reaches_the_optimum_of_other_weights(method, solver):
 
 def test_frank_wolfe_starts_from_other_weights():
     X, Y, label_weights = problem()
-    settings = {"C": 0.1, "solver": "frank-wolfe", "tol": 1e-2, "warm_start": True}
-    model = RankSVM(**settings, class_weight="balanced").fit(X, Y)
+    settings = {"C": 0.1, "bias": "penalized", "tol": 1e-2, "warm_start": True}
+    model = RankSVM(**settings, solver="frank-wolfe", class_weight="balanced").fit(X, Y)
     model.set_params(class_weight=label_weights).fit(X, Y)
-    optimum = RankSVM(C=0.1, tol=1e-7, class_weight=label_weights).fit(X, Y)
+    optimum = RankSVM(C=0.1, bias="penalized", tol=1e-7, class_weight=label_weights).fit(X, Y)
     assert model.dual_objective_ <= optimum.objective_ <= model.objective_
     assert model.dual_gap_ <= 1e-2
 

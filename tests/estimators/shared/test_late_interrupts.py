@@ -23,7 +23,7 @@ LOOPS = ("solve_pairwise", "solve_mlrl", "solve_label_features", "solve_simplex"
 MODELS = [
     *(method() for method in PAIRWISE),
     RankSVM(kernel="linear", bias="penalized", threshold=0.0),
-    RankCVM(solver="pairwise-frank-wolfe"),
+    RankCVM(solver="frank-wolfe", tol=0.1),
     MLRL(lam=0.05),
     SSMLRL(),
     LLSF(alpha=0.5),

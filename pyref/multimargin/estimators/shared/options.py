@@ -19,7 +19,7 @@ Options = TypeVar("Options", "FrankWolfeOptions", "RelationshipOptions")
 
 @dataclass(repr=False, eq=False)
 class FrankWolfeOptions(BaseEstimator):  # type: ignore[misc]
-    """Options of `RankCVM` with ``solver="frank-wolfe"`` or ``solver="pairwise-frank-wolfe"``.
+    """Options of `RankCVM` with ``solver="frank-wolfe"``.
 
     Parameters
     ----------

@@ -1,6 +1,4 @@
-//! Flows in the network of the labels, whose arcs are pairs: the linear programme of Frank-Wolfe with a free bias, and
-//! the repair of its certificate.
+//! Flows in the network of the labels, whose arcs are pairs: the repair of a certificate with a free bias.
 
-pub mod circulation;
 pub mod prices;
 pub mod routing;

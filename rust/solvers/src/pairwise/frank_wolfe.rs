@@ -1,132 +1,48 @@
-//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (Xu 2013, section 7.1).
+//! The Frank-Wolfe method for Rank-SVM, as Elisseeff and Weston proposed it (Xu 2013, section 7.1), without a bias or with a
+//! penalized one.
 //!
 //! ```text
-//! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = H alpha,   0 <= alpha <= c,   and H alpha = 0 for a free bias
+//! min over alpha  W(alpha) = 1/2 <B, K B> - u^T alpha,   B = H alpha,   0 <= alpha <= c
 //! ```
 //!
 //! (Xu 2013, eq. (24) and (26)). Each iteration solves the linear programme `min g^T a` over the same set (eq. (41)) at
-//! the gradient `g_imn = s_im - s_in - 1` and steps by exact line search (eq. (43)). With a free bias the programme is
-//! a circulation of least cost on a graph with one node a label and one arc a pair ([`crate::network::circulation`]); its
-//! potentials are the best biases, so that `-z` is the duality gap at them. Otherwise it separates by pairs.
+//! the gradient `g_imn = s_im - s_in - 1`, which separates by pairs, and steps by exact line search (eq. (43)).
 //!
 //! A start outside the feasible set is moved into it first: every later iterate is a mean of the start and of vertices.
 //!
 //! Where we deviate: the solution is kept as `B` and `u^T alpha` instead of one variable a pair, and the stop rule is the
-//! relative duality gap.
+//! relative duality gap. With a free bias the linear programme is a circulation: that loop is in the Python reference.
 
-use super::bias::{Bias, centred, feasible};
+use super::bias::{Bias, feasible};
 use super::loss::Hinge;
 use super::loss::sum_of_losses;
 use super::scores::DenseScores;
 use super::setup::{Setup, prepare};
-use crate::error::SolverError;
+use crate::error::{SolverError, refused};
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, dot, row_sum};
 use crate::memory;
-use crate::network::circulation::Circulation;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Solution, Status, Trace, verdict};
 
-/// The vertex that minimises a linear function over the feasible set.
-struct Vertex {
-    /// `B` of the vertex.
-    dual: Vec<f64>,
-    /// `u^T alpha` of the vertex.
-    total: f64,
-    /// The biases that belong to it.
-    bias: Vec<f64>,
-}
-
-/// The linear programme of one iteration.
-enum Oracle<'a> {
-    Circulation {
-        labels: &'a Labels,
-        network: Box<Circulation>,
-        costs: Vec<f64>,
-    },
-    Separable {
-        labels: &'a Labels,
-    },
-}
-
-/// Calls `visit(i, m, n, c)` for all pairs and their weights `c`, instance by instance.
-fn for_each_pair(labels: &Labels, mut visit: impl FnMut(usize, usize, usize, f64)) {
-    for i in (0..labels.instances()).filter(|&i| labels.has_pairs(i)) {
-        let irrelevant: Vec<usize> = labels.irrelevant(i).collect();
+/// The vertex that minimises the linear function at these scores: its `B`, and its `u^T alpha`.
+fn vertex(labels: &Labels, scores: &[f64]) -> (Vec<f64>, f64) {
+    let q = labels.count();
+    let (mut dual, mut total) = (memory::zeros(scores.len()), 0.0);
+    let rows = scores.chunks_exact(q).zip(dual.chunks_exact_mut(q));
+    for (i, (scores, beta)) in rows.enumerate().filter(|&(i, _)| labels.has_pairs(i)) {
         for &m in labels.relevant(i) {
             let weight = labels.pair_weight(i, m);
-            for &n in &irrelevant {
-                visit(i, m as usize, n, weight);
+            for n in labels.irrelevant(i) {
+                if scores[m as usize] - scores[n] < 1.0 {
+                    beta[m as usize] += weight;
+                    beta[n] -= weight;
+                    total += weight;
+                }
             }
         }
     }
-}
-
-impl<'a> Oracle<'a> {
-    fn new(labels: &'a Labels, bias: Bias) -> Self {
-        if bias != Bias::Free {
-            return Self::Separable { labels };
-        }
-        let mut arcs = Vec::new();
-        for_each_pair(labels, |_, m, n, weight| {
-            memory::push(&mut arcs, (m as u32, n as u32, weight));
-        });
-        Self::Circulation {
-            labels,
-            network: Box::new(Circulation::new(labels.count(), &arcs)),
-            costs: memory::zeros(arcs.len()),
-        }
-    }
-
-    /// The best vertex for the scores (`g_imn = s_im - s_in - 1`).
-    fn minimise(&mut self, scores: &[f64], monitor: &mut dyn Monitor) -> Vertex {
-        match self {
-            Self::Circulation {
-                labels,
-                network,
-                costs,
-            } => {
-                let q = labels.count();
-                let mut arc = 0;
-                for_each_pair(labels, |i, m, n, _| {
-                    costs[arc] = scores[i * q + m] - scores[i * q + n] - 1.0;
-                    arc += 1;
-                });
-                // Where it is interrupted, so is the loop, before it steps.
-                network.solve(costs, &mut || monitor.interrupted());
-                let mut vertex = Vertex {
-                    dual: memory::zeros(scores.len()),
-                    total: 0.0,
-                    bias: centred(network.potentials().iter().map(|pi| -pi).collect()),
-                };
-                let flow = network.flow();
-                arc = 0;
-                for_each_pair(labels, |i, m, n, _| {
-                    vertex.dual[i * q + m] += flow[arc];
-                    vertex.dual[i * q + n] -= flow[arc];
-                    vertex.total += flow[arc];
-                    arc += 1;
-                });
-                vertex
-            }
-            Self::Separable { labels } => {
-                let q = labels.count();
-                let mut vertex = Vertex {
-                    dual: memory::zeros(scores.len()),
-                    total: 0.0,
-                    bias: vec![0.0; q],
-                };
-                for_each_pair(labels, |i, m, n, weight| {
-                    if scores[i * q + m] - scores[i * q + n] < 1.0 {
-                        vertex.dual[i * q + m] += weight;
-                        vertex.dual[i * q + n] -= weight;
-                        vertex.total += weight;
-                    }
-                });
-                vertex
-            }
-        }
-    }
+    (dual, total)
 }
 
 /// `F` of the matrix that `scores` was last recomputed for, with the sum of its rows added for the kernel `K + 1`.
@@ -185,21 +101,21 @@ impl Point {
         }
     }
 
-    /// The objectives with the bias that the best vertex gives.
-    fn objectives(&self, labels: &Labels, bias: &[f64]) -> Objectives {
+    fn objectives(&self, labels: &Labels) -> Objectives {
         let quadratic = dot(&self.dual, &self.image);
+        let no_bias = vec![0.0; labels.count()];
         Objectives {
-            primal: 0.5 * quadratic + sum_of_losses(&Hinge, labels, &self.image, bias),
+            primal: 0.5 * quadratic + sum_of_losses(&Hinge, labels, &self.image, &no_bias),
             dual: self.total - 0.5 * quadratic,
             quadratic,
         }
     }
 
-    /// The bias of the model, given that of the best vertex.
-    fn bias(&self, kind: Bias, of_vertex: Vec<f64>) -> Vec<f64> {
+    /// The bias of the model.
+    fn bias(&self, kind: Bias, q: usize) -> Vec<f64> {
         match kind {
-            Bias::Penalized => row_sum(&self.dual, of_vertex.len()),
-            _ => of_vertex,
+            Bias::Penalized => row_sum(&self.dual, q),
+            _ => vec![0.0; q],
         }
     }
 
@@ -271,7 +187,7 @@ impl Point {
 /// Solves Rank-SVM by Frank-Wolfe. One iteration counts as one epoch.
 ///
 /// # Errors
-/// When settings, labels and scores do not fit together.
+/// When settings, labels and scores do not fit together, or the bias is free.
 pub fn solve<S: DenseScores>(
     labels: &Labels,
     scores: &mut S,
@@ -285,19 +201,23 @@ pub fn solve<S: DenseScores>(
         threads,
         ..
     } = setup;
-    let start = start.map(|start| feasible(labels, start, bias == Bias::Free, monitor));
+    if bias == Bias::Free {
+        return Err(refused(
+            "bias",
+            "'free'",
+            "'penalized' or 'none' with solver 'frank-wolfe', or solver 'bcd'",
+        ));
+    }
+    let start = start.map(|start| feasible(labels, start));
     let Some(dual) = prepare(labels, scores, start, &settings, &threads, monitor)? else {
         return Ok(Solution::interrupted(labels));
     };
     let mut trace = Trace::default();
-    let mut oracle = Oracle::new(labels, bias);
     let first = image(scores, &dual, bias, &threads);
     let mut point = Point::new(labels, dual, first);
     let mut iterations = 0;
-    let (status, intercept, at) = loop {
-        let vertex = oracle.minimise(&point.image, monitor);
-        let at = point.objectives(labels, &vertex.bias);
-        let intercept = point.bias(bias, vertex.bias);
+    let (status, at) = loop {
+        let at = point.objectives(labels);
         let used_up = (iterations == settings.max_epochs).then_some(Status::MaxIterations);
         let last = used_up.or_else(|| monitor.out_of_time().then_some(Status::TimeLimit));
         let rounding = || scores.rounding(&point.dual);
@@ -307,17 +227,17 @@ pub fn solve<S: DenseScores>(
         } else if status.is_some() && !point.exact {
             // The certificate that counts is that of scores computed anew from B.
             if !point.recompute(scores, bias, &threads, monitor) {
-                break (Status::Interrupted, intercept, at);
+                break (Status::Interrupted, at);
             }
             continue;
         }
         trace.record(iterations, at.primal, at.dual, labels.instances(), monitor);
         if let Some(status) = status {
-            break (status, intercept, at);
+            break (status, at);
         }
-        let towards = (vertex.dual, vertex.total);
+        let towards = vertex(labels, &point.image);
         if let Some(status) = point.go(towards, scores, bias, &threads, monitor) {
-            break (status, intercept, at);
+            break (status, at);
         }
         iterations += 1;
     };
@@ -327,8 +247,8 @@ pub fn solve<S: DenseScores>(
         *scores.state() = point.scores(labels.count(), bias);
     }
     Ok(Solution {
+        bias: point.bias(bias, labels.count()),
         dual: point.dual,
-        bias: intercept,
         report: trace.report(status, iterations, at.primal, at.dual),
     })
 }

@@ -29,7 +29,7 @@ pub use parts::{residual_band, residual_capacities, residual_flow, residual_move
 #[cfg(test)]
 pub(crate) use repair::in_box;
 pub use repair::routing_of;
-pub(crate) use repair::{centred, comes_out_even, feasible};
+pub(crate) use repair::{comes_out_even, feasible};
 pub use residual::{Carried, Flow};
 pub use start::best_without_features;
 

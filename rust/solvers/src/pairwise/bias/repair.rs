@@ -8,7 +8,7 @@
 //! * With `eps = 1/(1 + t)`, `B' = (1 - eps) B + eps B_0` is feasible and `sum beta'_i = 0`.
 
 use crate::labels::Labels;
-use crate::linalg::vector::{axpy, mean};
+use crate::linalg::vector::mean;
 use crate::memory;
 use crate::network::routing::{Routing, largest_routing};
 use crate::pairwise::loss::{Hinge, HingeWorkspace, Loss, Pairs};
@@ -197,19 +197,13 @@ fn nearest(
 }
 
 /// A start for a hinge problem, moved into its feasible set: rows outside their box become 0, or what is nearest where
-/// labels have weights, and with a free bias the sum of the rows is routed away, or the start given up.
-pub(crate) fn feasible(
-    labels: &Labels,
-    mut start: Vec<f64>,
-    free_bias: bool,
-    monitor: &mut dyn Monitor,
-) -> Vec<f64> {
+/// labels have weights.
+pub(crate) fn feasible(labels: &Labels, mut start: Vec<f64>) -> Vec<f64> {
     let q = labels.count();
     if start.len() != labels.instances() * q {
         return start;
     }
     let mut gathered = vec![0.0; q];
-    let mut sum = vec![0.0; q];
     let mut workspace = HingeWorkspace::default();
     for (i, row) in start.chunks_exact_mut(q).enumerate() {
         let known = labels.gather(i, row, &mut gathered);
@@ -222,13 +216,8 @@ pub(crate) fn feasible(
         } else if !in_box(known, pairs.relevant, labels.weight(i)) {
             row.fill(0.0);
         }
-        axpy(1.0, row, &mut sum);
     }
-    if !free_bias {
-        return start;
-    }
-    repaired(labels, &capacities(labels), &start, &sum, monitor)
-        .unwrap_or_else(|| memory::zeros(start.len()))
+    start
 }
 
 /// Subtracts the mean: a constant added to all biases changes nothing.
