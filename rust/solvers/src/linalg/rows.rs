@@ -63,7 +63,7 @@ pub trait Rows: Send + Sync + Sized {
         work: impl FnOnce(&mut [f64]),
     );
 
-    /// Appends where row `i` is not 0, ascending, and its numbers there.
+    /// Replaces `places` and `values` by where row `i` is not 0, ascending, and its numbers there.
     fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>);
 
     /// Replaces row `i` by one with the given numbers at the given ascending places, and 0 elsewhere.
@@ -116,9 +116,10 @@ impl Rows for Vec<f64> {
 
     fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>) {
         let row = &self[i * width..][..width];
-        let known = places.len();
+        places.clear();
         find_nonzeros(row, places);
-        values.extend(places[known..].iter().map(|&place| row[place as usize]));
+        values.clear();
+        values.extend(places.iter().map(|&place| row[place as usize]));
     }
 
     fn replace(&mut self, i: usize, width: usize, places: &[u32], values: &[f64]) {
@@ -364,15 +365,13 @@ impl Rows for CompactRows {
         self.rows[i] = CompactRow::of(buffer);
     }
 
-    fn nonzeros(&self, i: usize, _width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>) {
+    fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>) {
         match &self.rows[i] {
-            CompactRow::All(row) => {
-                let known = places.len();
-                find_nonzeros(row, places);
-                values.extend(places[known..].iter().map(|&place| row[place as usize]));
-            }
+            CompactRow::All(row) => row.nonzeros(0, width, places, values),
             CompactRow::Few(at, row, _) => {
                 let nonzero = at.iter().zip(row).filter(|(_, value)| **value != 0.0);
+                places.clear();
+                values.clear();
                 for (&place, &value) in nonzero {
                     places.push(place);
                     values.push(value);
@@ -384,9 +383,7 @@ impl Rows for CompactRows {
     fn replace(&mut self, i: usize, width: usize, places: &[u32], values: &[f64]) {
         self.rows[i] = if places.len() * DENSE > width {
             let mut row = memory::zeros(width);
-            for (&place, &value) in places.iter().zip(values) {
-                row[place as usize] = value;
-            }
+            row.replace(0, width, places, values);
             CompactRow::All(row)
         } else {
             CompactRow::Few(memory::copied(places), memory::copied(values), 0)

@@ -7,7 +7,7 @@
 
 use super::engine::CHUNK;
 use super::hardest::Hardest;
-use super::shortlist::{Shortlists, UNEVEN, longest, room};
+use super::shortlist::{Shortlists, longest, room};
 use super::{Certificate, Engine, Step};
 use crate::labels::Labels;
 use crate::linalg::rows::Rows;
@@ -49,10 +49,9 @@ impl Point<'_> {
         let mut scores = Vec::new();
         let start = |i: usize| {
             self.scores(i, self.labels.relevant(i), &mut scores);
-            let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
             let numbers = scores.iter().all(|score| !score.is_nan());
             let most = longest(self.labels.pairs_of(i).top, q);
-            numbers.then(|| Hardest::new(lowest, most, 0))
+            numbers.then(|| Hardest::new(scores.iter().copied(), most, 0))
         };
         let mut hardest: Vec<Hardest> = (first..first + count).map(start).collect::<Option<_>>()?;
         let (mut panel, mut out) = (Vec::new(), [0.0; PANEL]);
@@ -74,7 +73,7 @@ impl Point<'_> {
             let mut groups = hardest.chunks(CHUNK);
             let short = |group: &[Hardest]| {
                 let all: usize = group.iter().map(Hardest::count).sum();
-                all <= UNEVEN * room(group.len(), q)
+                all <= room(group.len(), q)
             };
             if !groups.all(short) {
                 return None;
@@ -113,8 +112,6 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                     lists.skip();
                     continue;
                 }
-                active.clear();
-                beta.clear();
                 dual.nonzeros(i, q, &mut active, &mut beta);
                 scores.resize(active.len(), 0.0);
                 point.few.scores(i, &active, &mut scores);

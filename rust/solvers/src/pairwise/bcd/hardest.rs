@@ -24,8 +24,9 @@ pub(super) struct Hardest {
 }
 
 impl Hardest {
-    /// Of labels to be ranked below others, the lowest of which has the score `lowest`.
-    pub fn new(lowest: f64, most: usize, turn: u32) -> Self {
+    /// Of labels to be ranked below others, which have the scores `relevant`.
+    pub fn new(relevant: impl Iterator<Item = f64>, most: usize, turn: u32) -> Self {
+        let lowest = relevant.fold(f64::INFINITY, f64::min);
         Self {
             most,
             limit: lowest - 1.0 - CLOSE,
@@ -103,7 +104,7 @@ mod tests {
         indicator[299] = 1;
         let labels = Labels::new(&indicator, Q, 1.0).unwrap();
         for panel in [1, 32, Q] {
-            let mut hardest = Hardest::new(0.0, 4, 297);
+            let mut hardest = Hardest::new([0.0].into_iter(), 4, 297);
             for first in (0..Q).step_by(panel) {
                 let scores = vec![0.0; panel.min(Q - first)];
                 assert!(hardest.may_be_among(&scores));

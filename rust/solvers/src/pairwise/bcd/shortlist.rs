@@ -23,9 +23,6 @@ const LABELS: usize = 256;
 /// Shortlists pay if they hold at most one in so many labels.
 const SHORT: usize = 8;
 
-/// How many times that the lists of consecutive instances may hold, for others that hold less.
-pub(super) const UNEVEN: usize = 1;
-
 /// With pairs of the `k` highest irrelevant labels alone, one in so many labels is listed besides them, but these at least.
 const RESERVE: usize = 32;
 const LEAST_RESERVE: usize = 30;
@@ -182,7 +179,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
     fn first_visits(&mut self, monitor: &mut dyn Monitor) -> Epoch {
         let (labels, n, q) = (self.labels, self.labels.instances(), self.labels.count());
         let (mut buffers, mut scratch) = (Buffers::default(), Vec::new());
-        let (mut scores, mut relevant) = (memory::zeros(q), Vec::new());
+        let mut scores = memory::zeros(q);
         let most = labels.top() + (TURNS * q).div_ceil(n.max(1)).min(q / RESERVE);
         let order = self.order.clone();
         for together in order.chunks(TOGETHER) {
@@ -196,15 +193,11 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 self.scores.rows(&[i], &mut scores, &mut scratch);
                 let (i, bias) = (i as usize, self.bias());
                 axpy(self.factors[i], &bias, &mut scores);
-                relevant.clear();
-                relevant.extend(labels.relevant(i).iter().map(|&m| scores[m as usize]));
-                let lowest = relevant.iter().copied().fold(f64::INFINITY, f64::min);
+                let relevant = labels.relevant(i).iter().map(|&m| scores[m as usize]);
                 let turn = (i * most) % q;
-                let mut hardest = Hardest::new(lowest, most, turn as u32);
+                let mut hardest = Hardest::new(relevant, most, turn as u32);
                 // Scores that are not numbers spoil the step, and what certifies it says so.
                 let _numbers = hardest.collect(labels, i, 0, &scores);
-                buffers.active.clear();
-                buffers.beta.clear();
                 let Buffers { active, beta, .. } = &mut buffers;
                 self.dual.nonzeros(i, q, active, beta);
                 let mut list = Shortlists::default();
@@ -290,8 +283,6 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
             *score += factor * (self.offset[l] + self.sigma * self.sum[l]);
         }
         memory::resize(row, q, 0.0);
-        active.clear();
-        beta.clear();
         self.dual.nonzeros(i, q, active, beta);
         for (&l, &value) in active.iter().zip(&*beta) {
             row[l as usize] = value;
@@ -372,8 +363,8 @@ mod tests {
     fn listed(labels: &Labels, scores: &[f64], dual: &[f64]) -> Shortlists {
         let (mut active, mut lists) = (Vec::new(), Shortlists::default());
         find_nonzeros(dual, &mut active);
-        let lowest = scores[3].min(scores[7]);
-        let mut hardest = Hardest::new(lowest, longest(labels.top(), Q), 0);
+        let relevant = [scores[3], scores[7]].into_iter();
+        let mut hardest = Hardest::new(relevant, longest(labels.top(), Q), 0);
         assert!(hardest.collect(labels, 0, 0, scores));
         lists.list(labels, 0, &active, &mut hardest);
         lists
