@@ -1,232 +1,208 @@
-"""Value and proximal map of the compiled losses against CVXPY, thousands of random blocks.
+"""Value and proximal map of the compiled losses by their definitions, on thousands of blocks.
 
-Many blocks are solved as one separable problem. Two forms of it cover all lambda: with the
-displacement d = lambda H^T t (t has one entry a pair, H^T one row a label),
-
-    primal  min over d   1/2 ||d||^2 + lambda sum loss(z + H d)                    lambda >= 1
-    dual    min over t   lambda/2 ||H^T t||^2 + sum [conjugate(t) - (1 - z) t]     lambda < 1
-
-where z are the margins at the centre. In the first d, in the second d / lambda is well determined.
+d minimises 1/2 ||d||^2 + lambda loss(c + d) where d = -lambda H^T a for a subgradient a of the loss
+by the margins of the pairs, whose rows of H have +1 at one label and -1 at another. At the kink of
+the hinge, and where pairs tie for the last place at the top, a linear programme finds the a that is
+nearest.
 """
 
 from typing import NamedTuple
 
-import cvxpy as cp
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from scipy.optimize import linprog
 
 from multimargin import _rust
-from multimargin.estimators.shared.exact_solver import solve
+from tests.support.cases import case
 from tests.support.problems import loss_value
 from tests.support.subsets import first_fast
+
+
+class Loss(NamedTuple):
+    name: str
+    theta: float = 0.0
+    mu: float = 1.0
+
+
+LOSSES = [
+    Loss("hinge"),
+    Loss("squared_hinge"),
+    Loss("optimal_margin"),
+    Loss("optimal_margin", 0.3, 0.4),
+    Loss("optimal_margin", 0.9, 0.05),
+    Loss("zero_label_hinge"),
+]
+DECADES = [(-8, -6), (-6, -3), (-3, 0), (0, 2), (2, 5), (5, 8)]
 
 
 class Block(NamedTuple):
     centre: np.ndarray
     relevant: int
     lam: float
+    weights: np.ndarray | None = None
+    top: int | None = None
 
 
-LOSSES = [
-    ("hinge", 0.0, 1.0),
-    ("squared_hinge", 0.0, 1.0),
-    ("optimal_margin", 0.0, 1.0),
-    ("optimal_margin", 0.3, 0.4),
-    ("optimal_margin", 0.9, 0.05),
-]
-DECADES = [(-8, -6), (-6, -3), (-3, 0), (0, 2), (2, 5), (5, 8)]
+def pairs_of(loss, q, p):
+    """The labels of each pair, and the number of the relevant label whose top it competes for."""
+    if loss.name == "zero_label_hinge":
+        k = np.arange(q - 1)
+        return np.where(k < p, k, q - 1), np.where(k < p, q - 1, k), k
+    m, n = np.divmod(np.arange(p * (q - p)), q - p)
+    return m, p + n, m
 
 
-def pair_loss(name, theta, mu, z):
-    if name == "hinge":
-        return np.maximum(0.0, 1.0 - z)
-    if name == "squared_hinge":
-        return 0.5 * np.maximum(0.0, 1.0 - z) ** 2
-    below, above = np.maximum(0.0, 1.0 - theta - z), np.maximum(0.0, z - 1.0 - theta)
-    return 0.5 * (below**2 + mu * above**2)
+def loss_and_slopes(loss, z, top, slack):
+    """The loss of one relevant label's margins, bounds of minus its slopes, and of their sum."""
+    below, above = np.maximum(0.0, 1.0 - loss.theta - z), np.maximum(0.0, z - 1.0 - loss.theta)
+    if loss.name == "optimal_margin":
+        slope = below - loss.mu * above
+        return 0.5 * np.sum(below**2 + loss.mu * above**2), slope, slope, slope.sum(), slope.sum()
+    slope = below if loss.name == "squared_hinge" else np.ones_like(z)
+    each = 0.5 * below**2 if loss.name == "squared_hinge" else below
+    last = np.sort(below)[::-1][top - 1]
+    inside, tied = below > last + slack, (np.abs(below - last) <= slack) & (z <= 1.0 + slack)
+    low, high = np.where(inside, slope, 0.0), np.where(inside | tied, slope, 0.0)
+    most = low.sum() + (top - inside.sum()) * (slope[tied].mean() if tied.any() else 0.0)
+    least = most if last > slack else low.sum()
+    return np.sort(each)[::-1][:top].sum(), low, high, least, most
 
 
-def margins(scores, relevant):
-    return scores[:relevant, None] - scores[None, relevant:]
+def check(block, loss):
+    centre, p, lam, weights, top = block
+    q = len(centre)
+    parameters = {"loss": loss.name, "theta": loss.theta, "mu": loss.mu}
+    moved = _rust.loss_prox(centre, p, lam, weights=weights, top=top, **parameters)
+    m, n, group = pairs_of(loss, q, p)
+    H = np.zeros((len(m), q))
+    H[np.arange(len(m)), m], H[np.arange(len(m)), n] = 1.0, -1.0
+    size = 1.0 + np.abs(centre).max()
+    slack = 32.0 * np.finfo(float).eps * size * q
+    expected, low, high, sums = 0.0, [], [], []
+    for g in np.unique(group):
+        own, weight = group == g, 1.0 if weights is None else weights[g]
+        most = min(top or q, own.sum())
+        expected += weight * loss_and_slopes(loss, (H @ centre)[own], most, slack)[0]
+        _, *slopes = loss_and_slopes(loss, (H @ (centre + moved))[own], most, slack)
+        for list_, value in zip((low, high), slopes[:2], strict=True):
+            list_.extend(lam * weight * value)
+        sums.append((own, lam * weight * slopes[2], lam * weight * slopes[3]))
+    low, high, unit = np.array(low), np.array(high), min(lam, 1.0)
+    a = low
+    if (high > low).any():
+        # The largest entry of the residual, within a share of the unit for what is rounding.
+        rounding = lam * slack * q
+        rows, bounds = [np.c_[H.T, -np.ones(q)], np.c_[-H.T, -np.ones(q)]], [moved, -moved]
+        for own, least, most in sums:
+            rows += [np.r_[own, 0.0][None], -np.r_[own, 0.0][None]]
+            bounds += [[most + rounding], [rounding - least]]
+        found = linprog(
+            np.r_[np.zeros(len(m)), 1.0],
+            np.vstack(rows) / unit,
+            np.concatenate(bounds) / unit,
+            bounds=[*zip(low, high, strict=True), (0.0, None)],
+        )
+        a = found.x[:-1]
+    # Scores are rounded, and lambda multiplies what that does to each slope.
+    rounding = 4.0 * lam * slack * (1.0 if weights is None else weights.max())
+    np.testing.assert_allclose(moved, H.T @ a, rtol=1e-6, atol=1e-7 * unit * size + rounding)
+    assert abs(moved.sum()) <= 1e-12 * size * q * unit
+    if weights is None and top is None:
+        value = loss_value(centre, p, **parameters)
+        assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def random_blocks(seed, count, decades, offset):
+def random_block(random, loss, decades):
     """Ties in half of the blocks, and often one relevant or one irrelevant label."""
-    random = np.random.default_rng(seed)
-    blocks = []
-    for _ in range(count):
-        p, r = random.integers(1, 6), random.integers(1, 8)
-        one = random.random()
-        p, r = (1, r) if one < 0.25 else (p, 1) if one < 0.5 else (p, r)
-        centre = random.choice([0.3, 1.0, 4.0]) * random.normal(size=p + r)
-        if random.random() < 0.5:
-            centre = np.round(2 * centre) / 2
-            centre[:p] += offset
-        blocks.append(Block(centre, int(p), 10.0 ** random.uniform(*decades)))
-    return blocks
-
-
-def large_blocks(seed, count, decades):
-    """Up to 200 labels, few of them on one side."""
-    random = np.random.default_rng(seed)
-    blocks = []
-    for _ in range(count):
-        small, large = random.integers(1, 5), random.integers(40, 196)
-        centre = random.choice([0.5, 2.0]) * random.normal(size=small + large)
-        if random.random() < 0.5:
-            centre = np.round(4 * centre) / 4
-        relevant = int(small if random.random() < 0.5 else large)
-        blocks.append(Block(centre, relevant, 10.0 ** random.uniform(*decades)))
-    return blocks
-
-
-def pair_differences(blocks):
-    """H: one row a pair, +1 at its relevant and -1 at its irrelevant label."""
-    parts = []
-    for centre, p, _ in blocks:
-        r = len(centre) - p
-        plus = sp.kron(sp.eye_array(p), np.ones((r, 1)))
-        minus = sp.kron(np.ones((p, 1)), sp.eye_array(r))
-        parts.append(sp.hstack([plus, -minus]))
-    return sp.csr_array(sp.block_diag(parts))
-
-
-def exact_displacements(blocks, name, theta, mu):
-    """d for lambda >= 1, d / lambda below, of all blocks one after the other."""
-    H = pair_differences(blocks)
-    pairs = [p * (len(centre) - p) for centre, p, _ in blocks]
-    lam = np.repeat([block.lam for block in blocks], pairs)
-    z = np.concatenate([margins(centre, p).ravel() for centre, p, _ in blocks])
-    if min(lam) >= 1:
-        d = cp.Variable(H.shape[1])
-        gap = (1.0 - z) - H @ d
-        if name == "hinge":
-            loss = lam @ cp.pos(gap)
-        elif name == "squared_hinge":
-            loss = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(lam), cp.pos(gap)))
-        else:
-            below, above = cp.pos(gap - theta), cp.pos(-gap - theta)
-            loss = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(lam), below))
-            loss += 0.5 * cp.sum_squares(cp.multiply(np.sqrt(mu * lam), above))
-        solve(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(d) + loss)))
-        return d.value
-    labels = np.repeat([block.lam for block in blocks], [len(block.centre) for block in blocks])
-    if name == "hinge":
-        # In the form of the primal divided by lambda^2: |H u| <= q, so that margins further than
-        # that from the kink at 1 can be brought closer.
-        u = cp.Variable(H.shape[1])
-        q = np.repeat([len(block.centre) + 1.0 for block in blocks], pairs)
-        gap = np.clip((1.0 - z) / lam, -q, q) - H @ u
-        solve(cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + cp.sum(cp.pos(gap)))))
-        return u.value
-    t = cp.Variable(len(z), nonneg=True)
-    total, conjugate = t, 0.5 * cp.sum_squares(t)
-    if name == "optimal_margin":
-        down = cp.Variable(len(z), nonneg=True)
-        total = t - down
-        conjugate += 0.5 / mu * cp.sum_squares(down) + theta * cp.sum(t + down)
-    quadratic = 0.5 * cp.sum_squares(cp.multiply(np.sqrt(labels), H.T @ total))
-    solve(cp.Problem(cp.Minimize(quadratic + conjugate - (1.0 - z) @ total)))
-    return H.T @ total.value
-
-
-def objective(block, displacement, name, theta, mu):
-    z = margins(block.centre + displacement, block.relevant)
-    loss = pair_loss(name, theta, mu, z).sum()
-    return 0.5 * displacement @ displacement + block.lam * loss
-
-
-def error_of_the_exact_point(block, displacement, expected, name):
-    """Bound of the interior point's own error, which at a tie goes with the root of its accuracy.
-
-    The problem is strongly convex with modulus 1: the minimiser is at most sqrt(2 delta) away from
-    a point whose value is worse by delta.
-    """
-    if name != "hinge":
-        return 0.0
-    centre, p, lam = block
-    unit, weight = min(lam, 1.0), max(lam, 1.0)
-    q = len(centre) + 1.0
-    kinks = 1.0 - margins(centre, p)
-    if lam < 1:
-        kinks = np.clip(kinks / lam, -q, q)
-
-    def value(u):
-        return 0.5 * u @ u + weight * np.maximum(0.0, kinks - margins(u, p)).sum()
-
-    return np.sqrt(2.0 * max(0.0, value(expected) - value(displacement / unit)))
-
-
-def check(blocks, name, theta, mu):
-    found = exact_displacements(blocks, name, theta, mu)
-    sizes = [len(block.centre) for block in blocks]
-    for block, expected in zip(blocks, np.split(found, np.cumsum(sizes)[:-1]), strict=True):
-        centre, p, lam = block
-        displacement = _rust.loss_prox(centre, p, lam, loss=name, theta=theta, mu=mu)
-        unit = min(lam, 1.0)
-        tolerance = 1e-6 * (1.0 + np.abs(centre).max())
-        tolerance += error_of_the_exact_point(block, displacement, expected, name)
-        np.testing.assert_allclose(displacement / unit, expected, rtol=1e-6, atol=tolerance)
-        value = objective(block, displacement, name, theta, mu)
-        best = objective(block, unit * expected, name, theta, mu)
-        # Scores are rounded, and lambda multiplies what that does to each margin.
-        rounding = np.finfo(float).eps * lam * p * (len(centre) - p) * (1.0 + np.abs(centre).max())
-        assert value <= best + 1e-9 * (1.0 + best) + 4.0 * rounding
-        assert abs(displacement.sum()) <= 1e-12 * (1.0 + np.abs(centre).sum()) * unit
-        value = loss_value(centre, p, loss=name, theta=theta, mu=mu)
-        expected_value = pair_loss(name, theta, mu, margins(centre, p)).sum()
-        assert value == pytest.approx(expected_value, rel=1e-12, abs=1e-12)
+    p, r = random.integers(1, 6), random.integers(1, 8)
+    one = random.random()
+    p, r = (1, r) if one < 0.25 else (p, 1) if one < 0.5 else (p, r)
+    zero = loss.name == "zero_label_hinge"
+    # A zero label has a pair with labels of one kind, too.
+    p = random.integers(0, p + r + 1) if zero else p
+    centre = random.choice([0.3, 1.0, 4.0]) * random.normal(size=p + r if not zero else p + r + 1)
+    if random.random() < 0.5:
+        centre = np.round(2 * centre) / 2
+    return Block(centre, int(p), 10.0 ** random.uniform(*decades))
 
 
 @pytest.mark.parametrize("count", first_fast([40, 200], 1))
-@pytest.mark.parametrize("decades", DECADES, ids=lambda decades: "1e{}..1e{}".format(*decades))
-@pytest.mark.parametrize(("name", "theta", "mu"), LOSSES)
-def test_random_blocks(name, theta, mu, decades, count):
-    seed = 100 * LOSSES.index((name, theta, mu)) + DECADES.index(decades)
-    # Margins of exactly 1 are ties of the hinge. For the other losses they only spoil the exact
-    # solver, whose point is then no more accurate than the root of its objective.
-    offset = 0.0 if name == "hinge" else 0.137
-    check(random_blocks(seed, count, decades, offset), name, theta, mu)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_random_blocks(loss, count):
+    for decades in DECADES:
+        random = np.random.default_rng([LOSSES.index(loss), count, 8 + decades[0]])
+        for number in range(count):
+            with case(decades, number):
+                check(random_block(random, loss, decades), loss)
 
 
-@pytest.mark.parametrize("low", first_fast([-3, -6, 0], 1))
-@pytest.mark.parametrize(("name", "theta", "mu"), [*LOSSES[:2], LOSSES[3]])
-def test_blocks_of_many_labels(name, theta, mu, low):
-    check(large_blocks(low + 60, 15, (low, low + 3)), name, theta, mu)
+@pytest.mark.parametrize("loss", [*LOSSES[:2], LOSSES[3]], ids=str)
+def test_weights_of_labels_and_the_top_of_the_ranking(loss):
+    """With large offsets, and weights far apart."""
+    random = np.random.default_rng(4)
+    for number in range(200):
+        p, r = random.integers(1, 5), random.integers(1, 8)
+        centre = random.normal(size=p + r) * random.choice([0.5, 2.0])
+        centre = np.round(2.0 * centre) / 2.0 if number % 3 == 0 else centre
+        centre += 100.0 * (number % 5 == 0)
+        weights = 10.0 ** random.uniform(-2.0, 2.0, size=p)
+        all_count = number % 4 == 0 or loss.name == "optimal_margin"
+        top = None if all_count else int(random.integers(1, r + 1))
+        with case(number):
+            lam = float(10.0 ** random.uniform(-2.0, 1.0))
+            check(Block(centre, int(p), lam, weights, top), loss)
 
 
-@pytest.mark.parametrize(("name", "theta", "mu"), LOSSES)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (4, 5)], ids=str)
-def test_equal_scores_move_as_one(shape, name, theta, mu):
+@pytest.mark.parametrize("loss", [*LOSSES[:2], LOSSES[3]], ids=str)
+def test_blocks_of_many_labels(loss):
+    """Up to 200 labels, few of them on one side."""
+    random = np.random.default_rng(5)
+    for number in range(15):
+        small, large = random.integers(1, 5), random.integers(40, 196)
+        centre = random.choice([0.5, 2.0]) * random.normal(size=small + large)
+        centre = np.round(4 * centre) / 4 if random.random() < 0.5 else centre
+        relevant = int(small if random.random() < 0.5 else large)
+        with case(number):
+            check(Block(centre, relevant, 10.0 ** random.uniform(-6, 3)), loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES[:5], ids=str)
+def test_equal_scores_move_as_one(loss):
     """With all scores equal the problem has two unknowns: one for each side."""
-    p, r = shape
-    for lam in (1e-8, 1e-3, 1.0, 1e3, 1e8):
-        displacement = _rust.loss_prox(np.full(p + r, 7.0), p, lam, loss=name, theta=theta, mu=mu)
-        # min over x of p (r x)^2 / 2 + r (p x)^2 / 2 + lam p r loss(z),  z = (p + r) x
-        if name == "hinge":
-            x = min(lam, 1.0 / (p + r))
-        else:
-            x = (1.0 - theta) * lam / (1.0 + lam * (p + r))
-        np.testing.assert_allclose(displacement[:p], r * x, rtol=1e-9)
-        np.testing.assert_allclose(displacement[p:], -p * x, rtol=1e-9)
+    name, theta, mu = loss
+    for p, r in ((1, 1), (1, 6), (6, 1), (4, 5)):
+        for lam in (1e-8, 1e-3, 1.0, 1e3, 1e8):
+            with case(p, r, lam):
+                moved = _rust.loss_prox(np.full(p + r, 7.0), p, lam, loss=name, theta=theta, mu=mu)
+                # min over x of p (r x)^2 / 2 + r (p x)^2 / 2 + lam p r loss(z),  z = (p + r) x
+                x = (1.0 - theta) * lam / (1.0 + lam * (p + r))
+                x = min(lam, 1.0 / (p + r)) if name == "hinge" else x
+                np.testing.assert_allclose(moved[:p], r * x, rtol=1e-9)
+                np.testing.assert_allclose(moved[p:], -p * x, rtol=1e-9)
 
 
 def test_bad_arguments_are_refused():
     scores = np.zeros(3)
-    with pytest.raises(ValueError, match="relevant is 0 of 3 labels, expected finite scores with"):
-        _rust.loss_prox(scores, 0, 1.0, loss="hinge")
-    with pytest.raises(ValueError, match="relevant is 3 of 3 labels"):
-        _rust.loss_prox(scores, 3, 1.0, loss="hinge")
-    with pytest.raises(ValueError, match='loss is "log", expected'):
-        loss_value(scores, 1, loss="log")
-    with pytest.raises(ValueError, match="theta is 1, expected 0 <= theta < 1"):
-        loss_value(scores, 1, loss="optimal_margin", theta=1.0)
-    with pytest.raises(ValueError, match="mu is 0, expected 0 < mu <= 1"):
-        loss_value(scores, 1, loss="optimal_margin", mu=0.0)
-    for lam in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match="lam is"):
-            _rust.loss_prox(scores, 1, lam, loss="hinge")
+    hinge, zero_label = {"loss": "hinge"}, {"loss": "zero_label_hinge"}
+    for arguments, options, message in (
+        ((scores, 0, 1.0), hinge, "relevant is 0 of 3 labels, expected finite scores with"),
+        ((scores, 3, 1.0), hinge, "relevant is 3 of 3 labels"),
+        ((scores, 3, 1.0), zero_label, "relevant is 3 of 3 labels"),
+        ((scores[:1], 0, 1.0), zero_label, "expected finite scores with the zero label's last"),
+        *(((scores, 1, lam), hinge, "lam is") for lam in (0.0, -1.0, np.nan, np.inf)),
+        ((np.arange(6.0), 3, 1.0), hinge | {"weights": np.ones(2)}, "weights is"),
+        ((np.arange(6.0), 3, 1.0), hinge | {"weights": np.array([1.0, 0, 1])}, "weights is"),
+        ((np.arange(6.0), 3, 1.0), hinge | {"top": 0}, "top is 0"),
+    ):
+        with case(arguments, options), pytest.raises(ValueError, match=message):
+            _rust.loss_prox(*arguments, **options)
+    for options, message in (
+        ({"loss": "log"}, 'loss is "log", expected'),
+        ({"loss": "optimal_margin", "theta": 1.0}, "theta is 1, expected 0 <= theta < 1"),
+        ({"loss": "optimal_margin", "mu": 0.0}, "mu is 0, expected 0 < mu <= 1"),
+    ):
+        with case(options), pytest.raises(ValueError, match=message):
+            loss_value(scores, 1, **options)
 
 
 def test_the_loss_of_all_rows_is_the_weighted_sum_of_theirs():
