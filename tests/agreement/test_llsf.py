@@ -17,10 +17,8 @@ from multimargin import (
 )
 from multimargin.estimators.shared import exact_features
 from multimargin.reference import llsf
+from tests.support.cases import case
 from tests.support.problems import unrelated_problem
-from tests.support.subsets import first_fast
-
-PROBLEMS = 300
 
 
 def random_problem(seed):
@@ -45,39 +43,26 @@ def random_problem(seed):
     return X, Y, alpha, 10.0 ** rng.uniform(-1.5, 0.3)
 
 
-@pytest.mark.parametrize("block", first_fast(range(10), 1))
-def test_convex_form_reaches_the_exact_optimum(block):
+@pytest.mark.parametrize("solver", ["admm", "apg"])
+def test_the_exact_optimum_is_reached_and_no_bound_exceeds_it(solver):
+    # The form has a null space where features are more than rows, or columns equal or 0.
     shifts = []
-    for seed in range(block, PROBLEMS, 10):
-        X, Y, alpha, beta = random_problem(seed)
-        exact, _ = exact_features.solve_exactly(X, Y, alpha, beta)
-        for solver in ("admm", "apg"):
-            model = LLSF(alpha, beta, solver=solver, tol=1e-9, max_iter=100_000).fit(X, Y)
-            # Where R alone is indefinite, the objective may be negative.
-            scale = max(abs(exact), 1e-9)
-            assert abs(model.objective_ - exact) <= 1e-6 * scale, (seed, solver)
-            assert model.shift_ == pytest.approx(llsf.shift(X, Y, alpha), abs=1e-9)
-            assert model.dual_objective_ <= exact + 1e-7 * scale
-        shifts.append(model.shift_)
-    assert any(s > 0 for s in shifts)
-    assert any(s == 0 for s in shifts)
-
-
-@pytest.mark.parametrize("block", first_fast(range(3), 1))
-def test_no_bound_of_the_alternating_direction_method_exceeds_the_exact_optimum(block):
-    # Duplicate, absent and zero columns, more features than rows: the form has a null space.
-    for seed in range(block, 60, 3):
+    for seed in range(24):
         X, Y, alpha, beta = random_problem(seed)
         for scale in (1e-6, 1.0):
-            exact, _ = exact_features.solve_exactly(X, Y, alpha, scale * beta)
-            model = LLSF(alpha, scale * beta, solver="admm", tol=1e-12, max_iter=100)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(X, Y)
-            allowance = 1e-7 * max(abs(exact), 1e-3)
-            assert model.dual_objective_ <= exact + allowance, seed
-            assert (model.history_["dual"] <= exact + allowance).all(), seed
-            assert model.objective_ >= exact - allowance, seed
+            with case(seed, scale):
+                exact, _ = exact_features.solve_exactly(X, Y, alpha, scale * beta)
+                model = LLSF(alpha, scale * beta, solver=solver, tol=1e-9, max_iter=100_000)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    model.fit(X, Y)
+                # Where R alone is indefinite, the objective may be negative.
+                allowance = 1e-7 * max(abs(exact), 1e-3)
+                assert (model.history_["dual"] <= exact + allowance).all()
+                if scale == 1.0:
+                    assert abs(model.objective_ - exact) <= 10.0 * allowance
+        shifts.append(model.shift_)
+    assert min(shifts) == 0.0 < max(shifts)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -88,20 +73,6 @@ def test_beyond_the_largest_beta_one_certificate_suffices(alpha, shape):
     assert model.n_iter_ == 0
     assert not model.coef_.any()
     assert model.objective_ == pytest.approx(0.5 * Y.sum(), rel=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.1])
-def test_where_the_loops_meet_they_agree(alpha):
-    rng = np.random.default_rng(5)
-    X = (rng.random((150, 90)) < 0.1).astype(float)
-    Y = (rng.random((150, 8)) < 0.2).astype(int)
-    bounds, objectives = [], []
-    for solver in ("auto", "cd" if alpha == 0.0 else "apg", "admm"):
-        model = LLSF(alpha, 0.05, solver=solver, tol=1e-7, max_iter=5000).fit(X, Y)
-        bounds.append(model.dual_objective_)
-        objectives.append(model.objective_)
-    assert max(bounds) <= min(objectives) * (1 + 1e-10)
-    assert max(objectives) - min(bounds) <= 2e-7 * min(objectives)
 
 
 @pytest.mark.parametrize("shape", [(80, 20, 5), (60, 60, 4), (30, 90, 4)])
@@ -146,21 +117,6 @@ def test_published_loop_takes_the_same_steps(convex):
         np.testing.assert_allclose(model.history_["primal"], loop.history, rtol=1e-8)
     assert model.status_ == "max_iterations"
     assert (model.dual_objective_ > 0) == convex
-
-
-def test_both_published_loops_diverge_where_the_convex_form_converges():
-    # As genbase: more features than rows, binary, with rare labels.
-    rng = np.random.default_rng(2)
-    X = (rng.random((60, 150)) < 0.08).astype(float)
-    Y = (rng.random((60, 10)) < 0.15).astype(int)
-    published = LLSF(0.5, 0.1, convexify=False, max_iter=100_000)
-    with pytest.warns(ConvergenceWarning, match="unbounded below"):
-        published.fit(X, Y)
-    assert published.status_ == "diverged"
-    assert llsf.algorithm_1(X, Y, 0.5, 0.1, max_iter=1000).objective < -1e10
-    convex = LLSF(0.5, 0.1, tol=1e-4).fit(X, Y)
-    assert convex.status_ == "converged"
-    assert convex.dual_gap_ <= 1e-4
 
 
 def test_classifiers_on_own_features_are_the_plain_ones():

@@ -142,23 +142,6 @@ LOOPS = [
 ]
 
 
-@pytest.mark.parametrize(("solver", "bias"), LOOPS)
-def test_linear_features_are_the_linear_kernel(solver, bias):
-    X, Y = random_problem(32)
-    X[np.abs(X) < 0.7] = 0.0
-    common = {"bias": bias, "solver": solver, "max_epochs": 6, "block_size": 3, "c": 0.5}
-    common["acceleration"] = False
-    stored = solve(np.ascontiguousarray(X @ X.T), Y, **common)
-    dense = solve(X, Y, kernel_name="linear", **common)
-    rows = solve(sparse.csr_array(X), Y, kernel_name="linear", **common)
-    for run in (dense, rows):
-        np.testing.assert_allclose(run.dual, stored.dual, atol=1e-8)
-        np.testing.assert_allclose(run.bias, stored.bias, atol=1e-8)
-        np.testing.assert_allclose(run.weights, X.T @ run.dual, atol=1e-10)
-        np.testing.assert_allclose(run.scores, X @ run.weights, atol=1e-10)
-    assert stored.weights is None
-
-
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 @pytest.mark.parametrize("cache_rows", [0, 7, 40])
 def test_sparse_features_of_a_kernel_are_the_dense_ones(cache_rows, kernel):
@@ -202,16 +185,6 @@ def test_number_of_threads_does_not_change_a_bit(geometry, bias, solver):
 # -------------------------------------------------------------------------------------------------
 # Starts and interruptions
 # -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("solver", "bias"), LOOPS)
-def test_own_solution_as_start_needs_few_epochs(solver, bias):
-    X, Y = random_problem(35)
-    options = {"kernel_name": "rbf", "gamma": 0.3, "c": 5.0, "bias": bias, "solver": solver}
-    options["tolerance"] = 1e-2 if solver == "frank-wolfe" else 1e-6
-    cold = solve(X, Y, **options)
-    warm = solve(X, Y, start=cold.dual, start_bias=cold.bias, **options)
-    assert warm.status == "converged"
-    assert warm.epochs <= cold.epochs / 4
-    assert warm.primal == pytest.approx(cold.primal, rel=2 * options["tolerance"])
 
 
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])

@@ -10,7 +10,6 @@ from multimargin import (
     MLRL,
     SSMLRL,
     LabelSpecificBinaryRelevance,
-    RankHLapSVM,
     RankSVM,
     RankSVMz,
 )
@@ -105,40 +104,6 @@ def test_labels_without_nan_give_the_same_bits_in_every_type(method):
 
 
 @pytest.mark.parametrize("method", PAIRWISE)
-def test_a_label_that_is_nowhere_known_changes_nothing_for_the_others(method):
-    X, Y = problem(10)
-    more = np.column_stack([Y, np.full(len(Y), np.nan)])
-    settings = {"random_state": 0, "tol": 1e-10, "max_iter": 100_000}
-    settings |= {"kernel": "linear", "C": 3.0}
-    whole = method(**settings).fit(X, more)
-    part = method(**settings).fit(X, Y)
-    assert whole.objective_ == pytest.approx(part.objective_, rel=1e-8)
-    scores = whole.label_scores(X)
-    # A free bias is not unique.
-    size = np.abs(part.coef_).max()
-    np.testing.assert_allclose(whole.coef_[:5], part.coef_, atol=1e-3 * size)
-    # Relative to the zero label, which no pair ties to the label.
-    own = np.zeros(4) if method is not RankSVMz else part.coef_.sum(axis=0) / 6
-    np.testing.assert_allclose(whole.coef_[5], own, atol=1e-3 * size)
-    assert np.isfinite(scores).all()
-
-
-@pytest.mark.parametrize("method", PAIRWISE)
-def test_a_row_without_known_labels_is_one_without_pairs(method):
-    X, Y = problem(11)
-    assert np.isnan(Y[0]).all()
-    settings = {"tol": 1e-9, "gamma": 0.3, "max_iter": 100_000, "threshold": 0.0}
-    if method is RankSVMz:
-        del settings["threshold"]
-    if method is RankHLapSVM:
-        settings["nu"] = 0.1
-    whole = method(**settings).fit(X, Y)
-    part = method(**settings).fit(X[1:], Y[1:])
-    assert whole.objective_ == pytest.approx(part.objective_, rel=1e-7)
-    np.testing.assert_allclose(whole.label_scores(X), part.label_scores(X), atol=1e-3)
-
-
-@pytest.mark.parametrize("method", PAIRWISE)
 def test_a_warm_start_survives_labels_that_became_unknown(method):
     X, Y = problem(12)
     settings = {"tol": 1e-8, "gamma": 0.3, "max_iter": 100_000}
@@ -209,5 +174,5 @@ def test_a_row_of_which_nothing_is_known_is_unlabelled_for_ssmlrl():
 @pytest.mark.parametrize("method", [LLSF, lambda: LabelSpecificBinaryRelevance(LLSF())])
 def test_methods_that_need_every_label_say_so(method):
     X, Y = problem(16)
-    with pytest.raises(ValueError, match="y has NaN, which stands for an unknown label"):
+    with pytest.raises(ValueError, match=r"y has NaN, .* the pairwise methods, MLRL, SSMLRL and"):
         method().fit(X, Y)
