@@ -107,15 +107,6 @@ def test_published_loop_warns_and_stops_before_overflow():
     assert LLSF(alpha=1.0, tol=1e-4, beta=0.5).fit(X, Y).dual_gap_ <= 1e-4
 
 
-def test_published_loop_reaches_a_convex_optimum():
-    X, Y = random_problem(3)
-    exact = LLSF(alpha=0.5, beta=2.0, tol=1e-9).fit(X, Y)
-    published = LLSF(alpha=0.5, beta=2.0, tol=1e-9, convexify=False, max_iter=50_000).fit(X, Y)
-    assert exact.shift_ == 0.0
-    assert published.status_ == "converged"
-    assert published.objective_ == pytest.approx(exact.objective_, rel=1e-8)
-
-
 def test_unfinished_fit_says_so():
     X, Y = random_problem(4)
     with pytest.warns(ConvergenceWarning, match="after 1 of max_iter=1 epochs"):
@@ -302,17 +293,6 @@ def test_selector_without_supports_is_rejected():
 class _UnionOnly(SelectKBest):
     def fit(self, X, y):
         return super().fit(X, y[:, 0])
-
-
-def test_selected_features_keep_their_names() -> None:
-    random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(50, 4)), columns=["a", "b", "c", "d"])
-    Y = pd.DataFrame({"low": X["a"] < 0, "high": X["c"] > 0}).astype(int)
-    model = LLSF(beta=5.0).set_output(transform="pandas").fit(X, Y)
-    selected = model.transform(X)
-    assert selected.columns.tolist() == np.array(list("abcd"))[model.get_support()].tolist()
-    assert {"a", "c"} <= set(selected.columns)
-    pd.testing.assert_frame_equal(selected, X[selected.columns])
 
 
 @pytest.mark.parametrize(("alpha", "solver"), [(0.0, "cd"), (0.5, "apg")])

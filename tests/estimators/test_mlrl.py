@@ -1,12 +1,8 @@
 """MLRL as an estimator."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
@@ -52,21 +48,6 @@ def test_the_covariance_is_one_and_the_correlation_has_unit_diagonal(data):
         model.label_covariance_[j, j] * model.label_covariance_[k, k]
     )
     np.testing.assert_allclose(model.label_correlation_[j, k], expected)
-
-
-def test_sparse_dense_and_precomputed_features_agree(data):
-    X, Y = data
-    dense = MLRL(0.01, kernel="linear", tol=1e-7).fit(X, Y)
-    thin = MLRL(0.01, kernel="linear", tol=1e-7).fit(sparse.csr_array(X), Y)
-    given = MLRL(0.01, kernel="precomputed", tol=1e-7).fit(X @ X.T, Y)
-    own = MLRL(0.01, kernel=lambda A, B: A @ B.T, tol=1e-7).fit(X, Y)
-    expected = dense.label_scores(X)
-    np.testing.assert_allclose(X @ dense.coef_.T + dense.intercept_, expected, atol=1e-12)
-    for model, features in ((thin, sparse.csr_array(X)), (given, X @ X.T), (own, X)):
-        np.testing.assert_allclose(model.objective_, dense.objective_, rtol=2e-7)
-        # Equal objectives to 1e-7 leave the scores apart by about its root.
-        np.testing.assert_allclose(model.label_scores(features), expected, atol=0.02)
-    assert not hasattr(given, "coef_")
 
 
 def test_rows_that_are_computed_and_threads_give_the_same_model(data):
@@ -146,22 +127,6 @@ def test_one_dimensional_targets_and_model_selection(data):
     search = GridSearchCV(MLRL(), {"lam": [0.001, 10.0]}, cv=3).fit(X, y)
     assert search.best_params_ == {"lam": 0.001}
     assert set(search.predict(X)) <= {"x", "y", "z"}
-
-
-def test_models_survive_pickling_and_leave_their_input_alone(data):
-    X, Y = data
-    X_before, Y_before = X.copy(), Y.copy()
-    model = MLRL(0.01).fit(X, Y)
-    np.testing.assert_array_equal(X, X_before)
-    np.testing.assert_array_equal(Y, Y_before)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    np.testing.assert_array_equal(clone(model).fit(X, Y).dual_coef_, model.dual_coef_)
-
-
-def test_verbose_prints_a_line_a_round(data, capsys):
-    model = MLRL(0.01, verbose=1).fit(*data)
-    assert len(capsys.readouterr().out.splitlines()) == model.n_iter_
 
 
 @pytest.mark.parametrize("divisor", [10, 100, 1000])

@@ -60,16 +60,6 @@ def test_names_columns_and_numbers_give_the_same_weights():
 
 
 @pytest.mark.parametrize("method", PAIRWISE)
-def test_the_order_of_the_labels_does_not_matter(method):
-    X, Y, label_weights = problem()
-    order = np.array([3, 0, 4, 1, 2])
-    model = method(**SETTINGS, class_weight=label_weights).fit(X, Y)
-    other = method(**SETTINGS, class_weight=label_weights[order]).fit(X, Y[:, order])
-    np.testing.assert_allclose(model.label_scores(X)[:, order], other.label_scores(X), atol=1e-3)
-    assert model.objective_ == pytest.approx(other.objective_, rel=1e-7)
-
-
-@pytest.mark.parametrize("method", PAIRWISE)
 @pytest.mark.parametrize("solver", ["bcd", "dcd"])
 def test_a_warm_start_reaches_the_optimum_of_other_weights(method, solver):
     X, Y, label_weights = problem(n=60)

@@ -58,16 +58,6 @@ def test_a_share_is_rounded_down_to_one_label_at_least():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_order_of_the_labels_does_not_matter(method):
-    X, Y = problem()
-    order = np.array([3, 0, 4, 1, 5, 2])
-    model = method(**SETTINGS, top_k=2).fit(X, Y)
-    other = method(**SETTINGS, top_k=2).fit(X, Y[:, order])
-    assert model.objective_ == pytest.approx(other.objective_, rel=1e-6)
-    np.testing.assert_allclose(model.label_scores(X)[:, order], other.label_scores(X), atol=1e-2)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_a_warm_start_reaches_the_optimum(method):
     X, Y = problem(n=60)
     Y = Y.astype(float)
