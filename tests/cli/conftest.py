@@ -69,5 +69,5 @@ def folder(small: MultilabelData, tmp_path_factory: pytest.TempPathFactory) -> P
 def model(command: Command, folder: Path, tmp_path: Path) -> Path:
     """A model that was fitted to the training part of `small`."""
     file = tmp_path / "a.model"
-    assert command("fit", folder, "-m", "mlodm", "--C", "2", "-o", file).code == 0
+    assert command("fit", folder, "-m", "mlodm", "--set", "C=2", "-o", file).code == 0
     return file

@@ -18,8 +18,8 @@ def test_the_model_is_that_of_the_library(
 ) -> None:
     file = tmp_path / "a.model"
     answer = command(
-        "fit", folder, "--method", "mlodm", "--C", "2^3", "--mu=0.4", "--scale", "standard",
-        "-o", file,
+        "fit", folder, "--method", "mlodm", "--set", "C=2^3", "--set", "mu=0.4",
+        "--scale", "standard", "-o", file,
     )  # fmt: skip
     assert (answer.code, answer.err) == (0, "")
     X, X_test, Y, _ = small.train_test()
@@ -51,7 +51,7 @@ def test_every_method(command, folder: Path, name: str) -> None:
 
 
 def test_parameters_in_json_are_those_of_the_method(command, folder: Path) -> None:
-    parameters = command("fit", folder, "-m", "llsf-bsvm", "--C", "0.5", "--json").json[
+    parameters = command("fit", folder, "-m", "llsf-bsvm", "--set", "C=0.5", "--json").json[
         "parameters"
     ]
     assert parameters["estimator__C"] == 0.5
@@ -74,16 +74,16 @@ def test_sparse_data(command, small: MultilabelData, tmp_path: Path) -> None:
             "rank-svm",
             "--scale",
             scale,
-            "--kernel",
-            "linear",
-            "--C",
-            "1",
+            "--set",
+            "kernel=linear",
+            "--set",
+            "C=1",
         )
         assert (answer.code, answer.err) == (0, "")
 
 
 def test_a_fit_that_does_not_converge_warns(command, folder: Path) -> None:
-    answer = command("fit", folder, "-m", "rank-svm", "--max-iter", "1", "--json")
+    answer = command("fit", folder, "-m", "rank-svm", "--set", "max_iter=1", "--json")
     assert answer.code == 0
     assert answer.json["certificate"]["status"] == "max_iterations"
     assert answer.err.startswith("warning: RankSVM ended (max_iterations)")
@@ -91,7 +91,7 @@ def test_a_fit_that_does_not_converge_warns(command, folder: Path) -> None:
 
 
 def test_printed_epochs_do_not_mix_with_json(command, folder: Path) -> None:
-    answer = command("fit", folder, "-m", "rank-svm", "--verbose", "1", "--json")
+    answer = command("fit", folder, "-m", "rank-svm", "--set", "verbose=1", "--json")
     assert answer.json["certificate"]["status"] == "converged"
     assert "epoch    1" in answer.err
 
@@ -100,15 +100,15 @@ def test_printed_epochs_do_not_mix_with_json(command, folder: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["-m", "mlodn"], 2, "there is no method 'mlodn' (did you mean 'mlodm'?)"),
-        (["--gama", "1"], 2, "rank-svm has no parameter 'gama' (did you mean --gamma?)"),
-        (["--C"], 2, "--C has no value"),
+        (["--set", "gama=1"], 2, "--set: rank-svm has no parameter 'gama' (did you mean 'gamma'?)"),
+        (["--C", "8"], 2, "No such option: --C"),
         (["--scale", "x"], 2, "--scale is 'x'; expected one of 'minmax'"),
         (["--split", "x"], 2, "--split is 'x'; expected one of train, test, all for small"),
-        (["--C", "-8"], 1, "C is -8.0; expected a finite number above 0 "),
-        (["--C", "nan"], 1, "C is nan; expected a finite number above 0 "),
-        (["--C", "eight"], 1, "C is 'eight'; expected a finite number"),
-        (["--kernel", "wave"], 1, "kernel is 'wave'; expected one of 'linear'"),
-        (["--kernel", "precomputed"], 1, "X has shape (90, 32); expected a square kernel"),
+        (["--set", "C=-8"], 1, "C is -8.0; expected a finite number above 0 "),
+        (["--set", "C=nan"], 1, "C is nan; expected a finite number above 0 "),
+        (["--set", "C=eight"], 1, "C is 'eight'; expected a finite number"),
+        (["--set", "kernel=wave"], 1, "kernel is 'wave'; expected one of 'linear'"),
+        (["--set", "kernel=precomputed"], 1, "X has shape (90, 32); expected a square kernel"),
         (["-o", "no/where"], 1, "--output: there is no folder 'no'"),
         (["-o", "."], 1, "--output: '.' is a folder"),
     ],
@@ -122,7 +122,16 @@ def test_errors(command, folder: Path, arguments: list[str], code: int, message:
 
 def test_a_bound_that_proves_nothing_is_not_praised(command, folder: Path) -> None:
     answer = command(
-        "fit", folder, "-m", "rank-svm", "--kernel", "sigmoid", "--gamma", "1", "--coef0", "-1"
+        "fit",
+        folder,
+        "-m",
+        "rank-svm",
+        "--set",
+        "kernel=sigmoid",
+        "--set",
+        "gamma=1",
+        "--set",
+        "coef0=-1",
     )
     assert "not positive semidefinite" in answer.err
     assert "proves nothing here" in answer.out
@@ -144,10 +153,10 @@ def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_pat
         folder,
         "-m",
         "rank-svm",
-        "--tol",
-        "1e-9",
-        "--C",
-        "100",
+        "--set",
+        "tol=1e-9",
+        "--set",
+        "C=100",
         "--time-limit",
         "1e-9",
         "-o",
@@ -158,7 +167,7 @@ def test_a_time_limit_ends_with_a_certified_model(command, folder: Path, tmp_pat
     assert re.search(r"\nstatus +time_limit ", answer.out)
     assert load_model(file)[-1].status_ == "time_limit"
     # The selection of features has it.
-    found = command("fit", folder, "-m", "llsf-bsvm", "--time-limit", "1e-9", "--tol", "1e-12",
+    found = command("fit", folder, "-m", "llsf-bsvm", "--time-limit", "1e-9", "--set", "tol=1e-12",
                     "--json")  # fmt: skip
     assert found.json["parameters"]["selector__max_time"] == 1e-9
 

@@ -56,7 +56,7 @@ def test_a_fit_with_a_certificate_is_written(
 
     monkeypatch.setattr(pairwise, "_status", certified)
     monkeypatch.setattr(place, name, pressed)
-    answer = command("fit", folder, "-m", "rank-svm", "--C", "1", "-o", file)
+    answer = command("fit", folder, "-m", "rank-svm", "--set", "C=1", "-o", file)
     assert answer.code == 130
     assert "multimargin: interrupted" in answer.err
     model = load_model(file)

@@ -27,33 +27,19 @@ from tests.support.files import write_arff
 
 
 def test_parameters() -> None:
-    arguments = ["--C", "8", "--max-iter=5", "--coef0", "-1", "--kernel", "rbf", "--gamma="]
-    assert method_parameters(METHODS["rank-svm"], arguments) == {
-        "C": "8",
-        "max_iter": "5",
-        "coef0": "-1",
-        "kernel": "rbf",
-        "gamma": "",
-    }
-    assert method_parameters(METHODS["rank-svm"], []) == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["8"], "found '8', expected parameters of the method such as --C 8"),
-        (["-C", "8"], "found '-C', expected --C"),
-        (["-C8"], "rank-svm has no parameter 'C8'"),
-        (["--C"], "--C has no value; expected for example --C 1"),
-        (["--C", "--tol", "1"], "--C has no value"),
-        (["--C", "1", "--C", "2"], "--C is given twice"),
-        (["--"], "found '--'"),
-        (["--=3"], "found '--=3'"),
-    ],
-)
-def test_wrong_parameters(arguments: list[str], message: str) -> None:
-    with pytest.raises(WrongUsage, match=message):
-        method_parameters(METHODS["rank-svm"], arguments)
+    method = METHODS["rank-svm"]
+    settings = ["C=8", "max_iter=5", "coef0=-1", "kernel=a=b", "gamma="]
+    found = {"C": "8", "max_iter": "5", "coef0": "-1", "kernel": "a=b", "gamma": ""}
+    assert method_parameters(method, settings) == found
+    assert method_parameters(method, None) == {}
+    for wrong, message in (
+        (["C"], "--set is 'C'; expected NAME=VALUE"),
+        (["=8"], "--set is '=8'; expected NAME=VALUE"),
+        (["Gama=1"], r"--set: rank-svm has no parameter 'Gama' \(did you mean 'gamma'\?\)"),
+        (["C=1", "C=2"], "--set gives C twice"),
+    ):
+        with pytest.raises(WrongUsage, match=message):
+            method_parameters(method, wrong)
 
 
 def test_help_names_every_method_and_scaling() -> None:

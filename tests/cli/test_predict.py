@@ -160,7 +160,16 @@ def test_why(command, tmp_path: Path) -> None:
     tags = ['"calm,sad"', "calm", "dance", '"dance,happy"']
     lines = [f"{text},{tag}" for text, tag in zip(words, tags, strict=True)] * 3
     file.write_text("\n".join(["lyrics,tags", *lines]) + "\n")
-    options = ("--tags-column", "tags", "--text", "lyrics", "-m", "rank-svm", "--kernel", "linear")
+    options = (
+        "--tags-column",
+        "tags",
+        "--text",
+        "lyrics",
+        "-m",
+        "rank-svm",
+        "--set",
+        "kernel=linear",
+    )
     answer = command("fit", file, *options, "-o", model)
     assert "not for multimargin export: ONNX" in " ".join(answer.out.split())
     found = command("predict", model, file, "--why", 2, "--top", 1, "--json").json
@@ -177,7 +186,7 @@ def test_why(command, tmp_path: Path) -> None:
     csv = command("predict", model, file, "--why", 2).out.splitlines()
     assert csv[0] == "row,tags,scores,why"
     assert "calm: lyrics: slow +" in csv[1]
-    assert command("fit", file, *options[:-1], "rbf", "-o", model).code == 0
+    assert command("fit", file, *options[:-1], "kernel=rbf", "-o", model).code == 0
     answer = command("predict", model, file, "--why", 2)
     assert (answer.code, "kernel='linear'" in answer.err) == (1, True)
 

@@ -18,7 +18,7 @@ pd = pytest.importorskip("pandas")
 
 TAGS = ("interface::commandline", "interface::x11", "works-with::text")
 COLUMNS = ("--tags-column", "tags", "--separator", "|", "--drop", "package", "--text", "about")
-FIT = ("-m", "mlodm", "--kernel", "linear", "--C", "4")
+FIT = ("-m", "mlodm", "--set", "kernel=linear", "--set", "C=4")
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +124,8 @@ def test_a_model_keeps_the_separator_that_its_table_had(command, tmp_path: Path)
 
 def test_a_default_kernel_that_does_not_suit_text_is_told(command, files: Path) -> None:
     fit = ("fit", files / "old.csv", *COLUMNS, "-m", "rank-lsvm")
-    assert "--kernel linear --scale unit" in command(*fit).err
-    assert command(*fit, "--kernel", "rbf").err == command(*fit, "--kernel", "linear").err
+    assert "--set kernel=linear --scale unit" in command(*fit).err
+    assert command(*fit, "--set", "kernel=rbf").err == command(*fit, "--set", "kernel=linear").err
 
 
 def test_other_commands_take_tables(command, files: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from multimargin.verification import draw_rows, verify
 
 
 def test_agreement(command, folder: Path) -> None:
-    answer = command("verify", folder, "-m", "mlodm", "--C", "8", "--rows", "10")
+    answer = command("verify", folder, "-m", "mlodm", "--set", "C=8", "--rows", "10")
     assert (answer.code, answer.err) == (0, "")
     assert "small: 10 rows drawn from train, 32 features, 7 labels" in answer.out
     assert "MLODM(C=8.0, random_state=0)" in answer.out
@@ -57,10 +57,10 @@ def test_a_failure_of_the_exact_solver_is_no_verdict(
     ("arguments", "code", "message"),
     [
         (["-m", "llsf-cc"], 1, "LabelSpecificClassifierChain has no objective of its own"),
-        (["--solver", "exact"], 1, "solver is 'exact'; expected one to compare"),
+        (["--set", "solver=exact"], 1, "solver is 'exact'; expected one to compare"),
         (["--rows", "0"], 2, "Invalid value for '--rows'"),
         (["--split", "x"], 2, "--split is 'x'"),
-        (["--x", "1"], 2, "rank-svm has no parameter 'x'"),
+        (["--set", "x=1"], 2, "--set: rank-svm has no parameter 'x'"),
     ],
 )
 def test_errors(command, folder: Path, arguments: list[str], code: int, message: str) -> None:

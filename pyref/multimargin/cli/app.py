@@ -14,7 +14,6 @@ from multimargin.cli import (
     predict,
     verify,
 )
-from multimargin.cli.options import METHOD_PARAMETERS
 
 app = typer.Typer(
     name="multimargin",
@@ -60,9 +59,9 @@ def _options(
 # of the help: the way of a newcomer.
 app.command("info")(info.command)
 app.command("methods")(methods.command)
-app.command("fit", context_settings=METHOD_PARAMETERS)(fit.command)
+app.command("fit")(fit.command)
 app.command("predict")(predict.command)
 app.command("evaluate")(evaluate.command)
 app.command("export")(export.command)
-app.command("verify", context_settings=METHOD_PARAMETERS)(verify.command)
+app.command("verify")(verify.command)
 app.command("compare")(compare.command)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from multimargin.cli import INTERRUPTED
-from multimargin.cli.options import Data, Json, MethodName, Scale, TimeLimit, by_subject
+from multimargin.cli.options import Data, Json, MethodName, Scale, Settings, TimeLimit, by_subject
 from multimargin.cli.table_options import ColumnOptions, PartsOfData
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @by_subject
 def command(
-    context: typer.Context,
     source: Data,
     method_name: MethodName = "label-ranker",
+    settings: Settings = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -44,20 +44,18 @@ def command(
     """Fit a method, show how far it is from the optimum.
 
     Without --method it is label-ranker, which chooses by cross-validation, calibrates and cuts.
-    Parameters of the method are further options: multimargin fit -m METHOD --help. Values may be
-    powers: --C 2^-3. With --holdout the model is measured on the rows that were put aside. Ctrl-C
-    stops the fit, keeps what it has reached in the file of -o, with its certificate, and ends with
-    exit code 130.
+    With --holdout the model is measured on the rows that were put aside. Ctrl-C stops the fit,
+    keeps what it has reached in the file of -o, with its certificate, and ends with exit code 130.
 
     \b
     Examples:
       multimargin fit digits -o digits.model
-      multimargin fit digits --method mlodm --C 8 -o digits.model
+      multimargin fit digits --method mlodm --set C=8 -o digits.model
       multimargin fit songs.csv --tags-column genres --text lyrics --holdout 0.25 -o songs.model
-      multimargin fit emotions/ -m rank-svm --C 2 --gamma 0.5 -o emotions.model
-      multimargin fit text.svm -m rank-svm --scale unit --kernel linear --bias penalized
+      multimargin fit emotions/ -m rank-svm --set C=2 --set gamma=0.5 -o emotions.model
+      multimargin fit text.svm -m rank-svm --scale unit --set kernel=linear
     """
-    wanted = Wanted(source, method_name, context.args, time_limit, scale, split, output, as_json)
+    wanted = Wanted(source, method_name, settings, time_limit, scale, split, output, as_json)
     _fit(wanted, columns.columns(put_aside.group), put_aside.holdout)
 
 
@@ -67,7 +65,7 @@ class Wanted:
 
     source: str
     method: str
-    arguments: list[str]  # Parameters of the method
+    settings: list[str] | None  # Parameters of the method
     time_limit: float | None
     scale: str
     split: str | None
@@ -79,7 +77,7 @@ class Wanted:
         from multimargin.cli.options import limit_time, make_named_method
         from multimargin.files import path_to_write
 
-        method, estimator = make_named_method(self.method, self.arguments)
+        method, estimator = make_named_method(self.method, self.settings)
         limit_time(method, estimator, self.time_limit)
         if self.output is not None:
             path_to_write(self.output, "--output")
@@ -108,15 +106,14 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     check_complete(data, rows)
     say_what_is_unknown(data, rows, "and their loss is left out")
     warn_of_one_value(data, rows)
-    hint_at_linear(estimator, method_parameters(method, wanted.arguments), data)
+    hint_at_linear(estimator, method_parameters(method, wanted.settings), data)
     pipeline = make_pipeline(estimator, wanted.scale, data)
     groups = groups_of(data, rows)
     # Folds of its own, if the method has some, keep groups together.
     own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
     interrupts = Interrupts()
     with interrupts.held():
-        title = f"fitting {method.title}"
-        run = _run(interrupts, pipeline, lambda: pipeline.fit(X, Y, **own), title)
+        run = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
         info = _info(method.name, data, split, columns, X)
         _keep(pipeline, info, wanted.output)
         size: dict[str, Any] = {"n_rows": rows.size}
@@ -134,25 +131,16 @@ class Run(NamedTuple):
     seconds: float
 
 
-def _run(interrupts: "Interrupts", pipeline: Any, fit: Callable[[], Any], title: str) -> Run:
-    """Fit under a display."""
-    import sys
-    from contextlib import redirect_stdout
+def _run(interrupts: "Interrupts", method: Any, pipeline: Any, fit: Callable[[], Any]) -> Run:
+    """Fit, and tell of it."""
     from time import perf_counter
 
-    from multimargin.cli.output import console
-    from multimargin.cli.progress import new_progress, shown_fit
+    from multimargin.cli.progress import shown_fit
 
     estimator = pipeline[-1]
     start = perf_counter()
     try:
-        with (
-            interrupts.allowed(),
-            # What a method prints of its progress is no result.
-            redirect_stdout(sys.stderr),
-            new_progress(console(stderr=True), transient=True) as progress,
-            shown_fit(progress, title, estimator),
-        ):
+        with interrupts.allowed(), shown_fit(method, estimator):
             fit()
     except KeyboardInterrupt:
         # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
@@ -229,11 +217,11 @@ def _report(
     size: dict[str, Any],
     seconds: float,
 ) -> None:
-    from multimargin.cli.certificate import certificate
     from multimargin.cli.measuring import measures_table
     from multimargin.cli.output import console, counted, pairs_table, print_json
 
-    found, estimator = certificate(pipeline), pipeline[-1]
+    estimator = pipeline[-1]
+    found = _certificate(getattr(estimator, "selector_", estimator))
     n_columns, n_labels = len(info.feature_names), len(info.label_names)
     # A column of text or names becomes many features.
     is_table = info.table is not None and "table" in pipeline.named_steps
@@ -280,6 +268,20 @@ def _report(
     out.print()
     kept = wanted.output or "not kept; give -o FILE to keep it"
     out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info))]))
+
+
+def _certificate(model: Any) -> dict[str, Any] | None:
+    """Return what proves how far a model is from its optimum; None for a baseline."""
+    if not hasattr(model, "dual_gap_"):
+        return None
+    return {
+        "objective": model.objective_,
+        "dual_objective": model.dual_objective_,
+        "dual_gap": model.dual_gap_,
+        "tol": model.tol,
+        "status": model.status_,
+        "n_iter": model.n_iter_,
+    }
 
 
 def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, ...]]:

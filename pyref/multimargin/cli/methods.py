@@ -55,7 +55,7 @@ def command(
     for key, default in method.parameters.items():
         choices, meaning = meanings.get(key, ("", ""))
         tuned = f" Tuned over {_span(grid[key])}." if key in grid else ""
-        rows.append((f"--{key}", str(default), f"{choices}. {meaning}{tuned}".removeprefix(". ")))
+        rows.append((key, str(default), f"{choices}. {meaning}{tuned}".removeprefix(". ")))
     console().print(f"{method.title}: {method.summary}\n", markup=False)
     console().print(pairs_table([("parameter", "default", "what it takes and means"), *rows]))
 

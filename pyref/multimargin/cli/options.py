@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from multimargin.checks.names import nearest_name
 from multimargin.cli import USAGE
 from multimargin.methods import METHODS, find_method
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
 EVERYTHING = "all"
 """Name of the split that holds all rows of every data set."""
-
-METHOD_PARAMETERS = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Context settings of a command that takes the parameters of a method, see `method_parameters`."""
 
 Data = Annotated[
     str,
@@ -51,6 +47,16 @@ MethodName = Annotated[
         metavar="METHOD",
         help=f"One of {', '.join(METHODS)}; or a baseline. multimargin methods lists and explains "
         "all.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the method (multimargin methods METHOD lists them); again for others. "
+        "Powers are written C=2^-3.",
+        show_default=False,
     ),
 ]
 Scale = Annotated[
@@ -85,22 +91,6 @@ class WrongUsage(Exception):
         return str(self)
 
 
-class UnknownOption(WrongUsage):
-    """An option that the method does not have, nor the command; `with_hint` names the nearest."""
-
-    def __init__(self, name: str, method: Any) -> None:
-        self._name, self._method = name, method
-        super().__init__(self.with_hint(()))
-
-    def with_hint(self, options: Collection[str]) -> str:
-        """Return the message, with the nearest parameter, or of these options of the command."""
-        names = {option.lstrip("-"): option for option in options}
-        names |= {name.replace("_", "-"): f"--{name}" for name in self._method.parameters}
-        nearest = nearest_name(self._name.replace("_", "-"), names)
-        hint = "" if nearest is None else f" (did you mean {names[nearest]}?)"
-        return str(self._method.has_no(self._name, hint)).removesuffix(".")
-
-
 def by_subject(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for typer, whose parameters that are dataclasses become their fields."""
     hints = get_type_hints(command, include_extras=True)
@@ -132,51 +122,30 @@ def by_subject(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def method_parameters(method: Any, arguments: Sequence[str]) -> dict[str, str]:
-    """Read ``--name value`` and ``--name=value``, what typer has left of a command line.
-
-    Dashes in names become underscores.
-    """
+def method_parameters(method: Any, settings: Sequence[str] | None) -> dict[str, str]:
+    """Read the values of ``--set``, each NAME=VALUE."""
     values: dict[str, str] = {}
-    remaining = list(arguments)
-    while remaining:
-        option = remaining.pop(0)
-        dashed, equals, value = option.partition("=")
-        name = dashed.lstrip("-").replace("-", "_")
-        if not dashed.startswith("-") or not name:
-            raise WrongUsage(
-                f"found {option!r}, expected parameters of the method such as --C 8 --kernel rbf"
-            )
-        # Before its value: a misspelt flag of the command has none.
+    for setting in settings or ():
+        name, equals, value = setting.partition("=")
+        if not (name and equals):
+            raise WrongUsage(f"--set is {setting!r}; expected NAME=VALUE, such as C=8")
         try:
             method.parameter(name)
         except ValueError as error:
-            raise UnknownOption(name, method) from error
-        if not dashed.startswith("--"):
-            raise WrongUsage(f"found {option!r}, expected --{name} with two dashes")
-        if not equals:
-            if not remaining or remaining[0].startswith("--"):
-                raise WrongUsage(f"{option} has no value; expected for example {option} 1")
-            value = remaining.pop(0)
+            raise WrongUsage(f"--set: {str(error).removesuffix('.')}") from error
         if name in values:
-            raise WrongUsage(f"{option} is given twice; expected once")
+            raise WrongUsage(f"--set gives {name} twice; expected once")
         values[name] = value
     return values
 
 
-def make_named_method(name: str, arguments: Sequence[str]) -> tuple[Any, Any]:
-    """Return the method of a command line and its unfitted estimator.
-
-    `arguments` is what typer did not take.
-    """
+def make_named_method(name: str, settings: Sequence[str] | None) -> tuple[Any, Any]:
+    """Return the method of a command line and its unfitted estimator."""
     try:
         method = find_method(name)
     except ValueError as error:
         raise WrongUsage(str(error)) from error
-    try:
-        return method, method.make(**method_parameters(method, arguments))
-    except ValueError as error:
-        raise WrongUsage(str(error)) from error
+    return method, method.make(**method_parameters(method, settings))
 
 
 def limit_time(method: Any, estimator: Any, seconds: float | None) -> None:
@@ -260,7 +229,8 @@ def hint_at_linear(estimator: Any, chosen: Collection[str], data: Any) -> None:
 
     text = "text" in getattr(data, "kinds", {}).values()
     if text and "kernel" not in chosen and getattr(estimator, "kernel", None) == "rbf":
-        tell("the kernel is rbf; text is usually learned better with --kernel linear --scale unit")
+        better = "--set kernel=linear --scale unit"
+        tell(f"the kernel is rbf; text is usually learned better with {better}")
 
 
 def check_complete(data: Any, rows: Any) -> None:

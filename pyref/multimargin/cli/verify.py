@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multimargin.cli import FAILED
-from multimargin.cli.options import Data, Json, MethodName, Scale, by_subject
+from multimargin.cli.options import Data, Json, MethodName, Scale, Settings, by_subject
 from multimargin.cli.table_options import ColumnOptions
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Draw:
 
 @by_subject
 def command(
-    context: typer.Context,
     source: Data,
     method_name: MethodName = "rank-svm",
+    settings: Settings = None,
     *,
     draw: Draw,
     scale: Scale = "minmax",
@@ -68,28 +68,26 @@ def command(
     """Check a method against an exact solver.
 
     The same few rows are fitted twice: once by the method's own solver, once by an interior-point
-    solver (needs the extra multimargin[exact]) that shares no code with it. Parameters of the
-    method are further options, as in multimargin fit. Exit code 1 when the two do not agree. Where
-    there are many pairs of labels, a few rows are solved first, to say how long all will take.
+    solver (needs the extra multimargin[exact]) that shares no code with it. Exit code 1 when
+    the two do not agree. Where there are many pairs of labels, a few rows are solved first, to say
+    how long all will take.
 
     \b
     Examples:
       multimargin verify digits
-      multimargin verify emotions/ --method mlodm --C 8 --rows 60
+      multimargin verify emotions/ --method mlodm --set C=8 --rows 60
     """
-    from contextlib import nullcontext
-
     from multimargin.cli.options import (
         check_complete,
         choose_split,
         make_named_method,
         make_pipeline,
     )
-    from multimargin.cli.output import console, counted, print_json
+    from multimargin.cli.output import counted, print_json
     from multimargin.cli.table_options import load_table_or_data, rows_of
     from multimargin.verification import draw_rows, verify
 
-    method, estimator = make_named_method(method_name, context.args)
+    method, estimator = make_named_method(method_name, settings)
     data = load_table_or_data(source, columns.columns())
     split, chosen = choose_split(data, split, "train")
     drawn = chosen[draw_rows(data.Y[chosen], draw.rows, random_state=draw.seed)]
@@ -100,16 +98,13 @@ def command(
         X = scaler.fit_transform(X)
     if not draw.yes:
         _refuse_if_long(lambda some: verify(estimator, X[:some], Y[:some]), Y)
-    errors = console(stderr=True)
-    shown = errors.is_terminal and not as_json
-    with errors.status(f"solving {method.title} twice") if shown else nullcontext():
-        try:
-            found = verify(estimator, X, Y, tolerance=draw.tolerance)
-        except RuntimeError as error:
-            raise RuntimeError(
-                f"the exact solver failed, so that nothing is verified: {error}; expected an easier"
-                " problem: fewer --rows, or others by another --seed"
-            ) from error
+    try:
+        found = verify(estimator, X, Y, tolerance=draw.tolerance)
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"the exact solver failed, so that nothing is verified: {error}; expected an easier "
+            "problem: fewer --rows, or others by another --seed"
+        ) from error
     if as_json:
         print_json(
             {"data": data.name, "split": split, "method": method.name, "rows": drawn}

@@ -112,26 +112,12 @@ class Method:
         """
         target = self.aliases.get(name, name)
         if target not in self.pattern().get_params(deep=True):
-            raise ValueError(self.has_no(name, did_you_mean(name, self.parameters)))
+            known = sorted(self.parameters, key=str.lower)
+            raise ValueError(
+                f"{self.name} has no parameter {name!r}{did_you_mean(name, known)}; expected one "
+                f"of {', '.join(known)}."
+            )
         return target
-
-    def has_no(self, name: str, hint: str) -> str:
-        """Say that there is no such parameter.
-
-        Parameters
-        ----------
-        name : str
-            What was taken for a parameter.
-        hint : str
-            What may have been meant instead.
-
-        Returns
-        -------
-        str
-            The message, which names the parameters that there are.
-        """
-        known = ", ".join(sorted(self.parameters, key=str.lower))
-        return f"{self.name} has no parameter {name!r}{hint}; expected one of {known}."
 
 
 def parse(text: str, default: Any) -> Any:

@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from multimargin import RankSVM
 from multimargin.compare import read_results, run_experiment
-from multimargin.compare.experiment import parallel
+from multimargin.compare.experiment import parallel, progress
 from multimargin.compare.measured import MEASURED
 from multimargin.compare.results import Result
 from multimargin.datasets import MultilabelData
@@ -441,25 +441,6 @@ class TestArguments:
             run_experiment(make_data(q=1), METHODS)
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_progress_names_failures(
-    data: MultilabelData,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    terminal: bool,
-) -> None:
-    if terminal:
-        monkeypatch.setenv("TTY_COMPATIBLE", "1")
-        monkeypatch.setenv("COLUMNS", "120")
-    methods = {"[bold]bad[/]": Failing(), "good": KNeighborsClassifier()}
-    run_experiment(data, methods, cv="official", progress=True)
-    shown = " ".join(capsys.readouterr().err.split())
-    for word in ("failed:", "small,", "official,", "[bold]bad[/]:", "no luck today"):
-        assert word in shown
-    # A bar is for those who watch.
-    assert ("2/2" in shown) == terminal
-
-
 def test_measures_of_the_highest_labels_and_of_single_labels(data: MultilabelData) -> None:
     (result,) = run_experiment(data, ["knn"], cv="official")
     X, X_test, Y, Y_test = data.train_test()
@@ -545,10 +526,18 @@ def test_backends_that_return_all_at_once(data: MultilabelData) -> None:
     assert [r.measures for r in found] == [r.measures for r in run_experiment(data, METHODS, cv=2)]
 
 
-def test_no_progress_without_rich(
-    data: MultilabelData, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_progress_is_a_line_now_and_then_and_each_failure(
+    data: MultilabelData, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    (result,) = run_experiment(data, {"bad": Failing()}, cv="official", progress=True)
-    assert result.failed
+    clock = iter([0.0, 4.0, 6.0, 6.0, 7.0, 8.0, 9.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    methods = {"a": KNeighborsClassifier(), "[bold]bad[/]": Failing(), "b": KNeighborsClassifier()}
+    run_experiment(data, methods, cv=2, progress=True)
+    failed = "failed: small, fold {} of 2, seed 0, [bold]bad[/]: RuntimeError: no luck today"
+    assert capsys.readouterr().err.splitlines() == [
+        failed.format(1),
+        "3 of 6 results, the last is small, fold 1 of 2, seed 0, b",
+        failed.format(2),
+    ]
+    run_experiment(data, methods, cv=2)
     assert capsys.readouterr().err == ""

@@ -1,48 +1,28 @@
-"""How far an experiment has come, shown with rich where it is installed."""
+"""How far an experiment has come: a line on standard error every five seconds, and failures."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from time import monotonic
 
 from multimargin.compare.results import Result
 
-Shown = Callable[[Result], None]
+_SECONDS_BETWEEN_LINES = 5.0
 
 
-@contextmanager
-def progress_display(wanted: bool, n_jobs_known: int, n_jobs_total: int) -> Iterator[Shown]:
-    """Show a bar on the standard error stream, where it is wanted, while the context is open.
+class Progress:
+    """Counts results, and tells of them."""
 
-    Yields a callable that takes each new result.
-    """
-    if not wanted:
-        yield _nothing
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn as Remaining
-        from rich.text import Text
-    except ImportError:
-        yield _nothing
-        return
+    def __init__(self, n_known: int, n_total: int) -> None:
+        self._done, self._total, self._said = n_known, n_total, monotonic()
 
-    console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), Remaining(), TextColumn("{task.fields[note]}"))
-    # A log file gets the failures, not every state of a bar.
-    watched = console.is_terminal or console.is_jupyter
-    with Progress(*columns, console=console, disable=not watched) as progress:
-        task = progress.add_task("", total=n_jobs_total, completed=n_jobs_known, note="")
-
-        def show(result: Result) -> None:
-            name = f"{result.data}, {result.split}, {result.method}"
-            # Names may hold what rich takes for markup.
-            progress.update(task, advance=1, note=name.replace("[", "\\["))
-            if result.error is not None:
-                message = f"failed: {name}: {result.error['type']}: {result.error['message']}"
-                console.print(Text(message, style="red"))
-
-        yield show
-
-
-def _nothing(result: Result) -> None:
-    pass
+    def add(self, result: Result) -> None:
+        """Count a new result."""
+        self._done += 1
+        name = f"{result.data}, {result.split}, {result.method}"
+        if result.error is not None:
+            told = f"failed: {name}: {result.error['type']}: {result.error['message']}"
+        elif monotonic() - self._said > _SECONDS_BETWEEN_LINES:
+            self._said = monotonic()
+            told = f"{self._done} of {self._total} results, the last is {name}"
+        else:
+            return
+        print(" ".join(told.split()), file=sys.stderr)

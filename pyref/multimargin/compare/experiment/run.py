@@ -14,7 +14,7 @@ from multimargin.checks.parameters import check_choice, check_integer
 from multimargin.compare.experiment.evaluate import Job
 from multimargin.compare.experiment.identity import describe, fingerprint, identity
 from multimargin.compare.experiment.parallel import evaluate_all
-from multimargin.compare.experiment.progress import progress_display
+from multimargin.compare.experiment.progress import Progress
 from multimargin.compare.experiment.splits import Split, make_splits
 from multimargin.compare.experiment.tuning import Grids, Search, searches
 from multimargin.compare.results import FORMAT, Result
@@ -79,7 +79,7 @@ def run_experiment(
     retry_failed : bool, default=False
         Whether jobs that failed in an earlier run are tried again.
     progress : bool, default=False
-        Whether to show a progress bar; it needs rich.
+        Whether to tell on standard error how far it has come, every five seconds, and of failures.
     on_result : callable, default=None
         Called with each new result, in this process.
 
@@ -131,15 +131,14 @@ def run_experiment(
             if result.job in wanted and not (retry_failed and result.failed)
         }
         missing = [(one, job) for one, job in pairs if job.blank.job not in found]
-        with (
-            progress_display(progress, len(found), len(pairs)) as show,
-            closing(evaluate_all(missing, n_jobs)) as results,
-        ):
+        shown = Progress(len(found), len(pairs))
+        with closing(evaluate_all(missing, n_jobs)) as results:
             for result in results:
                 if file:
                     file.append(result)
                 found[result.job] = result
-                show(result)
+                if progress:
+                    shown.add(result)
                 if on_result is not None:
                     on_result(result)
     return [found[job.blank.job] for _, job in pairs]
