@@ -239,10 +239,9 @@ def command(
 ) -> None:
     """Compare methods on data sets: means, ranks, significance.
 
-    The first sentence says who wins by the first of --measures, by how much, and whether it is
-    significant. All methods get the same splits. With --results, the same command goes on where
-    Ctrl-C stopped it. A method that fails is recorded and does not stop the others; the exit code
-    is 1 if all failed.
+    The first sentence says who wins by the first of --measures, and whether it is significant. All
+    methods get the same splits. With --results, the same command goes on where Ctrl-C stopped it.
+    A method that fails is recorded and does not stop the others; the exit code is 1 if all failed.
 
     \b
     Examples:
@@ -419,8 +418,7 @@ def _print_tables(
 
     out = console()
     out.print(shown.verdict(results), style="bold", markup=False, end="\n\n")
-    tables = [part for table in shown.tables(results) for part in table.within(out.width)]
-    for table in (*tables, *condition_tables(results)):
+    for table in (*shown.tables(results), *condition_tables(results)):
         out.print(to_rich(table))
         out.print()
     written = [path for path in (results_file, *vars(files).values()) if path is not None]

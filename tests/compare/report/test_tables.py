@@ -76,6 +76,11 @@ def test_several_data_sets_have_one_table_a_measure(several: list[Result]) -> No
     tables = results_tables(several, "all")
     assert len(tables) == len(MEASURED)
     assert list(tables[0].cells.columns) == ["data 0", "data 1", "data 2", "average rank"]
+    # Many columns become rows.
+    many = [replace(r, data=f"{r.data}, {k}") for k in range(3) for r in several]
+    (table,) = results_tables(many, ["one_error"])
+    assert list(table.cells.columns) == ["rank-svm", "knn", "dummy"]
+    assert len(table.cells) == 10
     ranks = [float(text) for text in tables[0].cells["average rank"]]
     assert sum(ranks) == pytest.approx(6.0, abs=0.02)
 

@@ -77,7 +77,7 @@ def win_tie_loss_table(
     cells = pd.DataFrame(columns, index=index.set_names(f"{reference} against"))
     cells.columns.name = "measure"
     title = f"Win/tie/loss of {reference} over data sets, {_TESTS[test]}{level}"
-    return readable(Table(title, cells, notes=notes.merged(wanted)), len(wanted))
+    return readable(Table(title, cells, notes=notes.merged(wanted)))
 
 
 def rank_tests_table(
@@ -144,7 +144,7 @@ def rank_tests_table(
             cells,
             notes=wilcoxon_notes.merged(wanted),
         )
-        tables.append(readable(signed_ranks, len(wanted)))
+        tables.append(readable(signed_ranks))
     return tables
 
 

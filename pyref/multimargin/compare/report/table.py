@@ -11,9 +11,6 @@ _MARKDOWN = str.maketrans(
     {**{character: f"\\{character}" for character in "\\|*_`[]<>"}, "\n": " ", "\r": " "}
 )
 
-# Blanks and lines between two columns on a terminal.
-_BETWEEN = 3
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -54,55 +51,6 @@ class Table:
         """
         best = None if self.best is None else self.best.T
         return replace(self, cells=self.cells.T, best=best)
-
-    def within(self, width: int) -> "list[Table]":
-        """Split a table that is too wide, or exchange its rows and columns.
-
-        Parameters
-        ----------
-        width : int
-            Characters in a line.
-
-        Returns
-        -------
-        list of Table
-            The table itself, or as few as possible, each with some of the columns, one at least.
-        """
-        parts, others = self._split(width), self.transposed()._split(width)
-        return others if len(others) < len(parts) else parts
-
-    def _split(self, width: int) -> "list[Table]":
-        widths = [
-            max(len(text) for text in (head, *column))
-            for head, column in zip(self.header, self._texts(), strict=True)
-        ]
-        groups: list[list[int]] = [[]]
-        used = widths[0] + _BETWEEN + 1
-        for column, wide in enumerate(widths[1:]):
-            if groups[-1] and used + wide + _BETWEEN > width:
-                groups.append([])
-                used = widths[0] + _BETWEEN + 1
-            used += wide + _BETWEEN
-            groups[-1].append(column)
-        if len(groups) == 1:
-            return [self]
-        return [
-            replace(
-                self,
-                title=f"{self.title} ({number} of {len(groups)})",
-                cells=self.cells.iloc[:, group],
-                best=None if self.best is None else self.best.iloc[:, group],
-                # Once is enough.
-                notes=self.notes if number == len(groups) else (),
-            )
-            for number, group in enumerate(groups, start=1)
-        ]
-
-    def _texts(self) -> list[list[str]]:
-        """Return the columns, the index first."""
-        columns = [list(map(str, self.cells.index))]
-        positions = range(self.cells.shape[1])
-        return columns + [list(map(str, self.cells.iloc[:, position])) for position in positions]
 
     def rows(self) -> Iterable[tuple[str, list[tuple[str, bool]]]]:
         """Yield the rows.

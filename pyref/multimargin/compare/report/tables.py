@@ -8,21 +8,15 @@ import numpy as np
 import pandas as pd
 
 from multimargin.compare.measured import DEFAULT, MEASURED, Measured, find_measured
-from multimargin.compare.report.collect import (
-    per_data,
-    per_split,
-    value_of,
-)
+from multimargin.compare.report.collect import per_data, per_split, value_of
 from multimargin.compare.report.doubles import alike_notes, doubles, ranked_once
 from multimargin.compare.report.table import Table
 from multimargin.compare.report.wording import left_out, message_of
 from multimargin.compare.results import Result
 from multimargin.compare.statistics.differences import rounded
-from multimargin.compare.statistics.ranks import (
-    average_ranks,
-)
+from multimargin.compare.statistics.ranks import average_ranks
 
-# With more measures, each has a row.
+# More columns than this are laid out as rows, unless there are as many rows.
 _MOST_COLUMNS = 8
 
 
@@ -76,9 +70,9 @@ def results_tables(
     Returns
     -------
     list of Table
-        One table with a column a measure for one data set (a row, if there are more than eight);
-        for several, one table a measure with a column a data set and the average ranks. The best
-        means are emphasised.
+        One table with a column a measure for one data set; for several, one table a measure with a
+        column a data set and the average ranks. The best means are emphasised. Where there are more
+        than eight columns and more than rows, both are exchanged.
     """
     wanted = find_measured(measures)
     tables = {measured: per_split(results, measured.name) for measured in wanted}
@@ -96,7 +90,7 @@ def results_tables(
         }
         whole = _table(f"{data[0]}: {_spread(results)}", columns, tables.values(), notes)
         whole.cells.columns.name = "measure"
-        return [readable(whole, len(wanted))]
+        return [readable(whole)]
     laid_out = []
     for measured, table in tables.items():
         columns = {
@@ -113,14 +107,16 @@ def results_tables(
             cells = [by_method.get(method, ("–", False)) for method in stand_in]
             columns["average rank"] = ([text for text, _ in cells], [flag for _, flag in cells])
         title = f"{_capital(measured.title)} {measured.arrow}, {_spread(results)}"
-        laid_out.append(_table(title, columns, [table], (*left_out(ranks), *notes)))
-        laid_out[-1].cells.columns.name = "data"
+        whole = _table(title, columns, [table], (*left_out(ranks), *notes))
+        whole.cells.columns.name = "data"
+        laid_out.append(readable(whole))
     return laid_out
 
 
-def readable(table: Table, n_measures: int) -> Table:
-    """Return a table with a column a measure; with a row a measure if there are many."""
-    return table.transposed() if n_measures > _MOST_COLUMNS else table
+def readable(table: Table) -> Table:
+    """Return a table with its rows and columns exchanged if it has too many columns."""
+    n_rows, n_columns = table.cells.shape
+    return table.transposed() if n_columns > max(_MOST_COLUMNS, n_rows) else table
 
 
 Column = tuple[list[str], list[bool]]

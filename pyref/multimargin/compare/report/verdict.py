@@ -1,11 +1,9 @@
-"""The sentence with which a report opens: who wins, by how much, and whether it is chance."""
+"""The sentence with which a report opens: which method is first, and whether that is chance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from math import isnan
 
-import numpy as np
-import pandas as pd
-
-from multimargin.compare.measured import DEFAULT, Measured, find_measured
+from multimargin.compare.measured import DEFAULT, find_measured
 from multimargin.compare.report.collect import per_data, per_split, test_train_ratios
 from multimargin.compare.report.doubles import doubles, ranked_once
 from multimargin.compare.results import Result
@@ -23,7 +21,7 @@ def verdict(
     test: str = "corrected",
     alpha: float = 0.05,
 ) -> str:
-    """Say in one sentence which method wins by the first measure.
+    """Say in one sentence which method is first by the first measure.
 
     Parameters
     ----------
@@ -38,112 +36,56 @@ def verdict(
         the two having been chosen by their results.
     """
     measured = find_measured(measures)[0]
+    larger, title = measured.larger_is_better, measured.title
     alike = doubles(results)
     table = ranked_once(per_split(results, measured.name), alike)
     means = per_data(table)
-    if len(means) > 1:
-        return _over_data_sets(means, measured, alike, alpha)
-    complete = means.iloc[0].dropna()
-    if complete.empty:
-        return f"No method has a value of the {measured.title} on every split."
-    data = str(means.index[0])
-    order = complete.sort_values(ascending=not measured.larger_is_better, kind="stable")
-    best = str(order.index[0])
-    won = f"{_number(order.iloc[0], measured)}"
+    several = len(means) > 1
+    if several:
+        ranks = average_ranks(means, larger_is_better=larger)
+        means = means.loc[ranks.ranks.index]
+        order = ranks.average.sort_values(kind="stable")
+        where, form, what = f"Over {len(means)} data set{'s' * (len(means) > 1)}", ".2f", "rank "
+    else:
+        order = means.iloc[0].dropna().sort_values(ascending=not larger, kind="stable")
+        where, what = f"On {means.index[0]}", ""
+        form = ".3g" if measured.name.endswith("seconds") else ".4f"
+    if order.empty:
+        return f"No {title} of all methods on any data set." if several else f"No {title} at all."
+
+    def named(place: int) -> str:
+        method = str(order.index[place])
+        same = [name for name, other in alike.items() if other == method]
+        return f"{method} (and {', '.join(same)}, with the same values)" if same else method
+
+    won = f"{what}{order.iloc[0]:{form}}"
     if len(order) == 1:
-        return f"On {data}, {_named(best, alike)} has a {measured.title} of {won}."
-    superlative = "largest" if measured.larger_is_better else "smallest"
-    next_best = str(order.index[1])
-    first, second = rounded(order.iloc[:2])
-    if first == second:
-        shared = " and ".join(
-            _named(str(name), alike) for name in order.index[rounded(order) == first]
-        )
-        return f"On {data}, {shared} share the {superlative} {measured.title}, {won}."
-    return (
-        f"On {data}, {_named(best, alike)} has the {superlative} {measured.title}, {won}, "
-        f"{_apart(first, second, _named(next_best, alike), measured)}; "
-        f"{_tested(table[[best, next_best]], results, measured, test, alpha)}."
-    )
-
-
-def _tested(
-    table: pd.DataFrame, results: Sequence[Result], measured: Measured, test: str, alpha: float
-) -> str:
-    best = str(table.columns[0])
-    if test == "none":
-        return "the difference was not tested"
-    compared = win_tie_loss(
-        table,
-        best,
-        larger_is_better=measured.larger_is_better,
-        test=test,
-        test_train_ratios=test_train_ratios(results),
-        alpha=alpha,
-    )
-    row = compared.details.iloc[0]
-    if np.isnan(row["p_value"]):
-        return "one split cannot tell whether that is chance"
-    how = f"{_NAMES[test]} over {row['n_splits']} splits, p = {row['p_value']:.2g}"
-    return _judged(row["p_value"] < alpha, how)
-
-
-def _over_data_sets(
-    means: pd.DataFrame, measured: Measured, alike: Mapping[str, str], alpha: float
-) -> str:
-    ranks = average_ranks(means, larger_is_better=measured.larger_is_better)
-    n = len(ranks.ranks)
-    if n == 0 or ranks.average.empty:
-        return f"No data set has a value of the {measured.title} of every method."
-    order = ranks.average.sort_values(kind="stable")
-    best = str(order.index[0])
-    where = f"Over {n} data set{'s' * (n > 1)}"
-    rank = f"average rank {order.iloc[0]:.2f}"
-    if len(order) == 1:
-        return f"{where}, {_named(best, alike)} alone has a {measured.title} on each."
-    next_best = str(order.index[1])
-    both = ranks.ranks[[best, next_best]]
-    wins = int((both[best] < both[next_best]).sum())
-    losses = int((both[best] > both[next_best]).sum())
-    if order.iloc[0] == order.iloc[1]:
-        return (
-            f"{where}, {_named(best, alike)} and {_named(next_best, alike)} share the first place "
-            f"by {measured.title} ({rank})."
-        )
-    compared = wilcoxon_tests(
-        means.loc[both.index, [best, next_best]],
-        best,
-        larger_is_better=measured.larger_is_better,
-        alpha=alpha,
-    )
-    p_value = float(compared["p_value"].iloc[0])
-    how = f"Wilcoxon's signed ranks, p = {p_value:.2g}"
-    tested = "not tested" if np.isnan(p_value) else _judged(p_value < alpha, how)
-    return (
-        f"{where}, {_named(best, alike)} is first by {measured.title} ({rank}), before "
-        f"{_named(next_best, alike)} ({order.iloc[1]:.2f}): it wins {wins} and loses {losses}; "
-        f"{tested}."
-    )
-
-
-def _judged(significant: bool, how: str) -> str:
-    if significant:
-        return f"the difference is significant ({how})"
-    return f"the difference may be chance: it is not significant ({how})"
-
-
-def _apart(best: float, other: float, name: str, measured: Measured) -> str:
-    if other == 0.0:
-        return f"where {name}, the next, has 0"
-    share = 100.0 * abs(best - other) / abs(other)
-    direction = "more" if measured.larger_is_better else "less"
-    return f"{share:.2g} % {direction} than {name}, the next with {_number(other, measured)}"
-
-
-def _named(method: str, alike: Mapping[str, str]) -> str:
-    same = [name for name, other in alike.items() if other == method]
-    return f"{method} (and {', '.join(same)}, with the same values)" if same else method
-
-
-def _number(value: float, measured: Measured) -> str:
-    return f"{value:.3g}" if measured.name.endswith("seconds") else f"{value:.4f}"
+        return f"{where}, {named(0)} alone has a {title} ({won})."
+    values = rounded(order)
+    first = [named(place) for place in range(len(order)) if values[place] == values[0]]
+    if len(first) > 1:
+        return f"{where}, {' and '.join(first)} share the first place by {title} ({won})."
+    pair = [str(name) for name in order.index[:2]]
+    if several:
+        found = wilcoxon_tests(means[pair], pair[0], larger_is_better=larger, alpha=alpha)
+        how, tested = "Wilcoxon's signed ranks", len(means) > 1
+    else:
+        found = win_tie_loss(
+            table[pair],
+            pair[0],
+            larger_is_better=larger,
+            test=test,
+            test_train_ratios=test_train_ratios(results),
+            alpha=alpha,
+        ).details
+        how, tested = f"{_NAMES.get(test)} over {len(table)} splits", test != "none"
+    p_value = float(found["p_value"].iloc[0])
+    if not tested:
+        said = "not tested"
+    elif isnan(p_value):
+        said = "one split cannot tell whether that is chance"
+    else:
+        said = "significant" if p_value < alpha else "may be chance, not significant"
+        said = f"{said} ({how}, p = {p_value:.2g})"
+    second = f"{what}{order.iloc[1]:{form}}"
+    return f"{where}, {named(0)} is first by {title} ({won}), before {named(1)} ({second}): {said}."
