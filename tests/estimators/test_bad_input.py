@@ -46,44 +46,21 @@ def with_entry(matrix, value):
     return changed
 
 
+# What scikit-learn and the checks of labels and arrays say has tests in tests/checks.
 BAD_DATA = {
     "X with NaN": ((with_entry(X, np.nan), Y), ValueError, NO_MATRIX + "Input X contains NaN"),
-    "X with infinity": ((with_entry(X, np.inf), Y), ValueError, NO_MATRIX + "Input X contains inf"),
     "X too large to square": (
         (with_entry(X, -1e160), Y),
         ValueError,
         "X has entries as large as 1e+160; expected at most 1e+150 in magnitude",
     ),
-    "an empty list of labels": ((X, []), ValueError, "y is empty; expected one row of labels"),
-    "sparse X with NaN": (
-        (sparse.csr_array(with_entry(X, np.nan)), Y),
-        ValueError,
-        NO_MATRIX + "Input X contains NaN",
-    ),
-    "X without rows": (
-        (np.empty((0, 4)), np.empty((0, 4))),
-        ValueError,
-        NO_MATRIX + "Found array with 0 sample(s) (shape=(0, 4))",
-    ),
-    "X without columns": (
-        (np.empty((60, 0)), Y),
-        ValueError,
-        NO_MATRIX + "Found array with 0 feature(s) (shape=(60, 0))",
-    ),
-    "X of one dimension": ((X[0], Y), ValueError, NO_MATRIX + "Expected 2D array, got 1D array"),
     "no X": ((None, Y), ValueError, NO_MATRIX),
-    "X of text": (
-        (X.astype(str).astype(object) + "a", Y),
-        ValueError,
-        NO_MATRIX + "could not convert string to float",
-    ),
     "X of text in a data frame": (
         (pd.DataFrame({"colour": ["red", "blue"] * 30, "size": 1.0}), Y),
         ValueError,
         NO_MATRIX + "could not convert string to float",
     ),
     "X of objects": ((np.full((60, 4), {}), Y), TypeError, NO_MATRIX + "float() argument must be"),
-    "X of complex numbers": ((X * 1j, Y), ValueError, NO_MATRIX + "Complex data not supported"),
     "fewer labels than rows": ((X, Y[:59]), ValueError, "y has 59 rows; expected 60, as many as X"),
     "fewer classes than rows": ((X, Y[:59, 0]), ValueError, "y has 59 rows; expected 60, as many"),
     "Y of signs": (
@@ -91,23 +68,11 @@ BAD_DATA = {
         ValueError,
         "y has values other than 0 and 1: -1. Labels coded as -1 and +1 are converted by (y > 0)",
     ),
-    "Y of twos": ((X, 2 * Y), ValueError, "y has values other than 0 and 1: 2."),
-    "Y of fractions": ((X, 0.5 * Y), ValueError, "y has values other than 0 and 1: 0.5."),
-    "sparse Y of threes": (
-        (X, sparse.csr_array(3 * Y)),
-        ValueError,
-        "y has values other than 0 and 1: 3.",
-    ),
-    "Y of text": ((X, Y.astype(str)), TypeError, "y has dtype <U21; expected numbers, 0 and 1"),
+    "an empty list of labels": ((X, []), ValueError, "y is empty; expected one row of labels"),
     "one label": (
         (X, Y[:, :1]),
         ValueError,
         "y has shape (60, 1), a single label; expected at least two labels",
-    ),
-    "no label": (
-        (X, Y[:, :0]),
-        ValueError,
-        "y has shape (60, 0); expected at least one row and one label",
     ),
     "Y of three dimensions": (
         (X, Y[:, :, None]),
@@ -119,18 +84,12 @@ BAD_DATA = {
         ValueError,
         "y has no label pair: each of its 60 rows has all labels or none; expected a row with both",
     ),
-    "no relevant label": ((X, np.zeros((60, 4))), ValueError, "y has no label pair"),
     "one class": (
         (X, np.zeros(60)),
         ValueError,
         "y has one class only, 0.0; expected at least two classes",
     ),
     "no Y": ((X, None), ValueError, "requires y to be passed, but the target y is None"),
-    "Y of unequal rows": (
-        (X, [[0, 1]] * 30 + [[0]] * 30),
-        ValueError,
-        "y has rows of different lengths; expected",
-    ),
 }
 
 
@@ -146,30 +105,18 @@ def test_bad_data(case):
 
 BAD_PARAMETERS = [
     ({"C": 0.0}, ValueError, "C is 0.0; expected a finite number above 0"),
-    ({"C": -1}, ValueError, "C is -1; expected a finite number above 0"),
-    ({"C": np.inf}, ValueError, "C is inf; expected a finite number above 0"),
-    ({"C": np.nan}, ValueError, "C is nan; expected a finite number above 0"),
     ({"C": "1"}, TypeError, "C is '1'; expected a finite number above 0"),
-    ({"C": True}, TypeError, "C is True; expected a finite number above 0"),
-    ({"gamma": 0.0}, ValueError, "gamma is 0.0; expected a finite number above 0"),
     ({"gamma": -2.0}, ValueError, "gamma is -2.0; expected a finite number above 0"),
     ({"gamma": "wide"}, ValueError, "gamma is 'wide'; expected one of 'scale', 'auto'"),
     ({"gamma": None}, TypeError, "gamma is None; expected a finite number above 0"),
     ({"tol": 0.0}, ValueError, "tol is 0.0; expected a finite number above 0"),
-    ({"tol": -1e-3}, ValueError, "tol is -0.001; expected a finite number above 0"),
     ({"kernel": "magic"}, ValueError, "kernel is 'magic'; expected one of 'linear', 'rbf'"),
-    ({"kernel": 3}, ValueError, "kernel is 3; expected one of 'linear', 'rbf'"),
     ({"solver": "magic"}, ValueError, "solver is 'magic'; expected one of 'bcd', 'dcd', "),
     ({"degree": -1}, ValueError, "degree is -1; expected an integer of at least 0"),
-    ({"degree": 2.5}, TypeError, "degree is 2.5; expected an integer of at least 0"),
-    ({"coef0": np.nan}, ValueError, "coef0 is nan; expected a finite number"),
     ({"max_iter": 0}, ValueError, "max_iter is 0; expected an integer of at least 1"),
-    ({"max_iter": 1.5}, TypeError, "max_iter is 1.5; expected an integer of at least 1"),
     ({"cache_size": -1}, ValueError, "cache_size is -1; expected a finite number from 0"),
     ({"verbose": -1}, ValueError, "verbose is -1; expected an integer of at least 0"),
-    ({"verbose": "loud"}, TypeError, "verbose is 'loud'; expected an integer of at least 0"),
     ({"threshold": "best"}, ValueError, "threshold is 'best'; expected 'scores', 'features',"),
-    ({"threshold": np.inf}, ValueError, "is inf; expected a finite number"),
     ({"n_jobs": 0}, ValueError, "n_jobs is 0; expected None, a positive number"),
     (
         {"kernel": "precomputed", "threshold": "features"},
@@ -192,6 +139,7 @@ def test_bad_parameters(parameters, error, message):
     ("estimator", "message"),
     [
         (RankSVM(bias="some"), "bias is 'some'; expected one of 'free', 'penalized', 'none'"),
+        (RankSVMz(bias="some"), "bias is 'some'; expected one of 'free', 'penalized', 'none'"),
         (
             RankCVM(options=FrankWolfeOptions(epsilon=0)),
             "options.epsilon is 0; expected a finite number above 0",

@@ -28,7 +28,6 @@ from multimargin import (
 )
 from multimargin.estimators.shared.certificate import gap_text
 from multimargin.estimators.shared.exact_pairs import pair_weights, pairs
-from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 from tests.support.subsets import first_fast
 
@@ -183,15 +182,6 @@ def test_indefinite_kernels_beyond_the_cache_are_told(estimator, C):
     assert model.status_ == "indefinite_kernel"
 
 
-@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8])
-@pytest.mark.parametrize("estimator", [method() for method in PAIRWISE], ids=repr)
-def test_converged_means_the_very_gap_that_is_reported(estimator, tol):
-    for seed in range(5):
-        X, Y = problem(3, 1.0, seed)
-        model = fitted(estimator, X, Y, tol=tol, kernel="rbf")
-        assert (model.status_ == "converged") == (model.dual_gap_ <= tol)
-
-
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("estimator", [RankSVM(), RankCVM(solver="frank-wolfe"), MLRL()], ids=repr)
 def test_rbf_of_features_far_from_zero(estimator, form):
@@ -231,14 +221,6 @@ def test_kernels_that_overflow_ask_for_scaled_features(estimator):
     X, Y = problem(3, 1e140)
     with pytest.raises(ValueError, match="cale the features"):
         fitted(estimator, X, Y, kernel="poly", gamma=1.0)
-
-
-@pytest.mark.parametrize("scale", first_fast([1e8, 1e4, 1e12], 1))
-def test_mlrl_of_a_large_kernel_ends(scale):
-    X, Y = unrelated_problem(0, 20, 5, 4)
-    model = fitted(MLRL(), scale * X @ X.T, Y, kernel="precomputed", max_iter=30)
-    assert model.dual_objective_ <= model.objective_ * (1 + 1e-9)
-    assert (model.status_ == "converged") == (model.dual_gap_ <= model.tol)
 
 
 @pytest.mark.parametrize("scale", first_fast([1e4, 1e8, 1e12], 1))

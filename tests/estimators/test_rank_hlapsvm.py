@@ -8,11 +8,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from multimargin import RankHLapSVM, RankSVM
 from multimargin.estimators.rank_hlapsvm import Laplacian
-from multimargin.estimators.shared.exact_pairs import factor
 from multimargin.reference import rank_hlapsvm
 from tests.support import certificates
 from tests.support.models import expansion_matrix
@@ -56,42 +54,6 @@ def test_without_laplacian_it_is_rank_svm_bit_by_bit(problem, kernel, form, solv
     assert ours.n_iter_ == theirs.n_iter_
 
 
-def test_scores_and_expansion_are_those_of_the_exact_solution(problem):
-    X, Y = problem
-    optimum, F, b = certificates.hypergraph_solution(X, X @ X.T, Y, 2.0, 0.5, 0.3)
-    parameters = {"C": 2.0, "lam": 0.5, "nu": 0.3, "kernel": "linear", "tol": 1e-9}
-    parameters["max_iter"] = 10**5
-    for solver in ("bcd", "dcd", "exact"):
-        model = RankHLapSVM(solver=solver, **parameters).fit(X, Y)
-        assert model.objective_ == pytest.approx(optimum, rel=1e-8)
-        assert_allclose(model.label_scores(X), F, atol=1e-4)
-        assert_allclose(model.intercept_, b, atol=1e-4)
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_a_kernel_replaces_inner_products_but_not_the_distances_of_the_hypergraph(problem, kernel):
-    """Equation (30) is about the instances x_u; only (27) has inner products to replace."""
-    X, Y = problem
-    C, lam, nu = 2.0, 0.5, 0.3
-    K = pairwise_kernels(X, metric=kernel, gamma=0.5, filter_params=True, degree=3, coef0=1.0)
-    L = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, nu))
-    A = rank_hlapsvm.kernel_27(K + 1, lam, L)
-    minus, alpha = rank_hlapsvm.problem_17((A + A.T) / 2, Y, C)
-    expansion = rank_hlapsvm.expansion(K + 1, rank_hlapsvm.proxy(alpha, Y), lam, L)
-    parameters = {"C": C, "lam": lam, "nu": nu, "gamma": 0.5, "degree": 3, "coef0": 1.0}
-    for solver in ("bcd", "dcd", "exact"):
-        model = RankHLapSVM(
-            kernel=kernel, solver=solver, tol=1e-8, max_iter=10**5, **parameters
-        ).fit(X, Y)
-        assert model.objective_ == pytest.approx(-minus, rel=1e-6)
-        assert_allclose(model.label_scores(X), (K + 1) @ expansion, atol=1e-3)
-    # Distances of the images of a kernel are other weights, and another problem.
-    of_images, *_ = certificates.hypergraph_solution(factor(K), K, Y, C, lam, nu)
-    assert of_images != pytest.approx(-minus, rel=1e-2)
-    given = RankHLapSVM(kernel="precomputed", tol=1e-8, max_iter=10**5, **parameters, threshold=0.0)
-    assert given.fit(K, Y).objective_ == pytest.approx(of_images, rel=1e-6)
-
-
 def test_whitening_and_kernel_form_are_one_model(problem):
     X, Y = problem
     parameters = {"C": 1.0, "lam": 0.5, "nu": 0.3, "kernel": "linear", "tol": 1e-9}
@@ -125,16 +87,6 @@ def test_on_unscaled_features_weights_underflow_unless_nu_is_scaled(problem):
     scaled = model.set_params(nu="scale").fit(1e3 * X, Y).hyperedge_weights_
     assert (scaled[:3] > 0.05).all()
     assert_allclose(scaled, model.fit(X, Y).hyperedge_weights_, rtol=1e-9)
-
-
-def test_laplacian_draws_instances_of_a_label_together(problem):
-    X, Y = problem
-    Lap = rank_hlapsvm.laplacian(Y, rank_hlapsvm.hyperedge_weights(X, Y, 0.1))
-    roughness = []
-    for lam in (0.0, 0.1, 1.0):
-        F = RankHLapSVM(lam=lam, nu=0.1, kernel="linear", tol=1e-6).fit(X, Y).label_scores(X)
-        roughness.append(np.trace(F.T @ Lap @ F))
-    assert roughness[0] > roughness[1] > roughness[2]
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-12])

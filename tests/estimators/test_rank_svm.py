@@ -1,9 +1,7 @@
 """RankSVM as a scikit-learn estimator: conventions, bad input, kinds of data, life of a model."""
 
-import pickle
 import re
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -187,21 +185,6 @@ def test_relations_of_scores_decisions_and_predictions(threshold):
 # -------------------------------------------------------------------------------------------------
 # Life of a model
 # -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "parameters",
-    [{}, {"kernel": "linear"}, {"kernel": pairwise_kernels}, {"threshold": "features"}],
-    ids=["rbf", "linear", "callable", "features"],
-)
-def test_round_trips(parameters, tmp_path):
-    model = RankSVM(**parameters, random_state=3, warm_start=True).fit(X, Y)
-    joblib.dump(model, tmp_path / "model.joblib")
-    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
-        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
-        np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
-        same_model(copy.fit(X, Y), pickle.loads(pickle.dumps(model)).fit(X, Y))
-    twin = clone(model)
-    assert twin.get_params() == model.get_params()
-    assert not hasattr(twin, "dual_coef_")
 
 
 def test_random_state():

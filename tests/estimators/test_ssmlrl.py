@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from multimargin import MLRL, SSMLRL, RelationshipOptions
 from multimargin.estimators.ssmlrl import _reduced_by_factor, reduced_kernel
-from multimargin.reference import mlrl
 
 
 @pytest.fixture(name="data")
@@ -23,24 +22,6 @@ def fixture_data():
     partly = Y.copy()
     partly[random.permutation(90)[:60]] = -1
     return X, Y, partly
-
-
-def test_the_model_is_mlrl_with_the_data_dependent_kernel(data):
-    X, _, partly = data
-    labelled = partly[:, 0] >= 0
-    model = SSMLRL(0.01, 0.05, kernel="linear", tol=1e-12).fit(X, partly)
-    order = np.concatenate([np.flatnonzero(labelled), np.flatnonzero(~labelled)])
-    K = X[order] @ X[order].T
-    count = int(labelled.sum())
-    reduced = mlrl.data_dependent_kernel(K, count, 0.01 / 0.05)
-    same = MLRL(0.01, kernel="precomputed", tol=1e-12)
-    block = 0.5 * (reduced[:count, :count] + reduced[:count, :count].T)
-    same.fit(block, partly[order[:count]])
-    np.testing.assert_allclose(model.objective_, same.objective_, rtol=2e-10)
-    scores = model.label_scores(X[order])
-    expected = reduced[:, :count][:, same.support_] @ same.dual_coef_ + same.intercept_
-    np.testing.assert_allclose(scores, expected, atol=1e-6 * np.abs(expected).max())
-    np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, model.label_scores(X))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

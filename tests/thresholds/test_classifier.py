@@ -185,16 +185,6 @@ def check_threshold(method, threshold, X, Y):
         assert (model.predict(X).sum(axis=1) == round(Y.sum() / len(Y))).all()
 
 
-def test_threshold_of_the_margin_scale():
-    # The threshold of Rank-CVM is learned where its margins are 1, and scaled back.
-    X, Y = problem()
-    model = RankCVM(threshold="labels", tol=1e-8, random_state=0).fit(X, Y)
-    fitted = LabelsThreshold().fit(model.label_scores(X) / model.rho_, Y)
-    np.testing.assert_allclose(
-        model.threshold_.thresholds_, fitted.thresholds_ * model.rho_, rtol=1e-6
-    )
-
-
 def test_refusals():
     X, Y = problem()
     for arguments, message in (

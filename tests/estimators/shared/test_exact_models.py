@@ -5,14 +5,11 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from multimargin.datasets import load_arff
 from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared import exact_pairs as ep
 from tests.campaign.random_problems import random_problems
 from tests.support import certificates
 from tests.support.cases import case
-from tests.support.data import DATA
-from tests.support.problems import unrelated_problem
 from tests.support.subsets import first_fast
 
 BIASES = ["free", "penalized", "none"]
@@ -83,18 +80,6 @@ def test_the_best_free_bias_of_labels_of_one_class():
     assert b.sum() == pytest.approx(0.0, abs=1e-15)
 
 
-@pytest.mark.parametrize("bias", BIASES)
-def test_rows_without_pairs_contribute_nothing(bias):
-    X, Y = unrelated_problem(2, 8, 3, 4, share=0.45)
-    Y[3], Y[5] = 0, 1
-    kept = [i for i in range(8) if i not in (3, 5)]
-    K = pairwise_kernels(X, metric="rbf")
-    whole = exact_models.hinge(K, Y, 1.0, bias)
-    part = exact_models.hinge(K[np.ix_(kept, kept)], Y[kept], 1.0, bias)
-    assert whole.objective == pytest.approx(part.objective, rel=1e-9)
-    np.testing.assert_array_equal(whole.B[[3, 5]], 0)
-
-
 @pytest.mark.parametrize(
     "solve", [exact_models.hinge, exact_models.squared_hinge, exact_models.optimal_margin]
 )
@@ -102,22 +87,6 @@ def test_a_problem_without_pairs_has_the_zero_solution(solve):
     found = solve(np.eye(2), [[1, 1], [0, 0]])
     assert found.objective == found.primal == 0.0
     np.testing.assert_array_equal(found.F, np.zeros((2, 2)))
-
-
-def test_a_zero_instance_without_bias_pays_the_whole_loss():
-    Y = np.array([[1, 0], [0, 1]])
-    found = exact_models.hinge(np.diag([1.0, 0.0]), Y, 3.0, "none")
-    assert found.objective == pytest.approx(3.25, rel=1e-9)
-
-
-def test_where_no_margin_is_too_large_the_optimal_margin_is_the_squared_hinge_scaled():
-    X, Y = unrelated_problem(8, 12, 3, 4, share=0.45)
-    K, theta = X @ X.T, 0.9
-    # The penalised bias of the squared hinge is the kernel K + 1.
-    squared = exact_models.squared_hinge(K, Y, 0.5)
-    margin = exact_models.optimal_margin(K + 1.0, Y, 0.5, theta)
-    assert margin.objective == pytest.approx((1 - theta) ** 2 * squared.objective, rel=1e-8)
-    np.testing.assert_allclose(margin.F, (1 - theta) * squared.F, atol=1e-8)
 
 
 def test_arguments_are_checked_and_left_alone():
@@ -175,26 +144,3 @@ def test_dual_infeasibility_sees_every_constraint():
     assert (
         certificates.dual_infeasibility(Y, 1.0, np.array([[0.75, -0.75], [0, 0]]), "free") == 0.75
     )
-
-
-# -------------------------------------------------------------------------------------------------
-# Real data
-# -------------------------------------------------------------------------------------------------
-@pytest.fixture(scope="module")
-def emotions():
-    folder = DATA / "emotions"
-    if not folder.is_dir():
-        pytest.skip(f"no data in {folder}")
-    data = load_arff(folder / "emotions-train.arff", labels=folder / "emotions.xml")
-    X = np.asarray(data.X)
-    return (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)), np.asarray(data.Y)
-
-
-@pytest.mark.slow
-def test_emotions(emotions):
-    X, Y = emotions
-    linear = exact_models.hinge(X @ X.T, Y, 1.0, "free")
-    assert linear.objective == pytest.approx(133.446134, abs=1e-6)
-    assert linear.primal == pytest.approx(linear.objective, rel=1e-8)
-    K = pairwise_kernels(X, metric="rbf", gamma=0.5)
-    assert exact_models.hinge(K, Y, 2.0, "free").objective == pytest.approx(219.3507, abs=1e-4)
