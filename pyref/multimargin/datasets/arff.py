@@ -3,12 +3,11 @@
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, TextIO
 from xml.etree import ElementTree
 
@@ -22,15 +21,13 @@ from multimargin.datasets._nominal import SPARSE_DENSITY, Attribute, feature_mat
 from multimargin.datasets._reading import reading
 from multimargin.datasets.multilabel_data import MultilabelData
 
-_ATTRIBUTE = re.compile(
-    r"""@attribute \s+
-        (?: '(?P<single> (?:[^'\\]|\\.)* )' | "(?P<double> (?:[^"\\]|\\.)* )" | (?P<bare>[^\s{]++) )
-        \s* (?P<type>.+)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# Possessive: the time is linear, whether it is a declaration or not.
-_VALUE = r"""(?>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[^,\s"'{}]++)\s*+"""
-_NOMINAL = re.compile(rf"\{{\s*+{_VALUE}(?:,\s*+{_VALUE})*+\}}")
+# Possessive: the time is linear, whether a text matches or not.
+_QUOTED = r"""(?>"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+')"""
+_BARE = r"""[^,\s"'{}]++"""
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{'\"][^\s{{]*+)\s*(.+)", re.IGNORECASE)
+_NOMINAL = re.compile(rf"\{{\s*+(?:{_QUOTED}|{_BARE})\s*+(?:,\s*+(?:{_QUOTED}|{_BARE})\s*+)*+\}}")
+_CELL = re.compile(rf"""((?:{_QUOTED}|[^,"'])*+),""")
+_VALUE = re.compile(rf"{_QUOTED}|{_BARE}")
 _MEKA_OPTION = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)")
 
 
@@ -102,14 +99,7 @@ def load_arff(
         parts = {"train": data, "test": _as_data(test_table, columns, test_file, "test")}
         data = MultilabelData.concatenate(parts)
         stem = stem.removesuffix("-train")
-    return MultilabelData(
-        X=_stored(data.X, sparse),
-        Y=data.Y,
-        feature_names=data.feature_names,
-        label_names=data.label_names,
-        name=stem if name is None else name,
-        splits=data.splits,
-    )
+    return replace(data, X=_stored(data.X, sparse), name=stem if name is None else name)
 
 
 def load_arff_features(
@@ -174,202 +164,161 @@ class _Table:
     values: Any
 
 
-class _CountedLines:
-    """Iterator over lines that keeps its position, for error messages."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = lines
-        self.number = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._lines:
-            self.number += 1
-            yield line
-
-
-def _import_liac_arff() -> ModuleType:
-    """Import liac-arff, or raise an ImportError that says how to get it."""
-    try:
-        import arff
-    except ImportError as error:
-        raise ImportError(
-            "load_arff needs liac-arff, which is not installed: pip install 'multimargin[data]'"
-        ) from error
-    module: ModuleType = arff
-    return module
-
-
 def _read_table(file: Path, argument: str, encoding: str) -> _Table:
-    arff = _import_liac_arff()
     source = f"{argument}: {file}"
-    with (
-        reading(file, argument),
-        _errors_of_encoding(source, encoding),
-        file.open(encoding=encoding) as stream,
-    ):
-        header, relation, names = _read_header(stream, source)
-        opening = _up_to_first_row(stream)
-        in_sparse_format = bool(opening) and opening[-1].lstrip().startswith("{")
-        lines = _CountedLines(chain(header, opening, stream))
-        with _errors_with_place(arff, source, lines):
-            document = _decoder(arff).decode(
-                lines,
-                encode_nominal=True,
-                return_type=arff.LOD_GEN if in_sparse_format else arff.DENSE_GEN,
-            )
-        attributes = _attributes(names, document["attributes"], source)
-        with _errors_with_place(arff, source, lines):
-            read_rows = _sparse_values if in_sparse_format else _dense_values
-            values = read_rows(document["data"], len(attributes))
-    if values.shape[0] == 0:
-        raise ValueError(f"{source} has no row after @data, expected some; is it truncated?")
-    return _Table(relation, attributes, values)
+    with reading(file, argument), file.open(encoding=encoding) as stream:
+        try:
+            number, relation, attributes = _read_header(stream, source)
+            repeated = first_repeated([attribute.name for attribute in attributes])
+            if repeated is not None:
+                raise ValueError(f"{source}: the attribute {repeated!r} is declared twice")
+            values = _read_rows(_lines_of(stream, number), attributes, source)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{source} is not text in the encoding {encoding!r}; if it is an ARFF file, "
+                "load_arff(..., encoding='latin-1') may read it"
+            ) from error
+        if values.shape[0] == 0:
+            raise ValueError(f"{source} has no row after @data, expected some; is it truncated?")
+        return _Table(relation, attributes, values)
 
 
-def _decoder(arff: ModuleType) -> Any:
-    """Return a decoder that does not check declarations of nominal attributes once more.
-
-    liac-arff's expression for them takes exponential time where values are quoted and have commas.
-    """
-
-    class Decoder(arff.ArffDecoder):  # type: ignore[name-defined, misc]
-        def _decode_attribute(self, line: str) -> tuple[str, Any]:
-            _, name, declared = line.split(" ", 2)
-            if not declared.startswith("{"):
-                return super()._decode_attribute(line)  # type: ignore[no-any-return]
-            return name, arff._parse_values(declared.strip("{} "))
-
-    return Decoder()
-
-
-@contextmanager
-def _errors_of_encoding(source: str, encoding: str) -> Iterator[None]:
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{source} is not text in the encoding {encoding!r}; if it is an ARFF file, "
-            "load_arff(..., encoding='latin-1') may read it"
-        ) from error
-
-
-def _read_header(stream: TextIO, source: str) -> tuple[list[str], str, list[str]]:
-    """Read up to @data; return the lines as liac-arff takes them, the relation and the names.
-
-    liac-arff neither removes escapes from names nor takes tabs in a declaration, and cuts the
-    values of "integer" attributes to whole numbers where ARFF means any number. It is therefore
-    given neutral names and types, line by line.
-    """
-    header, relation, names = [], "", []
-    for number, line in enumerate(stream, start=1):
+def _lines_of(stream: TextIO, number: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines after so many, with their numbers, without comments and blank ones."""
+    for place, line in enumerate(stream, start=number + 1):
         stripped = line.strip()
-        keyword = stripped[:10].lower()
-        if keyword.startswith("@relation"):
-            relation = stripped[len("@relation") :].strip().strip("'\"")
-            stripped = "@relation r"
-        elif keyword.startswith("@attribute"):
-            match = _ATTRIBUTE.match(stripped)
-            if match is None:
-                raise ValueError(
-                    f"{source}, line {number}: found {stripped[:60]!r}; this is not ARFF, which "
-                    "has @attribute, a name and a type"
-                )
-            names.append(_attribute_name(match))
-            declared = match["type"]
-            if declared.startswith("{") and not _NOMINAL.fullmatch(declared):
-                raise ValueError(
-                    f"{source}, line {number}: the attribute {names[-1]!r} is declared as "
-                    f"{declared[:60]!r}, expected values such as {{a, 'b c', d}}"
-                )
-            if declared.lower() == "integer":
-                declared = "numeric"
-            stripped = f"@attribute a{len(names)} {declared}"
-        header.append(stripped)
+        if stripped and not stripped.startswith("%"):
+            yield place, stripped
+
+
+def _read_header(stream: TextIO, source: str) -> tuple[int, str, tuple[Attribute, ...]]:
+    """Read up to @data; return the number of that line, the relation and the attributes."""
+    number, relation, attributes = 0, "", list[Attribute]()
+    for number, line in _lines_of(stream, 0):
+        keyword = line[:10].lower()
         if keyword.startswith("@data"):
-            break
-    return header, relation, names
+            return number, relation, tuple(attributes)
+        if keyword.startswith("@relation"):
+            relation = line[len("@relation") :].strip().strip("'\"")
+            continue
+        match = _ATTRIBUTE.match(line)
+        if match is None:
+            raise ValueError(
+                f"{source}, line {number}: this is not ARFF, which has @relation, @attribute "
+                f"with a name and a type, and @data; found {line[:60]!r}"
+            )
+        name, declared = _unquoted(match[1]), match[2]
+        try:
+            attributes.append(Attribute(name, _declared_values(declared)))
+        except ValueError as error:
+            raise ValueError(
+                f"{source}, line {number}: the attribute {name!r} is declared as "
+                f"{declared[:60]!r}, {error}"
+            ) from error
+    raise ValueError(f"{source}, line {number}: this is not ARFF, or is cut short: it has no @data")
 
 
-def _attribute_name(match: re.Match[str]) -> str:
-    bare: str | None = match["bare"]
-    if bare is not None:
-        return bare
-    quoted: str = match["single"] if match["single"] is not None else match["double"]
-    return _unescape(quoted)
+def _declared_values(declared: str) -> tuple[str, ...] | None:
+    """Return the values of a nominal attribute, None for a number."""
+    if declared.startswith("{"):
+        if not _NOMINAL.fullmatch(declared):
+            raise ValueError("expected values such as {a, 'b c', d}")
+        return tuple(_unquoted(cell.strip()) for cell in _cells(declared[1:-1]))
+    if declared.lower() not in ("numeric", "real", "integer"):
+        raise ValueError("expected numeric, real, integer or nominal {...}")
+    return None
+
+
+def _cells(text: str) -> list[str]:
+    """Split a text at the commas that are not in quotes."""
+    if "'" not in text and '"' not in text:
+        return text.split(",")
+    found = _CELL.findall(f"{text},")
+    if sum(map(len, found)) + len(found) != len(text) + 1:
+        raise ValueError("a quote is not closed; is the file truncated?")
+    return found
+
+
+def _unquoted(text: str) -> str:
+    return _unescape(text[1:-1]) if text[0] in "'\"" else text
 
 
 def _unescape(name: str) -> str:
     return re.sub(r"\\(.)", r"\1", name)
 
 
-def _up_to_first_row(stream: TextIO) -> list[str]:
-    lines = []
-    for line in stream:
-        lines.append(line)
-        if line.strip() and not line.lstrip().startswith("%"):
-            break
-    return lines
+def _reader_of(attribute: Attribute) -> Callable[[str], float]:
+    """Return what makes a number of a cell: NaN where it is missing."""
+    codes = {value: float(code) for code, value in enumerate(attribute.values or ())}
+    shown = "a number" if attribute.values is None else f"one of {attribute.values[:8]}"
+    number: Callable[[str], float] = float if attribute.values is None else codes.__getitem__
+
+    def read(cell: str) -> float:
+        try:
+            return number(cell)
+        except (KeyError, ValueError):
+            cell = cell.strip()
+        if cell in ("?", ""):
+            return np.nan
+        with suppress(KeyError, ValueError):
+            if _VALUE.fullmatch(cell):
+                return number(_unquoted(cell))
+        raise ValueError(f"{attribute.name!r} has the value {cell[:60]!r}, expected {shown}")
+
+    return read
 
 
-def _attributes(
-    names: Sequence[str], declared: Sequence[tuple[str, Any]], source: str
-) -> tuple[Attribute, ...]:
-    attributes = []
-    for name, (_, kind) in zip(names, declared, strict=True):
-        if kind == "STRING":
-            raise ValueError(
-                f"{source}: the attribute {name!r} is a string, expected numeric or nominal"
-            )
-        values = tuple(kind) if isinstance(kind, list) else None
-        attributes.append(Attribute(name, values))
-    repeated = first_repeated(names)
-    if repeated is not None:
-        raise ValueError(f"{source}: the attribute {repeated!r} is declared twice")
-    return tuple(attributes)
-
-
-def _dense_values(rows: Iterable[Sequence[float | None]], n_attributes: int) -> Any:
+def _read_rows(
+    lines: Iterator[tuple[int, str]], attributes: Sequence[Attribute], source: str
+) -> Any:
+    """Return the values: as a CSC array if the first row is in sparse format."""
+    readers = [_reader_of(attribute) for attribute in attributes]
+    first = next(lines, None)
+    in_sparse_format = first is not None and first[1].startswith("{")
     # array holds eight bytes a value, where lists of floats would hold four times as much.
-    values = array("d")
-    for row in rows:
-        values.extend(np.nan if value is None else value for value in row)
-    return np.array(values, dtype=np.float64).reshape(-1, n_attributes)
-
-
-def _sparse_values(rows: Iterable[dict[int, float | None]], n_attributes: int) -> Any:
     values, columns, row_ends = array("d"), array("i"), array("i", [0])
-    for row in rows:
-        values.extend(np.nan if value is None else value for value in row.values())
-        columns.extend(row)
-        row_ends.append(len(columns))
-    csr = sparse.csr_array(
-        (
-            np.array(values, dtype=np.float64),
-            np.array(columns, dtype=np.int32),
-            np.array(row_ends, dtype=np.int32),
-        ),
-        shape=(len(row_ends) - 1, n_attributes),
-    )
-    return csr.tocsc()
+    for number, line in chain([] if first is None else [first], lines):
+        try:
+            if line.startswith("{"):
+                row = _sparse_row(line, readers)
+                if not in_sparse_format:
+                    values.extend(row.get(k, 0.0) for k in range(len(readers)))
+                    continue
+                values.extend(row.values())
+                columns.extend(row)
+                row_ends.append(len(columns))
+                continue
+            cells = _cells(line)
+            if in_sparse_format or len(cells) != len(readers):
+                wanted = "{index value, ...}" if in_sparse_format else f"{len(readers)} values"
+                raise ValueError(
+                    f"found a row of {len(cells)} values, expected {wanted}; is the file truncated?"
+                )
+            values.extend(read(cell) for read, cell in zip(readers, cells, strict=True))
+        except ValueError as error:
+            raise ValueError(f"{source}, line {number}: {error}") from error
+    dense = np.array(values, dtype=np.float64)
+    if not in_sparse_format:
+        return dense.reshape(-1, len(readers))
+    shape = (len(row_ends) - 1, len(readers))
+    indices, indptr = np.array(columns, dtype=np.int32), np.array(row_ends, dtype=np.int32)
+    return sparse.csr_array((dense, indices, indptr), shape=shape).tocsc()
 
 
-@contextmanager
-def _errors_with_place(arff: ModuleType, source: str, lines: _CountedLines) -> Iterator[None]:
-    """Name the file and the line in liac-arff's errors, which lack both while rows are read."""
-    try:
-        yield
-    except UnicodeDecodeError:
-        raise
-    except (arff.ArffException, ValueError) as error:
-        if isinstance(error, arff.BadDataFormat):
-            reason = "the row does not fit the number of attributes; is the file truncated?"
-        elif isinstance(error, arff.BadLayout):
-            reason = "this is not ARFF, or not a complete row; is the file truncated?"
-        elif isinstance(error, arff.BadAttributeType):
-            reason = "the attribute's type is not one of numeric, real, integer and nominal {...}"
-        else:
-            reason = str(getattr(error, "message", error)).removesuffix(", at line %d.")
-        raise ValueError(f"{source}, line {lines.number}: {reason}") from error
+def _sparse_row(line: str, readers: Sequence[Callable[[str], float]]) -> dict[int, float]:
+    """Return the values of a row such as {0 1.5, 3 'light rain'} by their place."""
+    if not line.endswith("}"):
+        raise ValueError("the row does not end in '}'; is the file truncated?")
+    row: dict[int, float] = {}
+    for cell in _cells(line[1:-1]) if line[1:-1].strip() else ():
+        place, _, value = cell.strip().replace("\t", " ", 1).partition(" ")
+        if not (place.isdecimal() and int(place) < len(readers) and value):
+            raise ValueError(
+                f"found {cell.strip()[:60]!r}, expected a place from 0 to {len(readers) - 1} and "
+                "a value; is the file truncated?"
+            )
+        row[int(place)] = readers[int(place)](value)
+    return row
 
 
 def _label_columns(labels: object, table: _Table, file: Path) -> list[int]:
@@ -473,22 +422,14 @@ def _indicator(
                 f"{attribute.values[:5]}, expected 0 and 1"
             )
     block = table.values[:, columns]
-    stored = block.data if sparse.issparse(block) else block
-    wrong = (stored != 0) & (stored != 1) & ~np.isnan(stored)
-    if wrong.any():
-        if sparse.issparse(block):
-            first = int(np.flatnonzero(wrong)[0])
-            row, label = (
-                block.indices[first],
-                int(np.searchsorted(block.indptr, first, "right")) - 1,
-            )
-        else:
-            row, label = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"labels: the label {attributes[label].name!r} of {file} is "
-            f"{stored[wrong][0]:g} in row {row}, expected 0, 1 or ?"
-        )
     Y: NDArray[np.float64] = block.toarray(order="C") if sparse.issparse(block) else block
+    wrong = (Y != 0) & (Y != 1) & ~np.isnan(Y)
+    if wrong.any():
+        row, label = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"labels: the label {attributes[label].name!r} of {file} is {Y[row, label]:g} in row "
+            f"{row}, expected 0, 1 or ?"
+        )
     reversed_labels = [attribute.is_reversed for attribute in attributes]
     Y[:, reversed_labels] = 1 - Y[:, reversed_labels]
     return Y if np.isnan(Y).any() else Y.astype(np.int64)

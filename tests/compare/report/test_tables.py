@@ -75,12 +75,14 @@ def test_one_data_set_has_one_table_with_a_column_a_measure(one: list[Result]) -
 def test_several_data_sets_have_one_table_a_measure(several: list[Result]) -> None:
     tables = results_tables(several, "all")
     assert len(tables) == len(MEASURED)
+    assert tables[0].best is not None
     assert list(tables[0].cells.columns) == ["data 0", "data 1", "data 2", "average rank"]
     # Many columns become rows.
     many = [replace(r, data=f"{r.data}, {k}") for k in range(3) for r in several]
-    (table,) = results_tables(many, ["one_error"])
+    (table,) = results_tables(many, ["ranking_loss"])
     assert list(table.cells.columns) == ["rank-svm", "knn", "dummy"]
-    assert len(table.cells) == 10
+    assert table.best is not None
+    assert table.best.loc["data 0, 0"].tolist() == tables[0].best.loc[:, "data 0"].tolist()
     ranks = [float(text) for text in tables[0].cells["average rank"]]
     assert sum(ranks) == pytest.approx(6.0, abs=0.02)
 
