@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
@@ -125,6 +126,21 @@ def test_passes_over_the_hardest_labels_end_at_the_same_optimum(options):
     # With one chain no step lowers the dual objective, before the momentum sets in.
     duals = short.history[3, short.history[0] < 40]
     assert np.all(np.diff(duals) >= -1e-9 * duals[-1])
+
+
+def test_few_instances_that_hold_the_gap_take_no_more_epochs_than_in_passes_over_all_labels():
+    """Sample weights or norms over several orders of magnitude."""
+    for seed, C, scaled in ((0, 100.0, False), (1, 100.0, True)):
+        random = np.random.default_rng(seed)
+        X = sparse.random(300, 150, density=0.1, random_state=random, format="csr")
+        Y = (random.random((300, 400)) < 0.01).astype(int)
+        tail = random.lognormal(sigma=3.0, size=300)
+        weights = None if scaled else tail
+        X = X.multiply(tail[:, None]).tocsr() if scaled else X
+        model = RankSVM(C=C, kernel="linear", bias="none", top_k=5, threshold=0.0, tol=1e-4)
+        short, whole = (clone(model).fit(rows, Y, weights) for rows in (X, X.toarray()))
+        assert short.status_ == whole.status_ == "converged"
+        assert short.n_iter_ <= whole.n_iter_
 
 
 def test_what_has_no_compact_form_is_dense():

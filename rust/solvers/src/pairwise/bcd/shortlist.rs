@@ -38,13 +38,7 @@ const TURNS: usize = 64;
 const PASSES: usize = 12;
 
 /// Passes end when the gap that they meet is below this share of the first one's.
-const SHARE: f64 = 0.05;
-
-/// The first pass visits the instances whose gap terms are above this share of the mean in the certificate.
-const FIRST_SHARE: f64 = 0.3;
-
-/// A pass visits the instances whose gap terms were above this share of the mean in the pass before.
-const LEAST_SHARE: f64 = 0.5;
+const SHARE: f64 = 0.1;
 
 /// Instances that are visited between two questions to the monitor.
 const TOGETHER: usize = 64;
@@ -211,16 +205,11 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
     /// Passes over shortlists; `None` where nothing moves.
     fn pass_over(&mut self, lists: &mut Shortlists, monitor: &mut dyn Monitor) -> Option<Epoch> {
         let mut buffers = Buffers::default();
-        let of_all: f64 = self.order.iter().map(|&i| self.gaps[i as usize]).sum();
-        let least = FIRST_SHARE * of_all / self.order.len() as f64;
-        // Written so that an unknown gap term is visited.
-        let small = |i: u32| self.gaps[i as usize] <= least;
-        let (mut visits, mut next) = (self.order.clone(), Vec::new());
-        visits.retain(|&i| !small(i));
+        let order = self.order.clone();
         let (mut moved, mut first) = (false, f64::INFINITY);
         for pass in 0..PASSES {
-            let mut gaps = Vec::with_capacity(visits.len());
-            for together in visits.chunks(TOGETHER) {
+            let mut gap = 0.0;
+            for together in order.chunks(TOGETHER) {
                 if monitor.interrupted() {
                     return Some(Epoch::Interrupted);
                 }
@@ -229,8 +218,8 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 }
                 for &i in together {
                     let i = i as usize;
-                    let (gap, moves) = self.visit_listed(i, lists.of(i), &mut buffers);
-                    gaps.push(gap);
+                    let (term, moves) = self.visit_listed(i, lists.of(i), &mut buffers);
+                    gap += term;
                     moved |= moves;
                     if pass == 0 {
                         let (dual, scores) = buffers.of_listed(self.labels.relevant(i).len());
@@ -238,16 +227,10 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                     }
                 }
             }
-            let gap: f64 = gaps.iter().sum();
             first = if pass == 0 { gap } else { first };
-            let least = LEAST_SHARE * gap / visits.len() as f64;
-            let above = visits.iter().zip(gaps).filter(|(_, gap)| *gap > least);
-            next.clear();
-            next.extend(above.map(|(i, _)| *i));
-            std::mem::swap(&mut visits, &mut next);
             // Written so that an unknown gap, of a start whose dual terms are unknown, ends the passes.
             let goes_on = gap > SHARE * first && gap.is_finite();
-            if !goes_on || visits.is_empty() {
+            if !goes_on {
                 break;
             }
         }
