@@ -113,7 +113,7 @@ $(VENV)/.created:
 	touch $@
 
 $(VENV)/.package: $(VENV)/.created pyproject.toml $(RUST_SOURCES)
-	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras exact,data,cli,plots,stats,dask
+	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras exact,cli,plots,stats,dask
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml

@@ -26,7 +26,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from multimargin import (
-    CalibratedClassifier,
     RankSVM,
     ThresholdedClassifier,
     __version__,
@@ -180,13 +179,6 @@ def test_a_failure_leaves_nothing_behind(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["model"]
 
 
-def test_bad_paths(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="there is no file"):
-        load_model(tmp_path / "none")
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        save_model({}, tmp_path / "no" / "model", info=INFO)
-
-
 class Doubled(TransformerMixin, BaseEstimator):
     """A transformer that is none of ours."""
 
@@ -231,31 +223,6 @@ def test_every_threshold_comes_back(tmp_path: Path, threshold: Any) -> None:
     save_model(model, tmp_path / "a", info=INFO)
     found = load_model(tmp_path / "a")
     assert_array_equal(found.decision_function(X_test), model.decision_function(X_test))
-
-
-def test_probabilities_come_back(tmp_path: Path) -> None:
-    X, X_test, Y, _ = DATA.train_test()
-    model = CalibratedClassifier(RankSVM(random_state=0), cv=2).fit(X[:60], Y[:60])
-    save_model(model, tmp_path / "a", info=INFO)
-    found = load_model(tmp_path / "a")
-    assert_array_equal(found.predict_proba(X_test), model.predict_proba(X_test))
-
-
-@pytest.mark.filterwarnings("ignore:The best C:UserWarning")
-def test_types_of_ours_are_named_by_the_modules_that_users_import(tmp_path: Path) -> None:
-    X, Y = DATA.X[:40], DATA.Y[:40]
-    for name in METHODS:
-        save_model(METHODS[name].make().fit(X, Y), tmp_path / "a", info=INFO)
-        content = (tmp_path / "a").read_bytes()
-        with ZipFile(BytesIO(content)) as archive:
-            schema = archive.read("schema.json").decode()
-        modules = set(re.findall(r'"(multimargin[\w.]*)"', schema))
-        assert modules <= {
-            "multimargin",
-            "multimargin.estimators",
-            "multimargin.kernels",
-            "multimargin.thresholds",
-        }
 
 
 def test_damaged_files_name_themselves(tmp_path: Path) -> None:

@@ -375,7 +375,7 @@ def _skops() -> Any:
 def _skops_content(model: Any) -> bytes:
     skops = _skops()
     try:
-        content = _with_public_names(skops.dumps(model))
+        content = _packed(skops.dumps(model))
         names = skops.get_untrusted_types(data=content)
     except Exception as error:  # skops raises what the objects raise that it looks into
         raise ValueError(
@@ -510,33 +510,14 @@ def _is_known_type(name: str) -> bool:
     return package == "sklearn" or issubclass(found, _OWN_TYPES)
 
 
-def _with_public_names(content: bytes) -> bytes:
-    """Name our types by the modules that users import them from: the others may move."""
+def _packed(content: bytes) -> bytes:
+    """Compress the description, which the words of a vocabulary make long; arrays stay as is."""
     written = BytesIO()
     with ZipFile(BytesIO(content)) as old, ZipFile(written, "w", ZIP_STORED) as new:
         for entry in old.infolist():
-            part = old.read(entry)
-            if entry.filename == _SCHEMA:
-                part = json.dumps(json.loads(part, object_hook=_with_public_module)).encode()
-            # The words of a vocabulary make it long; the arrays are kept as they are.
             kind = ZIP_DEFLATED if entry.filename == _SCHEMA else ZIP_STORED
-            new.writestr(entry.filename, part, compress_type=kind)
+            new.writestr(entry.filename, old.read(entry), compress_type=kind)
     return written.getvalue()
-
-
-def _with_public_module(node: dict[str, Any]) -> dict[str, Any]:
-    module, name = node.get("__module__"), node.get("__class__")
-    if not (isinstance(module, str) and isinstance(name, str)):
-        return node
-    if module.split(".")[0] != _PACKAGE:
-        return node
-    parts = module.split(".")
-    itself = getattr(import_module(module), name)
-    for length in range(1, len(parts)):
-        shorter = ".".join(parts[:length])
-        if getattr(import_module(shorter), name, None) is itself:
-            return node | {"__module__": shorter}
-    return node
 
 
 def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
@@ -549,7 +530,7 @@ def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
         found = header["format"]
         if found == _FORMAT:
             info = _info(header)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"path: the header of {file} is damaged or cut short ({type(error).__name__}: {error})"
         ) from error
@@ -569,32 +550,20 @@ def _read_header(stream: BinaryIO, file: Path) -> ModelInfo:
 
 def _info(header: dict[str, Any]) -> ModelInfo:
     values: dict[str, Any] = {field.name: header[field.name] for field in fields(ModelInfo)}
-    values["table"] = _table(values["table"])
-    hashes = values["row_hashes"]
-    if not (isinstance(hashes, list) and all(isinstance(value, int) for value in hashes)):
-        raise TypeError("row_hashes are no list of whole numbers")
-    values["row_hashes"] = tuple(hashes)
-    for kind in ("feature_names", "label_names"):
-        names = values[kind]
-        few = kind == "label_names" and not names
-        if not isinstance(names, list) or few or not all(isinstance(n, str) for n in names):
-            raise TypeError(f"{kind} is no list of names")
-        values[kind] = tuple(names)
-    for kind in ("method", "data_name", "split", "version"):
-        if not isinstance(values[kind], str):
-            raise TypeError(f"{kind} is no text")
-    if not isinstance(values["sparse"], bool):
-        raise TypeError("sparse is neither true nor false")
+    for kind, of in (("feature_names", str), ("label_names", str), ("row_hashes", int)):
+        found = values[kind]
+        if not (isinstance(found, list) and all(isinstance(one, of) for one in found)):
+            raise TypeError(f"{kind} is no list of {of.__name__}")
+        values[kind] = tuple(found)
+    for kind in ("method", "data_name", "split", "version", "sparse"):
+        if not isinstance(values[kind], bool if kind == "sparse" else str):
+            raise TypeError(f"{kind} is {values[kind]!r}")
+    if not values["label_names"]:
+        raise ValueError("label_names is empty")
+    table = values["table"]
+    if table is not None and not set(table["kinds"].values()) <= {"number", "nominal", "text"}:
+        raise ValueError("kinds are none of tables")
     return ModelInfo(**values)
-
-
-def _table(found: Any) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    kinds = found["kinds"]
-    if not (isinstance(kinds, dict) and set(kinds.values()) <= {"number", "nominal", "text"}):
-        raise TypeError("kinds are none of tables")
-    return dict(found)
 
 
 def _places(
