@@ -2,12 +2,10 @@
 
 import os
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import fetch_openml
 
@@ -20,30 +18,19 @@ FOLDER_VARIABLE = "MULTIMARGIN_DATA"
 """Environment variable with the folder that is looked into first."""
 
 
-@dataclass(frozen=True)
-class _OpenMLEntry:
-    """What is at OpenML under a number, and what the collection says it should be."""
-
-    data_id: int
-    n_samples: int
-    n_labels: int
-
-
-# The MULAN data sets that the benchmark of the R package mlr put on OpenML.
+# The MULAN data sets that the benchmark of the R package mlr put on OpenML: number, rows, labels.
 _OPENML = {
-    "birds": _OpenMLEntry(40588, 645, 19),
-    "emotions": _OpenMLEntry(40589, 593, 6),
-    "enron": _OpenMLEntry(40590, 1702, 53),
-    "genbase": _OpenMLEntry(40591, 662, 27),
-    "image": _OpenMLEntry(40592, 2000, 5),
-    "langlog": _OpenMLEntry(40593, 1460, 75),
-    "reuters": _OpenMLEntry(40594, 2000, 7),
-    "scene": _OpenMLEntry(40595, 2407, 6),
-    "slashdot": _OpenMLEntry(40596, 3782, 22),
-    "yeast": _OpenMLEntry(40597, 2417, 14),
+    "birds": (40588, 645, 19),
+    "emotions": (40589, 593, 6),
+    "enron": (40590, 1702, 53),
+    "genbase": (40591, 662, 27),
+    "image": (40592, 2000, 5),
+    "langlog": (40593, 1460, 75),
+    "reuters": (40594, 2000, 7),
+    "scene": (40595, 2407, 6),
+    "slashdot": (40596, 3782, 22),
+    "yeast": (40597, 2417, 14),
 }
-
-_TRUE, _FALSE = ("TRUE", "True", "true", "1", "1.0"), ("FALSE", "False", "false", "0", "0.0")
 
 
 def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> MultilabelData:
@@ -87,7 +74,7 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
             # The result of the second try says whether it helped.
             warnings.filterwarnings("ignore", message="A network error occurred")
             bunch = fetch_openml(
-                data_id=entry.data_id,
+                data_id=entry[0],
                 as_frame=False,
                 parser="liac-arff",
                 data_home=None if data_home is None else str(data_home),
@@ -95,9 +82,9 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
             )
     except OSError as error:
         raise ConnectionError(
-            f"data set {key!r} is not in the local folder ({_local_description()}) and cannot be "
-            f"downloaded from OpenML (data set {entry.data_id}): {error}. Without a network, put "
-            f"MULAN's files into a folder {key!r} and set {FOLDER_VARIABLE} to the folder above it"
+            f"data set {key!r} is not in the folder that {FOLDER_VARIABLE} names "
+            f"({os.environ.get(FOLDER_VARIABLE)}) and cannot be downloaded from OpenML (data set "
+            f"{entry[0]}): {error}. Without a network, put MULAN's files into its folder {key!r}"
         ) from error
     return _as_data(bunch, key.lower(), entry)
 
@@ -134,18 +121,21 @@ def _local_folder(name: str) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _local_description() -> str:
-    home = os.environ.get(FOLDER_VARIABLE)
-    return f"{FOLDER_VARIABLE}={home}" if home else f"{FOLDER_VARIABLE} is not set"
-
-
-def _as_data(bunch: Any, name: str, entry: _OpenMLEntry) -> MultilabelData:
-    source = f"data set {entry.data_id} of OpenML"
-    Y = _indicator(bunch.target, source).astype(np.int64)
-    if Y.shape != (entry.n_samples, entry.n_labels):
+def _as_data(bunch: Any, name: str, entry: tuple[int, int, int]) -> MultilabelData:
+    number, n_samples, n_labels = entry
+    target = bunch.target.toarray() if sparse.issparse(bunch.target) else np.asarray(bunch.target)
+    if target.shape != (n_samples, n_labels):
         raise ValueError(
-            f"{source} has {Y.shape[0]} rows and {Y.shape[1]} labels, expected {entry.n_samples} "
-            f"and {entry.n_labels} as in {name}"
+            f"data set {number} of OpenML has labels of shape {target.shape}, expected "
+            f"{n_samples} rows and {n_labels} labels as in {name}"
+        )
+    texts = np.char.upper(target.astype(str))
+    relevant = np.isin(texts, ("TRUE", "1", "1.0"))
+    strange = ~(relevant | np.isin(texts, ("FALSE", "0", "0.0")))
+    if strange.any():
+        raise ValueError(
+            f"data set {number} of OpenML has labels with the value {str(target[strange][0])!r}, "
+            "expected TRUE, FALSE"
         )
     categories = bunch.categories or {}
     attributes = [
@@ -154,20 +144,7 @@ def _as_data(bunch: Any, name: str, entry: _OpenMLEntry) -> MultilabelData:
     ]
     values = bunch.data.tocsc() if sparse.issparse(bunch.data) else bunch.data
     X, feature_names = feature_matrix(values, attributes)
+    Y = relevant.astype(np.int64)
     return MultilabelData(
         X=X, Y=Y, feature_names=feature_names, label_names=bunch.target_names, name=name
     )
-
-
-def _indicator(target: Any, source: str) -> NDArray[np.uint8]:
-    values = target.toarray() if sparse.issparse(target) else np.asarray(target)
-    if values.ndim != 2:
-        raise ValueError(f"{source} has one target, expected one column a label")
-    texts = values.astype(str)
-    relevant, irrelevant = np.isin(texts, _TRUE), np.isin(texts, _FALSE)
-    strange = ~(relevant | irrelevant)
-    if strange.any():
-        raise ValueError(
-            f"{source} has labels with the value {str(texts[strange][0])!r}, expected TRUE, FALSE"
-        )
-    return np.ascontiguousarray(relevant, dtype=np.uint8)

@@ -76,29 +76,37 @@ def load_svmlight(
     if test is not None:
         files["test"] = existing_file(test, "test")
     loaded = _load(files)
-    first_feature, features = _features(loaded[0::2], files, n_features, zero_based)
-    feature_names = NumberedNames("", first_feature, features[0].shape[1])
+    stored = [X.indices for X in loaded[0::2] if X.nnz]
+    lowest = min((int(indices.min()) for indices in stored), default=1)
+    highest = max((int(indices.max()) for indices in stored), default=0)
+    first_feature, d = _numbering("features", lowest, highest, n_features, zero_based, files)
+    if n_features is None:
+        check_width(d, files["path"], "path", "n_features", MAX_FEATURES)
     label_sets = loaded[1::2]
     labels = [
         checked_labels(sets, argument, file)
         for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
     ]
     numbers = np.concatenate(labels)
-    n_labels_given = n_labels is not None
-    first_label, n_labels = _label_range(numbers, n_labels, labels_zero_based, files)
-    if not n_labels_given:
+    if numbers.size == 0 and n_labels is None:
+        raise ValueError("n_labels: found None, expected a number as no line has a label")
+    lowest, highest = (int(numbers.min()), int(numbers.max())) if numbers.size else (1, 0)
+    first_label, q = _numbering("labels", lowest, highest, n_labels, labels_zero_based, files)
+    if n_labels is None:
         n_rows = sum(map(len, label_sets))
-        remedy = "give n_labels"
-        check_label_cells(n_rows, n_labels, len(numbers), files["path"], "path", remedy)
-    label_names = NumberedNames("", first_label, n_labels)
+        check_label_cells(n_rows, q, len(numbers), files["path"], "path", "give n_labels")
+    feature_names = NumberedNames("", first_feature, d)
+    label_names = NumberedNames("", first_label, q)
     if name is None:
         name = files["path"].stem
     parts = []
-    for X, sets, own, (argument, file) in zip(
-        features, label_sets, labels, files.items(), strict=True
+    for read, sets, own, (argument, file) in zip(
+        loaded[0::2], label_sets, labels, files.items(), strict=True
     ):
         with reading(file, argument):
-            Y = np.zeros((X.shape[0], n_labels), dtype=np.uint8)
+            X = sparse.csr_array(read[:, first_feature:])
+            X.resize((X.shape[0], d))
+            Y = np.zeros((X.shape[0], q), dtype=np.uint8)
             Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), own - first_label] = 1
             parts.append(
                 MultilabelData(
@@ -154,31 +162,24 @@ def _check_line(words: Sequence[bytes]) -> None:
             raise OverflowError(f"the index {int(index):,} is no 32-bit integer")
 
 
-def _features(
-    features: Sequence[Any],
-    files: dict[str, Path],
-    n_features: int | None,
+def _numbering(
+    what: str,
+    lowest: int,
+    highest: int,
+    count: int | None,
     zero_based: bool | str,
-) -> tuple[int, list[Any]]:
-    """Return the first feature's number, and the features from it on."""
-    stored = [X.indices for X in features if X.nnz]
-    lowest = min((int(indices.min()) for indices in stored), default=1)
-    highest = max((int(indices.max()) for indices in stored), default=0)
-    if zero_based == "auto":
-        zero_based = lowest == 0
-    first = 0 if zero_based else 1
-    n = max(highest - first + 1, 1) if n_features is None else n_features
-    if n_features is None:
-        check_width(n, files["path"], "path", "n_features", MAX_FEATURES)
+    files: Mapping[str, Path],
+) -> tuple[int, int]:
+    """Return the first number of the features or labels, and how many there are."""
+    first = 0 if (lowest == 0 if zero_based == "auto" else zero_based) else 1
+    n = max(highest - first + 1, 1) if count is None else count
     if lowest < first or highest >= first + n:
+        option = "zero_based" if what == "features" else "labels_zero_based"
         raise ValueError(
-            f"path: found features {lowest}..{highest} in {_listed(files)}, expected {first}.."
-            f"{first + n - 1} (n_features={n_features}, zero_based={zero_based})"
+            f"path: found {what} {lowest}..{highest} in {_listed(files)}, expected {first}.."
+            f"{first + n - 1} (n_{what}={count}, {option}={zero_based})"
         )
-    kept = [sparse.csr_array(X[:, first:]) for X in features]
-    for X in kept:
-        X.resize((X.shape[0], n))
-    return first, kept
+    return first, n
 
 
 def checked_labels(
@@ -198,28 +199,3 @@ def checked_labels(
             f"{argument}: found the label {labels[wrong][0]:g} in {file}, expected {expected}"
         )
     return labels.astype(np.intp)
-
-
-def _label_range(
-    labels: NDArray[np.intp],
-    n_labels: int | None,
-    zero_based: bool | str,
-    files: Mapping[str, Path],
-) -> tuple[int, int]:
-    """Return the first label's number and the number of labels."""
-    if labels.size == 0:
-        if n_labels is None:
-            raise ValueError("n_labels: found None, expected a number as no line has a label")
-        return (0 if zero_based is True else 1), n_labels
-    lowest, highest = int(labels.min()), int(labels.max())
-    if zero_based == "auto":
-        zero_based = lowest == 0
-    first_label = 0 if zero_based else 1
-    if n_labels is None:
-        n_labels = highest - first_label + 1
-    if lowest < first_label or highest >= first_label + n_labels:
-        raise ValueError(
-            f"path: found labels {lowest}..{highest} in {_listed(files)}, expected {first_label}.."
-            f"{first_label + n_labels - 1} (n_labels={n_labels}, labels_zero_based={zero_based})"
-        )
-    return first_label, n_labels
