@@ -153,30 +153,3 @@ def test_refusals():
         )
         with pytest.raises((TypeError, ValueError), match=message):
             search.fit(X, Y)
-
-
-def test_a_rule_of_ones_own_chooses_among_several_scores():
-    """The rule takes the worst, which no score would."""
-    X, Y = problem()
-    scoring = {name: get_scorer(name) for name in ("micro_f1", "neg_hamming_loss")}
-
-    def worst(results):
-        return int(np.argmin(results["mean_test_micro_f1"]))
-
-    grid = {"C": [0.01, 1.0, 100.0]}
-    search = LazySearchCV(RankSVM(), grid, scoring=scoring, refit=worst, cv=2, verbose=1).fit(X, Y)
-    scores = search.cv_results_["mean_test_micro_f1"]
-    assert search.cv_results_["params"][search.best_index_] == search.best_params_
-    assert scores[search.best_index_] == min(scores)
-
-
-@pytest.mark.parametrize("refit", [True, False])
-def test_scores_that_are_several_only_when_they_are_there(refit):
-    X, Y = problem()
-
-    def both(model, X, Y):
-        return {name: get_scorer(name)(model, X, Y) for name in ("micro_f1", "macro_f1")}
-
-    search = LazySearchCV(RankSVM(), {"C": [0.01, 1.0]}, scoring=both, refit=refit, cv=2)
-    with pytest.raises(ValueError, match=f"refit is {refit}|For multi-metric scoring"):
-        search.fit(X, Y)

@@ -36,8 +36,8 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         ``get_scorer("neg_ranking_hamming")`` of `multimargin.measures`.
     n_jobs : int, default=None
         Number of fits at the same time; None means 1.
-    refit : bool, str or callable, default=True
-        As in `GridSearchCV`. With several scores it must say which one to search by.
+    refit : bool or str, default=True
+        As in `GridSearchCV`. With several scores it must name the one to search by.
     cv : int, splitter or iterable, default=3
         As in `GridSearchCV`: a number means blocks of rows where y is an indicator matrix. Rows in
         the order of their labels need a splitter that shuffles. It must give the same folds each
@@ -93,7 +93,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         n_rounds: int = 1,
         scoring: Any = None,
         n_jobs: int | None = None,
-        refit: bool | str | Callable[..., int] = True,
+        refit: bool | str = True,
         cv: Any = 3,
         verbose: int = 0,
         pre_dispatch: int | str = "2*n_jobs",
@@ -152,7 +152,7 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
                     f"does not have; expected some of {', '.join(sorted(known))}."
                 )
         several = isinstance(self.scoring, list | tuple | dict | set)
-        if several and (not self.refit or self.refit is True):
+        if several and not isinstance(self.refit, str):
             raise ValueError(
                 f"refit is {self.refit!r}, but scoring has several scores; expected the name of "
                 "the one to search by."
@@ -178,29 +178,14 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
                 if new:
                     results = evaluate_candidates(new, more_results={"tuned": [name] * len(new)})
                     tried += new
-                best = self._best_of(results)
+                score = "score" if "mean_test_score" in results else str(self.refit)
+                best = int(results[f"rank_test_{score}"].argmin())
                 current = dict(results["params"][best])
                 if self.verbose > 0:
-                    score = results[f"mean_test_{self._searched_score(results)}"][best]
-                    print(f"{name}: best {current[name]!r} of {len(values)}, score {score:.6g}")
+                    mean = results[f"mean_test_{score}"][best]
+                    print(f"{name}: best {current[name]!r} of {len(values)}, score {mean:.6g}")
             if _same(before, current):
                 break
-
-    def _searched_score(self, results: dict[str, Any]) -> str:
-        single = "mean_test_score" in results
-        if not single and not isinstance(self.refit, str):
-            if callable(self.refit):
-                return next(name for name in results if name.startswith("mean_test_"))[10:]
-            raise ValueError(
-                f"refit is {self.refit!r}, but scoring gives several scores; expected the name of "
-                "the one to search by."
-            )
-        return "score" if single else str(self.refit)
-
-    def _best_of(self, results: dict[str, Any]) -> int:
-        if callable(self.refit):
-            return int(self.refit(results))
-        return int(results[f"rank_test_{self._searched_score(results)}"].argmin())
 
 
 def _same(a: Parameters, b: Parameters) -> bool:
