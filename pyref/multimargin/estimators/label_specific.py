@@ -169,29 +169,14 @@ class LabelSpecificBinaryRelevance(_LabelSpecificClassifier):
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
-        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
-        features exceed 1e50.
-    selector : estimator or None, default=None
-        Fitted on (X, Y), it must offer the features of each label as
-        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
-        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
+    <estimator, selector : of features of each label>
     n_jobs : int, default=None
         Number of labels whose classifiers are fitted at once, by joblib.
 
     Attributes
     ----------
     <classes_, multilabel_, label_names_in_, n_features_in_>
-    selector_ : estimator
-        The fitted selector.
-    label_specific_features_ : ndarray of shape (q, d), dtype bool
-        Each label's features.
-    estimators_ : list of length q
-        The fitted classifiers; a `MajorityClass` for a label that falls back to it.
-    labels_with_one_class_ : ndarray of int
-        Labels that are relevant for all training rows or for none.
-    labels_without_features_ : ndarray of int
-        Labels for which the selector found nothing.
+    <selector_, estimators_ : of features of each label>
 
     Notes
     -----
@@ -227,13 +212,7 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
 
     Parameters
     ----------
-    estimator : classifier or None, default=None
-        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
-        features exceed 1e50.
-    selector : estimator or None, default=None
-        Fitted on (X, Y), it must offer the features of each label as
-        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
-        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
+    <estimator, selector : of features of each label>
     order : "random" or array-like of shape (q,), default="random"
         The chain: a permutation of the label numbers.
     n_jobs : int, default=None
@@ -246,17 +225,7 @@ class LabelSpecificClassifierChain(_LabelSpecificClassifier):
     order_ : ndarray of shape (q,)
         The chain.
     <classes_, multilabel_, label_names_in_, n_features_in_>
-    selector_ : estimator
-        The fitted selector.
-    label_specific_features_ : ndarray of shape (q, d), dtype bool
-        Each label's features.
-    estimators_ : list of length q
-        The fitted classifiers, by label number; a `MajorityClass` for a label that falls back to
-        it.
-    labels_with_one_class_ : ndarray of int
-        Labels that are relevant for all training rows or for none.
-    labels_without_features_ : ndarray of int
-        Labels for which the selector found nothing.
+    <selector_, estimators_ : of features of each label>
 
     Notes
     -----

@@ -29,7 +29,6 @@ from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.llsf_problem import (
     Convexity,
-    Eigenbasis,
     Matrix,
     Request,
     choose_solver,
@@ -240,20 +239,21 @@ default="scores"
         solver = self.solver if self.convexify else "published"
         if solver == "auto":
             solver = choose_solver(X, Y, convexity.coupling, float(self.beta))
+        lipschitz = convexity.largest_eigenvalue
+        if not self.convexify:
+            lipschitz = published_lipschitz(X, convexity.coupling)
+        # The bounds of the accelerated gradient are better in the basis, where that is affordable.
+        in_basis = solver == "admm" or (solver == "apg" and is_affordable(X, Y.shape[1]))
         request = Request(
             beta=float(self.beta),
             solver=solver,
-            lipschitz=(
-                convexity.largest_eigenvalue
-                if self.convexify
-                else published_lipschitz(X, convexity.coupling)
-            ),
+            lipschitz=lipschitz,
             tol=float(self.tol),
             max_iter=max_iter,
             start=self._start(X, Y),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
-            basis=self._basis(X, Y, solver, convexity),
+            basis=eigenbasis(X, convexity.coupling) if in_basis else None,
             deadline=deadline,
             sums=sums,
             row_scales=scales,
@@ -276,11 +276,6 @@ default="scores"
             raise KeyboardInterrupt
         self._warn(X, convexity, max_iter)
         return self
-
-    def _basis(self, X: Any, Y: Matrix, solver: str, convexity: Convexity) -> Eigenbasis | None:
-        # The bounds of the accelerated gradient are better in the basis, where that is affordable.
-        bounds = solver == "apg" and is_affordable(X, Y.shape[1])
-        return eigenbasis(X, convexity.coupling) if solver == "admm" or bounds else None
 
     def _start(self, X: Any, Y: Matrix) -> Matrix | None:
         coef = self._warm_start_of(Y.shape[1], X.shape[1])

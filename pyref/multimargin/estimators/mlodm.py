@@ -26,9 +26,7 @@ class MLODM(PairwiseClassifier):
         Margins within theta of 1 cost nothing; 0 <= theta < 1.
     mu : float, default=0.5
         Weight of margins that are too large; 0 < mu <= 1.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     solver : {"bcd", "dcd", "multiplicative", "exact"}, default="bcd"
         "bcd" solves one instance exactly at a time; "multiplicative" is the published block step,
         by multiplicative updates of an instance's dual variables, which reaches the same point

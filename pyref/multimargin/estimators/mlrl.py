@@ -21,9 +21,7 @@ class MLRL(RelationshipClassifier):
         Weight of the regularisation against the mean loss, positive. Small values fit closely: of n
         rows and q labels, 1/(n q) is what C = 1 is to one support vector machine a label. At 0.1
         few labels are ever predicted.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     <solver, tol, max_iter : as in `MLRL`>
     cache_size : float, default=1000
         Megabytes for the kernel matrix. If it does not fit, its rows are computed when needed, and

@@ -30,9 +30,7 @@ class RankCVM(PairwiseClassifier):
     Parameters
     ----------
     <C : float, default=10.0, the weight of the ranking loss>
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     solver : {"bcd", "dcd", "frank-wolfe", "exact"}, default="bcd"
         "bcd" solves the equivalent problem of `RankLSVM`, one instance exactly at a time, and "dcd"
         one pair at a time; "frank-wolfe" is the published loop on the problem itself, always from
@@ -139,9 +137,7 @@ def _solve_by_frank_wolfe(problem: Problem, epsilon: float | None) -> Fit:
         kernel.features(problem.X),
         c=problem.C,
         kernel_name=kernel.name,
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
+        **kernel.parameters,
         absolute=epsilon is not None,
         tolerance=problem.tol if epsilon is None else float(epsilon),
         max_epochs=problem.max_iter,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,9 +54,7 @@ class RankHLapSVM(PairwiseClassifier):
         number, every weight underflows to 0 on features of large scale, and the regulariser is
         gone. Distances are those of the features whatever the kernel (eq. (30) is about the
         instances); a precomputed kernel has those that it implies.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`; the paper's is "linear".
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     <solver : {"bcd", "dcd", "exact"}, default="bcd">
     <threshold : name, float or Threshold, default="scores">
     <tol, max_iter : when the loop ends>
@@ -82,8 +79,8 @@ class RankHLapSVM(PairwiseClassifier):
     Notes
     -----
     The problem is Chen et al. 2009, eq. (10), with the combinatorial Laplacian of eq. (5), the
-    weights of eq. (29) and (30) and the appended feature of eq. (8). The n x n Laplacian is never
-    formed.
+    weights of eq. (29) and (30) and the appended feature of eq. (8); the paper's kernel is linear.
+    The n x n Laplacian is never formed.
     With a linear kernel, up to 5000 features and at least as many rows as features, the features
     are whitened by a Cholesky factor (d x d). Otherwise a pivoted Cholesky factor L of the kernel
     matrix (n x n) takes the place of the features: the symmetric form of eq. (27), whose model and
@@ -119,11 +116,32 @@ class RankHLapSVM(PairwiseClassifier):
     # With more threads, rounding would depend on their number.
     @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
     def _solve(self, problem: Problem) -> Fit:
+        # A row lies in the hyperedges of its relevant labels, as often as it counts.
+        Y = (problem.indicator == 1).astype(np.float64)
+        if problem.sample_weight is not None:
+            Y *= problem.sample_weight[:, None]
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         weights_of = _weights_by_kernel if precomputed else _weights_by_features
-        return _solve_with_laplacian(
-            problem, self.solver, float(self.lam), partial(weights_of, nu=self.nu)
-        )
+        weights = weights_of(problem.features, Y, self.nu, problem.sample_weight)
+        attributes: dict[str, Any] = {"hyperedge_weights_": weights, "_dual": None}
+        lam = float(self.lam)
+        if lam == 0.0:
+            return replace(solve(problem, self.solver), attributes=attributes)
+        laplacian = Laplacian(Y, weights)
+        n, d = problem.X.shape
+        if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
+            fit = _solve_kernel_form(problem, self.solver, lam, laplacian)
+        elif sparse.issparse(problem.X) and self.solver != "exact":
+            fit = _solve_sparse(problem, self.solver, lam, laplacian)
+        else:
+            fit, W = _whitened(problem, _with_ones(problem.X), self.solver, lam, laplacian)
+            fit = _linear_fit(fit, W, problem.X, lam, laplacian)
+        bias = fit.bias
+
+        def penalty(scores: Matrix) -> float:
+            return float(np.sum(bias**2)) + lam * laplacian.roughness(scores)
+
+        return replace(fit, penalty=penalty, attributes={**attributes, "_dual": fit.dual})
 
     def _needs_definite_kernel(self) -> bool:
         return self.lam > 0.0 or super()._needs_definite_kernel()
@@ -136,35 +154,6 @@ class RankHLapSVM(PairwiseClassifier):
         start = super()._start(targets, weights)
         # The dual matrix B is not the expansion that `dual_coef_` holds.
         return start if start is None or self._dual is None else self._dual * self._start_scale()
-
-
-def _solve_with_laplacian(
-    problem: Problem, solver: str, lam: float, weights_of: Callable[..., Matrix]
-) -> Fit:
-    """Solve Rank-SVM with the regulariser of the label hypergraph."""
-    # A row lies in the hyperedges of its relevant labels, as often as it counts.
-    Y = (problem.indicator == 1).astype(np.float64)
-    if problem.sample_weight is not None:
-        Y *= problem.sample_weight[:, None]
-    weights = weights_of(problem.features, Y, sample_weight=problem.sample_weight)
-    attributes: dict[str, Any] = {"hyperedge_weights_": weights, "_dual": None}
-    if lam == 0.0:
-        return replace(solve(problem, solver), attributes=attributes)
-    laplacian = Laplacian(Y, weights)
-    n, d = problem.X.shape
-    if problem.kernel.name != "linear" or d >= min(n, _MOST_WHITENED_FEATURES + 1):
-        fit = _solve_kernel_form(problem, solver, lam, laplacian)
-    elif sparse.issparse(problem.X) and solver != "exact":
-        fit = _solve_sparse(problem, solver, lam, laplacian)
-    else:
-        fit, W = _whitened(problem, _with_ones(problem.X), solver, lam, laplacian)
-        fit = _linear_fit(fit, W, problem.X, lam, laplacian)
-    bias = fit.bias
-
-    def penalty(scores: Matrix) -> float:
-        return float(np.sum(bias**2)) + lam * laplacian.roughness(scores)
-
-    return replace(fit, penalty=penalty, attributes={**attributes, "_dual": fit.dual})
 
 
 def _whitened(
@@ -345,7 +334,7 @@ class Laplacian:
 
 
 def _weights_by_features(
-    X: Any, Y: Matrix, nu: float | str, sample_weight: Matrix | None = None
+    X: Any, Y: Matrix, nu: float | str, sample_weight: Matrix | None
 ) -> Matrix:
     """Return the hyperedge weights for the distances of the rows of X."""
     X = less_offset(X, offset_of(X))
@@ -358,7 +347,7 @@ def _weights_by_features(
 
 
 def _weights_by_kernel(
-    K: Matrix, Y: Matrix, nu: float | str, sample_weight: Matrix | None = None
+    K: Matrix, Y: Matrix, nu: float | str, sample_weight: Matrix | None
 ) -> Matrix:
     """Return the hyperedge weights for the distances that a kernel matrix implies."""
 

@@ -19,9 +19,7 @@ class RankLSVM(PairwiseClassifier):
     Parameters
     ----------
     <C : float, default=10.0, the weight of the ranking loss>
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     <solver : {"bcd", "dcd", "exact"}, default="bcd">
     <threshold : name, float or Threshold, default="scores">
     <tol, max_iter : when the loop ends>

@@ -24,9 +24,7 @@ class RankSVM(PairwiseClassifier):
     Parameters
     ----------
     <C : float, default=10.0, the weight of the ranking loss>
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     bias : {"free", "penalized", "none"}, default="free"
         "free" is the model of Elisseeff and Weston; "penalized" adds 1/2 ||b||^2 (the kernel K + 1,
         as in the Rank-HLapSVM paper), which is easier to solve; "none" has no bias.

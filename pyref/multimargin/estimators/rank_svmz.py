@@ -36,9 +36,7 @@ class RankSVMz(PairwiseClassifier):
         Weight of the loss against the regularisation, positive. The loss of a row is a mean over
         its q labels, so that a label weighs C/q: 30 is as much for 15 labels as one-vs-rest's C = 2
         is (`benchmarks/defaults.py`).
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     bias : {"free", "penalized", "none"}, default="free"
         "free" is the published model, with one equality constraint a class; "penalized" adds
         1/2 ||b||^2 (the kernel K + 1), which is easier to solve; "none" has no bias.

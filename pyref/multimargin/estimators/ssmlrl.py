@@ -44,9 +44,7 @@ class SSMLRL(RelationshipClassifier):
     lam2 : float, default=1e-4
         Weight of the regularisation of the scores of unlabelled rows, not negative; at 0, or
         without unlabelled rows, the model is MLRL with lam = lam1.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel, as in `sklearn.svm.SVC`.
-    <gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`>
+    <kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`>
     <solver, tol, max_iter : as in `MLRL`>
     cache_size : float, default=1000
         Megabytes for the kernel matrix of the labelled rows when `lam2` is 0 or every row is

@@ -99,7 +99,7 @@ class Kernel:
             return _values_of(self.function, X, X if Y is None else Y)
         right = None if Y is None else self.features(Y)
         return _rust.kernel_matrix(
-            self.features(X), right, name=self.name, threads=threads, **self._parameters()
+            self.features(X), right, name=self.name, threads=threads, **self.parameters
         )
 
     def product(self, X: Any, Y: Any, factor: Matrix, *, threads: int = 1) -> Matrix:
@@ -130,10 +130,12 @@ class Kernel:
             np.ascontiguousarray(factor),
             name=self.name,
             threads=threads,
-            **self._parameters(),
+            **self.parameters,
         )
 
-    def _parameters(self) -> dict[str, Any]:
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name, as the Rust core takes them."""
         return {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.rank_lsvm import RankLSVM
 from multimargin.estimators.rank_svm import RankSVM
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
+from multimargin.estimators.shared.pair_weights import check_top_k
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 
 LOSSES: dict[str, type[PairwiseClassifier]] = {
@@ -161,12 +161,7 @@ def class_weights_of(
 
 def top_ks_of(top_k: Any) -> tuple[Any, ...]:
     """Return the numbers or shares of hardest labels that a parameter lists."""
-    return tuple(_top_k(one) for one in values_of("top_k", top_k))
-
-
-def _top_k(value: Any) -> int | float | None:
-    if value is None:
-        return None
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return check_integer("top_k", value, at_least=1)
-    return check_real("top_k", value, above=0.0, at_most=1.0)
+    values = values_of("top_k", top_k)
+    for value in values:
+        check_top_k(value)
+    return values

@@ -12,7 +12,9 @@ with_shared_paragraphs = filled_from(
         one-vs-rest `SVC` and `LinearSVC` at their defaults, at 1 they are
         (`benchmarks/defaults.py`).
 """,
-        "gamma, degree, coef0 : of the kernel, as in `sklearn.svm.SVC`": """
+        "kernel, gamma, degree, coef0 : as in `sklearn.svm.SVC`": """
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel, as in `sklearn.svm.SVC`.
     gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
         Coefficient of "rbf", "poly" and "sigmoid": "scale" is 1 / (d Var(X)), "auto" is 1 / d,
         "mean_distance" is 1 / (2 m^2) with the mean Euclidean distance m of two training rows, the
@@ -121,6 +123,28 @@ with_shared_paragraphs = filled_from(
         The fitted threshold.
     n_iter_ : int
         Epochs made.
+""",
+        "estimator, selector : of features of each label": """
+    estimator : classifier or None, default=None
+        Any scikit-learn classifier; None means `sklearn.svm.LinearSVC`, by its dual loop where
+        features exceed 1e50.
+    selector : estimator or None, default=None
+        Fitted on (X, Y), it must offer the features of each label as
+        ``label_specific_features_`` (boolean, shape (q, d)) or by ``get_support(label=k)``. None
+        means `LLSF(alpha=0.5, beta=0.1)`, as in the paper.
+""",
+        "selector_, estimators_ : of features of each label": """
+    selector_ : estimator
+        The fitted selector.
+    label_specific_features_ : ndarray of shape (q, d), dtype bool
+        Each label's features.
+    estimators_ : list of length q
+        The fitted classifiers, by label number; a `MajorityClass` for a label that falls back to
+        it.
+    labels_with_one_class_ : ndarray of int
+        Labels that are relevant for all training rows or for none.
+    labels_without_features_ : ndarray of int
+        Labels for which the selector found nothing.
 """,
         "label_covariance_, label_correlation_ : ndarray of shape (q, q)": """
     label_covariance_ : ndarray of shape (q, q)

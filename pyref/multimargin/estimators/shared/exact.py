@@ -11,7 +11,7 @@ from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared.exact_pairs import Bias, pair_weights, pairs
 from multimargin.estimators.shared.exact_solver import relative_gap
 from multimargin.estimators.shared.pair_weights import pairs_of
-from multimargin.estimators.shared.problem import Fit, Matrix, Problem
+from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_of
 from multimargin.kernels import Kernel
 
 
@@ -60,12 +60,7 @@ def solve_exactly(problem: Problem) -> Fit:
         primal=primal,
         dual_objective=dual,
         gap=relative_gap(primal, dual),
-        history={
-            "epoch": np.array([1]),
-            "seconds": np.array([time.perf_counter() - began]),
-            "primal": np.array([primal]),
-            "dual": np.array([dual]),
-        },
+        history=history_of(np.array([[1.0], [time.perf_counter() - began], [primal], [dual]])),
     )
 
 

@@ -40,19 +40,7 @@ _DENSE_ALONE = 0.0005
 
 
 def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
-    """Return R, one minus the cosine between label columns.
-
-    Parameters
-    ----------
-    indicator : ndarray of shape (n, q)
-        1 where the label is relevant.
-
-    Returns
-    -------
-    ndarray of shape (q, q)
-        Symmetric, entries in [0, 1], zero diagonal. A label that is relevant for no row is
-        dissimilar (1) to all others.
-    """
+    """Return R, one minus the cosine between label columns; 1 beside a label of no row."""
     Y = indicator.astype(np.float64)
     return dissimilarity_of_counts(Y.T @ Y)
 
@@ -148,10 +136,7 @@ def smallest_feature_eigenvalue(X: Any) -> float:
 
 
 def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
-    """Return L_f of eq. (15), sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2).
-
-    `coupling` is alpha R.
-    """
+    """Return L_f of eq. (15), sqrt(2 sigma_max(X^T X)^2 + 2 sigma_max(alpha R)^2)."""
     n, d = X.shape
     if min(n, d) <= 2:
         features = float(np.linalg.norm(as_dense(X), 2)) ** 2
@@ -163,21 +148,7 @@ def published_lipschitz(X: Any, coupling: Matrix | None) -> float:
 
 
 def ridge_start(X: Any, indicator: NDArray[Any], gamma: float) -> Matrix:
-    """Return the transpose of the start of Algorithm 1, (X^T X + gamma I)^-1 X^T Y.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features.
-    indicator : ndarray of shape (n, q)
-        Label indicator.
-    gamma : float
-        Ridge parameter, positive.
-
-    Returns
-    -------
-    ndarray of shape (q, d)
-    """
+    """Return the transpose of the start of Algorithm 1, (X^T X + gamma I)^-1 X^T Y."""
     n, d = X.shape
     Y = indicator.astype(np.float64)
     # The smaller of the two equal systems, in features or in rows.
@@ -221,10 +192,7 @@ def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
 
 
 def eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
-    """Return increasing eigenvalues of a symmetric matrix, and eigenvectors as columns.
-
-    The vectors are contiguous by rows.
-    """
+    """Return increasing eigenvalues of a symmetric matrix, and C-contiguous eigenvectors."""
     if len(matrix) == 1:
         # SciPy before 1.14 asks LAPACK for too little workspace.
         return matrix[0].copy(), np.ones((1, 1))

@@ -239,9 +239,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             kernel.features(X),
             lam=task.lam,
             kernel_name=kernel.name,
-            gamma=kernel.gamma,
-            degree=kernel.degree,
-            coef0=kernel.coef0,
+            **kernel.parameters,
             solver=self.solver,
             covariance=None if covariance is None else np.ascontiguousarray(covariance),
             ridge=float(self._chosen().ridge),
@@ -356,12 +354,7 @@ def _solve_exactly(
         primal=primal,
         dual_objective=dual_objective,
         gap=relative_gap(primal, dual_objective),
-        history={
-            "epoch": np.ones(1, dtype=int),
-            "seconds": np.full(1, np.nan),
-            "primal": np.array([primal]),
-            "dual": np.array([dual_objective]),
-        },
+        history=history_of(np.array([[1.0], [np.nan], [primal], [dual_objective]])),
     )
 
 
