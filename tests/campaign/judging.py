@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import signal
 import traceback
 import warnings
@@ -20,6 +19,7 @@ from multimargin import MLRL, SSMLRL, RankCVM, RelationshipOptions, UnknownLabel
 from multimargin.estimators.shared.exact_solver import ExactSolverError
 from tests.campaign.bounds import Interval, optimum, returned
 from tests.campaign.tasks import Task
+from tests.support.ctrl_c import PressesCtrlC
 
 # What an objective may differ by beyond what its tolerance allows, relative to it.
 SLACK = 1e-6
@@ -39,26 +39,12 @@ WITHOUT_OPTIMUM = ("indefinite_kernel", "interrupted")
 
 @dataclass
 class Verdict:
-    """What came of one task.
-
-    Parameters
-    ----------
-    task : Task
-    status : str
-        The fit's status, or "exact solver failed".
-    misses : list of str
-        What is wrong; empty when nothing is.
-    error : float
-        Relative distance of a converged objective above the optimum, beyond its tolerance.
-    resolved : bool
-        Whether the optimum of the reference is exact to `SLACK`.
-    """
+    """What came of one task."""
 
     task: Task
-    status: str
-    misses: list[str] = field(default_factory=list)
-    error: float = 0.0
-    resolved: bool = True
+    status: str  # The fit's status, or what ended it
+    misses: list[str] = field(default_factory=list)  # What is wrong
+    resolved: bool = True  # Whether the optimum of the reference is exact to `SLACK`
 
 
 def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
@@ -123,33 +109,18 @@ def judge(task: Task, *, by_optimum: bool = True) -> Verdict:
     return verdict
 
 
-class _PressesCtrlC(io.StringIO):
-    """Takes the lines that a fit prints after its epochs, and presses Ctrl-C at one of them."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self._left = after
-
-    def write(self, text: str) -> int:
-        self._left -= text.count("\n")
-        if self._left <= 0:
-            signal.raise_signal(signal.SIGINT)
-        return len(text)
-
-
 def _fit(task: Task, model: Any) -> None:
     """Fit a model to a task, and end it as the task says."""
     weights = {} if task.weights is None else {"sample_weight": task.weights}
     if task.ends == "time":
         model.set_params(max_time=AT_ONCE)
     if task.ends == "epochs":
-        name = "max_iter"
-        model.set_params(**{name: task.after})
+        model.set_params(max_iter=task.after)
     if task.ends != "interrupt":
         model.fit(task.X, task.Y, **weights)
         return
     model.set_params(verbose=1)
-    with redirect_stdout(_PressesCtrlC(task.after)), suppress(KeyboardInterrupt):
+    with redirect_stdout(PressesCtrlC(task.after)), suppress(KeyboardInterrupt):
         model.fit(task.X, task.Y, **weights)
 
 
@@ -194,7 +165,6 @@ def _compare(
         misses.append(f"the objective {objective:.12g} is below a proven bound {lower:.12g}")
     if converged:
         excess = objective - upper - tol * abs(objective) - floor
-        verdict.error = max(0.0, excess / abs(upper)) if upper != 0.0 else max(0.0, excess)
         if excess > SLACK * abs(upper):
             misses.append(f"converged at {objective:.12g}, the optimum is at most {upper:.12g}")
 

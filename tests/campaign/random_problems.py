@@ -11,25 +11,7 @@ BIASES = ("free", "penalized", "none")
 
 
 class RandomProblem(NamedTuple):
-    """A small training problem.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        Features.
-    Y : ndarray of {0, 1}, shape (n, q)
-        Relevant labels.
-    C : float
-        Weight of the loss.
-    kernel : str
-        Name of the kernel.
-    gamma : float
-        Its width.
-    coef0 : float
-        Its constant term.
-    bias : {"free", "penalized", "none"}
-        Treatment of the bias.
-    """
+    """A small training problem."""
 
     X: npt.NDArray[np.float64]
     Y: npt.NDArray[np.int_]
@@ -41,13 +23,7 @@ class RandomProblem(NamedTuple):
 
 
 def random_problems(count: int, seed: int) -> Iterator[RandomProblem]:
-    """Draw problems of at most 30 instances and 6 labels.
-
-    Kernels and treatments of the bias take turns. C is spread over 1e-4 to 1e4 (times 1e6 for the
-    sigmoid kernel, whose values are of order 1e-6). Some problems have
-    instances with all labels or none, duplicate rows (with equal and with different labels), zero
-    rows, a label that is relevant for all rows or for none, and one-dimensional features.
-    """
+    """Draw problems of at most 30 instances and 6 labels; kernels and biases take turns."""
     random = np.random.default_rng(seed)
     drawn = 0
     while drawn < count:
@@ -58,7 +34,7 @@ def random_problems(count: int, seed: int) -> Iterator[RandomProblem]:
 
 
 def draw_problem(random: np.random.Generator, kernel: str, bias: str) -> RandomProblem | None:
-    """Draw one problem, as `random_problems` does."""
+    """Draw one problem with all that is rare, C over eight decades; None if it has no pair."""
     n, d, q = random.integers(2, 31), random.integers(1, 7), random.integers(2, 7)
     X = random.normal(size=(n, d))
     Y = (random.random((n, q)) < random.uniform(0.2, 0.8)).astype(int)

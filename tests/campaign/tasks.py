@@ -63,46 +63,20 @@ MOST_ROWS_OF_MLRL, MOST_LABELS_OF_MLRL = 12, 4
 
 @dataclass
 class Task:
-    """A model to fit, its data, and the same problem as the reference takes it.
-
-    Parameters
-    ----------
-    seed, index : int
-        What draws it.
-    estimator : type
-        The method.
-    parameters : dict
-        Its parameters.
-    X : ndarray or CSR matrix
-        What `fit` takes.
-    Y : ndarray of shape (n, q)
-        Label indicator; rows of -1 are unlabelled, and NaN stands for an unknown label.
-    features : ndarray of shape (n, d)
-        Features of the scale 1, in double precision.
-    scale : float
-        The factor of the features.
-    K : ndarray of shape (n, n)
-        Kernel matrix of the scaled features, by scikit-learn or SciPy.
-    weights : ndarray of shape (n,) or None, default=None
-        Weights of the rows.
-    ends : str, default=""
-        How the fit is ended before its time, one of `ENDS`; empty where it is not.
-    after : int, default=1
-        After how many epochs, for Ctrl-C and the largest number.
-    """
+    """A model to fit, its data, and the same problem as the reference takes it."""
 
     seed: int
     index: int
     estimator: type
     parameters: dict[str, Any]
     X: Any
-    Y: Any
-    features: Array
-    scale: float
-    K: Array = field(repr=False)
-    weights: Array | None = field(default=None, repr=False)
-    ends: str = ""
-    after: int = 1
+    Y: Any  # (n, q): Label indicator; rows of -1 are unlabelled, NaN is an unknown label
+    features: Array  # (n, d): Features of the scale 1, in double precision
+    scale: float  # The factor of the features
+    K: Array = field(repr=False)  # (n, n): Kernel of the scaled features, by other packages
+    weights: Array | None = field(default=None, repr=False)  # (n,): Weights of the rows
+    ends: str = ""  # How the fit is ended before its time, one of `ENDS`
+    after: int = 1  # After how many epochs, for Ctrl-C and the largest number
 
     def make(self) -> Any:
         """Return the unfitted estimator."""
@@ -304,19 +278,8 @@ def _draw_problem(random: np.random.Generator, estimator: type) -> RandomProblem
 
 
 def kernel_matrix(problem: RandomProblem) -> Array:
-    """Return the kernel matrix of a random problem by scikit-learn or, for "rbf", by SciPy.
-
-    SciPy sums the squares of differences; where features are far from 1, scikit-learn's
-    ||x||^2 + ||y||^2 - 2 x.y cancels.
-
-    Parameters
-    ----------
-    problem : RandomProblem
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-    """
+    """Return the kernel matrix of a random problem by scikit-learn or, for "rbf", by SciPy."""
+    # SciPy sums the squares of differences; ||x||^2 + ||y||^2 - 2 x.y cancels far from 0.
     if problem.kernel == "rbf":
         distances = pdist(problem.X, "sqeuclidean")
         rbf: Array = np.exp(-problem.gamma * squareform(distances))

@@ -3,8 +3,6 @@
 That it is the one of the model which is returned is judged in tests/optimum.
 """
 
-import io
-import signal
 import warnings
 from contextlib import redirect_stdout
 
@@ -28,6 +26,7 @@ from multimargin import (
 )
 from multimargin.estimators.shared.certificate import gap_text
 from multimargin.estimators.shared.exact_pairs import pair_weights, pairs
+from tests.support.ctrl_c import PressesCtrlC
 from tests.support.problems import noisy_linear_problem, unrelated_problem
 from tests.support.subsets import first_fast
 
@@ -57,19 +56,10 @@ def hinge_loss(model, scores, Y):
     return pair_weights(of, model.C) @ np.maximum(0.0, 1.0 - margins)
 
 
-class PressesCtrlC(io.StringIO):
-    """Takes what a fit prints after its second epoch."""
-
-    def write(self, text):
-        if "epoch    2" in text:
-            signal.raise_signal(signal.SIGINT)
-        return len(text)
-
-
 def interrupted(estimator, X, Y, **parameters):
     model = clone(estimator).set_params(C=100.0, tol=1e-9, verbose=1, **parameters)
     model.set_params(random_state=0, warm_start=True)
-    with redirect_stdout(PressesCtrlC()), pytest.raises(KeyboardInterrupt):
+    with redirect_stdout(PressesCtrlC(2)), pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert model.status_ == "interrupted"
     return model

@@ -1,6 +1,5 @@
 """Ctrl-C after the loop, at any line: the model and its certificate are kept."""
 
-import io
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ from sklearn.base import clone
 
 from multimargin import LLSF, MLRL, SSMLRL, RankCVM, RankSVM
 from multimargin.interrupts import Interrupts
+from tests.support.ctrl_c import PressesCtrlC
 from tests.support.models import PAIRWISE
 from tests.support.problems import noisy_linear_problem
 
@@ -85,20 +85,6 @@ def test_no_line_after_the_loop_loses_the_model(model: Any) -> None:
         assert found.dual_gap_ == whole.dual_gap_, place
         assert found.status_ in ("converged", "interrupted")
         assert found.predict(X).shape == Y.shape
-
-
-class PressesCtrlC(io.StringIO):
-    """Takes the lines that a fit prints after its epochs, and presses Ctrl-C at one of them."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__()
-        self.line, self.lines = line, 0
-
-    def write(self, text: str) -> int:
-        self.lines += text.count("\n")
-        if self.lines == self.line and text.endswith("\n"):
-            signal.raise_signal(signal.SIGINT)
-        return len(text)
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["python", "own-handler"])
