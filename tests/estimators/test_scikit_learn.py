@@ -1,7 +1,6 @@
 """scikit-learn's checks: all of them on each base class, a part on variants and baselines."""
 
 import warnings
-from itertools import chain
 
 import pytest
 from sklearn.base import clone
@@ -38,8 +37,8 @@ ESTIMATORS = [
     *(model for model in MADE if model not in FAMILY),
     LazySearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
 ]
+# Classes that have all checks, with other options.
 VARIANTS = [
-    *FAMILY,
     RankSVM(kernel="linear", bias="penalized", max_iter=100_000),
     RankSVM(solver="dcd"),
     RankSVM(solver="frank-wolfe", bias="penalized", tol=1e-2, max_iter=100_000),
@@ -49,6 +48,11 @@ VARIANTS = [
     RankHLapSVM(kernel="rbf"),
     MLRL(kernel="linear", solver="alternating"),
     LLSF(solver="apg", alpha=0.0),
+]
+
+# Classes whose other checks are slow.
+OTHER_CLASSES = [
+    *FAMILY,
     baselines.MLkNN(),
     baselines.BRkNN(),
     baselines.BRkNN(n_neighbors=10, balanced=False),
@@ -113,20 +117,27 @@ def sharp(estimator, check):
     return estimator.set_params(**dict.fromkeys(names, 1e-15 if smooth else 1e-10))
 
 
-def cases(estimators, are_variants):
-    """Yield estimators and checks; those are slow that a variant hardly breaks."""
+def cases(estimators, *, first, others):
+    """Yield estimators and checks, those of `OF_VARIANTS` first, and the others if at all."""
     every = parametrize_with_checks(estimators, expected_failed_checks=fails_by_design)
     for case in every.args[1]:
         estimator, check = getattr(case, "values", case)
         slow = "readonly_memmap" in check.keywords
-        slow |= are_variants and check.func.__name__ not in OF_VARIANTS
+        if check.func.__name__ not in OF_VARIANTS:
+            if not others:
+                continue
+            slow |= first
         marks = (*getattr(case, "marks", ()), *([pytest.mark.slow] if slow else ()))
         yield pytest.param(sharp(estimator, check), check, marks=marks)
 
 
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    list(chain(cases(ESTIMATORS, are_variants=False), cases(VARIANTS, are_variants=True))),
+    [
+        *cases(ESTIMATORS, first=False, others=True),
+        *cases(OTHER_CLASSES, first=True, others=True),
+        *cases(VARIANTS, first=True, others=False),
+    ],
     **parametrize_with_checks(ESTIMATORS).kwargs,
 )
 @pytest.mark.filterwarnings(r"ignore:LLSF ended \(slow\)")

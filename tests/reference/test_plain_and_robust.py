@@ -14,10 +14,23 @@ from multimargin.reference import (
     rank_svmz,
     top_k,
 )
+from tests.support.cases import case
 from tests.support.problems import unrelated_problem
 from tests.support.subsets import first_fast
 
-SEEDS = first_fast(range(200), 6)
+SEEDS = first_fast([range(6), range(6, 200)], 1)
+
+
+def over_seeds(test):
+    """Run a test of a seed for a few seeds, and as a slow one for many."""
+
+    @pytest.mark.parametrize("seeds", SEEDS, ids=str)
+    def of_all(seeds):
+        for seed in seeds:
+            with case(seed):
+                test(seed)
+
+    return of_all
 
 
 def problem(seed):
@@ -35,7 +48,7 @@ def same(*values):
         assert value == pytest.approx(values[0], rel=2e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@over_seeds
 def test_the_hinge(seed):
     X, K, Y, C = problem(seed)
     found = exact_models.hinge(K, Y, C)
@@ -48,7 +61,7 @@ def test_the_hinge(seed):
         same(found.objective, -rank_hlapsvm.problem_17(features @ features.T, Y, C)[0])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@over_seeds
 def test_the_squared_hinge(seed):
     X, K, Y, C = problem(seed)
     found = exact_models.squared_hinge(K, Y, C)
@@ -57,7 +70,7 @@ def test_the_squared_hinge(seed):
     same(value, rank_cvm.problem_37(K, Y, C)[0], -rank_cvm.problem_30(X, Y, C)[0])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@over_seeds
 def test_the_optimal_margin(seed):
     X, K, Y, C = problem(seed)
     theta, mu = np.random.default_rng(seed).uniform([0.0, 0.1], [0.9, 1.0])
@@ -66,7 +79,7 @@ def test_the_optimal_margin(seed):
     same(found.objective, -mlodm.problem_18(K, Y, C, theta, mu)[0])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@over_seeds
 def test_the_zero_label(seed):
     X, K, Y, C = problem(seed)
     found = exact_models.zero_label(K, Y, C)
@@ -78,7 +91,7 @@ def test_the_zero_label(seed):
 
 # Inaccurate by Clarabel's measure or not: its values are compared.
 @pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-@pytest.mark.parametrize("seed", SEEDS)
+@over_seeds
 def test_the_top_of_the_ranking(seed):
     X, K, Y, C = problem(seed)
     k = 1 + seed % 3
@@ -89,7 +102,7 @@ def test_the_top_of_the_ranking(seed):
     same(found.objective, -top_k.dual(K, Y, C, k, squared=True)[0])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@over_seeds
 def test_the_features_of_each_label(seed):
     X, _, Y, _ = problem(seed)
     alpha, beta = [0.0, 0.05, 0.5, 3.0][seed % 4], 0.2
