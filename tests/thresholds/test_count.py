@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from multimargin import measures
 from multimargin.thresholds import CountThreshold, cuts
@@ -92,7 +91,3 @@ def test_refusals():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             CountThreshold(**parameters).fit(F, Y)
-    with pytest.raises(NotFittedError):
-        CountThreshold().predict(F)
-    with pytest.raises(ValueError, match=r"^scores has shape \(3, 2\); expected \(n, 3\)"):
-        CountThreshold().fit(F, Y).predict(F[:, :2])

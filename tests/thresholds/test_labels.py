@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, f1_score, zero_one_loss
 
 from multimargin.measures import hamming_loss, macro_f1
@@ -133,10 +132,6 @@ def test_refusals():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             LabelsThreshold(**parameters).fit(F, Y)
-    with pytest.raises(NotFittedError):
-        LabelsThreshold().predict(F)
-    with pytest.raises(ValueError, match=r"^scores has shape \(40, 2\); expected \(n, 3\)"):
-        LabelsThreshold().fit(F, Y).predict(F[:, :2])
 
 
 def test_a_label_of_which_nothing_is_known_is_relevant_nowhere():

@@ -293,20 +293,16 @@ class TestEveryThreshold:
         fitted = clone(threshold).fit(F, Y, X)
         with pytest.raises(ValueError, match=r"^scores has shape \(5,\)"):
             fitted.predict(F[0], X[:1])
-
-
-def test_scores_threshold_refuses():
-    F, Y = scores_and_labels(np.random.default_rng(14), 10, 3, sum_zero=False)
-    with pytest.raises(NotFittedError):
-        ScoresThreshold().predict(F)
-    with pytest.raises(ValueError, match=r"^scores has shape \(10, 2\); expected \(n, 3\)"):
-        ScoresThreshold().fit(F, Y).predict(F[:, :2])
+        if isinstance(threshold, ScoresThreshold | LabelsThreshold | CountThreshold):
+            with pytest.raises(ValueError, match=r"^scores has shape \(80, 4\); expected \(n, 5\)"):
+                fitted.predict(F[:, 1:], X)
+        if not isinstance(threshold, ConstantThreshold):
+            with pytest.raises(NotFittedError):
+                clone(threshold).predict(F, X)
 
 
 def test_features_threshold_refuses():
     X, F, Y = features_problem(np.random.default_rng(15))
-    with pytest.raises(NotFittedError):
-        FeaturesThreshold().predict(F, X)
     with pytest.raises(ValueError, match=r"^X is None"):
         FeaturesThreshold().fit(F, Y)
     with pytest.raises(ValueError, match=r"^X has 79 rows; expected 80"):
