@@ -58,20 +58,14 @@ def complete_rows(Y: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def with_nan(indicator: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return an indicator from `check_indicator` in the form in which callers pass it.
-
-    It is the same array, or one of floats with NaN at unknown labels if there are any.
-    """
+    """Return an indicator from `check_indicator`, as floats with NaN if labels are unknown."""
     if not has_unknown(indicator):
         return indicator
     return np.where(indicator == UNKNOWN, np.nan, indicator)
 
 
 def known_both(indicator: NDArray[Any], axis: int) -> NDArray[np.bool_]:
-    """Return where both 0 and 1 occur: along the labels (axis 1), where a row has a label pair.
-
-    The indicator is one from `check_indicator`, or has NaN.
-    """
+    """Return where both 0 and 1 occur: along the labels (axis 1), where a row has a label pair."""
     return np.asarray((indicator == 1).any(axis=axis) & (indicator == 0).any(axis=axis))
 
 

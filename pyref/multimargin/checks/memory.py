@@ -8,10 +8,8 @@ _BUFFERS = 128 * 2**20
 
 
 def check_room_for_products() -> None:
-    """Raise MemoryError where there is no room for products of matrices.
-
-    Nothing is touched: the room is asked for and given back, so that OpenBLAS finds it.
-    """
+    """Raise MemoryError where there is no room for products of matrices."""
+    # Asked for and given back at once, so that OpenBLAS finds it.
     try:
         mmap.mmap(-1, _BUFFERS).close()
     except OSError as error:

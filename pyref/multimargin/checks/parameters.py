@@ -99,20 +99,15 @@ def random_state_of(value: Any) -> np.random.RandomState:
 
 
 def check_seed(value: Any) -> None:
-    """Raise ValueError unless `random_state_of` takes this ``random_state``.
-
-    A number is checked by its range: making a generator takes longer than all other checks.
-    """
+    """Raise ValueError unless `random_state_of` takes this ``random_state``."""
+    # Making a generator takes longer than all other checks.
     number = isinstance(value, Integral) and not isinstance(value, bool)
     if not (number and 0 <= value < 2**32):
         random_state_of(value)
 
 
 def job_count(n_jobs: Any, tasks: int) -> int | None:
-    """Return the number of jobs to ask joblib for, at most the number of tasks.
-
-    None leaves it to the joblib context.
-    """
+    """Return the number of jobs to ask joblib for, None if its context decides."""
     return None if n_jobs is None else min(thread_count(n_jobs), max(tasks, 1))
 
 
@@ -125,11 +120,7 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
 
 
 def thread_count(n_jobs: Any) -> int:
-    """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn.
-
-    None is one unless a joblib context says otherwise, -1 one a processor. The answer is at least
-    1, and at most 256 or the number of processors if that is larger.
-    """
+    """Return the number of threads that ``n_jobs`` asks for, as everywhere in scikit-learn."""
     expected = "expected None, a positive number, or -1 for one a processor."
     if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
         raise TypeError(f"n_jobs is {n_jobs!r}; {expected}")

@@ -15,12 +15,10 @@ _SCORES = 2**22
 
 
 def final_estimator(model: Any) -> Any:
-    """Return the estimator that a pipeline or a search ends with, fitted or not.
-
-    `LabelRankerCV` is an estimator by itself, though it has a `best_estimator_`.
-    """
+    """Return the estimator that a pipeline or a search ends with, fitted or not."""
     if hasattr(model, "steps"):
         return final_estimator(model.steps[-1][1])
+    # `LabelRankerCV` is no search.
     if hasattr(model, "best_estimator_") and not hasattr(model, "label_scores"):
         return final_estimator(model.best_estimator_)
     return model
@@ -166,10 +164,7 @@ def _check_multilabel(model: Any) -> None:
 
 
 def _ranked_by(model: Any, X: Any, decision: Any = None) -> Any:
-    """Return what ranks the labels of rows.
-
-    A threshold of its own for each label changes the ranking of the decision values.
-    """
+    """Return what ranks the labels of rows."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)
     return model.decision_function(X) if decision is None else decision

@@ -159,10 +159,7 @@ class RankHLapSVM(PairwiseClassifier):
 def _whitened(
     problem: Problem, X: Matrix, solver: str, lam: float, laplacian: "Laplacian"
 ) -> tuple[Fit, Matrix]:
-    """Solve Rank-SVM on X R^-1, where R^T R = I + lam X^T Lap X; return the weights of X too.
-
-    X is used up.
-    """
+    """Solve Rank-SVM on X R^-1, R^T R = I + lam X^T Lap X, and find the weights of X (used up)."""
     R = _factor(laplacian, lam, X)
     # R^T Z = X^T, solved in place: Z^T = X R^-1.
     linalg.blas.dtrsm(1.0, R, X.T, trans_a=1, overwrite_b=1)
@@ -172,11 +169,7 @@ def _whitened(
 
 
 def _solve_sparse(problem: Problem, solver: str, lam: float, laplacian: "Laplacian") -> Fit:
-    """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1.
-
-    This is `_whitened` without whitened features: the engine meets the sparse rows
-    whenever it needs scores.
-    """
+    """Solve Rank-SVM with the inner products x^T (I + lam X^T Lap X)^-1 x', X ending with a 1."""
     X = sparse.csr_array(sparse.hstack([problem.X, np.ones((problem.X.shape[0], 1))]))
     R = _factor(laplacian, lam, X)
     M, info = linalg.lapack.dpotri(R, overwrite_c=True)

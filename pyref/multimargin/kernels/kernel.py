@@ -239,10 +239,7 @@ def kernel_matrix(
 
 
 def rust_features(X: Any) -> Any:
-    """Return features as the Rust core takes them, without a copy where the format allows it.
-
-    64-bit indices are copied, and so are rows with unsorted or repeated entries.
-    """
+    """Return features as the Rust core takes them, without a copy where the format allows it."""
     if not sparse.issparse(X):
         return X
     check_readable(X)

@@ -85,10 +85,7 @@ def _best_cut(
     groups: NDArray[np.intp],
     shares: Vector,
 ) -> tuple[float, float]:
-    """Return the cut with the largest mean F1 of groups of pairs, and that F1.
-
-    `groups` has the number of each pair's group, `shares` the weight of each group in the mean.
-    """
+    """Return the cut with the largest mean F1 of groups of pairs, weighed by shares, and its F1."""
     present = np.unique(groups)
     total = float(shares[present].sum())
     relevant_weight = np.bincount(groups, weights * relevant, minlength=shares.size)

@@ -215,10 +215,7 @@ class _Problem:
         self.penalty[-1] = _RIDGE
 
     def solve(self, common: Vector, own: Matrix, tolerance: float) -> tuple[Vector, Matrix, int]:
-        """Return the weights of the common and of the own features, (2, q), and the steps.
-
-        It stops where a step promises less than `tolerance` times the objective.
-        """
+        """Return the weights of the common and of the own features, (2, q), and the steps."""
         odds, value = self._at(common, own)
         for step in range(1, _MAX_STEPS + 1):
             towards_common, towards_own, gain = self._newton_step(common, own, odds)

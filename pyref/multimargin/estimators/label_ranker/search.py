@@ -77,10 +77,7 @@ class Search:
                 self._climb(replace(setting, C=self.best.setting.C), grid.Cs, rival=self.best)
 
     def _climb(self, setting: Setting, Cs: Sequence[float], rival: Tried | None = None) -> None:
-        """Try C, then larger and smaller ones while they are better, from warm starts.
-
-        With a rival only where the first is better than that.
-        """
+        """Try C, then others while they are better; with a rival if the first is better than it."""
         models: list[PairwiseClassifier] = [
             setting.make(**self._options, warm_start=True) for _ in self._parts
         ]

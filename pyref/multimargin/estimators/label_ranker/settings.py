@@ -143,10 +143,7 @@ def Cs_of(Cs: Any, lowest: float, highest: float) -> tuple[float, ...]:
 def class_weights_of(
     class_weight: Any, targets: Targets, *, further: bool = False
 ) -> tuple[Any, ...]:
-    """Return the weights of labels that a parameter lists: None, a name or an array each.
-
-    With a further label, arrays have a last weight for it, their mean.
-    """
+    """Return the weights of labels that a parameter lists, with their mean for a further label."""
     found = []
     for value in values_of("class_weight", class_weight):
         one = value

@@ -159,10 +159,8 @@ def pairwise_loss(
 
 
 def at_margin_1(values: Any, margin: float, power: int = 1) -> Any:
-    """Return values that grow with a power of the model as those of the model at a margin of 1.
-
-    Where a loop fell back on B = 0, the margin is 0, and that model is 0 as well.
-    """
+    """Return values that grow with a power of the model as those of the model at a margin of 1."""
+    # Where a loop fell back on B = 0, the margin is 0, and that model is 0 as well.
     return values / margin**power if margin > 0.0 else 0.0 * values
 
 
@@ -178,9 +176,5 @@ def bounds_at_the_margin(primal: float, dual: float) -> Bounds:
 
 
 def gap_text(gap: float, digits: int = 2) -> str:
-    """Write a relative duality gap.
-
-    It is "0 up to rounding" where objective and bound are the same but for the last digits of their
-    sums, of either sign.
-    """
+    """Write a relative duality gap, of either sign."""
     return "0 up to rounding" if abs(gap) <= _ROUNDING_OF_SUMS else f"{gap:.{digits}e}"

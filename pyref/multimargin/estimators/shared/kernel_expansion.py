@@ -48,11 +48,7 @@ class TrainingData:
 
 @dataclass(repr=False, eq=False)
 class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  # type: ignore[misc]
-    """Base of the estimators whose scores are f(x) = k(x, support_vectors_) dual_coef_ + b.
-
-    An estimator stores its expansion by `_store_expansion` and its bias as `intercept_`. Its fields
-    are the parameters of its constructor.
-    """
+    """Base of the estimators whose scores are f(x) = k(x, support_vectors_) dual_coef_ + b."""
 
     _solvers: ClassVar[tuple[str, ...]]
 
@@ -136,10 +132,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
         )
 
     def _store_expansion(self, X: Any, kernel: Kernel, expansion: Any, weights: Any = None) -> None:
-        """Store an expansion over all training rows, whose array is used up.
-
-        For a linear kernel the weights follow from it where they are not given.
-        """
+        """Store an expansion over all training rows, whose array is used up, and its weights."""
         self._kernel = kernel
         if sparse.issparse(expansion):
             self.support_ = np.flatnonzero(np.diff(expansion.indptr))
@@ -218,11 +211,7 @@ class KernelExpansionClassifier(CallbackSupportMixin, LabelScoringClassifier):  
 
 
 def takes_unknown_labels(estimator: Any) -> bool:
-    """Return whether an estimator is fitted to labels of which some are NaN.
-
-    The pairwise methods, MLRL and SSMLRL are, also inside of pipelines, searches and other wrappers
-    with the parameter `estimator`.
-    """
+    """Return whether an estimator, or the one inside of it, is fitted to labels with NaN."""
     while not isinstance(estimator, KernelExpansionClassifier):
         if hasattr(estimator, "steps"):
             estimator = estimator.steps[-1][1]

@@ -24,11 +24,7 @@ from multimargin.thresholds import over_labels
 
 
 class LabelScoringClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators, which score labels and predict those with a large score.
-
-    An estimator derives from it, implements `_label_scores`, and stores what it was fitted to by
-    `_store_targets` and, where it has one, a fitted `threshold_`.
-    """
+    """Base of the estimators, which score labels and predict those above a threshold, if any."""
 
     classes_: NDArray[Any]
     label_names_in_: NDArray[Any]

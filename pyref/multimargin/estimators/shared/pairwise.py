@@ -57,11 +57,7 @@ class _Unless:
 
 @dataclass(repr=False, eq=False)
 class PairwiseClassifier(_Unless, KernelExpansionClassifier):
-    """Base of the estimators of the pairwise family.
-
-    A method derives from it, adds its parameters as fields, and names its `Model`, which the engine
-    solves; one whose problem takes more than the engine overrides `_solve`.
-    """
+    """Base of the pairwise family: a method names its `Model`, or overrides `_solve`."""
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
     # Whether the method takes its dual matrix and weights as CSR where these are large.
@@ -228,10 +224,7 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
         return self._model().loss not in ("hinge", zero_label.LOSS)
 
     def _start(self, targets: Targets, weights: Matrix) -> Matrix | None:
-        """Return the previous dual matrix, feasible for the current C, when it fits the data.
-
-        `weights` are those of the pairs, by row.
-        """
+        """Return the previous dual matrix, feasible for the current C, when it fits the data."""
         dual = getattr(self, "dual_coef_", None)
         shape = targets.indicator.shape
         if dual is None or self._fit_shape != shape:

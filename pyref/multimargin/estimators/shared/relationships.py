@@ -168,10 +168,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
         return fit, fit.expansion
 
     def _fit_labelled(self, training: TrainingKernel, task: Labelled) -> RelationshipFit:
-        """Solve the problem of labelled rows and store everything but the expansion.
-
-        The returned expansion is 0 for labels of one class.
-        """
+        """Solve the problem of labelled rows and store everything but the expansion."""
         indicator, shares, progress = task.targets.indicator, task.shares, task.progress
         n, q = indicator.shape
         counted = indicator if shares is None else indicator[shares > 0.0]

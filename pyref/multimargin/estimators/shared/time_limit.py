@@ -26,11 +26,7 @@ def seconds_until(deadline: float | None) -> float | None:
 
 
 def time_limit_message(estimator: Any, epochs: str, gap: float) -> str:
-    """Return the warning of a fit that has used up its time.
-
-    `epochs` says how many epochs or rounds it has made, with their name; `gap` is the relative
-    duality gap reached.
-    """
+    """Return the warning of a fit that has used up its time in so many epochs."""
     return (
         f"{type(estimator).__name__} stopped after max_time={estimator.max_time:g} s, in {epochs}, "
         f"with a relative duality gap of {gap:.3g}, above tol={estimator.tol:g}. The model is "
