@@ -12,7 +12,7 @@ import multimargin.dask
 from multimargin import RankSVM
 from multimargin.dask import calls, store
 from multimargin.dask import cluster as clusters
-from multimargin.dask.cluster import ClusterParts, Options
+from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.owned import OwnedTasks
 from multimargin.interrupts import Interrupts
 from tests.support.rounds import at_rounds, objective
@@ -68,7 +68,7 @@ def test_losses_without_a_round_in_between_end_the_fit(
 
 def test_no_worker(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     owned = OwnedTasks(client, Interrupts())
-    parts = ClusterParts(owned, [], Options(patience=1e-3))
+    parts = ClusterParts(owned, [], 1e-3)
     monkeypatch.setattr(client, "nthreads", dict)
     with pytest.raises(RuntimeError, match=r"No worker .* Start workers and fit again"):
         parts.threads()

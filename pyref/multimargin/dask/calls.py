@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from distributed import Future, KilledWorker
@@ -16,30 +16,14 @@ from multimargin.dask.rounds import PartsLost
 from multimargin.dask.store import StateMissingError
 from multimargin.dask.tasks import Change, Held, held, unwrapped
 
+if TYPE_CHECKING:
+    from multimargin.dask.cluster import ClusterParts, Shared
+
 # What a task ends with when its worker, or what it needs, is gone.
 _LOST = (StateMissingError, KilledWorker, CommClosedError, CancelledError, asyncio.CancelledError)
 
 # Bytes from which what all parts share is handed over once, and not with each task.
 _LARGE = 10_000
-
-
-class Cluster(Protocol):
-    """What a call asks of the cluster."""
-
-    data: list[Any]
-    count: int
-
-    def threads(self) -> dict[str, int]:
-        """Return the workers and their threads as soon as there is any."""
-
-
-class Names(Protocol):
-    """What the calls of a fit share: names for tasks, and a count of the bytes that travel."""
-
-    bytes_moved: int
-
-    def token(self, name: str) -> str:
-        """Return a new name for tasks."""
 
 
 class Call:
@@ -50,7 +34,7 @@ class Call:
     """
 
     def __init__(
-        self, cluster: Cluster, names: Names, owned: OwnedTasks, homes: dict[int, str]
+        self, cluster: "ClusterParts", names: "Shared", owned: OwnedTasks, homes: dict[int, str]
     ) -> None:
         self.cluster = cluster
         self.names = names

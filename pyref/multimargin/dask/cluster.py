@@ -21,18 +21,12 @@ from multimargin.dask.workers import dealt, next_to, workers_of
 
 # Losses of workers in a row, without a round in between, after which the fit is given up.
 _MOST_LOSSES = 5
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to keep what could be lost."""
-
-    backup_every: int = 5  # Rounds between two copies of the dual rows on other workers
-    patience: float = 30.0  # Seconds without any worker after which the fit is given up
+# Rounds between two copies of the dual rows on other workers.
+_BACKUP_EVERY = 5
 
 
 @dataclass
-class _Shared:
+class Shared:
     """What views of the same parts share."""
 
     name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
@@ -68,14 +62,15 @@ class ClusterParts(Cluster):
     """Parts on the workers of a cluster."""
 
     def __init__(
-        self, owned: OwnedTasks, data: list[Any], options: Options, shared: _Shared | None = None
+        self, owned: OwnedTasks, data: list[Any], patience: float, shared: Shared | None = None
     ) -> None:
         self.owned = owned
         self.client = owned.client
         self.data = data
         self.count = len(data)
-        self.options = options
-        self._shared = shared or _Shared()
+        # Seconds without any worker after which the fit is given up.
+        self.patience = patience
+        self._shared = shared or Shared()
         self._described: Sums | None = None
         # Where each part was in the last call, and the newest copy of its dual rows elsewhere.
         self._homes: dict[int, str] = {}
@@ -93,7 +88,7 @@ class ClusterParts(Cluster):
 
     def threads(self) -> dict[str, int]:
         """Return the workers and their threads as soon as there is any."""
-        return workers_of(self.client, self.owned.interrupts, self.options.patience)
+        return workers_of(self.client, self.owned.interrupts, self.patience)
 
     def described(self) -> Sums:
         if self._described is None:
@@ -102,7 +97,7 @@ class ClusterParts(Cluster):
 
     def at(self, data: list[Any]) -> "ClusterParts":
         """Return the same parts in another place, at fresh states."""
-        changed = ClusterParts(self.owned, data, self.options)
+        changed = ClusterParts(self.owned, data, self.patience)
         changed._described = self._described
         return changed
 
@@ -152,7 +147,7 @@ class ClusterParts(Cluster):
 
     def view(self, function: Callable[..., Any], *arguments: Any) -> "ClusterParts":
         data = [Changed(source, Change(function, arguments)) for source in self.data]
-        return ClusterParts(self.owned, data, self.options, self._shared)
+        return ClusterParts(self.owned, data, self.patience, self._shared)
 
     def close(self) -> None:
         """Have the workers let go of all dual rows; the workers may be gone themselves."""
@@ -164,8 +159,7 @@ class ClusterParts(Cluster):
         return self.owned.interrupts.allowed()
 
     def mark(self, round_number: int, common: Common) -> None:
-        every = self.options.backup_every
-        if every and round_number % every == 0:
+        if round_number % _BACKUP_EVERY == 0:
             self._back_up(common.step)
 
     def _back_up(self, step: float) -> None:

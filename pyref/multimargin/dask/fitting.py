@@ -12,7 +12,7 @@ from distributed import Client, get_client
 from multimargin.checks.parameters import check_real, random_state_of, thread_count
 from multimargin.checks.targets import Targets
 from multimargin.dask import parts
-from multimargin.dask.cluster import ClusterParts, Options
+from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
 from multimargin.dask.label_features import check_label_features, fit_label_features
 from multimargin.dask.owned import OwnedTasks
@@ -111,7 +111,7 @@ def fit(
     interrupts = Interrupts()
     with interrupts.held(), OwnedTasks(client, interrupts) as owned:
         inputs = read_inputs(X, y, sample_weight, _pairs_of(checked), read_options)
-        cluster = _spread(owned, inputs, Options(patience=float(patience)))
+        cluster = _spread(owned, inputs, float(patience))
         shape = _shape(cluster)
         if isinstance(checked, LLSF):
             _solve_label_features(checked, cluster, inputs, shape, deadline)
@@ -253,10 +253,10 @@ def _label_weights(
     return weights_of_counts(estimator.class_weight, rows)
 
 
-def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts:
+def _spread(owned: OwnedTasks, inputs: Inputs, patience: float) -> ClusterParts:
     """Have the workers read and check the parts, and keep them if they fit."""
     if inputs.files:
-        cluster = ClusterParts(owned, inputs.sources, options)
+        cluster = ClusterParts(owned, inputs.sources, patience)
         workers = owned.client.scheduler_info(n_workers=-1)["workers"].values()
         memory = [worker["memory_limit"] for worker in workers]
         size = cluster.described()["bytes"]
@@ -272,7 +272,7 @@ def _spread(owned: OwnedTasks, inputs: Inputs, options: Options) -> ClusterParts
         delayed(parts.make_part)(index, x, y, weight, inputs.pairs)
         for index, (x, y, weight) in enumerate(inputs.sources)
     ]
-    return ClusterParts(owned, owned.compute(made), options)
+    return ClusterParts(owned, owned.compute(made), patience)
 
 
 def _shape(cluster: ClusterParts) -> tuple[int, int]:
@@ -319,11 +319,12 @@ def _store(
     estimator._store(np.zeros((0, d)), targets, Kernel("linear"), fit, label_weights)
     # There are no dual rows to start another fit from.
     estimator._fit_shape = None
-    weights, bias = _required(fit.weights), fit.bias
+    assert fit.weights is not None
     threshold = make_threshold(estimator.threshold, random_state=estimator.random_state)
     if interrupted:
         threshold = ConstantThreshold(0.0)
-    estimator.threshold_ = _learned(threshold, cluster, weights, bias, threshold_unit(fit))
+    unit = threshold_unit(fit)
+    estimator.threshold_ = _learned(threshold, cluster, fit.weights, fit.bias, unit)
 
 
 def _targets(inputs: Inputs, q: int) -> Targets:
@@ -337,11 +338,6 @@ def _store_features(estimator: Any, inputs: Inputs, d: int) -> None:
         estimator.feature_names_in_ = inputs.feature_names
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-
-
-def _required(weights: Matrix | None) -> Matrix:
-    assert weights is not None
-    return weights
 
 
 def _learned(

@@ -472,28 +472,20 @@ def score_range(part: Part, weights: Matrix, bias: Matrix) -> Sums:
 
 def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
     """Return the loss of the rows for any weights and bias."""
-    part = aligned_part(part)
-    answer = _rust.improve_part(
-        part.indicator,
-        rust_features(part.X),
-        pair_weights=part.pair_weights,
-        label_weights=part.label_weights,
-        top=part.top,
-        dual=np.zeros(part.dual_shape),
-        dual_terms=np.zeros(part.dual_shape[0]),
-        weights=aligned(weights),
-        offset=aligned(bias),
-        loss=model.loss,
-        theta=model.theta,
-        mu=model.mu,
+    common = Common(
+        aligned(weights),
+        aligned(bias),
+        step=1.0,
         sigma=0.0,
         growth=1.0,
         tolerated=0.0,
+        rows=0,
         epochs=0,
-        seed=0,
+        seed=(0, 0),
         threads=1,
     )
-    return {"loss": answer.loss}
+    state = fresh(part)
+    return {"loss": _improved(aligned_part(part), state, common, model, state.terms).loss}
 
 
 def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Matrix:

@@ -8,10 +8,6 @@ from distributed import Client
 from multimargin.interrupts import Interrupts
 
 
-class WorkersGoneError(RuntimeError):
-    """No worker is left."""
-
-
 def workers_of(client: Client, interrupts: Interrupts, patience: float) -> dict[str, int]:
     """Return the workers and their threads as soon as there is any, for `patience` seconds."""
     start = time.monotonic()
@@ -21,7 +17,7 @@ def workers_of(client: Client, interrupts: Interrupts, patience: float) -> dict[
         if threads:
             return threads
         if time.monotonic() - start > patience:
-            raise WorkersGoneError(
+            raise RuntimeError(
                 f"No worker of the cluster has been left for {patience:g} seconds; expected at "
                 "least one. Start workers and fit again."
             )
