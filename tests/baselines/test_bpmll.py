@@ -7,7 +7,6 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from multimargin.baselines import BPMLL
-from multimargin.baselines.bpmll import pairwise_exponential
 
 
 def row_loss(parameters, shapes, x, y):
@@ -48,14 +47,6 @@ def test_two_epochs_by_numerical_gradients():
     assert_allclose(model.label_scores(X), np.tanh(np.tanh(X @ U + u) @ V + v))
 
 
-def test_loss_by_hand():
-    # Two relevant, one irrelevant label: the mean of exp(-(1 - 0)) and exp(-(3 - 0)).
-    loss, slope = pairwise_exponential(np.array([1.0, 0.0, 3.0]), np.array([True, False, True]))
-    assert loss == pytest.approx((np.exp(-1) + np.exp(-3)) / 2)
-    expected = np.array([-np.exp(-1), np.exp(-1) + np.exp(-3), -np.exp(-3)]) / 2
-    assert_allclose(slope, expected)
-
-
 def test_rows_without_pairs_give_no_nan():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((30, 4))
@@ -68,17 +59,6 @@ def test_rows_without_pairs_give_no_nan():
     some = BPMLL(n_epochs=10, decay=0.0, random_state=0)
     rest = slice(15, None)
     assert_allclose(some.fit(X, Y).coefs_[0], some.fit(X[rest], Y[rest]).coefs_[0], rtol=1e-12)
-
-
-def test_it_learns_and_repeats_itself():
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((200, 6))
-    Y = (X[:, :4] + 0.1 * rng.standard_normal((200, 4)) > 0).astype(int)
-    model = BPMLL(n_epochs=40, random_state=0).fit(X, Y)
-    assert model.loss_curve_[-1] < 0.5 * model.loss_curve_[0]
-    assert (model.predict(X) == Y).mean() > 0.9
-    again = BPMLL(n_epochs=40, random_state=0).fit(sparse.csr_array(X), Y)
-    assert_allclose(again.label_scores(sparse.csr_array(X)), model.label_scores(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("decay", [0.1, 40.0])

@@ -1,9 +1,5 @@
 import csv
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -142,27 +138,6 @@ def test_missing_data_and_data_given_twice(command: Command, folder: Path) -> No
     twice = command("compare", "small.arff", "small.arff", "--cv", 2)
     assert twice.code == 1
     assert "expected different names" in twice.err
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send on Windows")
-@pytest.mark.slow
-def test_interrupt(folder: Path) -> None:
-    arguments = ["compare", "small.arff", "--methods", "rank-svm", "--cv", "100"]
-    arguments += ["--results", "results.jsonl"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "multimargin", *arguments], stderr=subprocess.PIPE, text=True
-    )
-    results = folder / "results.jsonl"
-    deadline = time.monotonic() + 300
-    while not results.exists() or results.read_bytes().count(b"\n") < 2:
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, shown = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert "stopped; results so far are in results.jsonl" in shown
-    assert 2 <= len(read_results(results)) < 100
 
 
 def test_tuning_is_nested_in_the_splits(command: Command, folder: Path) -> None:

@@ -150,13 +150,6 @@ class TestProcess:
         answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
         assert answer.returncode == 0, answer.stderr
 
-    @pytest.mark.slow
-    def test_exit_codes(self) -> None:
-        failed = self.call("info", "nope")
-        assert (failed.returncode, failed.stdout) == (1, "")
-        assert failed.stderr.count("\n") == 1
-        assert self.call("info").returncode == 2
-
     def test_a_reader_that_stops_early(self) -> None:
         with subprocess.Popen(
             [*self.PROGRAM, "methods", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

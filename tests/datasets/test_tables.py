@@ -275,24 +275,6 @@ def test_train_and_test_parts(tmp_path: Path) -> None:
         load(tmp_path, labels="tag:*")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"a,b\n", "has no rows"),
-        (b"a,b\n1,2,3\n4,5,6,7,8\n", "few.csv"),
-        (b"a,b\n\xff\xfe,1\n", "few.csv"),
-    ],
-)
-def test_damaged_files(content: bytes, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "few.csv"
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        load(file, labels="a,b")
-    with pytest.raises(FileNotFoundError):
-        load_table(tmp_path / "none.csv", labels="a,b")
-
-
 def test_an_empty_cell_of_a_label_is_an_unknown_label(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("x,a,b\n1,1,\n2,,0\n3,0,1\n4,yes,no\n")
@@ -340,6 +322,7 @@ def test_features_have_the_names_of_their_columns(tmp_path: Path) -> None:
         ),
         (b"caf\xe9,a,b\n1,0,1\n", r"t.csv is no text in UTF-8 \(byte 3\); save it as such"),
         (b"\x00\xff", "t.csv is no text in UTF-8"),
+        (b"x,a,b\n", "t.csv has no rows below the names of its columns"),
     ],
 )
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])

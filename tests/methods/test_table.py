@@ -5,50 +5,20 @@ import sys
 import warnings
 
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from multimargin import MLODM, LabelSpecificClassifierChain, RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.methods import BASELINES, METHODS, find_method, make_method, parse
 
-NAMES = [
-    "label-ranker",
-    "rank-svm",
-    "rank-svmz",
-    "rank-cvm",
-    "rank-lsvm",
-    "mlodm",
-    "rank-hlapsvm",
-    "mlrl",
-    "ssmlrl",
-    "llsf",
-    "llsf-bsvm",
-    "llsf-cc",
-]
-
 
 def test_names() -> None:
-    assert list(METHODS) == NAMES
     assert all(method.name == name for name, method in METHODS.items())
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_method_fits_and_can_be_tuned(name: str) -> None:
-    method = METHODS[name]
-    X, _, Y, _ = load_digit_attributes().train_test()
-    model = method.make().fit(X[:80], Y[:80])
-    assert model.predict(X[:5]).shape == (5, 7)
-    # Each value of the grid is one that the estimator takes.
-    grid = ParameterGrid({key: list(values) for key, values in method.grid.items()})
-    assert len(grid) >= 5
-    clone(model).set_params(**grid[0])
-    assert set(method.aliases) <= set(method.parameters)
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", METHODS)
 def test_ends_of_the_grid_are_valid(name: str) -> None:
     method = METHODS[name]
+    assert set(method.aliases) <= set(method.parameters)
     X, _, Y, _ = load_digit_attributes().train_test()
     iterations = {"max_iter"} & set(method.parameters)
     # Loose and short: whether the parameters are refused is the question, not the fit.
@@ -73,9 +43,9 @@ def test_the_grids_of_the_papers() -> None:
     assert METHODS["llsf"].grid["alpha"] == tuple(2.0**k for k in range(-10, 11))
 
 
-@pytest.mark.parametrize("name", ["RankSVM", "rank_svm", "Rank-SVM", " rank-svm "])
-def test_names_are_read_kindly(name: str) -> None:
-    assert find_method(name) is METHODS["rank-svm"]
+def test_names_are_read_kindly() -> None:
+    for name in ("RankSVM", "rank_svm", "Rank-SVM", " rank-svm "):
+        assert find_method(name) is METHODS["rank-svm"]
 
 
 def test_parameters_as_text() -> None:

@@ -95,16 +95,3 @@ def test_loops(kind):
     assert_allclose(found, [expected.scores(x) for x in X_test.tolist()], rtol=1e-9, atol=1e-12)
     as_sparse = ADTree(n_rounds=6).fit(sparse.csr_array(X), Y)
     assert_allclose(as_sparse.label_scores(sparse.csr_array(X_test)), found)
-
-
-def test_one_rule_by_hand():
-    # One feature splits the label perfectly: W+ = W- = 2 at the root, whose vote is 0.
-    X, Y = np.array([[0.0], [1.0], [2.0], [5.0]]), np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
-    model = ADTree(n_rounds=1).fit(X, Y)
-    everywhere = 0.5 * math.log(5 / 1)
-    assert_allclose(model.root_, [0.0, everywhere])
-    assert (model.nodes_[0], model.features_[0], model.thresholds_[0]) == (0, 0, 1.5)
-    # Label 1 has weight exp(-everywhere) in each row, all of it relevant.
-    second = 0.5 * math.log(2 * math.exp(-everywhere) + 1)
-    first = 0.5 * math.log(3)
-    assert_allclose(model.votes_[0], [[-first, second], [first, second]])

@@ -53,36 +53,16 @@ class TableColumns:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table of n rows, its columns sorted into features and labels.
+    """A table of n rows, its columns sorted into features and labels."""
 
-    Parameters
-    ----------
-    X : pandas.DataFrame of shape (n, d)
-        The features as they are in the table: numbers as float64, names and text as objects.
-    Y : ndarray of shape (n, q)
-        Label indicator, of int64; of float64 with NaN if labels are unknown.
-    label_names : sequence of str
-        Names of the labels.
-    kinds : mapping of str to str
-        For each feature "number", "nominal" or "text".
-    name : str, default=""
-        Name of the data set.
-    splits : mapping of str to ndarray of int, default={}
-        Row numbers of named subsets.
-    groups : ndarray of shape (n,) or None, default=None
-        Rows of the same value belong together.
-    separator : str or None, default=None
-        What stood between the tags of a column that listed them.
-    """
-
-    X: Any
-    Y: NDArray[Any]
-    label_names: Sequence[str]
-    kinds: Mapping[str, str]
-    name: str = ""
-    splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
-    groups: NDArray[Any] | None = None
-    separator: str | None = None
+    X: Any  # (n, d): The features as they are: numbers as float64, names and text as objects
+    Y: NDArray[Any]  # (n, q): Label indicator of int64; of float64 with NaN if labels are unknown
+    label_names: Sequence[str]  # Names of the q labels
+    kinds: Mapping[str, str]  # For each feature "number", "nominal" or "text"
+    name: str = ""  # Name of the data set
+    splits: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)  # Rows of named subsets
+    groups: NDArray[Any] | None = None  # (n,): Rows of the same value belong together
+    separator: str | None = None  # What stood between the tags of a column that listed them
 
     @property
     def n_samples(self) -> int:

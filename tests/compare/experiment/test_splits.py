@@ -61,11 +61,6 @@ def test_malformed_cv(
         make_splits(data, cv, seed=0)  # type: ignore[arg-type]
 
 
-def test_negative_seed(data: MultilabelData) -> None:
-    with pytest.raises(ValueError, match=r"seed is -1"):
-        make_splits(data, 3, seed=-1)
-
-
 @pytest.mark.parametrize(
     ("splits", "message"),
     [

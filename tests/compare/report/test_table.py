@@ -16,14 +16,6 @@ def table() -> Table:
     return Table("A title", cells, best, ("a note", f"on {AWKWARD}"))
 
 
-def test_rows(table: Table) -> None:
-    assert table.header == ["method", "loss ↓", AWKWARD]
-    assert list(table.rows()) == [
-        ("first", [("0.50 ± 0.01", True), ("007", False)]),
-        (AWKWARD, [("1e3", False), ("–", False)]),
-    ]
-
-
 def test_markdown(table: Table) -> None:
     text = to_markdown([table])
     lines = text.splitlines()

@@ -16,19 +16,7 @@ from scipy import sparse
 
 
 def describe(value: Any) -> Any:
-    """Describe a parameter by what JSON can hold.
-
-    Parameters
-    ----------
-    value : object
-        A parameter of an estimator, or an estimator.
-
-    Returns
-    -------
-    object
-        Numbers, strings, None, lists and dictionaries. An estimator becomes its class and its
-        parameters, an array or any other object a fingerprint of its content.
-    """
+    """Describe a parameter by what JSON can hold: classes, parameters, fingerprints of content."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.bool_):

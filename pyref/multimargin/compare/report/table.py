@@ -52,16 +52,8 @@ class Table:
         best = None if self.best is None else self.best.T
         return replace(self, cells=self.cells.T, best=best)
 
-    def rows(self) -> Iterable[tuple[str, list[tuple[str, bool]]]]:
-        """Yield the rows.
-
-        Yields
-        ------
-        name : str
-            The row's index.
-        cells : list of (str, bool)
-            Text of each cell, and whether it is emphasised.
-        """
+    def _rows(self) -> Iterable[tuple[str, list[tuple[str, bool]]]]:
+        """Yield the index of each row, and the text of each cell and whether it is emphasised."""
         for row, name in enumerate(self.cells.index):
             cells = [
                 (str(text), self.best is not None and bool(self.best.iloc[row, column]))
@@ -85,7 +77,7 @@ def to_markdown(tables: Sequence[Table]) -> str:
     """
     parts = []
     for table in tables:
-        rows = [[escaped(name), *starmap(_cell, row)] for name, row in table.rows()]
+        rows = [[escaped(name), *starmap(_cell, row)] for name, row in table._rows()]
         frame = pd.DataFrame(rows, columns=[escaped(name) for name in table.header])
         # Else tabulate would read the texts as numbers and write them its own way.
         align = ["left", *["right" if table.numeric else "left"] * table.cells.shape[1]]
@@ -117,7 +109,7 @@ def to_rich(table: Table) -> Any:
     rich.add_column(Text(first), overflow="fold")
     for name in others:
         rich.add_column(Text(name), justify="right" if table.numeric else "left", overflow="fold")
-    for name, cells in table.rows():
+    for name, cells in table._rows():
         texts = (Text(text, style="bold green" if best else "") for text, best in cells)
         rich.add_row(Text(name), *texts)
     return rich
