@@ -127,22 +127,10 @@ def _reciprocals(squared: Matrix) -> Matrix:
 class FMeasureThreshold(Threshold):
     """A threshold for each label, the best of 0, 0.01, ..., 1 for its F-measure.
 
-    Parameters
-    ----------
-    alpha : float, default=0.5
-        Weight of precision against recall, from 0 to 1.
-
-    Attributes
-    ----------
-    thresholds_ : ndarray of shape (q,)
-        h_k: the smallest of the best; 1 for a label that no threshold predicts rightly anywhere.
-
-    Notes
-    -----
-    Huang et al. 2015, eq. (23), without its factor 2.
+    Huang et al. 2015, eq. (23), without its factor 2; 1 where no threshold predicts any rightly.
     """
 
-    alpha: float = 0.5
+    alpha: float = 0.5  # Weight of precision against recall, from 0 to 1
 
     def fit(self, scores: Any, y: Any, X: Any = None, sample_weight: Any = None) -> Self:
         relevant = check_indicator(y).astype(bool)

@@ -1,5 +1,7 @@
 """One job: a method is fitted to the training rows of a split and measured on its test rows."""
 
+import os
+import platform
 import threading
 import traceback
 import warnings
@@ -7,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +23,6 @@ from sklearn.pipeline import Pipeline
 
 from multimargin.checks.labels import complete_rows
 from multimargin.checks.targets import UnknownLabelsWarning
-from multimargin.compare.experiment.environment import environment
 from multimargin.compare.experiment.identity import describe
 from multimargin.compare.experiment.splits import Split
 from multimargin.compare.experiment.tuning import Search, tuned
@@ -30,6 +33,8 @@ from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
 from multimargin.scaling import with_scaler
+
+_PACKAGES = ("multimargin", "numpy", "scipy", "scikit-learn", "joblib", "iterative-stratification")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,7 @@ def evaluate(X: Any, Y: NDArray[Any], job: Job) -> Result:
         text = {"type": type(error).__name__, "message": str(error), "traceback": "".join(lines)}
         found = replace(job.blank, error=text)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(found, warnings=noted, environment=environment(), finished=finished)
+    return replace(found, warnings=noted, environment=_environment(), finished=finished)
 
 
 def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
@@ -139,6 +144,18 @@ def _certificate(model: Any) -> dict[str, Any] | None:
         "objective": float(model.objective_),
         "dual_objective": float(model.dual_objective_),
         "n_iter": int(model.n_iter_),
+    }
+
+
+@cache
+def _environment() -> dict[str, str]:
+    """Return the versions and the machine that a result comes from."""
+    return {
+        **{name: version(name) for name in _PACKAGES},
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": f"{platform.node()} ({platform.machine()})",
+        "processors": str(os.cpu_count()),
     }
 
 

@@ -37,14 +37,11 @@ def per_split(results: Sequence[Result], measure: str) -> pd.DataFrame:
     rows = list(dict.fromkeys((result.data, result.split) for result in results))
     methods = list(dict.fromkeys(result.method for result in results))
     index = pd.MultiIndex.from_tuples(rows, names=["data", "split"])
-    cells = np.full((len(rows), len(methods)), np.nan)
-    row_of = {row: position for position, row in enumerate(rows)}
-    column_of = {method: position for position, method in enumerate(methods)}
+    table = pd.DataFrame(np.nan, index=index, columns=pd.Index(methods, name="method"))
     for result in results:
         value = value_of(result, measured.name)
-        if value is not None:
-            cells[row_of[result.data, result.split], column_of[result.method]] = value
-    return pd.DataFrame(cells, index=index, columns=pd.Index(methods, name="method"))
+        table.loc[(result.data, result.split), result.method] = np.nan if value is None else value
+    return table
 
 
 def per_data(table: pd.DataFrame) -> pd.DataFrame:
