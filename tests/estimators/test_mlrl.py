@@ -174,23 +174,6 @@ def test_a_label_that_uses_up_its_steps_in_ten_rounds_ends_a_fit():
     assert (model.status_, model.n_iter_) == ("stalled", 10)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("max_iter", [99, 100, 101, 130])
-def test_rounds_of_both_loops_count_together(data, max_iter):
-    """A fixed covariance goes on by splitting after 100 rounds: these count for `max_iter`."""
-    X, Y = data
-    scale = np.diag([1.0, 1e-2, 1e-4, 1e-6])
-    model = MLRL(
-        1e-4,
-        solver="alternating",
-        options=RelationshipOptions(fixed_covariance=scale / np.trace(scale)),
-        tol=1e-14,
-    )
-    model.set_params(max_iter=max_iter).fit(X, Y)
-    assert (model.status_, model.n_iter_) == ("max_iterations", max_iter)
-    np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, max_iter + 1))
-
-
 @pytest.mark.parametrize("method", [MLRL, SSMLRL])
 def test_a_callback_that_ends_the_fit_is_no_ctrl_c(data, method):
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")

@@ -170,7 +170,7 @@ with_shared_paragraphs = filled_from(
     solver : {"splitting", "alternating", "exact"}, default="splitting"
         "splitting" reaches the joint optimum (see Notes of `MLRL`); "alternating" is the published
         scheme, which stalls above it; "exact" an interior-point solver (needs the extra
-        ``multimargin[exact]``), for small problems. A fixed covariance is solved label by label
+        ``multimargin[exact]``), for small problems. A fixed covariance is solved by splitting
         unless "exact" is asked for.
     tol : float, default=1e-3
         Relative gap between objective and lower bound at which to stop, positive.

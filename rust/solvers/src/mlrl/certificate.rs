@@ -1,8 +1,6 @@
 //! Primal and dual values.
 
 use super::Problem;
-use super::symmetric::{gram, largest_eigenvalue};
-use crate::error::SolverError;
 
 /// Slopes of a label's loss below this share of its weights are rounding.
 const FLAT: f64 = 1e-12;
@@ -102,19 +100,8 @@ pub(super) fn rounding(problem: &Problem<'_>, dual: &[f64], largest: f64) -> f64
     ROUNDING_UNITS * f64::EPSILON * largest.abs() * total * total
 }
 
-/// The lower bound `max over 0 <= t <= 1 of  t sum alpha - t^2/(2 lambda) lambda_max(Z^T K Z)` of the joint problem, and
-/// its `t`: with `Z` every `t Z` is feasible. `products` are `K Z`.
-pub(super) fn joint_bound(
-    problem: &Problem<'_>,
-    dual: &[f64],
-    products: &[f64],
-) -> Result<(f64, f64), SolverError> {
-    let matrix = gram(dual, products, problem.instances());
-    let largest = largest_eigenvalue(&matrix, problem.labels())?;
-    Ok(best_multiple(problem, dual, largest))
-}
-
-/// The largest `t sum alpha - t^2/(2 lambda) quadratic` over `0 <= t <= 1`, and its `t`.
+/// The lower bound `t sum alpha - t^2/(2 lambda) quadratic`, the largest over `0 <= t <= 1`, and its `t`: with `Z` every
+/// `t Z` is feasible. `quadratic` is `lambda_max(Z^T K Z)` for the joint problem, `tr(Z^T K Z Omega)` for a fixed Omega.
 pub(super) fn best_multiple(problem: &Problem<'_>, dual: &[f64], quadratic: f64) -> (f64, f64) {
     let sum: f64 = dual.iter().map(|z| z.abs()).sum();
     let curvature = quadratic / problem.lambda;

@@ -42,26 +42,6 @@ pub(super) fn duals(columns: &[Column]) -> Vec<f64> {
     all
 }
 
-/// Solves one label to the tolerance: the pair steps made, `None` when broken off (the column is feasible all the same).
-pub(super) fn solve_one(
-    problem: &Problem<'_>,
-    label: usize,
-    scale: f64,
-    tolerance: f64,
-    column: &mut Column,
-    monitor: &mut dyn Monitor,
-) -> Option<usize> {
-    column.steps = 0;
-    column.done = false;
-    while !column.done {
-        if monitor.interrupted() || monitor.late() {
-            return None;
-        }
-        part(problem, label, scale, tolerance, column);
-    }
-    Some(column.steps)
-}
-
 /// Solves every label to the tolerance, all with the kernel factor `scale`: the pair steps made, `None` when broken off.
 pub(super) fn solve_all(
     problem: &Problem<'_>,

@@ -11,20 +11,21 @@
 //! * for a fixed Omega the dual (10) is `sum alpha - 1/(2 lambda) tr(Z^T K Z Omega)`: [`fixed`], and [`alternating`] with
 //!   the published step of Omega;
 //! * Omega eliminated, (6) is `hinge + lambda/2 ||W||_*^2` (the trace norm, squared) with the dual
-//!   `sum alpha - 1/(2 lambda) lambda_max(Z^T K Z)`. Any `W` and any feasible `Z` certify each other: [`splitting`].
+//!   `sum alpha - 1/(2 lambda) lambda_max(Z^T K Z)`. Any `W` and any feasible `Z` certify each other: [`splitting()`].
 //!
 //! Here every matrix with one column a label is stored by label: `q` rows of `n` numbers.
 
 mod alternating;
 mod certificate;
 mod columns;
+mod regulariser;
 pub mod request;
 pub mod smo;
 mod splitting;
 mod symmetric;
 
-pub use alternating::{alternating, fixed};
-pub use splitting::splitting;
+pub use alternating::alternating;
+pub use splitting::{fixed, splitting};
 
 use crate::error::{SolverError, refused};
 use crate::kernel::rows::KernelRows;

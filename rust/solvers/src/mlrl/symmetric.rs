@@ -3,9 +3,7 @@
 use crate::error::SolverError;
 use crate::linalg::matmul::{View, multiply};
 use crate::memory::{self, Purpose};
-use nalgebra::linalg::SymmetricTridiagonal;
 use nalgebra::{DMatrix, SymmetricEigen};
-use std::iter;
 
 /// Iterations of the eigenvalue algorithm that each eigenvalue may take.
 const MOST_SWEEPS: usize = 1000;
@@ -53,15 +51,6 @@ impl Eigen {
         multiply((q, q, q), View::rows(&scaled, q), right, &mut composed);
         composed
     }
-
-    /// `P^T rows` for `q` rows of `n` numbers.
-    pub fn rotate(&self, rows: &[f64], n: usize) -> Vec<f64> {
-        let q = self.values.len();
-        let mut rotated = memory::matrix(q, n);
-        let left = View::rows(&self.vectors, q).transposed();
-        multiply((q, q, n), left, View::rows(rows, n), &mut rotated);
-        rotated
-    }
 }
 
 fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError> {
@@ -77,40 +66,14 @@ fn symmetric_part(matrix: &[f64], q: usize) -> Result<DMatrix<f64>, SolverError>
 }
 
 /// The largest eigenvalue of the symmetric part of a matrix, in a fraction of the time that [`Eigen`] takes.
-///
-/// A tridiagonal `T` has the same eigenvalues. For the numbers `x` above all of them, `T - x I` is negative definite: its
-/// pivots are negative.
 pub(super) fn largest_eigenvalue(matrix: &[f64], q: usize) -> Result<f64, SolverError> {
     let symmetric = symmetric_part(matrix, q)?;
+    // Squares of large entries would overflow.
     let scale = symmetric.amax();
     if scale == 0.0 {
         return Ok(0.0);
     }
-    let (diagonal, beside) = SymmetricTridiagonal::new(symmetric / scale).unpack_tridiagonal();
-    let beside: Vec<f64> = iter::once(0.0).chain(beside.iter().copied()).collect();
-    let exceeds_all = |x: f64| {
-        let mut pivot = f64::NEG_INFINITY;
-        diagonal.iter().zip(&beside).all(|(entry, beside)| {
-            pivot = entry - x - beside * beside / pivot;
-            pivot < 0.0
-        })
-    };
-    let sums = beside.iter().zip(beside.iter().skip(1).chain([&0.0]));
-    let (mut low, mut high) = (diagonal.max(), f64::NEG_INFINITY);
-    for (entry, (left, right)) in diagonal.iter().zip(sums) {
-        high = high.max(entry + left + right);
-    }
-    loop {
-        let middle = low + 0.5 * (high - low);
-        if !(low < middle && middle < high) {
-            return Ok(scale * high);
-        }
-        if exceeds_all(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
+    Ok(scale * (symmetric / scale).symmetric_eigenvalues().max())
 }
 
 /// `left right^T` for two matrices with rows of `n` numbers.

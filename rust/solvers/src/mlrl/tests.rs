@@ -77,48 +77,6 @@ fn gap_settings(tolerance: f64, rounds: usize) -> Settings {
     Settings { tolerance, rounds }
 }
 
-/// The hinge loss by three plain loops.
-fn loss(data: &Data, solution: &Solution) -> f64 {
-    let n = data.n;
-    let mut sum = 0.0;
-    for label in 0..data.q {
-        for i in 0..n {
-            let score: f64 = (0..n)
-                .map(|j| data.kernel[i * n + j] * solution.expansion[label * n + j])
-                .sum();
-            let y = data.signs[label * n + i];
-            let slack = (1.0 - y * (score + solution.bias[label])).max(0.0);
-            sum += data.bounds[label * n + i] * slack;
-        }
-    }
-    sum
-}
-
-/// `left^T K right` of the columns of two labels.
-fn form(data: &Data, left: &[f64], right: &[f64]) -> f64 {
-    let n = data.n;
-    (0..n)
-        .map(|i| {
-            let row = &data.kernel[i * n..(i + 1) * n];
-            left[i] * row.iter().zip(right).map(|(k, r)| k * r).sum::<f64>()
-        })
-        .sum()
-}
-
-fn forms(data: &Data, columns: &[f64]) -> Vec<f64> {
-    let (n, q) = (data.n, data.q);
-    (0..q * q)
-        .map(|at| {
-            let (j, k) = (at / q, at % q);
-            form(
-                data,
-                &columns[j * n..(j + 1) * n],
-                &columns[k * n..(k + 1) * n],
-            )
-        })
-        .collect()
-}
-
 fn check_feasible(data: &Data, solution: &Solution) {
     for (label, z) in solution.dual.chunks_exact(data.n).enumerate() {
         assert!(z.iter().sum::<f64>().abs() < 1e-15, "label {label}");
@@ -129,56 +87,6 @@ fn check_feasible(data: &Data, solution: &Solution) {
         for (z, (y, c)) in z.iter().zip(boxes) {
             assert!((0.0..=*c).contains(&(z * y)));
         }
-    }
-}
-
-#[test]
-fn a_fixed_covariance_is_solved_and_certified() {
-    for seed in 0..150 {
-        let data = data(seed);
-        let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
-        let omega = covariance(seed, data.q);
-        let settings = gap_settings(1e-8, 20_000);
-        let solution = fixed(&problem, &omega, &settings, &Threads::default(), &mut ()).unwrap();
-        assert_eq!(solution.report.status, Status::Converged, "seed {seed}");
-        check_feasible(&data, &solution);
-        let quadratic: f64 = forms(&data, &solution.dual)
-            .iter()
-            .zip(&omega)
-            .map(|(m, o)| m * o)
-            .sum();
-        let sum: f64 = solution.dual.iter().map(|z| z.abs()).sum();
-        let dual = sum - 0.5 * quadratic / data.lambda;
-        assert!((dual - solution.report.dual).abs() < 1e-10, "seed {seed}");
-        assert!(loss(&data, &solution) <= solution.report.primal + 1e-10);
-    }
-}
-
-#[test]
-fn the_joint_problem_is_solved_and_certified() {
-    for seed in 0..100 {
-        let data = data(seed);
-        let kernel = KernelRows::stored(&data.kernel, data.n).unwrap();
-        let problem = Problem::new(&kernel, &data.signs, &data.bounds, data.lambda).unwrap();
-        let settings = gap_settings(1e-6, 20_000);
-        let solution = splitting(&problem, &settings, &Threads::default(), &mut ()).unwrap();
-        assert_eq!(solution.report.status, Status::Converged, "seed {seed}");
-        check_feasible(&data, &solution);
-        let eigen = symmetric::Eigen::new(&forms(&data, &solution.expansion), data.q).unwrap();
-        let (omega, trace_norm) = symmetric::covariance_step(&eigen);
-        let primal = loss(&data, &solution) + 0.5 * data.lambda * trace_norm * trace_norm;
-        assert!(
-            (primal / solution.report.primal - 1.0).abs() < 1e-7,
-            "seed {seed}"
-        );
-        for (a, b) in omega.iter().zip(&solution.covariance) {
-            assert!((a - b).abs() < 1e-5);
-        }
-        let eigen = symmetric::Eigen::new(&forms(&data, &solution.dual), data.q).unwrap();
-        let sum: f64 = solution.dual.iter().map(|z| z.abs()).sum();
-        let dual = sum - 0.5 * eigen.values[0] / data.lambda;
-        assert!((dual - solution.report.dual).abs() < 1e-10, "seed {seed}");
     }
 }
 

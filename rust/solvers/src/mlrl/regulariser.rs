@@ -1,0 +1,226 @@
+//! What the labels share: the regularisers of a learned and of a fixed label covariance.
+
+use super::Problem;
+use super::symmetric::{Eigen, gram, largest_eigenvalue, mix};
+use crate::error::SolverError;
+use crate::linalg::vector::dot;
+use crate::memory;
+
+/// The first penalty over the mean of what the regulariser has beyond `kappa`, at Omega = I/q for the trace norm.
+const FIRST_PENALTY: f64 = 2.0;
+/// The first penalty over `kappa` at least.
+const LEAST_PENALTY: f64 = 1e-3;
+/// Over-relaxation of `W` for the trace norm, and for a fixed Omega; anything in (0, 2) converges.
+const RELAXATION: f64 = 1.8;
+const FIXED_RELAXATION: f64 = 1.5;
+/// The labels' problems are solved to F_low <= F_up + this share of the gap of one label's mean loss, for the trace norm
+/// and for a fixed Omega.
+const ACCURACY: f64 = 5.0;
+const FIXED_ACCURACY: f64 = 20.0;
+
+/// `phi(X)^T A` as `A` and the scores `K A`, both by label.
+#[derive(Clone, Debug)]
+pub(super) struct Weights {
+    pub expansion: Vec<f64>,
+    pub scores: Vec<f64>,
+}
+
+impl Weights {
+    pub fn zero(length: usize) -> Self {
+        Self {
+            expansion: memory::zeros(length),
+            scores: memory::zeros(length),
+        }
+    }
+
+    /// Applies a function of numbers to expansions and scores alike.
+    pub fn combine<const M: usize>(parts: [&Self; M], f: impl Fn([f64; M]) -> f64) -> Self {
+        let zip = |of: fn(&Self) -> &[f64]| {
+            let parts = parts.map(of);
+            (0..parts[0].len())
+                .map(|at| f(parts.map(|part| part[at])))
+                .collect()
+        };
+        Self {
+            expansion: zip(|weights| &weights.expansion),
+            scores: zip(|weights| &weights.scores),
+        }
+    }
+
+    pub fn mixed(&self, mixing: &[f64], n: usize) -> Self {
+        Self {
+            expansion: mix(mixing, &self.expansion, n),
+            scores: mix(mixing, &self.scores, n),
+        }
+    }
+
+    pub fn gram(&self, n: usize) -> Vec<f64> {
+        gram(&self.expansion, &self.scores, n)
+    }
+
+    pub fn norm(&self) -> f64 {
+        let square: f64 = self
+            .expansion
+            .iter()
+            .zip(&self.scores)
+            .map(|(a, f)| a * f)
+            .sum();
+        square.max(0.0).sqrt()
+    }
+}
+
+/// `R`, but for the factor lambda/2.
+#[derive(Clone, Debug)]
+pub(super) enum Regulariser {
+    /// `||W||_*^2`: Omega is learned.
+    TraceNorm,
+    /// `tr(W Omega^-1 W^T)`
+    Fixed {
+        /// Omega.
+        covariance: Vec<f64>,
+        /// Its eigenvalues and eigenvectors.
+        eigen: Eigen,
+    },
+}
+
+impl Regulariser {
+    /// Takes a symmetric positive semidefinite `q x q` matrix.
+    pub fn fixed(covariance: Vec<f64>, q: usize) -> Result<Self, SolverError> {
+        let eigen = Eigen::new(&covariance, q)?;
+        Ok(Self::Fixed { covariance, eigen })
+    }
+
+    /// Over-relaxation, and the accuracy of the labels' problems.
+    pub fn pace(&self) -> (f64, f64) {
+        match self {
+            Self::TraceNorm => (RELAXATION, ACCURACY),
+            Self::Fixed { .. } => (FIXED_RELAXATION, FIXED_ACCURACY),
+        }
+    }
+
+    /// `kappa`
+    pub fn shared(&self, problem: &Problem<'_>) -> f64 {
+        match self {
+            Self::Fixed { eigen, .. } if eigen.values[0] > 0.0 => problem.lambda / eigen.values[0],
+            _ => 0.0,
+        }
+    }
+
+    pub fn first_penalty(&self, problem: &Problem<'_>) -> f64 {
+        let trace = match self {
+            Self::Fixed { eigen, .. } => eigen.values.iter().sum(),
+            Self::TraceNorm => 1.0,
+        };
+        let (kappa, q) = (self.shared(problem), problem.labels() as f64);
+        if trace > 0.0 {
+            (FIRST_PENALTY * (problem.lambda * q / trace - kappa)).max(LEAST_PENALTY * kappa)
+        } else {
+            problem.lambda
+        }
+    }
+
+    /// The quadratic form of the dual at `phi(X)^T Z`, times lambda.
+    pub fn quadratic(&self, pushed: &Weights, problem: &Problem<'_>) -> Result<f64, SolverError> {
+        let matrix = pushed.gram(problem.instances());
+        match self {
+            Self::TraceNorm => largest_eigenvalue(&matrix, problem.labels()),
+            Self::Fixed { covariance, .. } => Ok(dot(&matrix, covariance)),
+        }
+    }
+
+    /// The weights of a model: those of a fixed Omega are `phi(X)^T Z Omega / lambda`.
+    pub fn weights(&self, problem: &Problem<'_>, model: &Weights) -> Weights {
+        match self {
+            Self::TraceNorm => model.clone(),
+            Self::Fixed { covariance, .. } => {
+                let scaled = covariance.iter().map(|o| o / problem.lambda);
+                model.mixed(&memory::collected(scaled), problem.instances())
+            }
+        }
+    }
+
+    /// `M` with which `V = T M` is the `argmin of  lambda/2 R(V) - kappa/2 ||V||^2 + rho/2 ||T - V||^2`, and the trace norm
+    /// of `V` where Omega is learned.
+    pub fn shrink(
+        &self,
+        sum: &Weights,
+        problem: &Problem<'_>,
+        rho: f64,
+    ) -> Result<(Vec<f64>, f64), SolverError> {
+        let ratio = problem.lambda / rho;
+        match self {
+            Self::TraceNorm => {
+                let matrix = sum.gram(problem.instances());
+                Ok(shrink(&Eigen::new(&matrix, problem.labels())?, ratio))
+            }
+            Self::Fixed { eigen, .. } => {
+                let own = 1.0 - self.shared(problem) / rho;
+                let shares = eigen.values.iter().map(|o| o.max(0.0));
+                let factors: Vec<f64> = shares.map(|o| o / (o * own + ratio)).collect();
+                Ok((eigen.compose(&factors), 0.0))
+            }
+        }
+    }
+}
+
+/// The step for the trace norm; `eigen` is that of `T^T T`. The singular values become `max(0, s - theta)` with
+/// `theta = ratio sum of the results`, which is `ratio / (1 + r ratio)` times the sum of the `r` largest ones, for the
+/// number `r` that stays positive.
+fn shrink(eigen: &Eigen, ratio: f64) -> (Vec<f64>, f64) {
+    let singular: Vec<f64> = eigen.values.iter().map(|v| v.max(0.0).sqrt()).collect();
+    let (mut sum, mut theta) = (0.0, 0.0);
+    for (k, s) in singular.iter().enumerate() {
+        if *s <= theta {
+            break;
+        }
+        sum += s;
+        theta = ratio * sum / (1.0 + (k + 1) as f64 * ratio);
+    }
+    let results: Vec<f64> = singular.iter().map(|s| (s - theta).max(0.0)).collect();
+    let factors: Vec<f64> = singular
+        .iter()
+        .zip(&results)
+        .map(|(s, result)| if *result > 0.0 { result / s } else { 0.0 })
+        .collect();
+    (eigen.compose(&factors), results.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shrinking_solves_its_problem() {
+        // With T^T T = diag(s^2) the minimiser is diag too: compare with a fine search over the threshold.
+        let mut random = fastrand::Rng::with_seed(11);
+        for _ in 0..100 {
+            let mut s: Vec<f64> = (0..4).map(|_| random.f64()).collect();
+            s.sort_by(|a, b| b.total_cmp(a));
+            let ratio = 2.0 * random.f64();
+            let value = |results: &[f64]| {
+                let sum: f64 = results.iter().sum();
+                let apart: f64 = s.iter().zip(results).map(|(s, r)| (s - r) * (s - r)).sum();
+                0.5 * ratio * sum * sum + 0.5 * apart
+            };
+            let matrix: Vec<f64> = (0..16)
+                .map(|at| {
+                    if at / 4 == at % 4 {
+                        s[at / 4] * s[at / 4]
+                    } else {
+                        0.0
+                    }
+                })
+                .collect();
+            let (mixing, trace_norm) = shrink(&Eigen::new(&matrix, 4).unwrap(), ratio);
+            let results: Vec<f64> = (0..4).map(|k| s[k] * mixing[5 * k]).collect();
+            assert!((results.iter().sum::<f64>() - trace_norm).abs() < 1e-12);
+            let best = (0..=2000)
+                .map(|step| {
+                    let theta = s[0] * step as f64 / 2000.0;
+                    value(&s.iter().map(|s| (s - theta).max(0.0)).collect::<Vec<_>>())
+                })
+                .fold(f64::INFINITY, f64::min);
+            assert!(value(&results) <= best + 1e-12);
+        }
+    }
+}
