@@ -284,6 +284,7 @@ def solve_label_features(draw: Drawer) -> Call:
             coupling = draw.distorted(np.ascontiguousarray(root @ root.T))
     start = draw.matrix(draw.q, draw.d) if draw.random.random() < 0.3 else None
     named = {
+        "sums": (draw.matrix(draw.q, draw.d), draw.distorted(draw.values((draw.size(draw.q),)))),
         "coupling": coupling,
         "beta": draw.number(0.1, 0.0, 10.0),
         "anchor": draw.choice(None, 1.0, 0.0),
@@ -315,10 +316,10 @@ ENTRIES = (
 def test_no_call_raises_anything_undocumented_or_ends_the_process(one_gigabyte: None) -> None:
     # The first is a kernel that overflows in the simplex loop.
     for seed, number in [(41, 236), *((1, number) for number in range(1000))]:
-        draw = Drawer(seed, number)
-        function, arrays, named = draw.pick(ENTRIES)(draw)
         with case(seed, number), warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            draw = Drawer(seed, number)
+            function, arrays, named = draw.pick(ENTRIES)(draw)
             try:
                 function(*arrays, **named)
             except DOCUMENTED as error:

@@ -326,7 +326,6 @@ class LabelFeaturesSolution:
     def history(self) -> _Matrix: ...
 
 class _LabelFeaturesDefaults(TypedDict, total=False):
-    sums: tuple[_Matrix, _Matrix] | None
     row_scales: NDArray[np.float64] | None
     coupling: _Matrix | None
     anchor: float | None
@@ -338,6 +337,7 @@ class _LabelFeaturesDefaults(TypedDict, total=False):
     seconds: float | None
 
 class _LabelFeaturesRequest(_LabelFeaturesDefaults):
+    sums: tuple[_Matrix, _Matrix]
     beta: float
     convex: bool
     solver: str

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -34,7 +33,6 @@ from multimargin.estimators.shared.llsf_problem import (
     choose_solver,
     eigenbasis,
     examine,
-    is_affordable,
     published_lipschitz,
     report_of,
     ridge_start,
@@ -238,13 +236,12 @@ default="scores"
         convexity = examine(X, Y, float(self.alpha), convexify=self.convexify)
         solver = self.solver if self.convexify else "published"
         if solver == "auto":
-            solver = choose_solver(X, Y, convexity.coupling, float(self.beta))
+            solver = choose_solver(X, sums[0], convexity.coupling, float(self.beta))
         lipschitz = convexity.largest_eigenvalue
         if not self.convexify:
             lipschitz = published_lipschitz(X, convexity.coupling)
-        # The bounds of the accelerated gradient are better in the basis, where that is affordable.
-        in_basis = solver == "admm" or (solver == "apg" and is_affordable(X, Y.shape[1]))
         request = Request(
+            sums=sums,
             beta=float(self.beta),
             solver=solver,
             lipschitz=lipschitz,
@@ -253,9 +250,8 @@ default="scores"
             start=self._start(X, Y),
             threads=thread_count(self.n_jobs),
             callback=progress.epoch_callback(),
-            basis=eigenbasis(X, convexity.coupling) if in_basis else None,
+            basis=eigenbasis(X, convexity.coupling) if solver == "admm" else None,
             deadline=deadline,
-            sums=sums,
             row_scales=scales,
         )
         interrupts = progress.interrupts
@@ -403,8 +399,8 @@ def beta_max(X: Any, y: Any) -> float:
         The largest absolute entry of X^T Y: at W = 0 this is the gradient, whatever alpha is.
     """
     X, indicator = _check_data(X, y)
-    C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
-    return float(np.abs(C).max())
+    *_, (correlation, _), _ = weighted(X, indicator, None)
+    return float(np.abs(correlation).max())
 
 
 def llsf_path(
@@ -476,14 +472,16 @@ def llsf_path(
         raise ValueError(f"betas is {betas!r}; expected positive finite numbers.")
 
     convexity = examine(X, indicator, alpha, convexify=True)
+    *_, sums, _ = weighted(X, indicator, None)
     coefs = np.empty((values.size, indicator.shape[1], X.shape[1]))
     gaps = np.empty(values.size)
     start = basis = None
     for i, beta in enumerate(values):
-        solver = choose_solver(X, indicator, convexity.coupling, float(beta))
+        solver = choose_solver(X, sums[0], convexity.coupling, float(beta))
         if solver == "admm" and basis is None:
             basis = eigenbasis(X, convexity.coupling)
         request = Request(
+            sums=sums,
             beta=float(beta),
             solver=solver,
             lipschitz=convexity.largest_eigenvalue,

@@ -9,7 +9,7 @@ use multimargin_solvers::error::refused;
 use multimargin_solvers::llsf::Rows;
 use multimargin_solvers::llsf::apg::{Published, Variant};
 use multimargin_solvers::llsf::eigenbasis::Eigenpairs;
-use multimargin_solvers::llsf::request::{Request, Solver, Targets};
+use multimargin_solvers::llsf::request::{Request, Solver};
 use multimargin_solvers::memory;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
@@ -53,8 +53,7 @@ fn eigenpairs<'a>(arrays: &'a EigenArrays<'_>) -> PyResult<Eigenpairs<'a>> {
 keywords! {
 /// A problem of LLSF and how to solve it, but for labels and features. See `multimargin.estimators.llsf` for the meaning.
 struct LabelFeaturesRequest<'py> {
-    #[pyo3(default)]
-    sums: Option<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>,
+    sums: (PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>),
     #[pyo3(default)]
     row_scales: Option<PyReadonlyArray1<'py, f64>>,
     #[pyo3(default)]
@@ -83,27 +82,11 @@ struct LabelFeaturesRequest<'py> {
 }
 
 impl LabelFeaturesRequest<'_> {
-    fn targets<'a>(
-        &'a self,
-        indicator: &'a PyReadonlyArray2<'_, u8>,
-        d: usize,
-    ) -> PyResult<Targets<'a>> {
-        let q = indicator.shape()[1];
-        let Some((correlation, squared_norms)) = &self.sums else {
-            return Ok(Targets::Indicator(row_major("Y", indicator)?, q));
-        };
+    fn sums(&self, q: usize, d: usize) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        let (correlation, squared_norms) = &self.sums;
         let correlation = shaped_matrix("sums", correlation, [q, d])?;
-        let correlation = memory::copied(correlation);
         let squared_norms = squared_norms.as_slice()?.to_vec();
-        let Some(scales) = &self.row_scales else {
-            return Ok(Targets::Sums(correlation, squared_norms));
-        };
-        let rows = Rows {
-            indicator: row_major("Y", indicator)?,
-            labels: q,
-            scales: Some(scales.as_slice()?),
-        };
-        Ok(Targets::Rows(rows, correlation, squared_norms))
+        Ok((memory::copied(correlation), squared_norms))
     }
 
     fn solver(&self) -> PyResult<Solver> {
@@ -139,9 +122,15 @@ pub fn solve_label_features<'py>(
         let q = indicator.shape()[1];
         let features = features.features_of_rows(indicator.shape()[0])?;
         let start = optional_matrix("start", asked.start.as_ref(), [q, features.columns()])?;
+        let scales = asked.row_scales.as_ref();
         let problem = Request {
             features,
-            targets: asked.targets(&indicator, features.columns())?,
+            rows: Rows {
+                indicator: row_major("Y", &indicator)?,
+                labels: q,
+                scales: scales.map(PyReadonlyArray1::as_slice).transpose()?,
+            },
+            sums: asked.sums(q, features.columns())?,
             coupling: optional_matrix("coupling", asked.coupling.as_ref(), [q, q])?,
             beta: asked.beta,
             anchor: asked.anchor,

@@ -208,21 +208,23 @@ def is_affordable(X: Any, labels: int) -> bool:
     return few and rank * d <= MOST_EIGENVALUES**2
 
 
-def choose_solver(X: Any, indicator: NDArray[Any], coupling: Matrix | None, beta: float) -> str:
-    """Name the loop that `solver="auto"` stands for."""
-    affordable = is_affordable(X, indicator.shape[1])
+def choose_solver(X: Any, correlation: Matrix, coupling: Matrix | None, beta: float) -> str:
+    """Name the loop that `solver="auto"` stands for; `correlation` is that of `Request`."""
+    affordable = is_affordable(X, len(correlation))
     if coupling is not None:
         return "admm" if affordable else "apg"
     if not affordable:
         return "cd"
-    C = safe_sparse_dot(X.T, indicator.astype(np.float64), dense_output=True)
-    return "admm" if beta <= _DENSE_ALONE * np.abs(C).max() else "cd"
+    return "admm" if beta <= _DENSE_ALONE * np.abs(correlation).max() else "cd"
 
 
 @dataclass(frozen=True)
 class Request:
     """What a solver needs besides the data."""
 
+    # The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
+    # depends: but for "cd" any X with the same X^T X will do, and the indicator is not looked at
+    sums: tuple[Matrix, Matrix]
     beta: float  # Weight of the l1 norm, positive
     solver: str
     lipschitz: float  # L_f for "published", lambda_max of the coupling for "apg", else unused
@@ -231,14 +233,9 @@ class Request:
     start: Matrix | None  # (q, d): Coefficients to start from
     threads: int  # Number of threads
     callback: EpochCallback | None  # Called after each epoch
-    basis: Eigenbasis | None = None  # Needed by "admm", of use to "apg"
+    basis: Eigenbasis | None = None  # Needed by "admm"
     deadline: float | None = None  # When the fit has to end, by `time.monotonic`
-    # The transpose of X^T Y and the squared norms of the columns of Y, on which alone the problem
-    # depends; then any X with the same X^T X will do, and the indicator is not looked at. Not for
-    # "cd" without `row_scales`.
-    sums: tuple[Matrix, Matrix] | None = None
-    # (n,): What the rows of the indicator are multiplied by, along with `sums`; those of X are
-    # already
+    # (n,): What the rows of the indicator are multiplied by; those of X are already
     row_scales: Matrix | None = None
 
 
@@ -270,18 +267,19 @@ def solve(
 
 def weighted(
     X: Any, indicator: NDArray[np.uint8], sample_weight: Matrix | None
-) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix] | None, Matrix | None]:
-    """Return the problem in which each row counts once."""
-    if sample_weight is None:
-        return X, indicator, None, None
-    roots = np.sqrt(sample_weight)
-    Y = roots[:, None] * indicator
-    if sparse.issparse(X):
-        X = sparse.csr_array(sparse.diags_array(roots) @ X)
-    else:
-        X = roots[:, None] * X
-    correlation = safe_sparse_dot(X.T, Y, dense_output=True)
-    return X, Y, (np.ascontiguousarray(correlation.T), sample_weight @ indicator), roots
+) -> tuple[Any, NDArray[Any], tuple[Matrix, Matrix], Matrix | None]:
+    """Return the problem in which each row counts once: X, Y, `Request.sums`, `row_scales`."""
+    Y: NDArray[Any] = indicator
+    roots, norms = None, indicator.sum(axis=0, dtype=np.float64)
+    if sample_weight is not None:
+        roots, norms = np.sqrt(sample_weight), sample_weight @ indicator
+        Y = roots[:, None] * indicator
+        if sparse.issparse(X):
+            X = sparse.csr_array(sparse.diags_array(roots) @ X)
+        else:
+            X = roots[:, None] * X
+    correlation = as_dense(sparse.csr_array(Y.T, dtype=np.float64) @ X)
+    return X, Y, (np.ascontiguousarray(correlation), norms), roots
 
 
 def report_of(solution: _rust.LabelFeaturesSolution) -> Report:

@@ -5,15 +5,13 @@
 //!
 //! Where we deviate (unless [`Published`] is asked for): the constant is `lambda_max(X^T X) + lambda_max(alpha M)`, which
 //! is at most `sqrt(2)` below (15); it is estimated by power iteration, and a step that proves it too small is repeated
-//! with a larger one. The momentum restarts when it points uphill (O'Donoghue and Candes). Where the eigenbasis of the form
-//! is known, the lower bound comes from the gradient cut off at `beta`; and a loop whose gap will clearly not reach the
-//! tolerance within its iterations says so early.
+//! with a larger one. The momentum restarts when it points uphill (O'Donoghue and Candes). A loop whose gap will clearly not
+//! reach the tolerance within its iterations says so early.
 
 use super::certificate::Certificate;
-use super::eigenbasis::{Anchor, Bound, Eigenbasis};
 use super::quadratic::Quadratic;
 use super::soft_threshold::soft_threshold;
-use super::{Problem, Solution, transposed};
+use super::{Problem, Solution};
 use crate::error::SolverError;
 use crate::linalg::vector::dot;
 use crate::memory;
@@ -24,8 +22,6 @@ use crate::report::{Monitor, Settings, Status, Trace, relative_gap};
 const OVERFLOW: f64 = 1e100;
 /// How far beyond the curvature seen the constant is raised when a step proves it too small.
 const MARGIN: f64 = 1.01;
-/// Iterations between two bounds in the eigenbasis.
-const BOUND_PERIOD: usize = 10;
 /// The gap is extrapolated after each of this many parts of the iterations, but the last, ...
 const PARTS: usize = 5;
 /// ... and the loop goes on unless it will miss the tolerance by this factor: the first part, in which the momentum has yet
@@ -50,53 +46,6 @@ pub enum Variant {
     },
     /// As printed.
     Printed(Published),
-}
-
-/// The bounds in an eigenbasis.
-struct Bounds<'a> {
-    problem: &'a Problem<'a>,
-    basis: &'a Eigenbasis<'a>,
-    anchor: Anchor,
-    best: Option<Bound>,
-}
-
-impl<'a> Bounds<'a> {
-    fn new(problem: &'a Problem<'a>, basis: &'a Eigenbasis<'a>, threads: &Threads) -> Self {
-        let correlation = transposed(&problem.correlation, problem.labels, problem.dimension());
-        Self {
-            problem,
-            basis,
-            anchor: basis.anchor(&correlation, threads),
-            best: None,
-        }
-    }
-
-    fn value(&self) -> f64 {
-        self.best
-            .as_ref()
-            .map_or(f64::NEG_INFINITY, |bound| bound.value)
-    }
-
-    /// Looks for a better bound at a point's gradient.
-    fn improve(&mut self, gradient: &[f64], threads: &Threads) {
-        let beta = self.problem.beta;
-        let cut = gradient.iter().map(|g| (-g).clamp(-beta, beta));
-        let inside = memory::collected(cut);
-        let dual = transposed(&inside, self.problem.labels, self.problem.dimension());
-        let bound = self.basis.bound(self.problem, &self.anchor, &dual, threads);
-        if bound.value > self.value() {
-            self.best = Some(bound);
-        }
-    }
-
-    /// The best bound, from `X` itself.
-    fn confirmed(&self, quadratic: &Quadratic, threads: &Threads) -> f64 {
-        self.best.as_ref().map_or(f64::NEG_INFINITY, |bound| {
-            let gradient = |weights: &[f64]| self.problem.gradient(quadratic, weights, threads);
-            self.basis
-                .confirmed(self.problem, &self.anchor, bound, gradient, threads)
-        })
-    }
 }
 
 /// Whether the gap, falling as a power of the iterations as it did since half of them, will still be far above the
@@ -261,14 +210,13 @@ impl<'a> State<'a> {
     }
 }
 
-/// Solves a problem from `start` (`q x d`, default 0). With `basis` the lower bounds are better.
+/// Solves a problem from `start` (`q x d`, default 0).
 ///
 /// # Errors
 /// When an argument is out of range.
 pub fn solve(
     problem: &Problem<'_>,
     variant: Variant,
-    basis: Option<&Eigenbasis<'_>>,
     start: Option<Vec<f64>>,
     settings: &Settings,
     threads: &Threads,
@@ -279,7 +227,6 @@ pub fn solve(
     let mut trace = Trace::default();
     let mut state = State::new(problem, &quadratic, variant, start, threads)?;
     let mut certificate = state.current.certificate(problem);
-    let mut bounds = basis.map(|basis| Bounds::new(problem, basis, threads));
     let mut iteration = 0;
     let status = loop {
         if problem.certified(&certificate, settings) {
@@ -303,24 +250,22 @@ pub fn solve(
         }
         state.advance(&search, next);
         certificate = candidate;
-        if let Some(bounds) = &mut bounds {
-            if iteration % BOUND_PERIOD == 0 {
-                bounds.improve(&state.current.gradient, threads);
-            }
-            certificate.dual = certificate.dual.max(bounds.value());
-        }
         let Certificate { primal, dual, .. } = certificate;
         trace.record(iteration, primal, dual, problem.labels, monitor);
     };
-    let bound = bounds.map_or(f64::NEG_INFINITY, |bounds| {
-        bounds.confirmed(&quadratic, threads)
-    });
     let State {
         current, lipschitz, ..
     } = state;
     let weights = current.weights;
     let mut solution = problem.solution(
-        &quadratic, weights, bound, status, iteration, trace, settings, threads,
+        &quadratic,
+        weights,
+        f64::NEG_INFINITY,
+        status,
+        iteration,
+        trace,
+        settings,
+        threads,
     );
     solution.lipschitz = Some(lipschitz);
     Ok(solution)

@@ -303,7 +303,8 @@ mod tests {
         let sparse = Features::Sparse(Sparse::new(&data, &indices, &starts, 3).unwrap());
         let gram = Quadratic::Stored(vec![10.0, -12.0, 0.5, -12.0, 16.0, 2.0, 0.5, 2.0, 4.25]);
         for features in [dense, sparse] {
-            let problem = Problem::new(features, &[1, 0], 1, None, 0.1, None, true).unwrap();
+            let sums = (vec![0.0; 3], vec![1.0]);
+            let problem = Problem::new(features, sums, None, 0.1, None, true).unwrap();
             let columns = FeatureColumns::of(features);
             for (quadratic, columns) in [(&gram, None), (&Quadratic::Implicit, Some(&columns))] {
                 let visit = Visit {

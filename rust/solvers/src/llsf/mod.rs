@@ -92,49 +92,14 @@ pub struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Describes a problem. `indicator` is `n x q` row-major; `coupling` is `alpha M`, or `None` for independent labels.
-    /// `convex` says whether the quadratic form is positive semidefinite; when `coupling` alone is not, `anchor` must
-    /// be an upper bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form, else it is `||Y||^2`.
-    ///
-    /// # Errors
-    /// When shapes do not fit or `beta` is not positive.
-    pub fn new(
-        features: Features<'a>,
-        indicator: &'a [u8],
-        labels: usize,
-        coupling: Option<&'a [f64]>,
-        beta: f64,
-        anchor: Option<f64>,
-        convex: bool,
-    ) -> Result<Self, SolverError> {
-        if labels == 0 || indicator.len() != features.rows() * labels {
-            return Err(refused(
-                "Y",
-                format!(
-                    "{} numbers for {} rows and {labels} labels",
-                    indicator.len(),
-                    features.rows()
-                ),
-                "one number for each row of X and each label",
-            ));
-        }
-        let mut squared_norms = vec![0.0; labels];
-        for row in indicator.chunks_exact(labels) {
-            for (norm, &relevant) in squared_norms.iter_mut().zip(row) {
-                *norm += f64::from(relevant);
-            }
-        }
-        let correlation = quadratic::correlation(features, indicator, labels);
-        let sums = (correlation, squared_norms);
-        Self::of_sums(features, sums, coupling, beta, anchor, convex)
-    }
-
-    /// The same from `X^T Y` (`q x d`) and the squared norms of the columns of `Y`, on which alone it depends: any
-    /// `features` with the `X^T X` of the rows will do.
+    /// Describes a problem by `X^T Y` (`q x d`) and the squared norms of the columns of `Y`, on which alone it depends: any
+    /// `features` with the `X^T X` of the rows will do. `coupling` is `alpha M`, or `None` for independent labels. `convex`
+    /// says whether the quadratic form is positive semidefinite; when `coupling` alone is not, `anchor` must be an upper
+    /// bound of `<C, H^+ C>` with `C = X^T Y` and `H` the quadratic form, else it is `||Y||^2`.
     ///
     /// # Errors
     /// When shapes do not fit, a number is not finite or `beta` is not positive.
-    pub fn of_sums(
+    pub fn new(
         features: Features<'a>,
         (correlation, squared_norms): (Vec<f64>, Vec<f64>),
         coupling: Option<&'a [f64]>,

@@ -223,24 +223,6 @@ fn gram(features: Features<'_>) -> Vec<f64> {
     gram
 }
 
-/// `X^T Y`, label after label.
-pub fn correlation(features: Features<'_>, indicator: &[u8], labels: usize) -> Vec<f64> {
-    let d = features.columns();
-    let mut correlation = memory::matrix(labels, d);
-    for (i, row) in indicator.chunks_exact(labels).enumerate() {
-        for (k, &relevant) in row.iter().enumerate() {
-            if relevant != 0 {
-                let target = &mut correlation[k * d..(k + 1) * d];
-                match features {
-                    Features::Dense(x) => axpy(1.0, x.row(i), target),
-                    Features::Sparse(x) => x.scatter(i, 1.0, target),
-                }
-            }
-        }
-    }
-    correlation
-}
-
 /// `out += coupling weights`, the labels' mixture of each feature.
 pub fn add_coupled(
     coupling: &[f64],

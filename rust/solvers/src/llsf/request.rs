@@ -19,24 +19,15 @@ pub enum Solver {
     Gradient(Variant),
 }
 
-/// What is known of `Y`.
-#[derive(Debug)]
-pub enum Targets<'a> {
-    /// 1 where a row has a label, `n x q`, and `q`.
-    Indicator(&'a [u8], usize),
-    /// The rows of `Y`, its `X^T Y` (`q x d`) and the squared norms of its columns.
-    Rows(Rows<'a>, Vec<f64>, Vec<f64>),
-    /// `X^T Y` (`q x d`) and the squared norms of the columns of `Y`.
-    Sums(Vec<f64>, Vec<f64>),
-}
-
 /// A problem of LLSF and how to solve it; see [`Problem::new`] for what `coupling`, `anchor` and `convex` are.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The rows, or others with the same `X^T X` where the targets are sums.
+    /// The rows, or others with the same `X^T X` but for coordinate descent.
     pub features: Features<'a>,
-    /// The labels.
-    pub targets: Targets<'a>,
+    /// `Y`, which coordinate descent alone looks at.
+    pub rows: Rows<'a>,
+    /// `X^T Y` (`q x d`) and the squared norms of the columns of `Y`.
+    pub sums: (Vec<f64>, Vec<f64>),
     /// `alpha M`, `q x q`.
     pub coupling: Option<&'a [f64]>,
     /// The weight of the l1 norm.
@@ -69,49 +60,22 @@ impl Request<'_> {
     ) -> Result<Solution, SolverError> {
         let (features, coupling) = (self.features, self.coupling);
         let (beta, anchor, convex) = (self.beta, self.anchor, self.convex);
-        let mut rows = None;
-        let problem = match self.targets {
-            Targets::Indicator(indicator, q) => {
-                rows = Some(Rows {
-                    indicator,
-                    labels: q,
-                    scales: None,
-                });
-                Problem::new(features, indicator, q, coupling, beta, anchor, convex)
-            }
-            Targets::Rows(of_rows, correlation, squared_norms) => {
-                of_rows.check(features.rows())?;
-                rows = Some(of_rows);
-                let sums = (correlation, squared_norms);
-                Problem::of_sums(features, sums, coupling, beta, anchor, convex)
-            }
-            Targets::Sums(correlation, squared_norms) => {
-                let sums = (correlation, squared_norms);
-                Problem::of_sums(features, sums, coupling, beta, anchor, convex)
-            }
-        }?;
-        let coupling_basis = self.coupling_basis;
-        let basis = self
-            .basis
-            .map(|pairs| Eigenbasis::new(&problem, pairs, coupling_basis))
-            .transpose()?;
+        self.rows.check(features.rows())?;
+        let problem = Problem::new(features, self.sums, coupling, beta, anchor, convex)?;
         let (start, settings) = (self.start, &self.settings);
         match self.solver {
             Solver::Descent => {
-                let rows = rows.ok_or(SolverError::Unsupported(
-                    "coordinate descent needs the labels of the rows",
-                ))?;
-                descent::solve(&problem, rows, start, settings, threads, monitor)
+                descent::solve(&problem, self.rows, start, settings, threads, monitor)
             }
             Solver::Directions => {
-                let basis = basis.ok_or(SolverError::Unsupported(
+                let pairs = self.basis.ok_or(SolverError::Unsupported(
                     "the alternating direction method needs the eigenvalues of X^T X",
                 ))?;
+                let basis = Eigenbasis::new(&problem, pairs, self.coupling_basis)?;
                 admm::solve(&problem, &basis, start, settings, threads, monitor)
             }
             Solver::Gradient(variant) => {
-                let basis = basis.as_ref();
-                apg::solve(&problem, variant, basis, start, settings, threads, monitor)
+                apg::solve(&problem, variant, start, settings, threads, monitor)
             }
         }
     }
