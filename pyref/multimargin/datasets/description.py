@@ -11,6 +11,7 @@ from scipy.special import chdtrc
 
 from multimargin.checks.labels import UNKNOWN
 from multimargin.datasets.multilabel_data import MultilabelData
+from multimargin.datasets.row_hashes import row_hashes
 from multimargin.datasets.tables import Table
 
 # Frequencies of this correlation still rank the labels alike; below it they hardly do.
@@ -248,16 +249,8 @@ def _count_constant_columns(X: Any) -> int:
 
 
 def _count_distinct_rows(X: Any, Y: NDArray[Any]) -> int:
-    if sparse.issparse(X):
-        X = X.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        bounds = list(zip(X.indptr[:-1], X.indptr[1:], strict=True))
-        features = [X.indices[i:j].tobytes() + X.data[i:j].tobytes() for i, j in bounds]
-    else:
-        # 0.0 and -0.0 are equal, but not their bytes.
-        features = [(row + 0.0).tobytes() for row in X]
-    return len({(x, y.tobytes()) for x, y in zip(features, _as_bytes(Y), strict=True)})
+    rows = zip(row_hashes(X).tolist(), _as_bytes(Y), strict=True)
+    return len({(features, labels.tobytes()) for features, labels in rows})
 
 
 def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:

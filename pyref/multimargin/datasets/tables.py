@@ -3,7 +3,6 @@
 import codecs
 import os
 import warnings
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.checks.paths import existing_file
+from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import reading
 from multimargin.datasets.damage import without_damage
 from multimargin.datasets.table_columns import (
@@ -173,11 +173,9 @@ def read_parts(parts: Mapping[str, Path]) -> tuple[Any, dict[str, NDArray[np.int
 
 def _check_different(names: Sequence[str], what: str) -> None:
     """Raise ValueError if two columns have one name."""
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"{what} has several columns named {repeated[0]!r}; expected different names"
-        )
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise ValueError(f"{what} has several columns named {repeated!r}; expected different names")
 
 
 def read_frame(file: Path) -> Any:

@@ -20,6 +20,7 @@ from multimargin.compare.experiment.tuning import Grids, Search, searches
 from multimargin.compare.results import FORMAT, Result
 from multimargin.compare.results_file import ResultsFile
 from multimargin.datasets import MultilabelData
+from multimargin.datasets._names import first_repeated
 from multimargin.datasets.tables import Table
 from multimargin.methods import find_method, make_method
 from multimargin.scaling import SCALINGS
@@ -204,10 +205,9 @@ def _data_sets(data: Any) -> list[Data]:
             raise ValueError(f"data[{position}] has no name; expected MultilabelData(name=...).")
         if one.n_labels < 2:
             raise ValueError(f"data {one.name!r} has one label; expected at least two.")
-    names = [one.name for one in data_sets]
-    repeated = [name for name in names if names.count(name) > 1]
-    if repeated:
-        raise ValueError(f"data has two sets named {repeated[0]!r}; expected different names.")
+    repeated = first_repeated([one.name for one in data_sets])
+    if repeated is not None:
+        raise ValueError(f"data has two sets named {repeated!r}; expected different names.")
     return data_sets
 
 
@@ -217,12 +217,10 @@ def _estimators(methods: Any) -> dict[str, Any]:
     if isinstance(methods, Mapping):
         estimators = dict(methods)
     else:
-        names = list(methods)
-        repeated = [name for name in names if names.count(name) > 1]
-        if repeated:
-            raise ValueError(f"methods has {repeated[0]!r} twice; expected different methods.")
         estimators = {}
-        for name in names:
+        for name in methods:
+            if name in estimators:
+                raise ValueError(f"methods has {name!r} twice; expected different methods.")
             if not isinstance(name, str):
                 raise TypeError(
                     f"methods holds a {type(name).__name__}; expected names, or a mapping of names "
