@@ -70,7 +70,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     pub scores: &'a mut S,
     pub threads: &'a Threads,
     pub(super) settings: &'a Settings,
-    random: fastrand::Rng,
+    pub(super) random: fastrand::Rng,
     pub(super) order: Vec<u32>,
     /// The hardest labels of the instances, as the last certificate found them.
     pub(super) shortlists: Option<Shortlists>,

@@ -205,7 +205,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
     /// Passes over shortlists; `None` where nothing moves.
     fn pass_over(&mut self, lists: &mut Shortlists, monitor: &mut dyn Monitor) -> Option<Epoch> {
         let mut buffers = Buffers::default();
-        let order = self.order.clone();
+        let mut order = self.order.clone();
         let (mut moved, mut first) = (false, f64::INFINITY);
         for pass in 0..PASSES {
             let mut gap = 0.0;
@@ -228,6 +228,9 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
                 }
             }
             first = if pass == 0 { gap } else { first };
+            if self.settings.shuffle {
+                self.random.shuffle(&mut order);
+            }
             // Written so that an unknown gap, of a start whose dual terms are unknown, ends the passes.
             let goes_on = gap > SHARE * first && gap.is_finite();
             if !goes_on {
