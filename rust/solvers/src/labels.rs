@@ -267,44 +267,42 @@ impl Labels {
         self.zero
     }
 
-    /// The same instances seen through a subset of the labels (ascending), with the weights of the whole: the pairs
-    /// inside the subset keep their weight, instances without pairs inside it get weight 0.
-    pub fn restricted(&self, subset: &[usize]) -> Self {
-        let zero = self.zero && subset.last() == Some(&(self.count - 1));
-        let mut position = vec![u32::MAX; self.count];
-        for (new, &old) in subset.iter().enumerate() {
-            position[old] = new as u32;
-        }
-        let mut restricted = Self {
-            count: subset.len(),
-            zero,
+    /// The same instances with the pairs inside parts of the labels alone, which keep their weights. An instance has pairs
+    /// inside one part at most: the labels outside of it are unknown.
+    pub(crate) fn within(&self, part_of: &[usize]) -> Self {
+        let mut within = Self {
             relevant: Sets::new(),
             unknown: Sets::new(),
-            weights: Vec::with_capacity(self.instances()),
+            weights: self.weights.clone(),
             relevant_weights: Vec::new(),
-            top: self.top,
+            ..*self
         };
-        if !self.relevant_weights.is_empty() {
-            let labels = self.relevant.labels.iter().zip(&self.relevant_weights);
-            let kept = labels.filter(|(label, _)| position[**label as usize] != u32::MAX);
-            memory::extend(
-                &mut restricted.relevant_weights,
-                kept.map(|(_, &weight)| weight),
-            );
-        }
+        let mut seen = vec![usize::MAX; self.count];
         for i in 0..self.instances() {
-            let kept = |labels: &[u32]| -> Vec<u32> {
-                let positions = labels.iter().map(|&k| position[k as usize]);
-                positions.filter(|&k| k != u32::MAX).collect()
+            self.irrelevant(i).for_each(|n| seen[part_of[n]] = i);
+            let parts = self.relevant(i).iter().map(|&m| part_of[m as usize]);
+            let own = if self.zero {
+                part_of.last().copied()
+            } else {
+                parts.clone().find(|&part| seen[part] == i)
             };
-            restricted.relevant.push(kept(self.relevant(i)).into_iter());
-            restricted.unknown.push(kept(self.unknown(i)).into_iter());
-            restricted.weights.push(self.weights[i]);
-            if zero != self.zero || restricted.pairs(i) == 0 {
-                restricted.weights[i] = 0.0;
+            if self.are_weighted() {
+                let weights = (0..).map(|m| self.pairs_of(i).weight(m));
+                let inside = parts.zip(weights).filter(|&(part, _)| own == Some(part));
+                memory::extend(&mut within.relevant_weights, inside.map(|(_, w)| w));
+            }
+            let inside = |label: &u32| own == Some(part_of[*label as usize]);
+            let relevant = self.relevant(i).iter().copied();
+            within.relevant.push(relevant.filter(inside));
+            let unknown = self.unknown(i);
+            let outside =
+                (0..self.count as u32).filter(|k| !inside(k) || unknown.binary_search(k).is_ok());
+            within.unknown.push(outside);
+            if own.is_none() || within.pairs(i) == 0 {
+                within.weights[i] = 0.0;
             }
         }
-        restricted
+        within
     }
 
     /// Number of labels `q`.
@@ -513,10 +511,6 @@ mod tests {
             labels.gather(i, &[0.0, 1.0, 2.0, 9.0], &mut gathered);
             assert_eq!(gathered[3], 9.0);
         }
-        let with = labels.restricted(&[0, 3]);
-        assert!(with.has_zero_label() && (0..3).all(|i| with.pairs(i) == 1 && with.has_pairs(i)));
-        let without = labels.restricted(&[0, 1]);
-        assert!(!without.has_zero_label() && !(0..3).any(|i| without.has_pairs(i)));
     }
 
     #[test]
@@ -536,8 +530,10 @@ mod tests {
         );
         assert_eq!(top.pair_weight(1, 1), 6.0);
         assert_eq!(top.weight_of_pairs(), 2.5 + 6.0);
-        assert_eq!(top.restricted(&[0, 1, 3]).pairs_of(0).weights, &[2.0, 0.5]);
-        assert_eq!(top.restricted(&[1, 2, 3]).pairs_of(0).weights, &[0.5]);
+        let within = top.within(&[0, 0, 1, 0]);
+        assert_eq!(within.pairs_of(0).weights, &[2.0, 0.5]);
+        assert_eq!((within.unknown(0), within.weight(0)), (&[2][..], 1.0));
+        assert_eq!((within.relevant(1), within.weight(1)), (&[1][..], 2.0));
         assert!(top.have_top() && top.are_weighted() && !top.are_plain());
         assert!(!labels(2).have_top());
         let ones =
@@ -577,11 +573,6 @@ mod tests {
         assert_eq!(back, [0.0, 11.0, 12.0, 0.0, 14.0]);
         assert!(labels.known_only(0, &back) && !labels.known_only(1, &back));
 
-        let part = labels.restricted(&[0, 1, 2]);
-        assert_eq!((part.unknown(0), of(&part, 0)), (&[0][..], (2, 1, 3.0)));
-        assert_eq!(of(&part, 1), (2, 1, 6.0));
-        assert_eq!(of(&labels.restricted(&[2, 3, 4]), 1), (0, 0, 0.0));
-
         let zero = labels.with_zero_label(6.0, None).unwrap();
         assert_eq!(of(&zero, 0), (4, 3, 2.0));
         assert_eq!(of(&zero, 2), (1, 0, 0.0));
@@ -606,20 +597,5 @@ mod tests {
         let mut gathered = [0.0; 5];
         labels.gather(0, &row, &mut gathered);
         assert_eq!(gathered, [11.0, 14.0, 10.0, 12.0, 13.0]);
-    }
-
-    #[test]
-    fn a_restriction_keeps_the_weight_of_the_whole() {
-        let labels = Labels::new(&[0, 1, 0, 0, 1], 5, 3.0)
-            .unwrap()
-            .restricted(&[4, 0]);
-        assert_eq!(
-            (labels.count(), labels.relevant(0), labels.weight(0)),
-            (2, &[0_u32][..], 0.5)
-        );
-        let labels = Labels::new(&[0, 1, 0, 0, 1], 5, 3.0)
-            .unwrap()
-            .restricted(&[1, 4]);
-        assert_eq!(labels.weight(0), 0.0);
     }
 }

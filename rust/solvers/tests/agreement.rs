@@ -75,7 +75,7 @@ fn settings(tolerance: f64) -> Settings {
 fn run<S: DenseScores, T: Step>(
     labels: &Labels,
     scores: &mut S,
-    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    step: T,
     bias: Bias,
     settings: &Settings,
     threads: usize,
@@ -105,16 +105,7 @@ fn by_blocks<S: DenseScores>(
     bias: Bias,
     s: &Settings,
 ) -> Solution {
-    run(
-        labels,
-        scores,
-        |_| Ok(Proximal::new(Hinge)),
-        bias,
-        s,
-        1,
-        &mut (),
-    )
-    .unwrap()
+    run(labels, scores, Proximal::new(Hinge), bias, s, 1, &mut ()).unwrap()
 }
 
 fn by_vertices<S: DenseScores>(
@@ -153,7 +144,7 @@ fn by_chains<L: Loss>(problem: &Problem, loss: &L, bias: Bias, chains: usize) ->
             max_epochs: 20_000,
             ..settings(1e-9)
         };
-        let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
+        let step = Proximal::new(loss.clone());
         let mut scores = LinearDense::new(problem.dense(), problem.q);
         run(&labels, &mut scores, step, bias, &s, 2, &mut ()).unwrap()
     })
@@ -232,7 +223,7 @@ fn statuses_tell_why_a_loop_ended() {
                     epochs,
                     seen: Vec::new(),
                 };
-                let step = |_: &Labels| Ok(Proximal::new(Hinge));
+                let step = Proximal::new(Hinge);
                 let long = settings(1e-12);
                 let stopped =
                     run(&labels, &mut scores(), step, bias, &long, 1, &mut monitor).unwrap();
@@ -300,7 +291,7 @@ fn a_loop_that_runs_out_of_time_certifies_where_it_is() {
                     looks,
                     recorded: false,
                 };
-                let step = |_: &Labels| Ok(Proximal::new(Hinge));
+                let step = Proximal::new(Hinge);
                 let stopped = run(&labels, &mut scores(), step, bias, &long, 1, &mut clock);
                 let stopped = stopped.unwrap();
                 let report = &stopped.report;
@@ -411,7 +402,7 @@ fn bad_settings_are_refused() {
     let labels = problem.labels(1.0);
     let solve = |settings: &Settings, bias: Bias, q: usize| {
         let mut scores = LinearDense::new(problem.dense(), q);
-        let step = |_: &Labels| Ok(Proximal::new(Hinge));
+        let step = Proximal::new(Hinge);
         let error = run(&labels, &mut scores, step, bias, settings, 1, &mut ()).unwrap_err();
         if bias != Bias::Free {
             let mut scores = LinearDense::new(problem.dense(), q);
@@ -436,7 +427,7 @@ fn bad_settings_are_refused() {
         assert_eq!(message, "Y is 10 x 3, expected as many rows as X");
     }
     let mut scores = LinearDense::new(problem.dense(), 3);
-    let step = |_: &Labels| Ok(Proximal::new(SquaredHinge));
+    let step = Proximal::new(SquaredHinge);
     let s = Settings::default();
     let error = run(&labels, &mut scores, step, Bias::Free, &s, 1, &mut ()).unwrap_err();
     assert!(matches!(error, SolverError::Unsupported(_)));
@@ -464,7 +455,7 @@ fn an_interruption_before_the_first_epoch_reports_none() {
         start: Some(vec![0.0; problem.n * problem.q]),
         ..setup(Bias::Penalized, &settings(1e-3), 1)
     };
-    let step = |_: &Labels| Ok(Proximal::new(Hinge));
+    let step = Proximal::new(Hinge);
     let stopped = pairwise::solve(&labels, &mut scores, step, setup, &mut monitor);
     let report = stopped.unwrap().report;
     assert_eq!((report.status, report.epochs), (Status::Interrupted, 0));

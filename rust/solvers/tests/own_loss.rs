@@ -139,7 +139,7 @@ fn the_engine_closes_the_gap() {
         },
         ..Setup::default()
     };
-    let step = |_: &Labels| Ok(Proximal::new(LeastSquares));
+    let step = Proximal::new(LeastSquares);
     let solution = pairwise::solve(&labels, &mut scores, step, setup, &mut ()).unwrap();
     assert_eq!(solution.report.status, Status::Converged);
     assert!(solution.report.gap() <= 1e-10);

@@ -652,7 +652,7 @@ mod tests {
             settings,
             ..Setup::default()
         };
-        let step = |_: &Labels| Ok(Proximal::new(Hinge));
+        let step = Proximal::new(Hinge);
         pairwise::solve(labels, scores, step, setup, monitor).unwrap()
     }
 

@@ -192,7 +192,7 @@ impl Request<'_> {
         monitor: &mut dyn Monitor,
         stored: fn(W) -> Stored,
     ) -> Result<Answer, SolverError> {
-        let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
+        let step = Proximal::new(loss);
         let solution = solve_fixed(&self.labels, &mut scores, step, self.setup, monitor)?;
         Ok(Answer {
             dual: Stored::Compact(solution.dual),
@@ -246,20 +246,16 @@ impl Request<'_> {
                     "only solver 'bcd' compares with the highest irrelevant labels alone",
                 ))
             }
-            Solver::Blocks => {
-                let step = |_: &Labels| Ok(Proximal::new(loss.clone()));
-                solve(labels, scores, step, setup, monitor)
-            }
+            Solver::Blocks => solve(labels, scores, Proximal::new(loss.clone()), setup, monitor),
             Solver::Pairs => {
-                let step = |labels: &Labels| OnePair::new(loss.clone(), labels);
+                let step = OnePair::new(loss.clone(), labels)?;
                 solve(labels, scores, step, setup, monitor)
             }
             Solver::Multiplicative => {
                 let Some(loss) = loss.as_optimal_margin() else {
                     return Err(refused("solver", "\"multiplicative\"", SOLVERS));
                 };
-                let step = |_: &Labels| Ok(Multiplicative::new(loss));
-                solve(labels, scores, step, setup, monitor)
+                solve(labels, scores, Multiplicative::new(loss), setup, monitor)
             }
             Solver::FrankWolfe if L::BOX && !L::ZERO_LABEL => {
                 frank_wolfe::solve(labels, scores, setup, monitor)

@@ -10,7 +10,7 @@ use crate::error::SolverError;
 use crate::labels::Labels;
 use crate::report::{Monitor, Solution};
 
-/// Solves a pairwise problem by block coordinate ascent. `step` makes the block step for given labels.
+/// Solves a pairwise problem by block coordinate ascent with the block step `step`.
 ///
 /// A kernel so indefinite that the problem has no minimum gives the status `IndefiniteKernel` and `B = 0`.
 ///
@@ -19,7 +19,7 @@ use crate::report::{Monitor, Solution};
 pub fn solve<S: DenseScores, T: Step>(
     labels: &Labels,
     scores: &mut S,
-    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
@@ -37,7 +37,7 @@ pub fn solve<S: DenseScores, T: Step>(
 pub(super) fn solve_fixed<S: Scores, T: Step>(
     labels: &Labels,
     scores: &mut S,
-    step: impl Fn(&Labels) -> Result<T, SolverError>,
+    step: T,
     setup: Setup,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution<S::Dual>, SolverError> {
@@ -53,7 +53,6 @@ pub(super) fn solve_fixed<S: Scores, T: Step>(
         return Ok(Solution::interrupted(labels));
     };
     let sigma = if bias == Bias::Penalized { 1.0 } else { 0.0 };
-    let step = step(labels)?;
     let left_out = scores.direction().map(|direction| direction.weight);
     let of_direction =
         left_out.map(|weight| Multiplier::new(labels, scores.diagonal(), weight, sigma));

@@ -8,6 +8,7 @@
 //! `-g` ([`super::repair`]). The prices of the cheap repair give better biases; where it does not end the loop yet, they are
 //! the next multiplier.
 
+use super::components::Components;
 use super::repair::{centred, repaired};
 use super::residual;
 use super::transport::At;
@@ -48,7 +49,12 @@ const SETTLED: f64 = 1e-14;
 pub(super) fn augmentation(labels: &Labels, diagonal: &[f64]) -> f64 {
     // A label's share of g changes by a share of its pairs' weight when its bias changes by 1: the second term is the
     // inverse of that, and lets even a tiny C move the biases.
-    let per_label = PER_LABEL * labels.count() as f64 / labels.weight_of_pairs();
+    let pairs = labels.weight_of_pairs();
+    let per_label = if pairs > 0.0 {
+        PER_LABEL * labels.count() as f64 / pairs
+    } else {
+        0.0
+    };
     AUGMENTATION * mean(diagonal).max(0.0) + per_label
 }
 
@@ -65,6 +71,7 @@ pub(super) struct Free<'a> {
     labels: &'a Labels,
     /// `C_ml`, see [`super::repair`].
     capacity: &'a [f64],
+    components: &'a Components,
     tolerance: f64,
     /// The least augmentation.
     pub sigma: f64,
@@ -80,10 +87,17 @@ pub(super) struct Free<'a> {
 
 impl<'a> Free<'a> {
     /// The rule for scores with the diagonal `K_ii`.
-    pub fn new(labels: &'a Labels, capacity: &'a [f64], diagonal: &[f64], tolerance: f64) -> Self {
+    pub fn new(
+        labels: &'a Labels,
+        capacity: &'a [f64],
+        components: &'a Components,
+        diagonal: &[f64],
+        tolerance: f64,
+    ) -> Self {
         Self {
             labels,
             capacity,
+            components,
             tolerance,
             sigma: augmentation(labels, diagonal),
             next_attempt: 0,
@@ -104,7 +118,7 @@ impl<'a> Free<'a> {
             self.labels,
             self.capacity,
             &engine.dual,
-            &engine.sum,
+            &self.components.centred(&engine.sum),
             monitor,
         )?;
         if !engine.recompute_for(&dual, monitor) {
@@ -135,7 +149,8 @@ impl<'a> Free<'a> {
             bias: &bias,
             mixtures: false,
         };
-        let mut plan = residual::plan(&at, &engine.sum, engine.threads, monitor)?;
+        let sum = self.components.centred(&engine.sum);
+        let mut plan = residual::plan(&at, &sum, engine.threads, monitor)?;
         let q = self.labels.count();
         let complete = plan.moves(&at, engine.threads, monitor, |i, change| {
             let row = &mut engine.dual[i * q..(i + 1) * q];
@@ -295,7 +310,9 @@ mod tests {
     #[test]
     fn the_best_bound_is_kept() {
         let labels = Labels::new(&[1, 0, 0, 1], 2, 1.0).unwrap();
-        let mut rule = Free::new(&labels, &[0.0, 1.0, 1.0, 0.0], &[1.0; 2], 1e-3);
+        let capacity = [0.0, 1.0, 1.0, 0.0];
+        let components = Components::new(&capacity, 2);
+        let mut rule = Free::new(&labels, &capacity, &components, &[1.0; 2], 1e-3);
         let mut after = |primal: f64, dual: f64| {
             rule.keep_bound(&Point {
                 primal,

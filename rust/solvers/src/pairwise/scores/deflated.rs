@@ -143,16 +143,6 @@ impl<S: DenseScores> Scores for Deflated<S> {
 
     const CHAINS: usize = S::CHAINS;
 
-    fn fresh(&self, labels: usize) -> Self {
-        Self {
-            inner: self.inner.fresh(labels),
-            left: self.left.to_vec(),
-            right: self.right.to_vec(),
-            direction: self.direction.clone(),
-            diagonal: self.diagonal.to_vec(),
-        }
-    }
-
     fn instances(&self) -> usize {
         self.inner.instances()
     }
@@ -302,13 +292,6 @@ mod tests {
         }
         let diagonal: Vec<f64> = (0..N).map(|i| expected(i, i)).collect();
         assert_close(scores.diagonal(), &diagonal);
-        assert!(
-            scores
-                .fresh(2)
-                .all(&threads)
-                .iter()
-                .all(|&score| score == 0.0)
-        );
     }
 
     #[test]

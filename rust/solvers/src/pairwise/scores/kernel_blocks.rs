@@ -122,11 +122,6 @@ impl Scores for KernelBlocks<'_> {
     type Dual = Vec<f64>;
     type State = Vec<f64>;
 
-    fn fresh(&self, labels: usize) -> Self {
-        let bytes = size_of::<f64>() * self.cache_rows * self.instances();
-        Self::new(self.gram.clone(), labels, bytes)
-    }
-
     fn instances(&self) -> usize {
         self.gram.rows()
     }

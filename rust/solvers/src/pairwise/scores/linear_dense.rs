@@ -79,10 +79,6 @@ impl Scores for LinearDense<'_> {
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
-    fn fresh(&self, labels: usize) -> Self {
-        Self::new(self.features, labels)
-    }
-
     fn instances(&self) -> usize {
         self.features.rows()
     }

@@ -136,14 +136,6 @@ impl Scores for LinearMetric<'_> {
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
-    fn fresh(&self, labels: usize) -> Self {
-        Self {
-            labels,
-            weights: memory::matrix(self.features.columns(), labels),
-            ..self.clone()
-        }
-    }
-
     fn instances(&self) -> usize {
         self.features.rows()
     }

@@ -192,10 +192,6 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
 
-    fn fresh(&self, labels: usize) -> Self {
-        Self::at_zero(self.features, labels)
-    }
-
     fn instances(&self) -> usize {
         self.features.rows()
     }

@@ -72,9 +72,6 @@ pub trait Scores: Sync {
     /// good part of the time, and 1 where the rank-b update of all scores dominates, which threads share anyway.
     const CHAINS: usize = 1;
 
-    /// The same instances with another number of labels, at `B = 0`.
-    fn fresh(&self, labels: usize) -> Self;
-
     /// Number of instances `n`.
     fn instances(&self) -> usize;
 

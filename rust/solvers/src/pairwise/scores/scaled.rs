@@ -36,10 +36,6 @@ impl<S: DenseScores> Scores for Scaled<S> {
     const WEIGHTS: bool = S::WEIGHTS;
     const CHAINS: usize = S::CHAINS;
 
-    fn fresh(&self, labels: usize) -> Self {
-        Self::new(self.inner.fresh(labels), self.factor)
-    }
-
     fn instances(&self) -> usize {
         self.inner.instances()
     }

@@ -61,15 +61,6 @@ impl Scores for StoredKernel<'_> {
     type Dual = Vec<f64>;
     type State = Vec<f64>;
 
-    fn fresh(&self, labels: usize) -> Self {
-        Self {
-            matrix: self.matrix,
-            diagonal: self.diagonal.to_vec(),
-            labels,
-            scores: memory::matrix(self.instances(), labels),
-        }
-    }
-
     fn instances(&self) -> usize {
         self.diagonal.len()
     }
