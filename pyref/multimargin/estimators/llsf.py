@@ -31,6 +31,7 @@ from multimargin.estimators.shared.llsf_problem import (
     Matrix,
     Request,
     choose_solver,
+    correlation_of,
     eigenbasis,
     examine,
     published_lipschitz,
@@ -399,8 +400,7 @@ def beta_max(X: Any, y: Any) -> float:
         The largest absolute entry of X^T Y: at W = 0 this is the gradient, whatever alpha is.
     """
     X, indicator = _check_data(X, y)
-    *_, (correlation, _), _ = weighted(X, indicator, None)
-    return float(np.abs(correlation).max())
+    return float(np.abs(correlation_of(X, indicator)).max())
 
 
 def llsf_path(
@@ -472,7 +472,7 @@ def llsf_path(
         raise ValueError(f"betas is {betas!r}; expected positive finite numbers.")
 
     convexity = examine(X, indicator, alpha, convexify=True)
-    *_, sums, _ = weighted(X, indicator, None)
+    _, _, sums, _ = weighted(X, indicator, None)
     coefs = np.empty((values.size, indicator.shape[1], X.shape[1]))
     gaps = np.empty(values.size)
     start = basis = None

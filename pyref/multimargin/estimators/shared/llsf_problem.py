@@ -278,8 +278,12 @@ def weighted(
             X = sparse.csr_array(sparse.diags_array(roots) @ X)
         else:
             X = roots[:, None] * X
-    correlation = as_dense(sparse.csr_array(Y.T, dtype=np.float64) @ X)
-    return X, Y, (np.ascontiguousarray(correlation), norms), roots
+    return X, Y, (correlation_of(X, Y), norms), roots
+
+
+def correlation_of(X: Any, Y: NDArray[Any]) -> Matrix:
+    """Return the transpose of X^T Y."""
+    return np.ascontiguousarray(as_dense(sparse.csr_array(Y.T, dtype=np.float64) @ X))
 
 
 def report_of(solution: _rust.LabelFeaturesSolution) -> Report:

@@ -1,5 +1,6 @@
 //! Elementwise loops on slices, compiled for the vector units that the machine has.
 
+use crate::memory;
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
@@ -222,6 +223,17 @@ pub fn sigmoid(products: &mut [f64], gamma: f64, coef0: f64) {
     } else {
         sigmoid_loop::<false>(products, gamma, coef0);
     }
+}
+
+/// The transpose of a row-major matrix.
+pub(crate) fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
+    let mut out = memory::zeros(matrix.len());
+    for i in 0..rows {
+        for j in 0..columns {
+            out[j * rows + i] = matrix[i * columns + j];
+        }
+    }
+    out
 }
 
 #[cfg(test)]

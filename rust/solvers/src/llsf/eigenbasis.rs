@@ -11,7 +11,7 @@
 use super::Problem;
 use crate::error::{SolverError, refused};
 use crate::linalg::matmul::{View, multiply, multiply_add};
-use crate::linalg::vector::dot;
+use crate::linalg::vector::{dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
 
@@ -351,7 +351,7 @@ impl<'a> Eigenbasis<'a> {
             inside: minus(&anchor.rotated.inside, &bound.rotated.inside),
         };
         let point = self.apply(&rest, |h| self.inverse(h), threads);
-        let by_label = super::transposed(&point, self.columns, q);
+        let by_label = transposed(&point, self.columns, q);
         let gradient = gradient(&by_label);
         problem.certificate(&by_label, &gradient).dual
             - ROUNDING * self.largest * dot(&point, &point)

@@ -252,17 +252,6 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// `q x d` to `d x q`, or back.
-fn transposed(matrix: &[f64], rows: usize, columns: usize) -> Vec<f64> {
-    let mut out = memory::zeros(matrix.len());
-    for i in 0..rows {
-        for j in 0..columns {
-            out[j * rows + i] = matrix[i * columns + j];
-        }
-    }
-    out
-}
-
 /// The coefficients and their certificate.
 #[derive(Clone, Debug)]
 pub struct Solution {

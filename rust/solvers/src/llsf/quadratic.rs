@@ -1,10 +1,9 @@
 //! `X^T X` in the form that costs least: stored, or applied through `X`.
 
-use super::transposed;
 use crate::linalg::columns::Columns;
 use crate::linalg::features::{Features, Sparse};
 use crate::linalg::matmul::{View, multiply, multiply_add};
-use crate::linalg::vector::{axpy, dot};
+use crate::linalg::vector::{axpy, dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
 

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! This is problem (34) restricted to the column `z = alpha . y` of one label: `C_i = 1/n`, `c` is the factor of its own
-//! kernel, and `p` is `y` minus the scores that do not depend on `z`. Its gradient is the paper's `f = c K z - p`. With `A = {z_i can grow}` and `B = {z_i can shrink}`, `F_up = min over A of f` and
-//! `F_low = max over B of f`, the optimum is where `F_low <= F_up`; the loop stops at `F_low <= F_up + tolerance`.
+//! kernel, and `p` is `y` minus the scores that do not depend on `z`. Its gradient is the paper's `f = c K z - p`. With
+//! `A = {z_i can grow}` and `B = {z_i can shrink}`, `F_up = min over A of f` and `F_low = max over B of f`, the optimum is
+//! where `F_low <= F_up`; the loop stops at `F_low <= F_up + tolerance`.
 //!
 //! Where we deviate: a step costs O(n), since only the gradient of its own label is kept current (update (36) is
 //! applied to that label alone).

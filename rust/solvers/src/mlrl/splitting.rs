@@ -25,10 +25,10 @@
 use super::certificate::{best_multiple, loss_and_bias, rounding};
 use super::columns::{Column, duals, solve_all};
 use super::regulariser::{Regulariser, Weights};
-use super::symmetric::{Eigen, covariance_step, transpose};
+use super::symmetric::{Eigen, covariance_step};
 use super::{Problem, Settings, Solution, Values};
 use crate::error::{SolverError, check_size};
-use crate::linalg::vector::dot;
+use crate::linalg::vector::{dot, transposed};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, Status, Trace, relative_gap};
@@ -56,15 +56,7 @@ pub fn splitting(
     threads: &Threads,
     monitor: &mut dyn Monitor,
 ) -> Result<Solution, SolverError> {
-    let state = State::new(problem, Regulariser::TraceNorm)?;
-    drive(
-        problem,
-        state,
-        settings,
-        threads,
-        monitor,
-        one_round(problem, threads),
-    )
+    solve(problem, Regulariser::TraceNorm, settings, threads, monitor)
 }
 
 /// Solves the problem of a fixed label covariance, `q x q`, symmetric and positive semidefinite: (8) and (10).
@@ -81,22 +73,18 @@ pub fn fixed(
     let q = problem.labels();
     check_size("covariance", covariance.len(), q * q)?;
     let regulariser = Regulariser::fixed(memory::copied(covariance), q)?;
-    let state = State::new(problem, regulariser)?;
-    drive(
-        problem,
-        state,
-        settings,
-        threads,
-        monitor,
-        one_round(problem, threads),
-    )
+    solve(problem, regulariser, settings, threads, monitor)
 }
 
-fn one_round(
+fn solve(
     problem: &Problem<'_>,
+    regulariser: Regulariser,
+    settings: &Settings,
     threads: &Threads,
-) -> impl Fn(&mut State, &mut dyn Monitor) -> Result<Made, SolverError> {
-    |state, monitor| {
+    monitor: &mut dyn Monitor,
+) -> Result<Solution, SolverError> {
+    let state = State::new(problem, regulariser)?;
+    let round = |state: &mut State, monitor: &mut dyn Monitor| {
         let finished = state.round(problem, threads, monitor)?;
         Ok(Made {
             finished,
@@ -104,7 +92,8 @@ fn one_round(
             primal: state.best.primal,
             dual: state.best.bound,
         })
-    }
+    };
+    drive(problem, state, settings, threads, monitor, round)
 }
 
 /// What a round of a loop has come to.
@@ -456,12 +445,12 @@ impl State {
             None => &mut self.best.dual,
         };
         let both = [model.expansion.as_slice(), &dual.expansion].concat();
-        let factor = transpose(&both, n);
+        let factor = transposed(&both, 2 * q, n);
         let products = problem.kernel.product(&factor, 2 * q, threads, monitor);
         let Some(products) = products else {
             return false;
         };
-        model.scores = transpose(&products, 2 * q);
+        model.scores = transposed(&products, n, 2 * q);
         dual.scores = model.scores.split_off(n * q);
         true
     }

@@ -98,18 +98,6 @@ pub(super) fn mix(mixing: &[f64], rows: &[f64], n: usize) -> Vec<f64> {
     mixed
 }
 
-/// Rows of `columns` numbers, transposed.
-pub(super) fn transpose(rows: &[f64], columns: usize) -> Vec<f64> {
-    let count = rows.len() / columns;
-    let mut transposed = memory::zeros(rows.len());
-    for (i, row) in rows.chunks_exact(columns).enumerate() {
-        for (j, &value) in row.iter().enumerate() {
-            transposed[j * count + i] = value;
-        }
-    }
-    transposed
-}
-
 /// `A^{1/2} / tr A^{1/2}` of `A = W^T W`, the best label covariance of given weights (11), and `tr A^{1/2}`, the trace
 /// norm of the weights. No weights at all say nothing about the labels: the covariance is then `I/q`.
 pub(super) fn covariance_step(eigen: &Eigen) -> (Vec<f64>, f64) {
