@@ -94,16 +94,12 @@ def test_weights_of_rows_and_unknown_labels(name: str, client: Any, data: Any) -
         )
 
 
-def test_scores_and_predictions_are_lazy(client: Any, data: Any) -> None:
+def test_predictions_by_map_blocks(client: Any, data: Any) -> None:
     X, Y = data
     model = multimargin.dask.fit(RankLSVM(kernel="linear", C=0.1), parted(X), parted(Y), client)
-    scores = multimargin.dask.label_scores(model, parted(X))
-    assert scores.chunks == ((16, 16, 16), (5,))
-    computed = client.compute(scores, sync=True)
-    np.testing.assert_allclose(computed, model.label_scores(X), rtol=1e-12)
-    blocks = [delayed(X[:16]), delayed(X[16:])]
-    predicted = client.compute(multimargin.dask.predict(model, blocks), sync=True)
-    np.testing.assert_array_equal(np.vstack(predicted), model.predict(X))
+    blocks = parted(X)
+    predicted = blocks.map_blocks(model.predict, dtype=int, chunks=(blocks.chunks[0], (5,)))
+    np.testing.assert_array_equal(client.compute(predicted, sync=True), model.predict(X))
 
 
 @pytest.mark.parametrize("bias", ["none", "penalized", "free"])
@@ -194,8 +190,6 @@ def test_data_frames_give_names(client: Any, data: Any) -> None:
     )
     assert model.label_names_in_.tolist() == list("abcde")
     assert model.feature_names_in_[0] == "x0"
-    scores = multimargin.dask.label_scores(model, dd.from_pandas(features, npartitions=3))
-    np.testing.assert_allclose(client.compute(scores, sync=True), model.label_scores(features))
 
 
 def test_sparse_svmlight_parts(client: Any, data: Any, tmp_path: Path) -> None:

@@ -6,11 +6,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 import pytest
-from dask import delayed
 from scipy import sparse
 
-import multimargin.dask
-from multimargin import RankLSVM
 from multimargin.dask.inputs import FileSource, read_inputs
 from multimargin.dask.parts import Pairs, aligned_part, describe, make_part
 from multimargin.datasets import MultilabelData
@@ -76,8 +73,7 @@ def test_weights_of_a_part(weights: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [".npz", ".svm", ".parquet"])
-def test_predictions_for_files(tmp_path: Path, kind: str) -> None:
-    """The parts are read where they are needed; here that is in this process."""
+def test_parts_in_files(tmp_path: Path, kind: str) -> None:
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     paths = [tmp_path / f"{k}{kind}" for k in range(2)]
@@ -91,17 +87,10 @@ def test_predictions_for_files(tmp_path: Path, kind: str) -> None:
             columns = {"x": X[rows, 0], "y": X[rows, 1], "a": Y[rows, 0], "b": Y[rows, 1]}
             frame = pd.DataFrame(columns)
             frame[frame.columns[::-1] if k else frame.columns].to_parquet(path)
-    rows = pd.DataFrame(X, columns=["x", "y"]) if kind == ".parquet" else X
-    model = RankLSVM(kernel="linear").fit(rows, Y)
     labels = ["a", "b"] if kind == ".parquet" else None
     options = {"n_features": 2, "n_labels": 2} if kind == ".svm" else None
-    found = multimargin.dask.predict(model, paths, read_options=options, y=labels)
-    computed = [block.compute(scheduler="synchronous") for block in found]
-    np.testing.assert_array_equal(np.vstack(computed), model.predict(rows))
-    source = FileSource(1, str(paths[1]), labels, options or {}, Pairs(2.0), ("x", "y"))
-    if kind == ".svm":
-        source.options.update(zero_based=False, labels_zero_based=False)
-    part = source.load()
+    # Labels of a parquet file are no features, whatever the order of its columns.
+    part = read_inputs(paths, labels, None, Pairs(2.0), options).sources[1].load()
     np.testing.assert_allclose(part.X.toarray() if kind == ".svm" else part.X, X[3:])
     np.testing.assert_array_equal(part.indicator, Y[3:])
     np.testing.assert_array_equal(part.pair_weights, [2.0, 2.0, 2.0])
@@ -114,11 +103,3 @@ def test_a_parquet_part_with_other_columns(tmp_path: Path) -> None:
     source = FileSource(0, str(tmp_path / "part.parquet"), ("a",), {}, Pairs(), ("x", "y"))
     with pytest.raises(ValueError, match=r"\['y', 'z'\]"):
         source.load()
-
-
-def test_predictions_for_blocks() -> None:
-    model = RankLSVM(kernel="linear").fit(X, Y)
-    blocks = [delayed(X[:2]), delayed(X[2:])]
-    found = multimargin.dask.label_scores(model, blocks)
-    computed = [block.compute(scheduler="synchronous") for block in found]
-    np.testing.assert_array_equal(np.vstack(computed), model.label_scores(X))

@@ -12,6 +12,5 @@ except ImportError as error:  # pragma: no cover
     ) from error
 
 from multimargin.dask.fitting import fit
-from multimargin.dask.predicting import label_scores, predict
 
-__all__ = ["fit", "label_scores", "predict"]
+__all__ = ["fit"]
