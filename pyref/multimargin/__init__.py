@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         UnknownLabelsWarning,
         beta_max,
         explain,
-        llsf_path,
         predict_names,
         predict_top,
     )
@@ -56,7 +55,6 @@ __all__ = [
     "__version__",
     "beta_max",
     "explain",
-    "llsf_path",
     "load_model",
     "predict_names",
     "predict_top",

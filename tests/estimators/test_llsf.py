@@ -19,7 +19,6 @@ from multimargin import (
     LabelSpecificBinaryRelevance,
     LabelSpecificClassifierChain,
     beta_max,
-    llsf_path,
 )
 from multimargin.datasets import load_digit_attributes
 from tests.support.problems import unrelated_problem
@@ -171,21 +170,6 @@ def test_beta_max_is_the_smallest_beta_without_features(alpha):
     assert LLSF(alpha=alpha, beta=0.999 * limit, tol=1e-8).fit(X, Y).coef_.any()
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_path_agrees_with_single_fits(alpha):
-    X, Y = random_problem(8)
-    betas, coefs, gaps = llsf_path(X, Y, alpha=alpha, n_betas=5, tol=1e-9)
-    assert betas[0] == pytest.approx(beta_max(X, Y))
-    assert not coefs[0].any()
-    assert (np.diff(betas) < 0).all()
-    assert (gaps <= 1e-9).all()
-    for beta, coef in zip(betas[1:], coefs[1:], strict=True):
-        single = LLSF(alpha=alpha, beta=beta, tol=1e-9).fit(X, Y)
-        np.testing.assert_allclose(coef, single.coef_, atol=1e-5)
-    with pytest.raises(ValueError, match="betas is"):
-        llsf_path(X, Y, betas=[1.0, -1.0])
-
-
 # ---------------------------------------------------------------------------------------------
 # Strategies
 # ---------------------------------------------------------------------------------------------
@@ -301,27 +285,6 @@ def test_history_has_every_epoch(alpha, solver):
     model = LLSF(alpha=alpha, beta=0.1, solver=solver, tol=1e-8).fit(X, Y)
     np.testing.assert_array_equal(model.history_["epoch"], np.arange(1, model.n_iter_ + 1))
     assert model.history_["primal"][-1] == pytest.approx(model.objective_, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"eps": 1.5}, "eps is 1.5; expected a number between 0 and 1"),
-        ({"X": np.zeros((6, 3))}, r"X\^T Y is 0, so every beta has the solution 0"),
-        ({"betas": [0.0, 1.0]}, "expected positive finite numbers"),
-    ],
-)
-def test_malformed_arguments_of_the_path(changes, message):
-    X, Y = unrelated_problem(0, 6, 3, 2)
-    with pytest.raises(ValueError, match=message):
-        llsf_path(**{"X": X, "y": Y} | changes)
-
-
-def test_a_path_that_ends_early_warns():
-    X, Y = unrelated_problem(0, 30, 8, 4)
-    with pytest.warns(ConvergenceWarning, match=r"ended \(max_iterations\) after 1 of max_iter=1"):
-        _, _, gaps = llsf_path(X, Y, n_betas=2, max_iter=1, tol=1e-12)
-    assert gaps[-1] > 1e-12
 
 
 class PlainVotes(BaseEstimator):

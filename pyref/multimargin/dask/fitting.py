@@ -14,11 +14,9 @@ from multimargin.checks.targets import Targets
 from multimargin.dask import parts
 from multimargin.dask.cluster import ClusterParts
 from multimargin.dask.inputs import Inputs, read_inputs
-from multimargin.dask.label_features import check_label_features, fit_label_features
 from multimargin.dask.owned import OwnedTasks
 from multimargin.dask.rounds import Settings, Solution
 from multimargin.dask.solving import solve
-from multimargin.estimators.llsf import LLSF
 from multimargin.estimators.rank_hlapsvm import RankHLapSVM
 from multimargin.estimators.rank_svmz import RankSVMz
 from multimargin.estimators.shared.label_weights import weights_of_counts, weights_of_labels
@@ -55,18 +53,15 @@ def fit(
 
     Parameters
     ----------
-    estimator : RankSVM, RankSVMz, RankLSVM, RankCVM, MLODM or LLSF
-        The estimator. One of the pairwise family has ``kernel="linear"`` and ``solver="bcd"``; its
-        `n_jobs` is the number of threads of each part, `max_iter` the largest number of rounds. An
-        LLSF takes one pass over the parts, for X^T X, X^T Y and Y^T Y, and is then solved where
-        the client is; it has at most 4096 features and no ``solver="cd"``.
+    estimator : RankSVM, RankSVMz, RankLSVM, RankCVM or MLODM
+        The estimator, with ``kernel="linear"`` and ``solver="bcd"``; its `n_jobs` is the number of
+        threads of each part, `max_iter` the largest number of rounds.
     X : dask array or data frame, list of delayed or futures, or paths
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
         to the parts themselves, in .npz, svmlight or parquet files that all workers see.
     y : dask array or data frame, list of delayed or futures, list of str or None, default=None
-        Label indicator of 0 and 1, in the same row blocks, and NaN where a label is unknown (but
-        for LLSF). For parquet files the names of the label
-        columns, for other files None: they hold their labels.
+        Label indicator of 0 and 1, in the same row blocks, and NaN where a label is unknown. For
+        parquet files the names of the label columns, for other files None: they hold their labels.
     client : dask.distributed.Client or None, default=None
         The client of the cluster; None takes the current one.
     sample_weight : dask array or list of delayed or futures, default=None
@@ -113,9 +108,6 @@ def fit(
         inputs = read_inputs(X, y, sample_weight, _pairs_of(checked), read_options)
         cluster = _spread(owned, inputs, float(patience))
         shape = _shape(cluster)
-        if isinstance(checked, LLSF):
-            _solve_label_features(checked, cluster, inputs, shape, deadline)
-            return estimator
         _check_pairs(cluster, checked)
         if checked.pair_weights == "uniform":
             total = cluster.described()["row_weight"]
@@ -170,42 +162,12 @@ def _solve(
     checked._warn_of_the_end(end, "rounds", advice, stacklevel=5)
 
 
-@with_callbacks  # type: ignore[untyped-decorator]
-def _solve_label_features(
-    estimator: LLSF,
-    cluster: ClusterParts,
-    inputs: Inputs,
-    shape: tuple[int, int],
-    deadline: float | None,
-) -> None:
-    """Fit an LLSF; what belongs to callbacks is left in the estimator no longer than that."""
-    max_iter = estimator._check_parameters()
-    progress = Progress(estimator, max_iter, int(estimator.verbose))
-    d, q = shape
-    targets = _targets(inputs, q)
-    with closing(cluster):
-        fit_label_features(estimator, cluster, targets, d, progress.epoch_callback(), deadline)
-        _store_features(estimator, inputs, d)
-        interrupted = estimator.status_ == "interrupted" and not progress.stop_requested
-        threshold = make_threshold(estimator.threshold, random_state=0)
-        if interrupted and not isinstance(threshold, ConstantThreshold):
-            threshold = ConstantThreshold(0.5)
-        weights = np.ascontiguousarray(estimator.coef_.T)
-        estimator.threshold_ = _learned(threshold, cluster, weights, np.zeros(q), 1.0)
-    progress.finish()
-    if interrupted:
-        raise KeyboardInterrupt
-    estimator._warn_above_tolerance(max_iter)
-
-
-def check_estimator(estimator: Any) -> PairwiseClassifier | LLSF:
+def check_estimator(estimator: Any) -> PairwiseClassifier:
     """Check that an estimator is one that can be fitted to parts."""
-    if isinstance(estimator, LLSF):
-        return check_label_features(estimator)
     if not isinstance(estimator, PairwiseClassifier) or isinstance(estimator, RankHLapSVM):
         raise TypeError(
             f"estimator is {type(estimator).__name__}; expected RankSVM, RankSVMz, RankLSVM, "
-            "RankCVM, MLODM or LLSF."
+            "RankCVM or MLODM."
         )
     estimator._check_parameters()
     if estimator.kernel != "linear":
@@ -234,10 +196,8 @@ def _client(client: Any) -> Client:
     return client
 
 
-def _pairs_of(estimator: PairwiseClassifier | LLSF) -> parts.Pairs:
+def _pairs_of(estimator: PairwiseClassifier) -> parts.Pairs:
     """Return which pairs of labels an estimator compares."""
-    if isinstance(estimator, LLSF):
-        return parts.Pairs(kind="none")
     if isinstance(estimator, RankSVMz):
         return parts.Pairs(float(estimator.C), "zero label")
     return parts.Pairs(float(estimator.C), estimator.pair_weights)

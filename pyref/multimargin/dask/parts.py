@@ -46,7 +46,7 @@ class Pairs:
     C: float = 1.0  # Weight of the loss
     # "balanced" weighs each row's pairs C together; "uniform" weighs each pair C, to be divided
     # by the number of rows; "zero label" has one pair for each known label, with the zero label,
-    # that weigh C together; "none" is for a loss without pairs, which takes no unknown labels
+    # that weigh C together
     kind: str = "balanced"
 
 
@@ -139,7 +139,7 @@ def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> P
         check_magnitudes(X)
         if sparse.issparse(X):
             X = canonical(X)
-        indicator = _indicator(y, unknown=pairs.kind != "none")
+        indicator = _indicator(y)
         check_as_many_rows(indicator, X)
         weights = _row_weights(sample_weight, X.shape[0])
     except (TypeError, ValueError) as error:
@@ -155,11 +155,11 @@ def make_part(index: int, X: Any, y: Any, sample_weight: Any, pairs: Pairs) -> P
     return Part(index, X, indicator, pair_weights, given, zero_label)
 
 
-def _indicator(y: Any, unknown: bool) -> NDArray[np.uint8]:
+def _indicator(y: Any) -> NDArray[np.uint8]:
     shape = np.shape(y)
     if len(shape) == 2 and shape[0] == 0 and shape[1] > 0:
         return np.zeros(shape, dtype=np.uint8)
-    return check_indicator(y, unknown=unknown)
+    return check_indicator(y, unknown=True)
 
 
 def _row_weights(sample_weight: Any, n: int) -> Matrix:

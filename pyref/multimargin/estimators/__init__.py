@@ -7,7 +7,7 @@ from multimargin.estimators.label_specific import (
     LabelSpecificClassifierChain,
     MajorityClass,
 )
-from multimargin.estimators.llsf import LLSF, beta_max, llsf_path
+from multimargin.estimators.llsf import LLSF, beta_max
 from multimargin.estimators.mlodm import MLODM
 from multimargin.estimators.mlrl import MLRL
 from multimargin.estimators.names import predict_names, predict_top
@@ -44,7 +44,6 @@ __all__ = [
     "UnknownLabelsWarning",
     "beta_max",
     "explain",
-    "llsf_path",
     "predict_names",
     "predict_top",
 ]

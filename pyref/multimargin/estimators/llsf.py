@@ -41,7 +41,6 @@ from multimargin.estimators.shared.llsf_problem import (
     solve,
     weighted,
 )
-from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
 from multimargin.estimators.shared.time_limit import (
@@ -258,7 +257,11 @@ default="scores"
         interrupts = progress.interrupts
         with interrupts.held():
             solution = interrupts.reached_by(solve, X, targets.indicator, convexity, request)
-            self._store(targets, convexity, solution.weights, report_of(solution))
+            self._store_targets(targets)
+            self._store_report(report_of(solution))
+            self.coef_ = solution.weights
+            self.label_specific_features_ = solution.weights != 0.0
+            self.shift_ = convexity.shift
             self.kkt_residual_ = solution.kkt_residual
             interrupted = solution.status == "interrupted" and not progress.stop_requested
             try:
@@ -275,24 +278,10 @@ default="scores"
         return self
 
     def _start(self, X: Any, Y: Matrix) -> Matrix | None:
-        coef = self._warm_start_of(Y.shape[1], X.shape[1])
-        if coef is not None or self.convexify:
-            return coef
-        return ridge_start(X, Y, float(self.gamma))
-
-    def _warm_start_of(self, q: int, d: int) -> Matrix | None:
-        """Return the previous coefficients, where they are asked for and fit the data."""
         coef: Matrix = getattr(self, "coef_", np.empty(0))
-        return coef if self.warm_start and coef.shape == (q, d) else None
-
-    def _store(
-        self, targets: Targets, convexity: Convexity, weights: Matrix, report: Report
-    ) -> None:
-        self._store_targets(targets)
-        self.coef_ = weights
-        self.label_specific_features_ = weights != 0.0
-        self.shift_ = convexity.shift
-        self._store_report(report)
+        if self.warm_start and coef.shape == (Y.shape[1], X.shape[1]):
+            return coef
+        return None if self.convexify else ridge_start(X, Y, float(self.gamma))
 
     def _fit_threshold(
         self, X: Any, targets: Targets, sample_weight: Matrix | None, interrupted: bool
@@ -319,15 +308,11 @@ default="scores"
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        else:
-            self._warn_above_tolerance(max_iter)
-
-    def _warn_above_tolerance(self, max_iter: int) -> None:
-        if self.status_ == "time_limit":
+        elif self.status_ == "time_limit":
             message = time_limit_message(
                 self, f"{self.n_iter_} of max_iter={max_iter} epochs", self.dual_gap_
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=5)
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         elif self.status_ not in ("converged", "interrupted"):
             other = ", or use solver='auto'" if self.solver != "auto" and self.convexify else ""
             if self.status_ == "slow" and self.solver == "auto":
@@ -338,7 +323,7 @@ default="scores"
                 f"{self.kkt_residual_:.3g}, above tol={self.tol:g}. Increase max_iter, tol or "
                 f"beta, or scale the features{other}.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _label_scores(self, X: Any) -> Matrix:
@@ -401,111 +386,6 @@ def beta_max(X: Any, y: Any) -> float:
     """
     X, indicator = _check_data(X, y)
     return float(np.abs(correlation_of(X, indicator)).max())
-
-
-def llsf_path(
-    X: Any,
-    y: Any,
-    *,
-    alpha: float = 10.0,
-    betas: Any = None,
-    n_betas: int = 50,
-    eps: float = 1e-2,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    n_jobs: int | None = None,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """Solve the convex LLSF problem along a decreasing sequence of beta, each from the last.
-
-    Parameters
-    ----------
-    X : array-like or CSR matrix of shape (n, d)
-        Features.
-    y : array-like or sparse matrix of shape (n, q), or array-like of shape (n,)
-        Label indicator, or classes.
-    alpha : float, default=10.0
-        Weight of the label correlations, at least 0.
-    betas : array-like or None, default=None
-        Positive values; they are solved in decreasing order. None means `n_betas` values from
-        `beta_max` down to ``eps * beta_max``, equally spaced on a logarithmic scale.
-    n_betas : int, default=50
-        Number of values for ``betas=None``, at least 1.
-    eps : float, default=1e-2
-        The last of them relative to the first, in (0, 1).
-    tol : float, default=1e-3
-        As for `LLSF`.
-    max_iter : int, default=1000
-        Largest number of epochs for each value.
-    n_jobs : int, default=None
-        Number of threads; None means 1.
-
-    Returns
-    -------
-    betas : ndarray of shape (n_betas,)
-        The values, decreasing.
-    coefs : ndarray of shape (n_betas, q, d)
-        The coefficients for each.
-    dual_gaps : ndarray of shape (n_betas,)
-        The relative duality gap reached for each.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If a solution ends above `tol`.
-    """
-    alpha = check_real("alpha", alpha, at_least=0.0, at_most=1e50)
-    check_real("tol", tol, above=0.0)
-    check_integer("max_iter", max_iter, at_least=1)
-    X, indicator = _check_data(X, y)
-    if betas is None:
-        check_integer("n_betas", n_betas, at_least=1)
-        if not 0.0 < check_real("eps", eps, above=0.0) < 1.0:
-            raise ValueError(f"eps is {eps!r}; expected a number between 0 and 1.")
-        largest = beta_max(X, indicator)
-        if largest == 0.0:
-            raise ValueError(
-                "X^T Y is 0, so every beta has the solution 0; expected betas to be given."
-            )
-        betas = np.geomspace(largest, eps * largest, n_betas)
-    values = np.sort(np.asarray(betas, dtype=np.float64))[::-1].copy()
-    if values.ndim != 1 or values.size == 0 or not (values[-1] > 0 and np.isfinite(values[0])):
-        raise ValueError(f"betas is {betas!r}; expected positive finite numbers.")
-
-    convexity = examine(X, indicator, alpha, convexify=True)
-    _, _, sums, _ = weighted(X, indicator, None)
-    coefs = np.empty((values.size, indicator.shape[1], X.shape[1]))
-    gaps = np.empty(values.size)
-    start = basis = None
-    for i, beta in enumerate(values):
-        solver = choose_solver(X, sums[0], convexity.coupling, float(beta))
-        if solver == "admm" and basis is None:
-            basis = eigenbasis(X, convexity.coupling)
-        request = Request(
-            sums=sums,
-            beta=float(beta),
-            solver=solver,
-            lipschitz=convexity.largest_eigenvalue,
-            tol=float(tol),
-            max_iter=int(max_iter),
-            start=start,
-            threads=thread_count(n_jobs),
-            callback=None,
-            basis=basis if solver == "admm" else None,
-        )
-        solution = solve(X, indicator, convexity, request)
-        coefs[i], gaps[i] = solution.weights, solution.gap
-        start = solution.weights
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-        if solution.status != "converged":
-            warnings.warn(
-                f"beta={beta:g} ended ({solution.status}) after {solution.epochs} of max_iter="
-                f"{max_iter} epochs with a relative duality gap of {solution.gap:.3g}, above tol="
-                f"{tol:g}. Increase max_iter, tol or eps.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-    return values, coefs, gaps
 
 
 def _check_data(X: Any, y: Any) -> tuple[Any, NDArray[np.uint8]]:

@@ -8,7 +8,6 @@ is negative, the objective has no lower bound, since along its eigenvector the q
 outweighs the two linear ones.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +41,7 @@ _DENSE_ALONE = 0.0005
 def label_dissimilarity(indicator: NDArray[Any]) -> Matrix:
     """Return R, one minus the cosine between label columns; 1 beside a label of no row."""
     Y = indicator.astype(np.float64)
-    return dissimilarity_of_counts(Y.T @ Y)
-
-
-def dissimilarity_of_counts(counts: Matrix) -> Matrix:
-    """Return R (q, q) from the numbers of rows that two labels share, Y^T Y."""
+    counts = Y.T @ Y
     norms: Matrix = np.sqrt(np.diag(counts))
     norms[norms == 0.0] = 1.0
     R: Matrix = 1.0 - counts / np.outer(norms, norms)
@@ -79,23 +74,12 @@ def examine(X: Any, indicator: NDArray[Any], alpha: float, *, convexify: bool) -
     lambda_min(X^T X) / alpha, would make the problem convex but not bounded: it leaves a direction
     without curvature, along which the linear term X^T Y may exceed beta ||W||_1.
     """
-    return decide(
-        label_dissimilarity(indicator),
-        alpha,
-        lambda deficit: _anchor(X, indicator, deficit),
-        convexify=convexify,
-    )
-
-
-def decide(
-    R: Matrix, alpha: float, anchor_of: Callable[[float], float | None], *, convexify: bool
-) -> Convexity:
-    """Decide the same from R."""
+    R = label_dissimilarity(indicator)
     eigenvalues = np.linalg.eigvalsh(R)
     smallest, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     if alpha == 0.0 or not R.any():
         return Convexity(None, 0.0, True, None, smallest, 0.0)
-    anchor = anchor_of(-alpha * smallest)
+    anchor = _anchor(X, indicator, -alpha * smallest)
     convex = anchor is not None
     shift = 0.0 if convex or not convexify else -smallest
     coupling = np.ascontiguousarray(alpha * (R + shift * np.eye(R.shape[0])))
@@ -111,19 +95,12 @@ def _anchor(X: Any, indicator: NDArray[Any], deficit: float) -> float | None:
     if d > n or squared_norms.min() <= deficit:
         return None
     gram = as_dense(safe_sparse_dot(X.T, X))
-    return anchor_of_sums(
-        gram, lambda: as_dense(safe_sparse_dot(X.T, indicator.astype(np.float64))), deficit
-    )
-
-
-def anchor_of_sums(gram: Matrix, correlation: Callable[[], Matrix], deficit: float) -> float | None:
-    """Return <C, (X^T X - deficit I)^-1 C>."""
     gram[np.diag_indices(len(gram))] -= deficit
     try:
         factor = linalg.cho_factor(gram, lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
-    C = correlation()
+    C = as_dense(safe_sparse_dot(X.T, indicator.astype(np.float64)))
     return float(np.vdot(C, linalg.cho_solve(factor, C, check_finite=False)))
 
 
@@ -182,16 +159,16 @@ def eigenbasis(X: Any, coupling: Matrix | None) -> Eigenbasis:
     n, d = X.shape
     with threadpool_limits(1, user_api="blas"):
         if d <= n:
-            features = eigenpairs(as_dense(safe_sparse_dot(X.T, X)))
+            features = _eigenpairs(as_dense(safe_sparse_dot(X.T, X)))
         else:
             # The eigenvectors of X X^T, times X^T, would not be orthogonal where X is close to
             # losing rank.
             _, singular, vectors = linalg.svd(as_dense(X), full_matrices=False, check_finite=False)
             features = singular**2, np.ascontiguousarray(vectors.T)
-        return Eigenbasis(features, None if coupling is None else eigenpairs(coupling))
+        return Eigenbasis(features, None if coupling is None else _eigenpairs(coupling))
 
 
-def eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
+def _eigenpairs(matrix: Matrix) -> tuple[Matrix, Matrix]:
     """Return increasing eigenvalues of a symmetric matrix, and C-contiguous eigenvectors."""
     if len(matrix) == 1:
         # SciPy before 1.14 asks LAPACK for too little workspace.
