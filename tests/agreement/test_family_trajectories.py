@@ -1,5 +1,7 @@
 """The compiled loops of the family make the steps of the plain ones, from the same start."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -20,7 +22,7 @@ def problem(seed, n=15, d=5, q=5):
 
 def run(K, Y, **options):
     """One solve on a stored kernel, instances in their order, without any heuristic."""
-    return _rust.solve_pairwise(
+    found = _rust.solve_pairwise(
         np.ascontiguousarray(Y, dtype=np.uint8),
         np.ascontiguousarray(K),
         kernel_name="precomputed",
@@ -30,6 +32,7 @@ def run(K, Y, **options):
         acceleration=False,
         **{"chains": 1} | options,
     )
+    return SimpleNamespace(**found)
 
 
 @pytest.mark.parametrize("block_size", [1, 4, 0])
@@ -42,7 +45,7 @@ def test_rank_lsvm_one_pair_at_a_time(kernel, block_size):
     for epoch, alpha in enumerate(plain, start=1):
         found = run(K, Y, **model, block_size=block_size, max_epochs=epoch)
         np.testing.assert_allclose(found.dual, rank_svm.proxy(alpha, Y), rtol=0, atol=1e-10)
-        dual = found.history[3]
+        dual = found.history["dual"]
     assert len(plain) == len(dual) == EPOCHS
 
 
@@ -71,7 +74,7 @@ def test_mlodm_one_instance_at_a_time(kernel):
     model = {"c": 2.0, "loss": "optimal_margin", "theta": theta, "mu": mu, "bias": "none"}
     found = run(K, Y, **model, solver="bcd", max_epochs=EPOCHS)
     assert len(plain) == EPOCHS
-    np.testing.assert_allclose(found.history[3], np.negative(plain), rtol=1e-7)
+    np.testing.assert_allclose(found.history["dual"], np.negative(plain), rtol=1e-7)
 
 
 @pytest.mark.parametrize("c", [1.0, 100.0])
@@ -95,6 +98,6 @@ def test_dual_objective_never_falls(loss, c):
     Y[:10, ::7] = 1
     Y[10:20] = 1 - Y[10:20]
     found = run(X @ X.T, Y, c=c, **loss, bias="penalized", solver="bcd", max_epochs=40)
-    dual = found.history[3]
+    dual = found.history["dual"]
     assert np.all(np.diff(dual) >= -1e-12 * dual[-1])
     assert dual[-1] > 0.0

@@ -1,5 +1,7 @@
 """The compiled Frank-Wolfe loop makes the steps of the plain one."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from tests.support.problems import unrelated_problem
 
 
 def run(K, Y, C, tolerance=1e-300, max_epochs=50):
-    return _rust.solve_simplex(
+    found = _rust.solve_simplex(
         Y.astype(np.uint8),
         np.ascontiguousarray(K),
         c=C,
@@ -23,6 +25,7 @@ def run(K, Y, C, tolerance=1e-300, max_epochs=50):
         cache_bytes=0,
         callback=None,
     )
+    return SimpleNamespace(**found)
 
 
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
@@ -35,7 +38,7 @@ def test_the_iterates_are_those_of_the_plain_loop(seed, kind):
     for epochs in (1, 2, 4):
         beta, plain = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.0, M=epochs)
         compiled = run(K, Y, 2.0, max_epochs=epochs)
-        assert compiled.epochs == len(plain)
+        assert compiled.n_iter == len(plain)
         np.testing.assert_allclose(compiled.dual, beta, rtol=0, atol=1e-11)
         np.testing.assert_allclose(compiled.primal, plain[-1][2], rtol=1e-9)
 
@@ -46,7 +49,7 @@ def test_both_stop_at_the_same_iteration_and_point():
     beta, plain = rank_cvm.frank_wolfe(K, Y, 2.0, epsilon=0.02)
     compiled = run(K, Y, 2.0, tolerance=0.02)
     assert compiled.status == "converged"
-    assert compiled.epochs == len(plain)
+    assert compiled.n_iter == len(plain)
     assert compiled.primal == pytest.approx(plain[-1][2], rel=1e-10)
     np.testing.assert_allclose(compiled.dual, beta, atol=1e-12)
     np.testing.assert_allclose(
@@ -60,4 +63,4 @@ def test_the_maximum_number_of_epochs_is_as_published():
     Y = (rng.random((4, 3)) < 0.5).astype(int)
     L = int((Y.sum(axis=1) * (3 - Y.sum(axis=1))).sum())
     compiled = run(K, Y, 2.0, max_epochs=3)
-    assert (compiled.status, compiled.epochs) == ("max_iterations", 3 * L)
+    assert (compiled.status, compiled.n_iter) == ("max_iterations", 3 * L)

@@ -1,5 +1,7 @@
 """Problems of the compiled loss with a zero label whose labels have one class."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,8 @@ def solve(X, Y, **options):
     settings = {"c": 1.0, "bias": "free", "solver": "bcd", "kernel_name": "precomputed"}
     settings |= {"tolerance": 1e-8, "max_epochs": 100_000}
     indicator = np.ascontiguousarray(Y, dtype=np.uint8)
-    return _rust.solve_pairwise(indicator, rust_features(X), loss=LOSS, **(settings | options))
+    found = _rust.solve_pairwise(indicator, rust_features(X), loss=LOSS, **(settings | options))
+    return SimpleNamespace(**found)
 
 
 @pytest.mark.parametrize("bias", ["free", "penalized"])

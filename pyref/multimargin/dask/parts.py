@@ -324,29 +324,29 @@ def improve(part: Part, state: State, common: Common, model: Model) -> tuple[Sta
     part, n = aligned_part(part), part.X.shape[0]
     common = replace(common, tolerated=common.tolerated * n / max(common.rows, 1))
     answer = _improved(part, state, common, model, aligned(state.terms))
-    new = replace(state, new_dual=_compact(answer.dual), new_terms=answer.dual_terms)
+    new = replace(state, new_dual=_compact(answer["dual"]), new_terms=answer["dual_terms"])
     sums = {
-        "loss": answer.loss,
-        "gap": answer.gap,
+        "loss": answer["loss"],
+        "gap": answer["gap"],
         "terms": state.terms.sum(),
-        "gained": (answer.dual_terms - state.terms).sum(),
-        "active": answer.active,
+        "gained": (answer["dual_terms"] - state.terms).sum(),
+        "active": answer["active"],
     }
     if common.rho > 0.0:
-        change, dual = answer.dual - dense(state.dual), dense(state.dual)
+        change, dual = answer["dual"] - dense(state.dual), dense(state.dual)
         sums["square"] = inner(change, change)
         sums["pull"] = inner(change, dual - dense(state.centre))
     if common.epochs > 0:
-        sums |= {"weights": answer.weights, "sum": answer.sum}
+        sums |= {"weights": answer["weights"], "sum": answer["sum"]}
         if common.single:
-            sums["length"] = float(np.sqrt(inner(answer.weights, answer.weights)))
-            sums["weights"] = answer.weights.astype(np.float32)
+            sums["length"] = float(np.sqrt(inner(answer["weights"], answer["weights"])))
+            sums["weights"] = answer["weights"].astype(np.float32)
     return new, sums
 
 
 def _improved(
     part: Part, state: State, common: Common, model: Model, terms: Matrix
-) -> _rust.PartAnswer:
+) -> dict[str, Any]:
     """Return what the compiled loop makes of a settled state."""
     seed = np.random.SeedSequence((*common.seed, part.index)).generate_state(1, np.uint64)[0]
     return _rust.improve_part(
@@ -485,7 +485,7 @@ def total_loss(part: Part, weights: Matrix, bias: Matrix, model: Model) -> Sums:
         threads=1,
     )
     state = fresh(part)
-    return {"loss": _improved(aligned_part(part), state, common, model, state.terms).loss}
+    return {"loss": _improved(aligned_part(part), state, common, model, state.terms)["loss"]}
 
 
 def threshold_rows(part: Part, weights: Matrix, bias: Matrix, unit: float) -> Matrix:

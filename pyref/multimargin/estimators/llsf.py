@@ -35,7 +35,6 @@ from multimargin.estimators.shared.llsf_problem import (
     eigenbasis,
     examine,
     published_lipschitz,
-    report_of,
     ridge_start,
     smallest_feature_eigenvalue,
     solve,
@@ -258,7 +257,7 @@ default="scores"
         with interrupts.held():
             solution = interrupts.reached_by(solve, X, targets.indicator, convexity, request)
             self._store_targets(targets)
-            self._store_report(report_of(solution))
+            self._store_report(solution)
             self.coef_ = solution.weights
             self.label_specific_features_ = solution.weights != 0.0
             self.shift_ = convexity.shift

@@ -10,7 +10,7 @@ from multimargin import _rust
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import at_margin_1, bounds_at_the_margin
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
-from multimargin.estimators.shared.engine import fit_of, solve
+from multimargin.estimators.shared.engine import solve
 from multimargin.estimators.shared.options import FrankWolfeOptions, checked_options
 from multimargin.estimators.shared.pairwise import PairwiseClassifier
 from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
@@ -148,8 +148,8 @@ def _solve_by_frank_wolfe(problem: Problem, epsilon: float | None) -> Fit:
         label_weights=problem.label_weights,
     )
     linear = kernel.name == "linear"
-    fit = fit_of(solution, safe_sparse_dot(problem.X.T, solution.dual) if linear else None)
-    return _with_margin(fit, solution.rho)
+    weights = safe_sparse_dot(problem.X.T, solution["dual"]) if linear else None
+    return Fit(**solution, weights=weights, attributes={"rho_": solution["margin"]})
 
 
 def _with_margin(fit: Fit, rho: float) -> Fit:

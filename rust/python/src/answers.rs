@@ -1,8 +1,9 @@
 //! From the solvers' types to Python objects.
 
-use multimargin_solvers::report::Record;
-use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods};
+use multimargin_solvers::report::{Record, Report};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// A row-major matrix.
 pub fn matrix<T: Element>(
@@ -17,13 +18,23 @@ pub fn matrix<T: Element>(
         .map(Bound::unbind)
 }
 
-/// The columns (epoch, seconds, primal, dual) of a history, shape (4, records).
-pub fn history_columns(py: Python<'_>, history: &[Record]) -> PyResult<Py<PyArray2<f64>>> {
-    let columns: [fn(&Record) -> f64; 4] =
-        [|r| r.epoch as f64, |r| r.seconds, |r| r.primal, |r| r.dual];
-    let mut values = Vec::with_capacity(4 * history.len());
-    for column in columns {
-        values.extend(history.iter().map(column));
-    }
-    matrix(py, values, 4, history.len())
+/// How a loop ended, by the names of `multimargin.estimators.shared.problem.Report`, to which its caller adds the
+/// solution.
+pub fn reported<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let records = || report.history.iter();
+    let column = |of: fn(&Record) -> f64| PyArray1::from_iter(py, records().map(of));
+    let history = PyDict::new(py);
+    let epochs = records().map(|record| record.epoch as i64);
+    history.set_item("epoch", PyArray1::from_iter(py, epochs))?;
+    history.set_item("seconds", column(|record| record.seconds))?;
+    history.set_item("primal", column(|record| record.primal))?;
+    history.set_item("dual", column(|record| record.dual))?;
+    let answer = PyDict::new(py);
+    answer.set_item("status", report.status.name())?;
+    answer.set_item("n_iter", report.epochs)?;
+    answer.set_item("primal", report.primal)?;
+    answer.set_item("dual_objective", report.dual)?;
+    answer.set_item("gap", report.gap())?;
+    answer.set_item("history", history)?;
+    Ok(answer)
 }

@@ -127,6 +127,23 @@ impl FeatureArrays<'_> {
     }
 }
 
+/// Runs code that is generic over the scores of a linear kernel: `of_linear!(features, q, |scores| run(scores))`.
+macro_rules! of_linear {
+    ($features:expr, $labels:expr, |$scores:ident| $run:expr) => {
+        match $features {
+            multimargin_solvers::linalg::features::Features::Dense(x) => {
+                let $scores = multimargin_solvers::pairwise::scores::LinearDense::new(x, $labels);
+                $run
+            }
+            multimargin_solvers::linalg::features::Features::Sparse(x) => {
+                let $scores = multimargin_solvers::pairwise::scores::LinearSparse::new(x, $labels);
+                $run
+            }
+        }
+    };
+}
+pub(crate) use of_linear;
+
 /// A kernel by its name in scikit-learn.
 pub fn kernel(name: &str, gamma: f64, degree: u32, coef0: f64) -> PyResult<Kernel> {
     if !gamma.is_finite() || !coef0.is_finite() {

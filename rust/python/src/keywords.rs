@@ -17,8 +17,12 @@ macro_rules! keywords {
             const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             /// The structure of a function's keyword arguments.
-            fn of(arguments: &pyo3::Bound<$py, pyo3::types::PyDict>) -> pyo3::PyResult<Self> {
+            fn of(
+                py: pyo3::Python<$py>,
+                arguments: Option<pyo3::Bound<$py, pyo3::types::PyDict>>,
+            ) -> pyo3::PyResult<Self> {
                 use pyo3::prelude::*;
+                let arguments = arguments.unwrap_or_else(|| pyo3::types::PyDict::new(py));
                 for key in arguments.keys() {
                     let key: String = key.extract()?;
                     if !Self::FIELDS.contains(&key.as_str()) {

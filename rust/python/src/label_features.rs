@@ -1,6 +1,6 @@
 //! LLSF: one entry, `solve_label_features`.
 
-use crate::answers::{history_columns, matrix};
+use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, optional_matrix, row_major, shaped_matrix, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -13,32 +13,9 @@ use multimargin_solvers::llsf::request::{Request, Solver};
 use multimargin_solvers::memory;
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// The answer of an LLSF solver.
-#[pyclass(frozen, get_all, module = "multimargin._rust")]
-pub struct LabelFeaturesSolution {
-    /// Coefficients, shape (q, d).
-    weights: Py<PyArray2<f64>>,
-    /// Why the loop ended.
-    status: &'static str,
-    /// Epochs or iterations made.
-    epochs: usize,
-    /// Objective.
-    primal: f64,
-    /// Lower bound of the optimum.
-    dual_objective: f64,
-    /// Relative duality gap.
-    gap: f64,
-    /// Largest violation of the optimality conditions.
-    kkt_residual: f64,
-    /// The Lipschitz constant of the gradient steps.
-    lipschitz: Option<f64>,
-    /// Columns (epoch, seconds, primal, dual) of one row an epoch, shape (4, epochs).
-    history: Py<PyArray2<f64>>,
-}
 
 /// Eigenvalues, and eigenvectors as columns.
 type EigenArrays<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>);
@@ -107,7 +84,8 @@ impl LabelFeaturesRequest<'_> {
     }
 }
 
-/// Solves an LLSF problem, see [`LabelFeaturesRequest`].
+/// Solves an LLSF problem, see [`LabelFeaturesRequest`]: the keywords of
+/// `multimargin.estimators.shared.llsf_problem.Coefficients`.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_label_features<'py>(
@@ -115,9 +93,9 @@ pub fn solve_label_features<'py>(
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
-) -> PyResult<LabelFeaturesSolution> {
+) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let mut asked = LabelFeaturesRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let mut asked = LabelFeaturesRequest::of(py, request)?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let q = indicator.shape()[1];
         let features = features.features_of_rows(indicator.shape()[0])?;
@@ -150,17 +128,10 @@ pub fn solve_label_features<'py>(
             .detach(|| problem.solve(&threads, &mut monitor))
             .map_err(value_error)?;
         monitor.finish()?;
-        let report = solution.report;
-        Ok(LabelFeaturesSolution {
-            weights: matrix(py, solution.weights, q, features.columns())?,
-            status: report.status.name(),
-            epochs: report.epochs,
-            primal: report.primal,
-            dual_objective: report.dual,
-            gap: report.gap(),
-            kkt_residual: solution.kkt_residual,
-            lipschitz: solution.lipschitz,
-            history: history_columns(py, &report.history)?,
-        })
+        let fit = reported(py, &solution.report)?;
+        let weights = matrix(py, solution.weights, q, features.columns())?;
+        fit.set_item("weights", weights)?;
+        fit.set_item("kkt_residual", solution.kkt_residual)?;
+        Ok(fit)
     })
 }

@@ -26,22 +26,22 @@ mod _rust {
     #[pymodule_export]
     use super::kernels::{kernel_matrix, kernel_product};
     #[pymodule_export]
-    use super::label_features::{LabelFeaturesSolution, solve_label_features};
+    use super::label_features::solve_label_features;
     #[pymodule_export]
     use super::losses::{loss_prox, total_loss};
     #[pymodule_export]
     use super::monitor::looks_for_signals;
     #[pymodule_export]
-    use super::pairwise::{PairwiseSolution, solve_pairwise};
+    use super::pairwise::solve_pairwise;
     #[pymodule_export]
-    use super::parts::{PartAnswer, improve_part, route_label_sums};
+    use super::parts::{improve_part, route_label_sums};
     #[pymodule_export]
-    use super::relationships::{RelationshipSolution, solve_mlrl};
+    use super::relationships::solve_mlrl;
     #[pymodule_export]
     use super::residuals::{
         best_bias_without_features, residual_band, residual_capacities, residual_flow,
         residual_moves,
     };
     #[pymodule_export]
-    use super::simplex::{SimplexSolution, solve_simplex};
+    use super::simplex::solve_simplex;
 }

@@ -1,52 +1,23 @@
 //! The pairwise family: one entry, `solve_pairwise`.
 
-use crate::answers::{self, history_columns, matrix};
+use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, check_finite, kernel, optional_matrix, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::error::{SolverError, refused};
+use multimargin_solvers::error::refused;
 use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::Setup;
 use multimargin_solvers::pairwise::bias::Bias;
-use multimargin_solvers::pairwise::request::{
-    Answer, Geometry, Request, SOLVERS, Solver, Storage, Stored,
-};
+use multimargin_solvers::pairwise::request::{Geometry, Request, SOLVERS, Solver, Storage, Stored};
 use multimargin_solvers::parallel::threads::Threads;
-use multimargin_solvers::report::{Monitor, Settings};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use multimargin_solvers::report::Settings;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// The answer of a pairwise solver.
-#[pyclass(frozen, get_all, module = "multimargin._rust")]
-pub struct PairwiseSolution {
-    /// Dual matrix B, shape (n, q), here and below with a further column for the zero label of a loss that has one; its
-    /// arrays (indptr, indices, data) of compressed sparse rows where it is stored compactly.
-    dual: Py<PyAny>,
-    /// Bias b, shape (q,).
-    bias: Py<PyArray1<f64>>,
-    /// Weights W, shape (d, q), for a linear kernel on features; stored like B.
-    weights: Option<Py<PyAny>>,
-    /// Scores of the training rows without the bias, shape (n, q); None where Ctrl-C would have to wait for them, and of
-    /// compact storage.
-    scores: Option<Py<PyArray2<f64>>>,
-    /// Why the loop ended.
-    status: &'static str,
-    /// Epochs made.
-    epochs: usize,
-    /// Primal objective.
-    primal: f64,
-    /// Dual objective, a lower bound of the optimum.
-    dual_objective: f64,
-    /// Relative duality gap.
-    gap: f64,
-    /// Columns (epoch, seconds, primal, dual) of one row an epoch, shape (4, epochs).
-    history: Py<PyArray2<f64>>,
-}
 
 keywords! {
 /// A pairwise problem and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
@@ -187,15 +158,9 @@ impl PairwiseRequest<'_> {
     }
 }
 
-fn solve(
-    request: Request<'_>,
-    loss: AnyLoss,
-    monitor: &mut dyn Monitor,
-) -> Result<Answer, SolverError> {
-    of_any!(loss, |loss| request.solve(loss, monitor))
-}
-
-/// Solves a pairwise problem, see [`PairwiseRequest`].
+/// Solves a pairwise problem, see [`PairwiseRequest`]: the keywords of `multimargin.estimators.shared.problem.Fit`, with a
+/// further column for the zero label of a loss that has one. Matrices that are stored compactly are their arrays (indptr,
+/// indices, data) of compressed sparse rows.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_pairwise<'py>(
@@ -203,9 +168,9 @@ pub fn solve_pairwise<'py>(
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
-) -> PyResult<PairwiseSolution> {
+) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let mut asked = PairwiseRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let mut asked = PairwiseRequest::of(py, request)?;
         let loss = asked.loss()?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let labels = loss.labels(
@@ -231,35 +196,25 @@ pub fn solve_pairwise<'py>(
             setup: asked.setup(n, q)?,
         };
         let answer = py
-            .detach(|| solve(request, loss, &mut monitor))
+            .detach(|| of_any!(loss, |loss| request.solve(loss, &mut monitor)))
             .map_err(value_error)?;
         monitor.finish()?;
-        let report = answer.report;
-        Ok(PairwiseSolution {
-            dual: stored(py, answer.dual, n, q)?,
-            bias: answer.bias.into_pyarray(py).unbind(),
-            weights: answer
-                .weights
-                .map(|weights| stored(py, weights, arrays.columns(), q))
-                .transpose()?,
-            scores: answer
-                .scores
-                .map(|scores| matrix(py, scores, n, q))
-                .transpose()?,
-            status: report.status.name(),
-            epochs: report.epochs,
-            primal: report.primal,
-            dual_objective: report.dual,
-            gap: report.gap(),
-            history: history_columns(py, &report.history)?,
-        })
+        let fit = reported(py, &answer.report)?;
+        fit.set_item("dual", stored(py, answer.dual, n, q)?)?;
+        fit.set_item("bias", answer.bias.into_pyarray(py))?;
+        let weights = answer.weights;
+        let weights = weights.map(|weights| stored(py, weights, arrays.columns(), q));
+        fit.set_item("weights", weights.transpose()?)?;
+        let scores = answer.scores.map(|scores| matrix(py, scores, n, q));
+        fit.set_item("scores", scores.transpose()?)?;
+        Ok(fit)
     })
 }
 
 /// A matrix, or the arrays of its compressed sparse rows.
-fn stored(py: Python<'_>, matrix: Stored, rows: usize, columns: usize) -> PyResult<Py<PyAny>> {
-    match matrix {
-        Stored::Dense(values) => Ok(answers::matrix(py, values, rows, columns)?.into_any()),
+fn stored(py: Python<'_>, values: Stored, rows: usize, columns: usize) -> PyResult<Py<PyAny>> {
+    match values {
+        Stored::Dense(values) => Ok(matrix(py, values, rows, columns)?.into_any()),
         Stored::Compact(values) => {
             let (starts, places, values) = values.into_csr();
             let arrays = (

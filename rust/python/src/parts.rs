@@ -2,89 +2,22 @@
 //! `route_label_sums`.
 
 use crate::answers::matrix;
-use crate::arguments::{FeatureArrays, check_finite, optional_matrix, row_major, value_error};
+use crate::arguments::{
+    FeatureArrays, check_finite, of_linear, optional_matrix, row_major, value_error,
+};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::{AnyLoss, of_any};
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::error::SolverError;
-use multimargin_solvers::labels::Labels;
-use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory;
-use multimargin_solvers::pairwise::bcd::{self, Answer, Common, PartState, Proximal};
+use multimargin_solvers::pairwise::bcd::{self, Common, PartState, Proximal};
 use multimargin_solvers::pairwise::bias;
-use multimargin_solvers::pairwise::loss::Loss;
-use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, LinearSparse};
 use multimargin_solvers::parallel::threads::Threads;
 use multimargin_solvers::report::Settings;
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// What a part sends to the others.
-#[pyclass(frozen, get_all, module = "multimargin._rust")]
-pub struct PartAnswer {
-    /// Dual rows after the epoch, shape (n, q).
-    dual: Py<PyArray2<f64>>,
-    /// Their dual terms, shape (n,).
-    dual_terms: Py<PyArray1<f64>>,
-    /// Change of the weights X^T B, shape (d, q).
-    weights: Py<PyArray2<f64>>,
-    /// Change of the sum of the dual rows, shape (q,).
-    sum: Py<PyArray1<f64>>,
-    /// Sum of the losses at the common point.
-    loss: f64,
-    /// The part's share of the duality gap at the common point.
-    gap: f64,
-    /// Rows that the epoch visited.
-    active: usize,
-}
-
-struct Request<'a> {
-    labels: Labels,
-    common: Common<'a>,
-    start: PartState,
-    centre: Option<Vec<f64>>,
-    tolerated: f64,
-    epochs: usize,
-    settings: Settings,
-    threads: Threads,
-}
-
-impl Request<'_> {
-    fn improve<S: DenseScores>(
-        self,
-        scores: S,
-        loss: AnyLoss,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Option<Answer>, SolverError> {
-        of_any!(loss, |loss| self.improve_by(scores, loss, monitor))
-    }
-
-    fn improve_by<S: DenseScores, L: Loss>(
-        self,
-        scores: S,
-        loss: L,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Option<Answer>, SolverError> {
-        bcd::improve_part(
-            &self.labels,
-            scores,
-            Proximal::new(loss),
-            self.common,
-            self.start,
-            self.centre,
-            self.tolerated,
-            self.epochs,
-            &self.settings,
-            &self.threads,
-            monitor,
-        )
-    }
-}
 
 keywords! {
 /// A part of the rows at the common point `weights`, `offset`, and what to do, but for labels and features. See
@@ -118,11 +51,29 @@ struct PartRequest<'py> {
 }
 
 impl PartRequest<'_> {
-    fn request(&self, labels: Labels) -> PyResult<Request<'_>> {
-        let (n, q) = (labels.instances(), labels.count());
-        let dual = row_major("dual", &self.dual)?;
+    fn common(&self) -> PyResult<Common<'_>> {
         let weights = row_major("weights", &self.weights)?;
         let offset = self.offset.as_slice()?;
+        let factors = [self.sigma, self.growth, self.tolerated, self.rho];
+        for (name, values) in [
+            ("weights", weights),
+            ("offset", offset),
+            ("sigma, growth, tolerated or rho", &factors),
+        ] {
+            check_finite(name, values)?;
+        }
+        Ok(Common {
+            weights,
+            offset,
+            sigma: self.sigma,
+            growth: self.growth,
+            rho: self.rho,
+        })
+    }
+
+    fn start(&self, n: usize) -> PyResult<PartState> {
+        let dual = row_major("dual", &self.dual)?;
+        check_finite("dual", dual)?;
         let dual_terms = match &self.dual_terms {
             Some(terms) => {
                 check_finite("dual_terms", terms.as_slice()?)?;
@@ -131,41 +82,17 @@ impl PartRequest<'_> {
             // Unknown until the rows have been visited.
             None => vec![f64::NEG_INFINITY; n],
         };
-        let factors = [self.sigma, self.growth, self.tolerated, self.rho];
-        for (name, values) in [
-            ("dual", dual),
-            ("weights", weights),
-            ("offset", offset),
-            ("sigma, growth, tolerated or rho", &factors),
-        ] {
-            check_finite(name, values)?;
-        }
-        Ok(Request {
-            labels,
-            common: Common {
-                weights,
-                offset,
-                sigma: self.sigma,
-                growth: self.growth,
-                rho: self.rho,
-            },
-            start: PartState {
-                dual: memory::copied(dual),
-                dual_terms,
-            },
-            centre: optional_matrix("centre", self.centre.as_ref(), [n, q])?.map(memory::copied),
-            tolerated: self.tolerated,
-            epochs: self.epochs,
-            settings: Settings {
-                seed: self.seed,
-                ..Settings::default()
-            },
-            threads: Threads::new(self.threads),
+        Ok(PartState {
+            dual: memory::copied(dual),
+            dual_terms,
         })
     }
 }
 
-/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`PartRequest`].
+/// Certifies a part of the rows at the common point, and improves its dual rows by some epochs, see [`PartRequest`]: the
+/// new dual rows, shape (n, q), and their dual terms; the change of the weights X^T B, shape (d, q), and of the sum of the
+/// dual rows; the sum of the losses and the part's share of the duality gap at the common point; and how many rows were
+/// visited.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn improve_part<'py>(
@@ -173,9 +100,9 @@ pub fn improve_part<'py>(
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
-) -> PyResult<PartAnswer> {
+) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let asked = PartRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let asked = PartRequest::of(py, request)?;
         let loss = AnyLoss::new(&asked.loss, asked.theta, asked.mu).map_err(value_error)?;
         let labels = loss.labels(
             &indicator,
@@ -188,24 +115,43 @@ pub fn improve_part<'py>(
         let (n, q) = (labels.instances(), labels.count());
         let arrays = features.features_of_rows(n)?;
         let columns = arrays.columns();
-        let request = asked.request(labels)?;
+        let (common, start) = (asked.common()?, asked.start(n)?);
+        let centre = optional_matrix("centre", asked.centre.as_ref(), [n, q])?.map(memory::copied);
+        let settings = Settings {
+            seed: asked.seed,
+            ..Settings::default()
+        };
+        let threads = Threads::new(asked.threads);
         let mut monitor = PythonMonitor::new(None);
         let answer = py
-            .detach(|| match arrays {
-                Features::Dense(x) => request.improve(LinearDense::new(x, q), loss, &mut monitor),
-                Features::Sparse(x) => request.improve(LinearSparse::new(x, q), loss, &mut monitor),
+            .detach(|| {
+                of_any!(loss, |loss| of_linear!(arrays, q, |scores| {
+                    bcd::improve_part(
+                        &labels,
+                        scores,
+                        Proximal::new(loss),
+                        common,
+                        start,
+                        centre,
+                        asked.tolerated,
+                        asked.epochs,
+                        &settings,
+                        &threads,
+                        &mut monitor,
+                    )
+                }))
             })
             .map_err(value_error)?;
         let answer = monitor.answer(answer)?;
-        Ok(PartAnswer {
-            dual: matrix(py, answer.state.dual, n, q)?,
-            dual_terms: answer.state.dual_terms.into_pyarray(py).unbind(),
-            weights: matrix(py, answer.weights, columns, q)?,
-            sum: answer.sum.into_pyarray(py).unbind(),
-            loss: answer.loss,
-            gap: answer.gap,
-            active: answer.active,
-        })
+        let part = PyDict::new(py);
+        part.set_item("dual", matrix(py, answer.state.dual, n, q)?)?;
+        part.set_item("dual_terms", answer.state.dual_terms.into_pyarray(py))?;
+        part.set_item("weights", matrix(py, answer.weights, columns, q)?)?;
+        part.set_item("sum", answer.sum.into_pyarray(py))?;
+        part.set_item("loss", answer.loss)?;
+        part.set_item("gap", answer.gap)?;
+        part.set_item("active", answer.active)?;
+        Ok(part)
     })
 }
 

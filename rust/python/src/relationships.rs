@@ -1,6 +1,6 @@
 //! MLRL: one entry, `solve_mlrl`.
 
-use crate::answers::{history_columns, matrix};
+use crate::answers::{matrix, reported};
 use crate::arguments::{FeatureArrays, kernel, optional_matrix, row_major, value_error};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
@@ -11,40 +11,9 @@ use multimargin_solvers::memory;
 use multimargin_solvers::mlrl::Settings;
 use multimargin_solvers::mlrl::request::{Request, Solver};
 use multimargin_solvers::parallel::threads::Threads;
-use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
-};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// The answer of `solve_mlrl`.
-#[pyclass(frozen, get_all, module = "multimargin._rust")]
-pub struct RelationshipSolution {
-    /// Expansion A with W = phi(X)^T A, shape (n, q).
-    expansion: Py<PyArray2<f64>>,
-    /// Bias b, shape (q,).
-    bias: Py<PyArray1<f64>>,
-    /// Signed dual matrix Z = alpha . Y of the lower bound, shape (n, q).
-    dual: Py<PyArray2<f64>>,
-    /// Label covariance Omega, shape (q, q).
-    covariance: Py<PyArray2<f64>>,
-    /// Scores K A of the training rows without the bias, shape (n, q).
-    scores: Py<PyArray2<f64>>,
-    /// Why the loop ended.
-    status: &'static str,
-    /// Outer rounds made.
-    rounds: usize,
-    /// Pair steps of all labels and rounds together.
-    steps: usize,
-    /// Primal objective.
-    primal: f64,
-    /// Dual objective, a lower bound of the optimum.
-    dual_objective: f64,
-    /// Relative duality gap.
-    gap: f64,
-    /// Columns (round, seconds, primal, dual) of one row a round, shape (4, rounds).
-    history: Py<PyArray2<f64>>,
-}
 
 keywords! {
 /// A problem of MLRL and how to solve it, but for labels and features. See `multimargin.estimators` for the meaning.
@@ -101,7 +70,8 @@ impl RelationshipRequest<'_> {
     }
 }
 
-/// Solves the joint problem of MLRL, or that of a fixed covariance, see [`RelationshipRequest`].
+/// Solves the joint problem of MLRL, or that of a fixed covariance, see [`RelationshipRequest`]: the keywords of
+/// `multimargin.estimators.shared.relationships.RelationshipFit`.
 #[pyfunction]
 #[pyo3(signature = (indicator, features, **request))]
 pub fn solve_mlrl<'py>(
@@ -109,9 +79,9 @@ pub fn solve_mlrl<'py>(
     indicator: PyReadonlyArray2<'py, u8>,
     features: FeatureArrays<'py>,
     request: Option<Bound<'py, PyDict>>,
-) -> PyResult<RelationshipSolution> {
+) -> PyResult<Bound<'py, PyDict>> {
     guarded(py, || {
-        let mut asked = RelationshipRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
+        let mut asked = RelationshipRequest::of(py, request)?;
         let mut monitor = PythonMonitor::new(asked.callback.take()).with_limit(asked.seconds);
         let (n, q) = (indicator.shape()[0], indicator.shape()[1]);
         let covariance = asked.covariance.as_ref();
@@ -133,24 +103,16 @@ pub fn solve_mlrl<'py>(
             .detach(|| problem.solve(&threads, &mut monitor))
             .map_err(value_error)?;
         let solution = monitor.answer(solution)?;
-        let report = solution.report;
+        let fit = reported(py, &solution.report)?;
         let by_instance = |rows: &[f64]| {
             let values = memory::collected((0..n * q).map(|at| rows[at % q * n + at / q]));
             matrix(py, values, n, q)
         };
-        Ok(RelationshipSolution {
-            expansion: by_instance(&solution.expansion)?,
-            dual: by_instance(&solution.dual)?,
-            scores: by_instance(&solution.scores)?,
-            bias: solution.bias.into_pyarray(py).unbind(),
-            covariance: matrix(py, solution.covariance, q, q)?,
-            status: report.status.name(),
-            rounds: report.epochs,
-            steps: solution.steps,
-            primal: report.primal,
-            dual_objective: report.dual,
-            gap: report.gap(),
-            history: history_columns(py, &report.history)?,
-        })
+        fit.set_item("expansion", by_instance(&solution.expansion)?)?;
+        fit.set_item("dual", by_instance(&solution.dual)?)?;
+        fit.set_item("scores", by_instance(&solution.scores)?)?;
+        fit.set_item("bias", solution.bias.into_pyarray(py))?;
+        fit.set_item("covariance", matrix(py, solution.covariance, q, q)?)?;
+        Ok(fit)
     })
 }

@@ -2,18 +2,17 @@
 //! `residual_band` and `residual_flow` of the sums over all parts. See `multimargin_solvers::pairwise::bias`.
 
 use crate::answers::matrix;
-use crate::arguments::{FeatureArrays, check_finite, row_major, shaped_matrix, value_error};
+use crate::arguments::{
+    FeatureArrays, check_finite, of_linear, row_major, shaped_matrix, value_error,
+};
 use crate::boundary::guarded;
 use crate::keywords::keywords;
 use crate::losses::AnyLoss;
 use crate::monitor::PythonMonitor;
-use multimargin_solvers::error::SolverError;
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::linalg::features::Features;
 use multimargin_solvers::memory;
 use multimargin_solvers::pairwise::bcd::PartPoint;
 use multimargin_solvers::pairwise::bias::{self, Carried, Flow};
-use multimargin_solvers::pairwise::scores::{DenseScores, LinearDense, LinearSparse};
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -43,70 +42,18 @@ struct ResidualRequest<'py> {
 }
 }
 
-/// What a request asks for.
-#[derive(Clone, Copy)]
-enum Asked {
-    Capacities,
-    Moves,
-}
-
-/// The answer of a loop, and the number of labels, the zero label included.
-fn answered(
-    py: Python<'_>,
-    indicator: &PyReadonlyArray2<'_, u8>,
-    features: &FeatureArrays<'_>,
-    request: Option<Bound<'_, PyDict>>,
-    asked: Asked,
-) -> PyResult<(Vec<f64>, usize)> {
-    let given = ResidualRequest::of(&request.unwrap_or_else(|| PyDict::new(py)))?;
-    let loss = AnyLoss::new(&given.loss, 1.0, 0.0).map_err(value_error)?;
-    let labels = loss.labels(indicator, 1.0, Some(&given.pair_weights), None, None)?;
-    let q = labels.count();
-    let arrays = features.features_of_rows(labels.instances())?;
-    let point = given.point()?;
-    let flow = given.flow()?;
-    let threads = Threads::new(given.threads);
-    let mut monitor = PythonMonitor::new(None);
-    let work = Work {
-        labels: &labels,
-        point,
-        flow,
-        threads: &threads,
-        asked,
-    };
-    let answer = py
-        .detach(|| match arrays {
-            Features::Dense(x) => work.done(LinearDense::new(x, q), &mut monitor),
-            Features::Sparse(x) => work.done(LinearSparse::new(x, q), &mut monitor),
-        })
-        .map_err(value_error)?;
-    Ok((monitor.all_or_nothing(answer)?, q))
-}
-
-struct Work<'a> {
-    labels: &'a Labels,
-    point: PartPoint<'a>,
-    flow: Flow,
-    threads: &'a Threads,
-    asked: Asked,
-}
-
-impl Work<'_> {
-    fn done<S: DenseScores>(
-        self,
-        scores: S,
-        monitor: &mut PythonMonitor,
-    ) -> Result<Option<Vec<f64>>, SolverError> {
-        let (labels, point, threads) = (self.labels, self.point, self.threads);
-        match self.asked {
-            Asked::Capacities => {
-                let bands = &self.flow.bands;
-                bias::residual_capacities(labels, scores, point, bands, threads, monitor)
-            }
-            Asked::Moves => {
-                bias::residual_moves(labels, scores, point, self.flow, threads, monitor)
-            }
-        }
+impl<'py> ResidualRequest<'py> {
+    /// The request, its labels, and the number of these, the zero label included.
+    fn with_labels(
+        py: Python<'py>,
+        indicator: &PyReadonlyArray2<'_, u8>,
+        request: Option<Bound<'py, PyDict>>,
+    ) -> PyResult<(Self, Labels, usize)> {
+        let asked = Self::of(py, request)?;
+        let loss = AnyLoss::new(&asked.loss, 1.0, 0.0).map_err(value_error)?;
+        let labels = loss.labels(indicator, 1.0, Some(&asked.pair_weights), None, None)?;
+        let q = labels.count();
+        Ok((asked, labels, q))
     }
 }
 
@@ -143,7 +90,24 @@ pub fn residual_capacities<'py>(
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyArray2<f64>>> {
     guarded(py, || {
-        let (capacities, q) = answered(py, &indicator, &features, request, Asked::Capacities)?;
+        let (asked, labels, q) = ResidualRequest::with_labels(py, &indicator, request)?;
+        let x = features.features_of_rows(labels.instances())?;
+        let (point, bands) = (asked.point()?, asked.bands.as_slice()?);
+        let threads = Threads::new(asked.threads);
+        let mut monitor = PythonMonitor::new(None);
+        let capacities = py
+            .detach(|| {
+                of_linear!(x, q, |scores| bias::residual_capacities(
+                    &labels,
+                    scores,
+                    point,
+                    bands,
+                    &threads,
+                    &mut monitor
+                ))
+            })
+            .map_err(value_error)?;
+        let capacities = monitor.all_or_nothing(capacities)?;
         let steps = capacities.len() / (q * q).max(1);
         matrix(py, capacities, q * q, steps)
     })
@@ -159,7 +123,24 @@ pub fn residual_moves<'py>(
     request: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyArray2<f64>>> {
     guarded(py, || {
-        let (dual, q) = answered(py, &indicator, &features, request, Asked::Moves)?;
+        let (asked, labels, q) = ResidualRequest::with_labels(py, &indicator, request)?;
+        let x = features.features_of_rows(labels.instances())?;
+        let (point, flow) = (asked.point()?, asked.flow()?);
+        let threads = Threads::new(asked.threads);
+        let mut monitor = PythonMonitor::new(None);
+        let dual = py
+            .detach(|| {
+                of_linear!(x, q, |scores| bias::residual_moves(
+                    &labels,
+                    scores,
+                    point,
+                    flow,
+                    &threads,
+                    &mut monitor
+                ))
+            })
+            .map_err(value_error)?;
+        let dual = monitor.all_or_nothing(dual)?;
         matrix(py, dual, indicator.shape()[0], q)
     })
 }

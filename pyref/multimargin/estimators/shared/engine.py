@@ -10,7 +10,7 @@ from scipy import sparse
 from multimargin import _rust
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.exact import solve_exactly
-from multimargin.estimators.shared.problem import Fit, Matrix, Problem, history_of
+from multimargin.estimators.shared.problem import Fit, Matrix, Problem
 from multimargin.estimators.shared.time_limit import seconds_until
 
 
@@ -62,9 +62,10 @@ def _solve_compiled(problem: Problem, solver: str) -> Fit:
         seconds=seconds_until(problem.deadline),
         compact=None if problem.compact else False,
     )
-    q = problem.indicator.shape[1]
-    fit = fit_of(solution, _matrix(solution.weights, (problem.X.shape[1], q)))
-    return replace(fit, dual=_matrix(fit.dual, problem.indicator.shape))
+    n, q = problem.indicator.shape
+    solution["weights"] = _matrix(solution["weights"], (problem.X.shape[1], q))
+    solution["dual"] = _matrix(solution["dual"], (n, q))
+    return Fit(**solution)
 
 
 def _matrix(stored: Any, shape: tuple[int, int]) -> Any:
@@ -87,19 +88,3 @@ def _offset(problem: Problem) -> Matrix | None:
     squared_norm = float(np.einsum("ij,ij->", problem.X, problem.X)) / problem.X.shape[0]
     offset = float(mean @ mean)
     return mean if offset > squared_norm - offset else None
-
-
-def fit_of(solution: Any, weights: Any) -> Fit:
-    """Return a compiled loop's answer, and the weights that belong to it, as a `Fit`."""
-    return Fit(
-        dual=solution.dual,
-        bias=solution.bias,
-        scores=solution.scores,
-        weights=weights,
-        status=solution.status,
-        n_iter=solution.epochs,
-        primal=solution.primal,
-        dual_objective=solution.dual_objective,
-        gap=solution.gap,
-        history=history_of(solution.history),
-    )

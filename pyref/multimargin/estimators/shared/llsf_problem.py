@@ -19,7 +19,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from threadpoolctl import threadpool_limits
 
 from multimargin import _rust
-from multimargin.estimators.shared.problem import Report, history_of
+from multimargin.estimators.shared.problem import Report
 from multimargin.estimators.shared.progress import EpochCallback
 from multimargin.estimators.shared.time_limit import seconds_until
 from multimargin.kernels import rust_features
@@ -216,11 +216,17 @@ class Request:
     row_scales: Matrix | None = None
 
 
-def solve(
-    X: Any, indicator: NDArray[Any], convexity: Convexity, request: Request
-) -> _rust.LabelFeaturesSolution:
+@dataclass(frozen=True, kw_only=True)
+class Coefficients(Report):
+    """What a solver returns: a report, and the model."""
+
+    weights: Matrix  # (q, d)
+    kkt_residual: float  # Largest violation of the optimality conditions
+
+
+def solve(X: Any, indicator: NDArray[Any], convexity: Convexity, request: Request) -> Coefficients:
     """Call a solver."""
-    return _rust.solve_label_features(
+    solution = _rust.solve_label_features(
         indicator,
         rust_features(X),
         sums=request.sums,
@@ -240,6 +246,7 @@ def solve(
         callback=request.callback,
         seconds=seconds_until(request.deadline),
     )
+    return Coefficients(**solution)
 
 
 def weighted(
@@ -261,18 +268,6 @@ def weighted(
 def correlation_of(X: Any, Y: NDArray[Any]) -> Matrix:
     """Return the transpose of X^T Y."""
     return np.ascontiguousarray(as_dense(sparse.csr_array(Y.T, dtype=np.float64) @ X))
-
-
-def report_of(solution: _rust.LabelFeaturesSolution) -> Report:
-    """Return how a solver ended."""
-    return Report(
-        status=solution.status,
-        n_iter=solution.epochs,
-        primal=solution.primal,
-        dual_objective=solution.dual_objective,
-        gap=solution.gap,
-        history=history_of(solution.history),
-    )
 
 
 def _column_squared_norms(X: Any) -> Matrix:

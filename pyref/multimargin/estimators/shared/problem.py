@@ -48,7 +48,7 @@ class Fit(Report):
 
 
 def history_of(columns: Iterable[NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the columns that a compiled loop recorded by their names."""
+    """Return the columns of a history by their names."""
     epoch, seconds, primal, dual = columns
     return {"epoch": epoch.astype(int), "seconds": seconds, "primal": primal, "dual": dual}
 

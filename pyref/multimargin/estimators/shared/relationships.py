@@ -248,19 +248,7 @@ class RelationshipClassifier(KernelExpansionClassifier):
             callback=task.progress.epoch_callback(),
             seconds=seconds_until(task.deadline),
         )
-        return RelationshipFit(
-            expansion=solution.expansion,
-            bias=solution.bias,
-            dual=solution.dual,
-            covariance=solution.covariance,
-            scores=solution.scores,
-            status=solution.status,
-            n_iter=solution.rounds,
-            primal=solution.primal,
-            dual_objective=solution.dual_objective,
-            gap=solution.gap,
-            history=history_of(solution.history),
-        )
+        return RelationshipFit(**solution)
 
     def _warn_of_constant_labels(self, targets: Targets, shares: Matrix | None) -> None:
         indicator = targets.indicator if shares is None else targets.indicator[shares > 0.0]

@@ -253,20 +253,14 @@ pub fn solve(
         let Certificate { primal, dual, .. } = certificate;
         trace.record(iteration, primal, dual, problem.labels, monitor);
     };
-    let State {
-        current, lipschitz, ..
-    } = state;
-    let weights = current.weights;
-    let mut solution = problem.solution(
+    Ok(problem.solution(
         &quadratic,
-        weights,
+        state.current.weights,
         f64::NEG_INFINITY,
         status,
         iteration,
         trace,
         settings,
         threads,
-    );
-    solution.lipschitz = Some(lipschitz);
-    Ok(solution)
+    ))
 }

@@ -242,7 +242,6 @@ impl<'a> Problem<'a> {
         Solution {
             weights,
             kkt_residual: certificate.kkt_residual,
-            lipschitz: None,
             report: trace.report(status, epochs, certificate.primal, certificate.dual),
         }
     }
@@ -259,8 +258,6 @@ pub struct Solution {
     pub weights: Vec<f64>,
     /// Largest distance of the negative gradient from `beta` times the subdifferential of the l1 norm.
     pub kkt_residual: f64,
-    /// The constant that the gradient steps used; `None` for coordinate descent.
-    pub lipschitz: Option<f64>,
     /// The certificate.
     pub report: Report,
 }

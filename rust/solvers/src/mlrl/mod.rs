@@ -196,8 +196,6 @@ pub struct Solution {
     pub covariance: Vec<f64>,
     /// `K A`, the training scores without bias, by label.
     pub scores: Vec<f64>,
-    /// Pair steps of all labels and rounds together.
-    pub steps: usize,
     /// The certificate; an epoch is an outer round.
     pub report: Report,
 }

@@ -162,7 +162,6 @@ pub(super) fn drive(
         bias: point.bias,
         dual: point.dual,
         covariance: point.covariance,
-        steps: state.steps,
         report: trace.report(status, rounds, primal, dual),
     })
 }
@@ -220,8 +219,6 @@ pub(super) struct State {
     best: Best,
     rounds: usize,
     patience: Patience,
-    /// Pair steps of all labels and rounds together.
-    steps: usize,
 }
 
 impl State {
@@ -247,7 +244,6 @@ impl State {
             gap: 1.0,
             rounds: 0,
             patience: Patience::default(),
-            steps: 0,
         };
         state.begin(problem, regulariser)?;
         Ok(state)
@@ -319,7 +315,6 @@ impl State {
         let kappa = self.regulariser.shared(problem);
         let made = self.solve_labels(problem, kappa, threads, monitor);
         self.follow(problem, kappa)?;
-        self.steps += made.unwrap_or(0);
         if made == Some(0) {
             self.accuracy *= 0.3;
         }
