@@ -412,15 +412,15 @@ def _told_how_to_go_on(results_file: str | None) -> Iterator[None]:
 def _print_tables(
     results: "Sequence[Result]", shown: Shown, results_file: str | None, files: Files
 ) -> None:
+    from rich.markdown import Markdown
+
     from multimargin.cli.output import console
+    from multimargin.compare import to_markdown
     from multimargin.compare.report.markdown import condition_tables
-    from multimargin.compare.report.table import to_rich
 
     out = console()
     out.print(shown.verdict(results), style="bold", markup=False, end="\n\n")
-    for table in (*shown.tables(results), *condition_tables(results)):
-        out.print(to_rich(table))
-        out.print()
+    out.print(Markdown(to_markdown([*shown.tables(results), *condition_tables(results)])))
     written = [path for path in (results_file, *vars(files).values()) if path is not None]
     if written:
         out.print(f"written: {', '.join(written)}", markup=False, soft_wrap=True)

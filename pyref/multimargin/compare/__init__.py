@@ -19,7 +19,7 @@ from multimargin.compare.experiment.run import run_experiment
 from multimargin.compare.report.collect import per_data, per_split
 from multimargin.compare.report.markdown import make_report, write_report
 from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
-from multimargin.compare.report.table import Table, to_markdown, to_rich
+from multimargin.compare.report.table import Table, to_markdown
 from multimargin.compare.report.tables import results_frame, results_tables
 from multimargin.compare.report.verdict import verdict
 from multimargin.compare.results import Result
@@ -55,7 +55,6 @@ __all__ = [
     "results_tables",
     "run_experiment",
     "to_markdown",
-    "to_rich",
     "verdict",
     "wilcoxon_tests",
     "win_tie_loss",

@@ -3,7 +3,7 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from multimargin.compare.report.table import Table, to_markdown, to_rich
+from multimargin.compare.report.table import Table, to_markdown
 
 AWKWARD = r"a|b_c*[x]`<i>&%$#{}~^\ü"
 
@@ -29,11 +29,12 @@ def test_markdown(table: Table) -> None:
     assert "a note." in lines
 
 
-def test_rich(table: Table) -> None:
+def test_the_terminal_shows_names_as_they_are(table: Table) -> None:
     from rich.console import Console
+    from rich.markdown import Markdown
 
     stream = StringIO()
-    Console(file=stream, width=120).print(to_rich(table))
+    Console(file=stream, width=120).print(Markdown(to_markdown([table])))
     shown = stream.getvalue()
     assert shown.count(AWKWARD) == 3
     assert "0.50 ± 0.01" in shown

@@ -3,5 +3,5 @@
 - `collect`: results as data frames;
 - `tables`: measures by method and data set; `significance`: wins, ties, losses and ranks;
   `conditions`: certificates, failures, parameters and data; `wording`: what these share;
-- `table`: a table in Markdown and on the terminal; `markdown`: the document with everything.
+- `table`: a table in Markdown; `markdown`: the document with everything.
 """

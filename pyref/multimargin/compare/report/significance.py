@@ -13,7 +13,6 @@ from multimargin.compare.report.collect import (
     per_split,
     test_train_ratios,
 )
-from multimargin.compare.report.doubles import alike_notes, doubles, ranked_once
 from multimargin.compare.report.table import Table
 from multimargin.compare.report.tables import readable
 from multimargin.compare.report.wording import left_out, number_of
@@ -100,15 +99,13 @@ def rank_tests_table(
         Friedman's test with the critical difference, and Wilcoxon's.
     """
     reference = first_method(results) if reference is None else reference
-    alike = doubles(results, keep=reference)
     friedman, wilcoxon = [], {}
     notes, wilcoxon_notes = _Notes(), _Notes()
     wanted = find_measured(measures)
     for measured in wanted:
         table = per_data(per_split(results, measured.name))
-        once = ranked_once(table, alike)
         options: dict[str, Any] = {"larger_is_better": measured.larger_is_better, "alpha": alpha}
-        test, after = friedman_test(once, **options), nemenyi_test(once, **options)
+        test, after = friedman_test(table, **options), nemenyi_test(table, **options)
         friedman.append(
             {
                 "data sets": str(len(test.ranks.ranks)),
@@ -133,7 +130,7 @@ def rank_tests_table(
         Table(
             f"Ranks over data sets, tests at {100 * alpha:g} %",
             pd.DataFrame(friedman, index=index),
-            notes=(*notes.merged(wanted), *alike_notes(alike)),
+            notes=notes.merged(wanted),
         )
     ]
     if len(pairs):

@@ -1,9 +1,7 @@
-"""A table of texts with some cells emphasised, written for terminals and in Markdown."""
+"""A table of texts with some cells emphasised, written in Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
-from typing import Any
 
 import pandas as pd
 
@@ -52,15 +50,6 @@ class Table:
         best = None if self.best is None else self.best.T
         return replace(self, cells=self.cells.T, best=best)
 
-    def _rows(self) -> Iterable[tuple[str, list[tuple[str, bool]]]]:
-        """Yield the index of each row, and the text of each cell and whether it is emphasised."""
-        for row, name in enumerate(self.cells.index):
-            cells = [
-                (str(text), self.best is not None and bool(self.best.iloc[row, column]))
-                for column, text in enumerate(self.cells.iloc[row])
-            ]
-            yield str(name), cells
-
 
 def to_markdown(tables: Sequence[Table]) -> str:
     """Write tables in Markdown, the emphasised cells in bold.
@@ -77,8 +66,11 @@ def to_markdown(tables: Sequence[Table]) -> str:
     """
     parts = []
     for table in tables:
-        rows = [[escaped(name), *starmap(_cell, row)] for name, row in table._rows()]
-        frame = pd.DataFrame(rows, columns=[escaped(name) for name in table.header])
+        cells = table.cells.astype(str).map(escaped)
+        if table.best is not None:
+            cells = cells.mask(table.best, "**" + cells + "**")
+        frame = cells.rename(index=escaped, columns=escaped).reset_index()
+        frame.columns = [escaped(name) for name in table.header]
         # Else tabulate would read the texts as numbers and write them its own way.
         align = ["left", *["right" if table.numeric else "left"] * table.cells.shape[1]]
         text = frame.to_markdown(index=False, disable_numparse=True, colalign=align)
@@ -87,38 +79,6 @@ def to_markdown(tables: Sequence[Table]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def to_rich(table: Table) -> Any:
-    """Lay out a table for a terminal, the emphasised cells in bold green.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    """
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    rich = RichTable(
-        title=Text(table.title),
-        title_justify="left",
-        caption=Text("\n".join(f"{note}." for note in table.notes)) if table.notes else None,
-        caption_justify="left",
-    )
-    first, *others = table.header
-    # Names hold what they hold: as Text they are not searched for markup.
-    rich.add_column(Text(first), overflow="fold")
-    for name in others:
-        rich.add_column(Text(name), justify="right" if table.numeric else "left", overflow="fold")
-    for name, cells in table._rows():
-        texts = (Text(text, style="bold green" if best else "") for text, best in cells)
-        rich.add_row(Text(name), *texts)
-    return rich
-
-
-def _cell(text: str, best: bool) -> str:
-    return f"**{escaped(text)}**" if best else escaped(text)
-
-
-def escaped(text: str) -> str:
+def escaped(text: object) -> str:
     """Return a text as Markdown shows it."""
-    return text.translate(_MARKDOWN)
+    return str(text).translate(_MARKDOWN)

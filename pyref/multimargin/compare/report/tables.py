@@ -9,9 +9,8 @@ import pandas as pd
 
 from multimargin.compare.measured import DEFAULT, MEASURED, Measured, find_measured
 from multimargin.compare.report.collect import per_data, per_split, value_of
-from multimargin.compare.report.doubles import alike_notes, doubles, ranked_once
 from multimargin.compare.report.table import Table
-from multimargin.compare.report.wording import left_out, message_of
+from multimargin.compare.report.wording import left_out, message_of, number_of
 from multimargin.compare.results import Result
 from multimargin.compare.statistics.differences import rounded
 from multimargin.compare.statistics.ranks import average_ranks
@@ -81,14 +80,12 @@ def results_tables(
         name: {result.method for result in results if result.failed and result.data == name}
         for name in data
     }
-    alike = doubles(results)
-    notes = alike_notes(alike)
     if len(data) == 1:
         columns = {
             f"{measured.title} {measured.arrow}": _column(table, measured, failed[data[0]])
             for measured, table in tables.items()
         }
-        whole = _table(f"{data[0]}: {_spread(results)}", columns, tables.values(), notes)
+        whole = _table(f"{data[0]}: {_spread(results)}", columns, tables.values())
         whole.cells.columns.name = "measure"
         return [readable(whole)]
     laid_out = []
@@ -97,17 +94,14 @@ def results_tables(
             name: _column(table.loc[[name]], measured, failed[name])
             for name in table.index.unique("data")
         }
-        once = ranked_once(per_data(table), alike)
-        ranks = average_ranks(once, larger_is_better=measured.larger_is_better)
+        ranks = average_ranks(per_data(table), larger_is_better=measured.larger_is_better)
         if not ranks.average.empty:
-            best = rounded(ranks.average) == rounded(ranks.average).min()
-            texts = [f"{value:.2f}" for value in ranks.average]
-            by_method = dict(zip(ranks.average.index, zip(texts, best, strict=True), strict=True))
-            stand_in = [alike.get(method, method) for method in table.columns]
-            cells = [by_method.get(method, ("–", False)) for method in stand_in]
-            columns["average rank"] = ([text for text, _ in cells], [flag for _, flag in cells])
+            # NaN for methods that have no rank.
+            values = rounded(ranks.average.reindex(table.columns))
+            texts = [number_of(value, ".2f") for value in values]
+            columns["average rank"] = (texts, list(values == np.nanmin(values)))
         title = f"{_capital(measured.title)} {measured.arrow}, {_spread(results)}"
-        whole = _table(title, columns, [table], (*left_out(ranks), *notes))
+        whole = _table(title, columns, [table], left_out(ranks))
         whole.cells.columns.name = "data"
         laid_out.append(readable(whole))
     return laid_out

@@ -5,7 +5,6 @@ from math import isnan
 
 from multimargin.compare.measured import DEFAULT, find_measured
 from multimargin.compare.report.collect import per_data, per_split, test_train_ratios
-from multimargin.compare.report.doubles import doubles, ranked_once
 from multimargin.compare.results import Result
 from multimargin.compare.statistics.differences import rounded
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
@@ -37,8 +36,7 @@ def verdict(
     """
     measured = find_measured(measures)[0]
     larger, title = measured.larger_is_better, measured.title
-    alike = doubles(results)
-    table = ranked_once(per_split(results, measured.name), alike)
+    table = per_split(results, measured.name)
     means = per_data(table)
     several = len(means) > 1
     if several:
@@ -52,20 +50,15 @@ def verdict(
         form = ".3g" if measured.name.endswith("seconds") else ".4f"
     if order.empty:
         return f"No {title} of all methods on any data set." if several else f"No {title} at all."
-
-    def named(place: int) -> str:
-        method = str(order.index[place])
-        same = [name for name, other in alike.items() if other == method]
-        return f"{method} (and {', '.join(same)}, with the same values)" if same else method
-
+    names = [str(name) for name in order.index]
     won = f"{what}{order.iloc[0]:{form}}"
     if len(order) == 1:
-        return f"{where}, {named(0)} alone has a {title} ({won})."
+        return f"{where}, {names[0]} alone has a {title} ({won})."
     values = rounded(order)
-    first = [named(place) for place in range(len(order)) if values[place] == values[0]]
+    first = [name for name, value in zip(names, values, strict=True) if value == values[0]]
     if len(first) > 1:
         return f"{where}, {' and '.join(first)} share the first place by {title} ({won})."
-    pair = [str(name) for name in order.index[:2]]
+    pair = names[:2]
     if several:
         found = wilcoxon_tests(means[pair], pair[0], larger_is_better=larger, alpha=alpha)
         how, tested = "Wilcoxon's signed ranks", len(means) > 1
@@ -88,4 +81,4 @@ def verdict(
         said = "significant" if p_value < alpha else "may be chance, not significant"
         said = f"{said} ({how}, p = {p_value:.2g})"
     second = f"{what}{order.iloc[1]:{form}}"
-    return f"{where}, {named(0)} is first by {title} ({won}), before {named(1)} ({second}): {said}."
+    return f"{where}, {pair[0]} is first by {title} ({won}), before {pair[1]} ({second}): {said}."
