@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from multimargin import measures
 from multimargin.thresholds import CountThreshold, cuts
-from tests.support.subsets import first_fast
 
 
 @pytest.mark.parametrize("r", range(6))
@@ -52,29 +50,11 @@ def test_cardinality_where_labels_are_unknown():
     assert CountThreshold().fit(np.zeros((4, 4)), never_known).n_labels_ == 2
 
 
-@pytest.mark.parametrize("measure", ["example_f1", "jaccard", "micro_f1", "hamming_loss"])
-@pytest.mark.parametrize("ties", first_fast([True, False], 1))
-def test_best_by_brute_force(measure, ties):
-    rng = np.random.default_rng(2)
-    sign = -1 if measure == "hamming_loss" else 1
-    for _ in range(20):
-        n, q = 25, int(rng.integers(2, 7))
-        F = rng.standard_normal((n, q))
-        F = np.round(F) if ties else F
-        Y = (F + rng.standard_normal((n, q)) > rng.uniform(-1, 2)).astype(int)
-        values = [
-            sign * getattr(measures, measure)(Y, CountThreshold(r).fit(F, Y).predict_labels(F))
-            for r in range(1, q + 1)
-        ]
-        best = next(r for r, v in enumerate(values, start=1) if v >= max(values) - 1e-12)
-        assert CountThreshold("best", measure).fit(F, Y).n_labels_ == best
-
-
 def test_many_rows():
     rng = np.random.default_rng(3)
     F, Y = rng.standard_normal((700, 300)), (rng.random((700, 300)) < 0.1).astype(int)
     assert F.size > cuts.ENTRIES_PER_CHUNK
-    threshold = CountThreshold("best").fit(F, Y)
+    threshold = CountThreshold(30).fit(F, Y)
     found = threshold.predict(F)
     np.testing.assert_array_equal(found[:3], threshold.predict(F[:3]))
     assert (threshold.predict_labels(F).sum(axis=1) == threshold.n_labels_).all()
@@ -86,8 +66,7 @@ def test_refusals():
         ({"n_labels": 4}, r"^n_labels is 4; expected at most q = 3"),
         ({"n_labels": -1}, r"^n_labels is -1; expected an integer of at least 0"),
         ({"n_labels": 1.5}, r"^n_labels is 1.5; expected an integer"),
-        ({"n_labels": "most"}, r"^n_labels is 'most'; expected one of 'cardinality', 'best'"),
-        ({"measure": "f1"}, r"^measure is 'f1'; expected one of 'example_f1'"),
+        ({"n_labels": "most"}, r"^n_labels is 'most'; expected one of 'cardinality'"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             CountThreshold(**parameters).fit(F, Y)

@@ -238,7 +238,6 @@ ALL = [
     LabelsThreshold(),
     LabelsThreshold("hamming_loss", cv=None),
     CountThreshold(),
-    CountThreshold("best"),
 ]
 
 

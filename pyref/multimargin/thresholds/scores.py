@@ -3,8 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, lapack
+from scipy.linalg import lstsq
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.labels import UNKNOWN, check_scores
@@ -58,9 +57,16 @@ class ScoresThreshold(Threshold):
 
     def _fit_design(self, design: Matrix, target: Vector, dtype: Any = np.float64) -> Self:
         """Fit to rows (f_1, ..., f_q, 1), or a triangular factor of them, which is overwritten."""
-        solution = _minimum_norm_least_squares(
-            design, target, _RELATIVE_RANK_TOLERANCE[np.dtype(dtype)]
-        )
+        # Driver gelsd is the fastest: it reduces a tall matrix by QR before it looks for the rank.
+        solution = lstsq(
+            design,
+            target,
+            cond=_RELATIVE_RANK_TOLERANCE[np.dtype(dtype)],
+            overwrite_a=True,
+            overwrite_b=True,
+            check_finite=False,
+            lapack_driver="gelsd",
+        )[0]
         self.coef_ = solution[:-1]
         self.intercept_ = float(solution[-1])
         return self
@@ -75,33 +81,3 @@ class ScoresThreshold(Threshold):
         check_is_fitted(self)
         self.intercept_ *= factor
         return self
-
-
-def _minimum_norm_least_squares(
-    design: NDArray[np.float64], target: Vector, relative_rank_tolerance: float
-) -> Vector:
-    """Solve min ||design s - target||, overwriting `design`.
-
-    SciPy's own `lstsq` copies the matrix for this driver even with ``overwrite_a=True``, which
-    would double the memory. Driver gelsd is the fastest: it reduces a tall matrix by QR before it
-    looks for the rank.
-    """
-    n_rows, n_columns = design.shape
-    # LAPACK returns the solution in the place of the right-hand side.
-    right_hand_side = np.zeros(max(n_rows, n_columns))
-    right_hand_side[:n_rows] = target
-    work_size, integer_work_size, _ = lapack.dgelsd_lwork(
-        n_rows, n_columns, 1, relative_rank_tolerance
-    )
-    solution, _, _, info = lapack.dgelsd(
-        design,
-        right_hand_side,
-        int(work_size),
-        integer_work_size,
-        relative_rank_tolerance,
-        overwrite_a=True,
-        overwrite_b=True,
-    )
-    if info != 0:  # pragma: no cover  # The singular values did not converge.
-        raise LinAlgError(f"The least squares for the threshold failed: LAPACK gelsd info={info}.")
-    return np.array(solution[:n_columns], dtype=np.float64)
