@@ -13,7 +13,6 @@ from matplotlib import pyplot
 from multimargin import MLODM, RankSVM
 from multimargin.datasets import load_digit_attributes
 from multimargin.measures import ranking_loss
-from multimargin.plots import MarginDistributionDisplay
 
 X_train, X_test, Y_train, Y_test = load_digit_attributes().train_test()
 models = {
@@ -37,6 +36,13 @@ for name, model in models.items():
     print(f"{name:40s}{shares[0]:10.1%}{shares[1]:12.1%}{shares[2]:12.1%}")
 
 # %%
-# The margins of the pairs of the test rows.
-MarginDistributionDisplay.from_estimator(models, X_test, Y_test, normalize=True)
+# The share of the pairs of the test rows up to each margin. Scores differ in their scale: margins
+# are divided by their mean absolute value.
+figure, ax = pyplot.subplots(layout="constrained")
+ax.axvline(0.0, color="0.6")
+for name, model in models.items():
+    margins = model.margins(X_test, Y_test)
+    ax.ecdf(margins / abs(margins).mean(), label=name)
+ax.set(xlabel="margin of a label pair / mean absolute margin", ylabel="share of pairs")
+ax.legend()
 pyplot.show()

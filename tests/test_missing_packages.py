@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from multimargin import RankSVM
+from multimargin import RankSVM, Reasons
 from multimargin.datasets import load_digit_attributes
 from multimargin.model_files import ModelInfo, save_model
 from multimargin.onnx import export
-from multimargin.plots import MarginDistributionDisplay
+from multimargin.plots import ReasonsDisplay
 
 
 def compare() -> None:
@@ -29,7 +30,7 @@ def save() -> None:
 
 
 def draw() -> None:
-    MarginDistributionDisplay({"a": [1.0, 2.0]}).plot()
+    ReasonsDisplay(Reasons("b", ("c",), np.ones(1), 0.0)).plot()
 
 
 def frame() -> None:

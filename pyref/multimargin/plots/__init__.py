@@ -1,13 +1,11 @@
 """Plots, in the style of scikit-learn's displays. They need ``pip install 'multimargin[plots]'``.
 
-Each display has constructors (`from_estimator`, `from_predictions`) that compute what is shown and
-draw it, and a method `plot` that draws it again, on other axes if asked. None calls
-``pyplot.show``, and none changes matplotlib's settings. Colours and line styles can be told apart
-by colour-blind readers.
+Each display has a method `plot` that draws it, on other axes if asked. None calls ``pyplot.show``,
+and none changes matplotlib's settings. Colours and line styles can be told apart by colour-blind
+readers. Margins of label pairs are drawn by matplotlib's ``ax.ecdf(model.margins(X, y))``.
 """
 
 from multimargin.plots.convergence import ConvergenceDisplay
-from multimargin.plots.margin_distribution import MarginDistributionDisplay
 from multimargin.plots.reasons import ReasonsDisplay
 
-__all__ = ["ConvergenceDisplay", "MarginDistributionDisplay", "ReasonsDisplay"]
+__all__ = ["ConvergenceDisplay", "ReasonsDisplay"]

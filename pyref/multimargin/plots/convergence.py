@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from multimargin.checks.parameters import check_choice
-from multimargin.plots.checks import by_name, check_has, check_numbers, method_inside
-from multimargin.plots.drawing import check_axes, style, write_legend
+from multimargin.plots.drawing import check_axes, style
 
 Vector = NDArray[np.float64]
 
@@ -51,8 +50,7 @@ class ConvergenceDisplay:
                 "history_ a model."
             )
         self.histories: dict[str, dict[str, Vector]] = {
-            name: _checked(name, history)
-            for name, history in by_name("histories", histories).items()
+            name: _checked(name, history) for name, history in histories.items()
         }
 
     @classmethod
@@ -72,11 +70,7 @@ class ConvergenceDisplay:
         TypeError, ValueError
             If an estimator has no history, or if an argument is malformed.
         """
-        estimators = by_name("estimator", estimator)
-        for model in estimators.values():
-            check_is_fitted(model)
-            check_has(method_inside(model), "history_", "estimator of this package")
-        histories = {name: method_inside(model).history_ for name, model in estimators.items()}
+        histories = {name: _history(model) for name, model in _by_name(estimator).items()}
         return cls(histories).plot(**options)
 
     def plot(self, *, x: str = "epoch", quantity: str = "gap", ax: Any = None) -> Self:
@@ -107,8 +101,11 @@ class ConvergenceDisplay:
             ax.plot(*xy, **look, marker="o" if xy[0].size < 30 else None, markersize=3.5)[0]
             for xy, (_, _, _, look) in zip(points, curves, strict=True)
         ]
-        names = [name for _, name, _, _ in curves]
-        self.legend_ = write_legend(ax, self.lines_, names)
+        # matplotlib leaves out names that begin with an underscore.
+        names = [f" {name}" for _, name, _, _ in curves]
+        self.legend_ = ax.legend(self.lines_, names, fontsize="small")
+        for text in self.legend_.get_texts():
+            text.set_parse_math(False)
         ax.set_xlabel("Epoch" if x == "epoch" else "Seconds")
         if x == "epoch":
             ax.xaxis.get_major_locator().set_params(integer=True)
@@ -119,6 +116,37 @@ class ConvergenceDisplay:
             ax.set_ylabel("Objective")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    """Return what is to be compared, one or several, by name."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    models = list(given) if isinstance(given, list | tuple) else [given]
+    kinds = [type(_method_inside(model)).__name__ for model in models]
+    numbers = [f" {1 + kinds[:k].count(kind)}" for k, kind in enumerate(kinds)]
+    return {
+        kind + (number if kinds.count(kind) > 1 else ""): model
+        for kind, number, model in zip(kinds, numbers, models, strict=True)
+    }
+
+
+def _method_inside(estimator: Any) -> Any:
+    """Return the estimator inside of a pipeline or a search, of its best pipeline."""
+    if hasattr(estimator, "best_estimator_"):
+        return _method_inside(estimator.best_estimator_)
+    return _method_inside(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator
+
+
+def _history(estimator: Any) -> Any:
+    check_is_fitted(estimator)
+    model = _method_inside(estimator)
+    if not hasattr(model, "history_"):
+        raise TypeError(
+            f"estimator is a {type(model).__name__}, which has no history_; expected a fitted "
+            "estimator of this package."
+        )
+    return model.history_
 
 
 # A curve: the model, what the legend says, the values, the look.
@@ -152,9 +180,7 @@ def _checked(name: str, history: Any) -> dict[str, Vector]:
         raise ValueError(
             f"history of {name!r} has no {missing[0]!r}; expected the history_ of a fitted model."
         )
-    columns = {
-        column: check_numbers(f"{column!r} of {name!r}", history[column]) for column in COLUMNS
-    }
+    columns = {column: np.asarray(history[column], dtype=np.float64) for column in COLUMNS}
     shapes = {values.shape for values in columns.values()}
     if len(shapes) > 1 or columns["epoch"].ndim != 1:
         raise ValueError(f"history of {name!r} has columns of different lengths: {sorted(shapes)}.")

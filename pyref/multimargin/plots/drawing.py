@@ -1,14 +1,10 @@
 """What the displays draw with: axes, colours, line styles, legends."""
 
-from collections.abc import Sequence
 from typing import Any
 
 # The palette of Okabe and Ito, which colour-blind readers can tell apart, without its yellow.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINE_STYLES = ("-", "--", "-.", ":")
-
-# Grey of what helps to read a picture but is not data.
-HELP_GREY = "0.6"
 
 
 def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
@@ -27,17 +23,8 @@ def check_axes(ax: Any, *, width: float = 6.4, height: float = 4.8) -> Any:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return colour and line style of the model or measure of this number; 28 pairs differ."""
+    """Return colour and line style of the model of this number; 28 pairs differ."""
     return {
         "color": _COLORS[number % len(_COLORS)],
         "linestyle": _LINE_STYLES[number % len(_LINE_STYLES)],
     }
-
-
-def write_legend(ax: Any, lines: Sequence[Any], labels: Sequence[str]) -> Any:
-    """Write a legend that names the lines."""
-    # matplotlib leaves out names that begin with an underscore.
-    legend = ax.legend(lines, [f" {label}" for label in labels], fontsize="small")
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    return legend
