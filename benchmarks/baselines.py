@@ -24,7 +24,7 @@ from multimargin.measures import all_measures
 from multimargin.methods import make_method
 from multimargin.scaling import with_scaler
 from published.printed import printed
-from published.rivals import CNMF, LEAD, LIFT, MLGRF, MLLGC, ADTree
+from published.rivals import CNMF, LEAD, LIFT, MLGRF, MLLGC, ADTree, BRkNN
 
 MEASURES = ("coverage", "one_error", "average_precision", "ranking_loss", "hamming_loss")
 
@@ -40,6 +40,7 @@ TITLES = {
 RIVALS = {
     "lift": LIFT(random_state=0),
     "lead": LEAD(),
+    "br-knn": BRkNN(),
     "adtree": ADTree(),
     "mlgrf": MLGRF(),
     "mllgc": MLLGC(),

@@ -11,7 +11,7 @@ and C = 1. On bibtex and rcv1 they are liblinear with the hinge loss and C = 1, 
 problem but for a penalty on the bias: libsvm takes minutes a part and method there.
 
 "LLSF" is the published loop (100 iterations), as in the paper; "convex" is the optimum of the
-convex form. Features are selected by both. BKNN is `multimargin.baselines.BRkNN` (five neighbours,
+convex form. Features are selected by both. BKNN is `published.rivals.BRkNN` (five neighbours,
 alpha 0.5), without the discriminant analysis, which is not public; LIFT has r = 0.1, and it gets
 the rows as they are: so it is near its printed rows, and on rows of unit norm far from them.
 """
@@ -33,7 +33,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from common import DATA, print_note, print_table
 from multimargin import LLSF, LabelSpecificBinaryRelevance, LabelSpecificClassifierChain
-from multimargin.baselines import BRkNN
 from multimargin.compare.statistics.ranks import average_ranks
 from published.comparison import (
     AVERAGE_PRECISION,
@@ -51,7 +50,7 @@ from published.comparison import (
 )
 from published.layout import means, print_data, print_measures
 from published.printed import printed
-from published.rivals import LIFT
+from published.rivals import LIFT, BRkNN
 from published.runs import all_of
 from published.statistics import pairwise_counts, total_order
 

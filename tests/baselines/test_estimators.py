@@ -11,8 +11,6 @@ from multimargin import baselines
     "model",
     [
         baselines.MLkNN(),
-        baselines.BRkNN(),
-        baselines.BRkNN(balanced=False),
         baselines.LabelPowerset(),
     ],
     ids=repr,

@@ -54,8 +54,6 @@ VARIANTS = [
 OTHER_CLASSES = [
     *FAMILY,
     baselines.MLkNN(),
-    baselines.BRkNN(),
-    baselines.BRkNN(n_neighbors=10, balanced=False),
     baselines.BPMLL(n_epochs=20, random_state=0),
     baselines.CalibratedLabelRanking(),
     baselines.RAkEL(random_state=0),

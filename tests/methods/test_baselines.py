@@ -54,7 +54,6 @@ def test_the_papers_defaults() -> None:
     assert make_method("ml-knn").get_params() == {"n_neighbors": 10, "smoothing": 1.0}
     bpmll = make_method("bp-mll")
     assert (bpmll.hidden, bpmll.learning_rate, bpmll.n_epochs, bpmll.decay) == (0.2, 0.05, 100, 0.1)
-    assert (make_method("br-knn").n_neighbors, make_method("br-knn").alpha) == (5, 0.5)
     assert (make_method("rakel").k, make_method("rakel").n_models) == (3, None)
 
 
@@ -93,7 +92,7 @@ COUNTING = ("ml-knn", "label-powerset", "cc", "rakel")
 def test_more_labels_than_a_byte_counts(name: str, dtype: Any) -> None:
     X, Y = many_labels(dtype)
     small = {
-        **{key: {"n_neighbors": 3} for key in ("knn", "ml-knn", "br-knn")},
+        **{key: {"n_neighbors": 3} for key in ("knn", "ml-knn")},
         **{key: {"C": 100.0} for key in ("bsvm", "cc", "rakel", "label-powerset")},
         "random-forest": {"n_estimators": 10},
     }

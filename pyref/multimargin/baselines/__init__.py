@@ -4,7 +4,6 @@ Plain NumPy, SciPy and scikit-learn. Each file opens with the source, the proble
 """
 
 from multimargin.baselines.bpmll import BPMLL
-from multimargin.baselines.brknn import BRkNN
 from multimargin.baselines.calibrated_label_ranking import CalibratedLabelRanking
 from multimargin.baselines.label_powerset import LabelPowerset
 from multimargin.baselines.mlknn import MLkNN
@@ -13,7 +12,6 @@ from multimargin.baselines.rakel import RAkEL
 
 __all__ = [
     "BPMLL",
-    "BRkNN",
     "CalibratedLabelRanking",
     "LabelPowerset",
     "MLkNN",

@@ -36,13 +36,6 @@ _ALL = (
         {"n_neighbors": (5, 10, 15, 20), "smoothing": (0.1, 0.5, 1.0)},
     ),
     Method(
-        "br-knn",
-        "BKNN",
-        "nearest rows of each label vote, with a threshold for each label",
-        new("multimargin.baselines:BRkNN"),
-        {"n_neighbors": (1, 3, 5, 10, 20), "balanced": (True, False)},
-    ),
-    Method(
         "bp-mll",
         "BP-MLL",
         "neural network with one hidden layer and an exponential loss of every pair",

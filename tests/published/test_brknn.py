@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from multimargin.baselines import BRkNN
-from multimargin.baselines.brknn import FMeasureThreshold
+from published.rivals.brknn import BRkNN, FMeasureThreshold
 
 
 def balanced_by_loops(X, Y, x, b, barred=None):
