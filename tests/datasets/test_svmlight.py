@@ -92,8 +92,8 @@ def test_bad_label_in_the_test_file(file: Path, tmp_path: Path) -> None:
             r"found features 9\.\.9 in .*tiny\.svm, expected 1\.\.5 \(n_features=5",
         ),
         ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
-        ("1 a:1\n", {}, "tiny.svm, line 1, cannot be read as lines such as"),
-        ("1,b 1:1\n", {}, "tiny.svm, line 1, cannot be read as lines such as"),
+        ("1 a:1\n", {}, "tiny.svm: expected lines such as"),
+        ("1,b 1:1\n", {}, "tiny.svm: expected lines such as"),
     ],
 )
 def test_bad_content(file: Path, content: str, arguments: dict[str, object], message: str) -> None:

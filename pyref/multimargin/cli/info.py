@@ -1,6 +1,5 @@
 """``multimargin info``."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from multimargin.cli.options import Data, Json, by_subject
@@ -25,8 +24,7 @@ def command(
     """Describe a data set: sizes, labels, signs of damage.
 
     Warns of labels with one value, of missing values by column, and when the label columns of train
-    and test do not seem to be the same. A table with damaged labels or numbers is described without
-    them, and what is wrong is said column by column.
+    and test do not seem to be the same.
 
     \b
     Examples:
@@ -38,10 +36,8 @@ def command(
     from multimargin.cli.table_options import is_table, load_table_or_data
     from multimargin.datasets.description import describe, describe_table
 
-    damage: list[str] = []
-    data: Any = load_table_or_data(source, columns.columns(), damage)
+    data: Any = load_table_or_data(source, columns.columns())
     description = describe_table(data) if is_table(data) else describe(data)
-    description = replace(description, warnings=(*damage, *description.warnings))
     if as_json:
         print_json(description)
         return

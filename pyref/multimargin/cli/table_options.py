@@ -107,13 +107,11 @@ class PartsOfData:
 def load_table_or_data(
     source: str,
     columns: "TableColumns",
-    damage: list[str] | None = None,
     holdout: float | None = None,
 ) -> "MultilabelData | Table":
     """Load the data set of a command line; a table keeps its columns.
 
-    `holdout` is the share of the rows that become the part test. `damage` is that of
-    `multimargin.datasets.tables.read_table`.
+    `holdout` is the share of the rows that become the part test.
     """
     from pathlib import Path
 
@@ -136,7 +134,7 @@ def load_table_or_data(
         return _held_out(load(source, labels=labels), holdout)
     if columns.labels is None and columns.tags_column is None:
         _ask_for_labels(parts)
-    table = read_table(parts, columns, name=Path(source).resolve().stem, damage=damage)
+    table = read_table(parts, columns, name=Path(source).resolve().stem)
     warn_of_row_numbers(table.kinds, table.X)
     return _held_out(table, holdout)
 

@@ -1,7 +1,7 @@
 """``multimargin verify``."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,14 +10,10 @@ from multimargin.cli.options import Data, Json, MethodName, Scale, Settings, by_
 from multimargin.cli.table_options import ColumnOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from multimargin.verification import Verification
 
-# The exact solver keeps a variable a pair of labels; so many take it seconds. What more take is
-# estimated by these: measured exponents are 1.9 to 2.6.
-_PROBED_PAIRS, _EXPONENT = 3000, 2.3
-_MOST_SECONDS = 60.0
+# The exact solver keeps a variable a pair of labels; so many take it seconds.
+_MANY_PAIRS = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,9 +41,6 @@ class Draw:
             help="Largest relative difference of the objectives that agrees.",
         ),
     ] = 1e-6
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Go on where it is likely to take more than a minute.")
-    ] = False
 
 
 @by_subject
@@ -69,8 +62,7 @@ def command(
 
     The same few rows are fitted twice: once by the method's own solver, once by an interior-point
     solver (needs the extra multimargin[exact]) that shares no code with it. Exit code 1 when
-    the two do not agree. Where there are many pairs of labels, a few rows are solved first, to say
-    how long all will take.
+    the two do not agree.
 
     \b
     Examples:
@@ -83,7 +75,7 @@ def command(
         make_named_method,
         make_pipeline,
     )
-    from multimargin.cli.output import counted, print_json
+    from multimargin.cli.output import counted, print_json, tell
     from multimargin.cli.table_options import load_table_or_data, rows_of
     from multimargin.verification import draw_rows, verify
 
@@ -96,8 +88,11 @@ def command(
     scaler = make_pipeline(estimator, scale, data)[:-1]
     if len(scaler):
         X = scaler.fit_transform(X)
-    if not draw.yes:
-        _refuse_if_long(lambda some: verify(estimator, X[:some], Y[:some]), Y)
+    pairs = int(((Y == 1).sum(axis=1) * (Y == 0).sum(axis=1)).sum())
+    if pairs > _MANY_PAIRS:
+        tell(
+            f"{pairs:,} pairs of labels: the exact solver may take minutes; --rows takes fewer rows"
+        )
     try:
         found = verify(estimator, X, Y, tolerance=draw.tolerance)
     except RuntimeError as error:
@@ -115,33 +110,6 @@ def command(
         _print(found, described, " ".join(repr(estimator).split()), draw.tolerance)
     if not found.agrees:
         raise typer.Exit(FAILED)
-
-
-def _refuse_if_long(solve: "Callable[[int], object]", Y: Any) -> None:
-    """Say how long a problem of many pairs will take; raise WrongUsage above a minute."""
-    from time import perf_counter
-
-    import numpy as np
-
-    from multimargin.cli.options import WrongUsage
-    from multimargin.cli.output import counted, tell
-
-    pairs = np.cumsum((Y == 1).sum(axis=1) * (Y == 0).sum(axis=1))
-    if pairs[-1] <= _PROBED_PAIRS:
-        return
-    probed = max(int(np.searchsorted(pairs, _PROBED_PAIRS)), 1)
-    start = perf_counter()
-    solve(probed)
-    seconds = perf_counter() - start
-    expected = seconds * (pairs[-1] / pairs[probed - 1]) ** _EXPONENT
-    said = f"{pairs[-1]:,} pairs of labels in {Y.shape[0]} rows take about {expected:,.0f} s"
-    if expected > _MOST_SECONDS:
-        fewer = int((_MOST_SECONDS / expected) ** (1 / _EXPONENT) * Y.shape[0])
-        raise WrongUsage(
-            f"{said} ({counted(probed, 'row')} took {seconds:.1f} s); --yes goes on, "
-            f"--rows {max(fewer, 1)} is about a minute"
-        )
-    tell(said)
 
 
 def _print(found: "Verification", described: str, method: str, tolerance: float) -> None:

@@ -2,46 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class NumberedNames(Sequence[str]):
-    """The names prefix + first, prefix + (first + 1), ..., made when they are asked for."""
-
-    def __init__(self, prefix: str, first: int, count: int) -> None:
-        self._prefix = prefix
-        self._numbers = range(first, first + count)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        if isinstance(place, slice):
-            return tuple(f"{self._prefix}{number}" for number in self._numbers[place])
-        return f"{self._prefix}{self._numbers[place]}"
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, NumberedNames):
-            return (len(self) == 0 == len(other)) or (
-                (self._prefix, self._numbers) == (other._prefix, other._numbers)
-            )
-        if isinstance(other, tuple):
-            return len(self) == len(other) and tuple(self) == other
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        if len(self) > 4:
-            return f"({self[0]!r}, {self[1]!r}, ..., {self[-1]!r})"
-        return repr(tuple(self))
 
 
 def printable(name: Any) -> str:
@@ -57,8 +20,6 @@ def _escaped(match: re.Match[str]) -> str:
 
 def first_repeated(names: Sequence[str]) -> str | None:
     """Return the first name that occurred before; None if all are different."""
-    if isinstance(names, NumberedNames):
-        return None
     seen = set()
     for name in names:
         if name in seen:

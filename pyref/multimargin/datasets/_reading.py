@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from errno import EINVAL
 from pathlib import Path
 
-MAX_FEATURES = 100_000_000
-"""The widest matrix of features that a reader takes unasked: public data have up to 55 million."""
+MAX_FEATURES = 10_000_000
+"""The widest matrix of features that a reader takes unasked."""
 MIN_LABEL_CELLS = 2**25
 """Label indicators of fewer entries are always taken."""
 

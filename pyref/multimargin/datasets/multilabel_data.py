@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from multimargin.checks.arrays import check_readable
-from multimargin.datasets._names import NumberedNames, first_repeated, printable
+from multimargin.datasets._names import first_repeated, printable
 from multimargin.datasets.tables import TableColumns, table_of, to_pandas
 
 # scipy.sparse has no type stubs, so a CSR matrix is `Any` to the type checker.
@@ -32,7 +32,7 @@ class MultilabelData:
         (scikit-learn's one-vs-rest casts the numbers of the labels to the type of Y, and uint8 ends
         at 255). NaN marks an unknown label; `Y` is then stored as float64.
     feature_names : sequence of str, default=()
-        One name a feature; empty means ``x0, x1, ...``, which are made when they are asked for.
+        One name a feature; empty means ``x0, x1, ...``.
     label_names : sequence of str, default=()
         One name a label, all different; empty means ``y0, y1, ...``.
     name : str, default=""
@@ -329,14 +329,14 @@ def _label_indicator(Y: object) -> NDArray[Any]:
     return indicator
 
 
-def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> Sequence[str]:
+def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> tuple[str, ...]:
     if isinstance(names, str):
         raise TypeError(f"{argument}: found one string, expected a sequence of {count} strings")
     if len(names) == 0:
-        return NumberedNames(prefix, 0, count)
+        return tuple(f"{prefix}{number}" for number in range(count))
     if len(names) != count:
         raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one a column")
-    return names if isinstance(names, NumberedNames) else tuple(map(printable, names))
+    return tuple(map(printable, names))
 
 
 def _sample_names(names: Sequence[str], count: int) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def load_npz(
         The file, see Notes.
     name : str or None, default=None
         Name of the data set; None takes the file's name.
-    max_features : int, default=100_000_000
+    max_features : int, default=10_000_000
         Files that claim more features are refused as damaged.
 
     Returns

@@ -8,10 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import load_svmlight_files
+from sklearn.datasets import load_svmlight_file
 
 from multimargin.checks.paths import existing_file
-from multimargin.datasets._names import NumberedNames
 from multimargin.datasets._reading import MAX_FEATURES, check_label_cells, check_width, reading
 from multimargin.datasets.multilabel_data import MultilabelData
 
@@ -33,7 +32,7 @@ def load_svmlight(
     path : str or path-like
         The file.
     n_features : int or None, default=None
-        Number of features d; None takes the largest index that occurs, up to 100,000,000.
+        Number of features d; None takes the largest index that occurs, up to 10,000,000.
     n_labels : int or None, default=None
         Number of labels q; None takes the largest label that occurs, unless so many labels are
         hardly ever relevant.
@@ -75,14 +74,14 @@ def load_svmlight(
     files = {"path": existing_file(path, "path")}
     if test is not None:
         files["test"] = existing_file(test, "test")
-    loaded = _load(files)
-    stored = [X.indices for X in loaded[0::2] if X.nnz]
+    loaded = [_load(argument, file) for argument, file in files.items()]
+    stored = [X.indices for X, _ in loaded if X.nnz]
     lowest = min((int(indices.min()) for indices in stored), default=1)
     highest = max((int(indices.max()) for indices in stored), default=0)
     first_feature, d = _numbering("features", lowest, highest, n_features, zero_based, files)
     if n_features is None:
         check_width(d, files["path"], "path", "n_features", MAX_FEATURES)
-    label_sets = loaded[1::2]
+    label_sets = [sets for _, sets in loaded]
     labels = [
         checked_labels(sets, argument, file)
         for sets, (argument, file) in zip(label_sets, files.items(), strict=True)
@@ -95,71 +94,33 @@ def load_svmlight(
     if n_labels is None:
         n_rows = sum(map(len, label_sets))
         check_label_cells(n_rows, q, len(numbers), files["path"], "path", "give n_labels")
-    feature_names = NumberedNames("", first_feature, d)
-    label_names = NumberedNames("", first_label, q)
+    names: dict[str, Any] = {
+        "feature_names": [str(first_feature + k) for k in range(d)],
+        "label_names": [str(first_label + k) for k in range(q)],
+    }
     if name is None:
         name = files["path"].stem
     parts = []
-    for read, sets, own, (argument, file) in zip(
-        loaded[0::2], label_sets, labels, files.items(), strict=True
-    ):
+    for (read, sets), own, (argument, file) in zip(loaded, labels, files.items(), strict=True):
         with reading(file, argument):
             X = sparse.csr_array(read[:, first_feature:])
             X.resize((X.shape[0], d))
             Y = np.zeros((X.shape[0], q), dtype=np.uint8)
             Y[np.repeat(np.arange(len(sets)), [len(s) for s in sets]), own - first_label] = 1
-            parts.append(
-                MultilabelData(
-                    X=X, Y=Y, feature_names=feature_names, label_names=label_names, name=name
-                )
-            )
+            parts.append(MultilabelData(X=X, Y=Y, name=name, **names))
     if test is None:
         return parts[0]
     return MultilabelData.concatenate({"train": parts[0], "test": parts[1]}, name=name)
 
 
-def _load(files: Mapping[str, Path]) -> Any:
-    """Read files by scikit-learn, as features and label sets in turn."""
-    try:
-        # Columns are then numbered as in the file, which tells whether one is numbered 0.
-        return load_svmlight_files(list(files.values()), multilabel=True, zero_based=True)
-    except OSError:
-        raise
-    except MemoryError as error:
-        raise MemoryError(f"path: {_listed(files)} does not fit in memory") from error
-    except Exception as error:
-        places = (place for argument, file in files.items() if (place := _wrong(argument, file)))
-        place = next(places, f"{' and '.join(files)}: {_listed(files)}")
-        raise ValueError(
-            f"{place} cannot be read as lines such as '1,5,7 3:0.5 12:1': {error}"
-        ) from error
-
-
-def _listed(files: Mapping[str, Path]) -> str:
-    return " and ".join(map(str, files.values()))
-
-
-def _wrong(argument: str, file: Path) -> str | None:
-    """Return the place of the first line that is not in this format, for a message."""
-    with file.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                _check_line(line.partition(b"#")[0].split())
-            except (ValueError, OverflowError):
-                return f"{argument}: {file}, line {number},"
-    return None
-
-
-def _check_line(words: Sequence[bytes]) -> None:
-    if words and b":" not in words[0]:
-        _ = [float(label) for label in words[0].split(b",")]
-        words = words[1:]
-    for word in words:
-        index, _, value = word.partition(b":")
-        float(value)
-        # NumPy before 2 would wrap it.
-        if index != b"qid" and abs(int(index)) >= 2**31:
-            raise OverflowError(f"the index {int(index):,} is no 32-bit integer")
+def _load(argument: str, file: Path) -> Any:
+    """Read a file by scikit-learn, as features and label sets."""
+    with reading(file, argument):
+        try:
+            # Columns are then numbered as in the file, which tells whether one is numbered 0.
+            return load_svmlight_file(str(file), multilabel=True, zero_based=True)
+        except ValueError as error:
+            raise ValueError(f"expected lines such as '1,5,7 3:0.5 12:1': {error}") from error
 
 
 def _numbering(
@@ -174,9 +135,10 @@ def _numbering(
     first = 0 if (lowest == 0 if zero_based == "auto" else zero_based) else 1
     n = max(highest - first + 1, 1) if count is None else count
     if lowest < first or highest >= first + n:
+        listed = " and ".join(map(str, files.values()))
         option = "zero_based" if what == "features" else "labels_zero_based"
         raise ValueError(
-            f"path: found {what} {lowest}..{highest} in {_listed(files)}, expected {first}.."
+            f"path: found {what} {lowest}..{highest} in {listed}, expected {first}.."
             f"{first + n - 1} (n_{what}={count}, {option}={zero_based})"
         )
     return first, n

@@ -107,7 +107,8 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
     unknown = np.zeros(Y.shape, dtype=bool)
     for k, name in enumerate(names):
         values = frame[name]
-        absent, wrong = not_indicated(values)
+        absent, words = values.isna().to_numpy(), values.astype(str).str.strip().str.lower()
+        wrong = ~(absent | words.isin(_TRUE | _FALSE).to_numpy())
         if absent.all():
             raise ValueError(
                 f"labels: the column {name!r} is empty; expected 0 or 1 in some row, and nothing "
@@ -121,19 +122,9 @@ def indicator_of_columns(frame: Any, names: Sequence[str]) -> NDArray[Any]:
                 f"labels: the column {name!r} has {found} in row {first}; expected "
                 "0 or 1 (a column that lists tags is the tags_column)"
             )
-        Y[:, k] = _words(values).isin(_TRUE)
+        Y[:, k] = words.isin(_TRUE)
         unknown[:, k] = absent
     return np.where(unknown, np.nan, Y) if unknown.any() else Y
-
-
-def not_indicated(values: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Find the rows in which a column of a label has no value, and those where it is no 0 or 1."""
-    missing = values.isna().to_numpy()
-    return missing, ~(missing | _words(values).isin(_TRUE | _FALSE).to_numpy())
-
-
-def _words(values: Any) -> Any:
-    return values.astype(str).str.strip().str.lower()
 
 
 def indicator_of_tags(

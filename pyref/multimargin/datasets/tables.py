@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import reading
-from multimargin.datasets.damage import without_damage
 from multimargin.datasets.table_columns import (
     as_text,
     feature_kinds,
@@ -137,21 +136,11 @@ def read_table(
     name: str | None = None,
     kinds: Mapping[str, str] | None = None,
     known_labels: Collection[str] | None = None,
-    damage: list[str] | None = None,
 ) -> Table:
     """Read tables and sort their columns."""
     first = next(iter(parts.values()))
     frame, splits = read_parts(parts)
     title = first.stem if name is None else name
-    if damage is not None:
-        mended, found = without_damage(frame, columns)
-        damage += found
-        place = {row: k for k, row in enumerate(mended.index)}
-        splits = {
-            part: np.array([place[row] for row in rows if row in place], dtype=np.intp)
-            for part, rows in splits.items()
-        }
-        frame = mended.reset_index(drop=True)
     with naming_parts(parts):
         table = table_of(frame, columns, name=title, kinds=kinds, known_labels=known_labels)
     return replace(table, splits=splits)
