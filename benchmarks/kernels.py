@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from common import DATA, in_turn, load_official, print_table
-from multimargin.kernels import kernel_matrix
+from multimargin.kernels import Kernel
 
 PARAMETERS = {"gamma": 0.01, "coef0": 0.5, "degree": 3}
 
@@ -41,7 +41,7 @@ def main() -> None:
     rows = []
     for name, (X, Y) in sides.items():
         for kernel in ("linear", "rbf", "poly", "sigmoid"):
-            ours = partial(kernel_matrix, X, Y, kernel=kernel, **PARAMETERS)
+            ours = partial(Kernel(kernel, **PARAMETERS).matrix, X, Y)
             peer = partial(pairwise_kernels, X, Y, metric=kernel, filter_params=True, **PARAMETERS)
             mine, theirs = in_turn(ours, peer)
             difference = np.abs(mine[1] - theirs[1]).max() / np.abs(theirs[1]).max()

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM
-from multimargin.kernels import is_indefinite, kernel_matrix
+from multimargin.kernels import Kernel, is_indefinite
 from tests.support.problems import noisy_linear_problem
 from tests.support.subsets import fast_only
 
@@ -112,7 +112,7 @@ def indefinite():
 
 def matrix():
     X = np.random.default_rng(0).normal(size=(5000, 100))
-    return lambda: again_and_again(lambda: kernel_matrix(X, kernel="rbf", gamma=0.01))
+    return lambda: again_and_again(lambda: Kernel("rbf", gamma=0.01).matrix(X))
 
 
 def fit(name):

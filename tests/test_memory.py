@@ -19,7 +19,7 @@ import ctypes, os, resource, sys, warnings
 import numpy as np
 from scipy import sparse
 from multimargin import LLSF, MLODM, MLRL, RankCVM, RankHLapSVM, RankLSVM, RankSVM
-from multimargin.kernels import kernel_matrix
+from multimargin.kernels import Kernel
 
 warnings.simplefilter("ignore")
 random = np.random.default_rng(0)
@@ -123,7 +123,7 @@ WORK = {
     "LLSF, sparse": ((20000, 60, 20), "LLSF(max_iter=2).fit(S, Y).label_scores(S)"),
     # The OpenBLAS of NumPy has no buffer yet, and ends the process where it finds no room for one.
     "LLSF, few rows": ((500, 100, 10), "LLSF(max_iter=2).fit(X, Y).label_scores(X)"),
-    "kernel_matrix": ((2000, 10, 2), "kernel_matrix(X, n_jobs=2)"),
+    "kernel matrix": ((2000, 10, 2), "Kernel('rbf').matrix(X, threads=2)"),
 }
 
 

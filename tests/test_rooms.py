@@ -18,7 +18,6 @@ ROOMS = [
     "interrupts",
     "kernels",
     "measures",
-    "margins",
     "scaling",
     "datasets",
     "tuning",

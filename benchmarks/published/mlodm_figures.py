@@ -15,8 +15,7 @@ import numpy as np
 
 from common import print_table
 from multimargin import MLODM
-from multimargin.margins import pair_margins
-from multimargin.measures import average_precision, ranking_loss
+from multimargin.measures import average_precision, pair_margins, ranking_loss
 from published import mlodm
 from published.comparison import chosen, values
 from published.figures import axes, draw_grid, draw_line, save

@@ -27,7 +27,7 @@ from common import print_note, print_table
 from multimargin import FrankWolfeOptions, RankCVM, RankSVM
 from multimargin.baselines import BPMLL, MLkNN
 from multimargin.compare.statistics.ranks import average_ranks, wilcoxon_tests
-from multimargin.datasets import fetch
+from multimargin.datasets import load
 from multimargin.estimators.shared.problem import Fit, Problem
 from multimargin.measures import get_scorer
 from multimargin.reference import rank_svm
@@ -104,7 +104,7 @@ TABLE_1 = {
 def split_of(name: str) -> tuple[Any, Any, Any, Any]:
     """Return the split of table 1: that of medical is the official one with its parts exchanged."""
     if name in ELSEWHERE:
-        data, (n, *_) = fetch(name), TABLE_1[name]
+        data, (n, *_) = load(name), TABLE_1[name]
         return tuple(train_test_split(data.X, data.Y, train_size=n, random_state=0))
     if name == "emotions":
         return official(name)

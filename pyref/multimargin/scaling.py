@@ -12,22 +12,7 @@ SCALINGS = ("minmax", "standard", "unit", "none")
 
 
 def make_scaler(scaling: str, *, sparse: bool = False) -> Any:
-    """Return an unfitted scaler of features.
-
-    Parameters
-    ----------
-    scaling : {"minmax", "standard", "unit", "none"}
-        "minmax": each feature to [0, 1], as the papers do; "standard": mean 0 and variance 1;
-        "unit": each row to length 1, as is usual for text; "none": as they are.
-    sparse : bool, default=False
-        Whether the features are stored sparse. Zeros then stay zeros: "minmax" divides by the
-        largest absolute value instead, and "standard" leaves the mean.
-
-    Returns
-    -------
-    transformer or None
-        A scikit-learn transformer; None for "none".
-    """
+    """Return an unfitted scaler of features."""
     check_choice("scale", scaling, SCALINGS)
     if scaling == "minmax":
         return MaxAbsScaler() if sparse else MinMaxScaler()

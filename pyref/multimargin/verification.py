@@ -14,7 +14,7 @@ from multimargin.estimators import LLSF
 from multimargin.estimators.shared import exact_features
 from multimargin.estimators.shared.exact_solver import import_cvxpy
 
-__all__ = ["Verification", "draw_rows", "verify"]
+__all__ = ["Verification", "verify"]
 
 _METHODS_ON_LLSF = "selector"
 _FIT_TOLERANCE = 1e-7
@@ -148,27 +148,7 @@ def verify(model: Any, X: Any, y: Any, *, tolerance: float = 1e-6) -> Verificati
 def draw_rows(
     Y: NDArray[np.uint8], count: int, *, random_state: int | np.random.RandomState | None = 0
 ) -> NDArray[np.intp]:
-    """Draw rows of a small problem from those that have both relevant and irrelevant labels.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n, q)
-        Label indicator.
-    count : int
-        How many rows; all such rows if there are fewer.
-    random_state : int, RandomState instance or None, default=0
-        Which rows.
-
-    Returns
-    -------
-    ndarray of shape (count,)
-        Sorted row numbers.
-
-    Raises
-    ------
-    ValueError
-        If no row has both.
-    """
+    """Draw rows of a small problem from those that have both relevant and irrelevant labels."""
     n_relevant = Y.sum(axis=1, dtype=np.int64)
     rows = np.flatnonzero((n_relevant > 0) & (n_relevant < Y.shape[1]))
     if rows.size == 0:

@@ -11,11 +11,11 @@ from multimargin.datasets import (
     MultilabelData,
     load,
     load_arff,
-    load_arff_features,
     load_npz,
     load_svmlight,
     load_table,
 )
+from multimargin.datasets.arff import load_arff_features
 from tests.support.files import write_arff, write_svmlight
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])

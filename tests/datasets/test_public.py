@@ -16,7 +16,8 @@ from scipy import sparse
 from sklearn.datasets import _openml
 from sklearn.utils import Bunch
 
-from multimargin.datasets import available, fetch, load, public
+from multimargin.datasets import available, load, public
+from multimargin.datasets.public import fetch
 
 
 @pytest.fixture(autouse=True)

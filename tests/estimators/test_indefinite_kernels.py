@@ -18,7 +18,7 @@ from multimargin import (
     RankSVM,
     RelationshipOptions,
 )
-from multimargin.kernels import kernel_matrix, nearest_positive_semidefinite
+from multimargin.kernels import Kernel, nearest_positive_semidefinite
 from tests.support.models import PAIRWISE, expansion_matrix
 from tests.support.problems import noisy_linear_problem
 
@@ -177,7 +177,7 @@ def test_kernels_that_are_computed(problem, estimator, parameters):
 def test_a_warm_start_after_a_clipped_kernel_starts_anew(problem):
     K, Y = problem
     model = fit(RankSVM(kernel="precomputed", solver="exact", warm_start=True), K, Y)
-    definite = kernel_matrix(K, kernel="rbf", gamma=0.1)
+    definite = Kernel("rbf", gamma=0.1).matrix(K)
     model.set_params(solver="bcd").fit(definite, Y)
     fresh = RankSVM(kernel="precomputed", threshold="scores", random_state=0).fit(definite, Y)
     np.testing.assert_array_equal(model.label_scores(definite), fresh.label_scores(definite))

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from multimargin.estimators.shared.exact_pairs import factor
 from multimargin.reference import rank_svm
-from multimargin.thresholds.cuts import hamming_thresholds
+from multimargin.thresholds.cuts import best_thresholds
 from tests.support.problems import unrelated_problem
 
 
@@ -88,7 +88,7 @@ def test_thresholds_make_the_fewest_errors_and_are_regressed():
     rng = np.random.default_rng(5)
     F, Y = rng.normal(size=(40, 5)), (rng.random((40, 5)) < 0.5).astype(int)
     t = rank_svm.best_thresholds(F, Y)
-    np.testing.assert_allclose(t, hamming_thresholds(F, Y), rtol=1e-14)
+    np.testing.assert_allclose(t, best_thresholds(F, Y), rtol=1e-14)
     for i in range(40):
         fewest = min(np.sum((F[i] >= at) != Y[i]) for at in [*F[i], F[i].max() + 1])
         assert np.sum((F[i] >= t[i]) != Y[i]) == fewest

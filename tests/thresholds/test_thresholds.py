@@ -18,9 +18,14 @@ from multimargin.thresholds import (
     LabelsThreshold,
     ScoresThreshold,
     cuts,
-    hamming_thresholds,
     make_threshold,
 )
+from multimargin.thresholds.base import check_rows
+from multimargin.thresholds.cuts import best_thresholds
+
+
+def hamming_thresholds(F, Y):
+    return best_thresholds(*check_rows(F, Y)[:2])
 
 
 def n_errors(f, y, t):

@@ -170,7 +170,8 @@ def _rows_and_features(
         svmlight_options,
     )
     from multimargin.cli.table_options import rows_of
-    from multimargin.datasets import MultilabelData, load_arff_features
+    from multimargin.datasets import MultilabelData
+    from multimargin.datasets.arff import load_arff_features
 
     kept: dict[str, Any] = {}
     if info.table is not None:

@@ -18,7 +18,7 @@ except ImportError as error:
 from multimargin.compare.experiment.run import run_experiment
 from multimargin.compare.report.collect import per_data, per_split
 from multimargin.compare.report.markdown import make_report, write_report
-from multimargin.compare.report.significance import rank_tests_table, win_tie_loss_table
+from multimargin.compare.report.significance import win_tie_loss_table
 from multimargin.compare.report.table import Table, to_markdown
 from multimargin.compare.report.tables import results_frame, results_tables
 from multimargin.compare.report.verdict import verdict
@@ -27,29 +27,23 @@ from multimargin.compare.results_file import read_results
 from multimargin.compare.statistics.ranks import (
     FriedmanTest,
     NemenyiTest,
-    Ranks,
-    average_ranks,
     friedman_test,
     nemenyi_test,
     wilcoxon_tests,
 )
-from multimargin.compare.statistics.win_tie_loss import WinTieLoss, paired_t_test, win_tie_loss
+from multimargin.compare.statistics.win_tie_loss import WinTieLoss, win_tie_loss
 
 __all__ = [
     "FriedmanTest",
     "NemenyiTest",
-    "Ranks",
     "Result",
     "Table",
     "WinTieLoss",
-    "average_ranks",
     "friedman_test",
     "make_report",
     "nemenyi_test",
-    "paired_t_test",
     "per_data",
     "per_split",
-    "rank_tests_table",
     "read_results",
     "results_frame",
     "results_tables",

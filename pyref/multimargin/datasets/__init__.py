@@ -5,7 +5,7 @@ both, and named splits such as the official "train" and "test" parts. `load` fin
 `load_extreme` alone, for thousands of labels, returns ``X`` and ``Y`` as sparse arrays.
 """
 
-from multimargin.datasets.arff import load_arff, load_arff_features
+from multimargin.datasets.arff import load_arff
 from multimargin.datasets.debian import load_debian_tags
 from multimargin.datasets.description import Description, describe
 from multimargin.datasets.digits import load_digit_attributes
@@ -14,7 +14,7 @@ from multimargin.datasets.files import load_table
 from multimargin.datasets.loading import load
 from multimargin.datasets.multilabel_data import MultilabelData
 from multimargin.datasets.npz import load_npz
-from multimargin.datasets.public import available, fetch
+from multimargin.datasets.public import available
 from multimargin.datasets.svmlight import load_svmlight
 
 __all__ = [
@@ -22,10 +22,8 @@ __all__ = [
     "MultilabelData",
     "available",
     "describe",
-    "fetch",
     "load",
     "load_arff",
-    "load_arff_features",
     "load_debian_tags",
     "load_digit_attributes",
     "load_extreme",

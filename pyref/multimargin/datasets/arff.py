@@ -108,28 +108,7 @@ def load_arff_features(
     *,
     encoding: str = "utf-8-sig",
 ) -> Any:
-    """Load given features of an ARFF file, with or without labels in it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The ARFF file. Attributes that are not asked for, labels among them, may have any values.
-    feature_names : sequence of str of length d
-        Names of the features, as in `MultilabelData.feature_names`, in the order wanted.
-    encoding : str, default="utf-8-sig"
-        Text encoding; the default is UTF-8 with or without a byte order mark.
-
-    Returns
-    -------
-    {ndarray, csr_array} of shape (n, d)
-        The features, sparse if the file is in sparse format or nominal attributes become very many
-        columns.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged or truncated, or lacks a feature.
-    """
+    """Load given features of an ARFF file, with or without labels in it."""
     file = existing_file(path, "path")
     table = _read_table(file, "path", encoding)
     with reading(file, "path"):

@@ -29,7 +29,8 @@ def load(
     ----------
     source : str or path-like
         A file that ends in .arff, .npz, .svm, .svmlight, .libsvm, .csv, .tsv or .parquet; a folder,
-        see Notes; "debian-tags" or "digits", which need no file; or a name that `fetch` accepts.
+        see Notes; "debian-tags" or "digits", which need no file; or one of the names that
+        `available` lists, of which those of OpenML are downloaded once, without official parts.
     labels : str, path-like, int or None, default=None
         Which attributes of an ARFF file are labels, see `load_arff`. None looks for an XML file
         beside it: one of the same name, with or without "-train" and "-test"; the header of the

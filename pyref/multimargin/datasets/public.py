@@ -34,34 +34,7 @@ _OPENML = {
 
 
 def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> MultilabelData:
-    """Return a public data set, from a local folder or by download from OpenML.
-
-    Parameters
-    ----------
-    name : str
-        A folder of that name in the folder that the environment variable ``MULTIMARGIN_DATA``
-        names, read by `load`; else one of those that `available` lists, from OpenML.
-    data_home : str, path-like or None, default=None
-        Where downloads are kept; None is scikit-learn's folder, ``~/scikit_learn_data``.
-
-    Returns
-    -------
-    MultilabelData
-        The data set. From OpenML it has no splits: these files are not the official train and test
-        parts.
-
-    Raises
-    ------
-    ConnectionError
-        If the data set is not in the local folder and cannot be downloaded.
-    ValueError
-        If there is no data set of that name, or the download is damaged or not what it should be.
-
-    Notes
-    -----
-    A download is made once. Its checksum is compared by `sklearn.datasets.fetch_openml`, its number
-    of rows and labels with those that the collection publishes.
-    """
+    """Return a public data set, from a local folder or by download from OpenML."""
     key = str(name).strip()
     folder = _local_folder(key)
     if folder is not None:
@@ -90,7 +63,7 @@ def fetch(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Mult
 
 
 def available() -> tuple[str, ...]:
-    """Return the names that `fetch` accepts.
+    """Return the names of public data sets that `load` accepts.
 
     Returns
     -------

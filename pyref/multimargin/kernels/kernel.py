@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array
 
 from multimargin import _rust
-from multimargin.checks.arrays import MATRIX_OF_NUMBERS, check_magnitudes, check_readable, naming
-from multimargin.checks.parameters import check_choice, check_integer, check_real, thread_count
+from multimargin.checks.arrays import check_magnitudes, check_readable
+from multimargin.checks.parameters import check_choice, check_integer, check_real
 
 Matrix: TypeAlias = NDArray[np.float64]
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -37,64 +36,25 @@ _OFFSETS_OF_OWN_SPREAD = 100.0
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its parameters settled.
+    """A kernel with its parameters settled."""
 
-    Parameters
-    ----------
-    name : str
-        "linear", "rbf", "poly", "sigmoid" or "precomputed".
-    gamma : float
-        Factor of the squared distance or of the inner product, positive.
-    degree : int
-        Degree of "poly", at least 0.
-    coef0 : float
-        Constant term of "poly" and "sigmoid".
-    function : callable, optional
-        A kernel given as a function of two feature matrices; `name` is then "precomputed".
-    offset : ndarray of shape (d,), optional
-        What is subtracted from every row of features before "rbf" compares them: their mean, where
-        they lie so much farther from zero than from each other that squared distances would cancel.
-    """
-
-    name: str
-    gamma: float = 1.0
+    name: str  # "linear", "rbf", "poly", "sigmoid" or "precomputed"
+    gamma: float = 1.0  # Factor of the squared distance or of the inner product, positive
     degree: int = 3
     coef0: float = 0.0
+    # A kernel given as a function of two feature matrices; `name` is then "precomputed"
     function: KernelFunction | None = None
+    # (d,): What is subtracted from every row of features before "rbf" compares them: their mean,
+    # where they lie so much farther from zero than from each other that squared distances would
+    # cancel
     offset: Matrix | None = field(default=None, compare=False)
 
     def features(self, X: Any) -> Any:
-        """Return features as the Rust core takes them for this kernel, see `rust_features`.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Float64 features.
-
-        Returns
-        -------
-        ndarray or tuple
-            The features, less the offset.
-        """
+        """Return features as the Rust core takes them for this kernel, see `rust_features`."""
         return rust_features(less_offset(X, self.offset))
 
     def matrix(self, X: Any, Y: Any = None, *, threads: int = 1) -> Matrix:
-        """Return the kernel values between the rows of `X` and those of `Y` (default: `X`).
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Float64 features.
-        Y : ndarray or CSR matrix of shape (m, d), default=None
-            Other features, dense or sparse as `X`.
-        threads : int, default=1
-            Number of threads. The result does not depend on it.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            k(x_i, y_j).
-        """
+        """Return the kernel values between the rows of `X` and those of `Y` (default: `X`)."""
         if self.function is not None:
             return _values_of(self.function, X, X if Y is None else Y)
         right = None if Y is None else self.features(Y)
@@ -103,24 +63,7 @@ class Kernel:
         )
 
     def product(self, X: Any, Y: Any, factor: Matrix, *, threads: int = 1) -> Matrix:
-        """Return k(X, Y) @ factor without storing the kernel matrix.
-
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n, d)
-            Float64 features.
-        Y : ndarray or CSR matrix of shape (m, d)
-            Other features, dense or sparse as `X`.
-        factor : ndarray of shape (m, q)
-            The right factor.
-        threads : int, default=1
-            Number of threads. The result does not depend on it.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The product.
-        """
+        """Return k(X, Y) @ factor without storing the kernel matrix."""
         if self.function is not None:
             product: Matrix = _values_of(self.function, X, Y) @ factor
             return product
@@ -148,30 +91,7 @@ def make_kernel(
     coef0: float = 0.0,
     sample_weight: Matrix | None = None,
 ) -> Kernel:
-    """Settle a kernel's parameters on training features.
-
-    Parameters
-    ----------
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable
-        Name of the kernel, or a function of two feature matrices that returns their kernel matrix.
-    X : ndarray or CSR matrix of shape (n, d)
-        Training features, which the names of `gamma` refer to.
-    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
-        "scale" is 1 / (d Var(X)), "auto" is 1 / d, and "mean_distance" is 1 / (2 m^2) with the
-        `mean_distance` m of the rows: exp(-||x - y||^2 / (2 m^2)) is as wide as that. It takes
-        n^2 / 2 distances.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=0.0
-        Constant term of "poly" and "sigmoid".
-    sample_weight : ndarray of shape (n,), default=None
-        How often each row counts for the names of `gamma`; None counts each once.
-
-    Returns
-    -------
-    Kernel
-        The kernel.
-    """
+    """Settle a kernel's parameters on training features."""
     degree = check_integer("degree", degree, at_least=0)
     if degree > _LARGEST_DEGREE:
         raise ValueError(f"degree is {degree}; expected at most {_LARGEST_DEGREE}.")
@@ -190,52 +110,6 @@ def make_kernel(
         gamma = 1.0 / spread if spread > 0.0 else 1.0
     offset = offset_of(X) if name == "rbf" else None
     return Kernel(name, gamma=gamma, degree=degree, coef0=coef0, offset=offset)
-
-
-def kernel_matrix(
-    X: Any,
-    Y: Any = None,
-    *,
-    kernel: str | KernelFunction = "rbf",
-    gamma: float | str = "scale",
-    degree: int = 3,
-    coef0: float = 0.0,
-    n_jobs: int | None = None,
-) -> Matrix:
-    """Return the kernel matrix between the rows of `X` and those of `Y`.
-
-    Parameters
-    ----------
-    X : array-like or CSR matrix of shape (n, d)
-        Features.
-    Y : array-like or CSR matrix of shape (m, d), default=None
-        Other features; `X` when None.
-    kernel : {"linear", "rbf", "poly", "sigmoid"} or callable, default="rbf"
-        The kernel.
-    gamma : {"scale", "auto", "mean_distance"} or float, default="scale"
-        As in `make_kernel`.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=0.0
-        Constant term of "poly" and "sigmoid".
-    n_jobs : int, default=None
-        Number of threads. The result does not depend on it.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
-        k(x_i, y_j).
-    """
-    X = _checked_features(X, "X")
-    settled = make_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
-    if settled.function is None and settled.name == "precomputed":
-        raise ValueError("kernel is 'precomputed'; expected one that can be computed.")
-    if Y is not None:
-        Y = _checked_features(Y, "Y")
-        if Y.shape[1] != X.shape[1]:
-            raise ValueError(f"Y has {Y.shape[1]} features; expected {X.shape[1]}, as X.")
-        Y = same_kind(Y, X)
-    return settled.matrix(X, Y, threads=thread_count(n_jobs))
 
 
 def rust_features(X: Any) -> Any:
@@ -268,14 +142,6 @@ def same_kind(X: Any, like: Any) -> Any:
         return sparse.csr_array(X)
     if sparse.issparse(X) and not sparse.issparse(like):
         return np.ascontiguousarray(X.toarray())
-    return X
-
-
-def _checked_features(X: Any, name: str) -> Any:
-    check_readable(X, name)
-    with naming(name, MATRIX_OF_NUMBERS):
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", input_name=name)
-    check_magnitudes(X, name)
     return X
 
 
@@ -313,23 +179,7 @@ def canonical(X: Any) -> Any:
 
 
 def mean_distance(X: Any, sample_weight: Matrix | None = None) -> float:
-    """Return the mean Euclidean distance between two different rows.
-
-    The kernel width of Zhang & Yeung 2013 (section 6): the mean over the n (n - 1) / 2 pairs of
-    rows of ||x_i - x_j||.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Float64 features.
-    sample_weight : ndarray of shape (n,), default=None
-        How often each row counts; None counts each once.
-
-    Returns
-    -------
-    float
-        The mean; 0 for a single row.
-    """
+    """Return the mean Euclidean distance between two different rows."""
     n = X.shape[0]
     if n < 2:
         return 0.0

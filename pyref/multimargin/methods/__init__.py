@@ -11,24 +11,7 @@ __all__ = ["BASELINES", "METHODS", "Grid", "Method", "find_method", "make_method
 
 
 def find_method(name: str) -> Method:
-    """Return a method or a baseline by its name.
-
-    Parameters
-    ----------
-    name : str
-        A key of `METHODS` or `BASELINES`, in any case, with ``-``, ``_`` or nothing between the
-        words; or the beginning of one key alone.
-
-    Returns
-    -------
-    Method
-        The method.
-
-    Raises
-    ------
-    ValueError
-        If there is no such method; the message names the nearest and lists all.
-    """
+    """Return a method or a baseline by its name."""
     known = {**METHODS, **BASELINES}
     plain = str(name).strip().lower().replace("_", "-")
     # RankSVM, the name of the class, is what many will type first.

@@ -121,21 +121,7 @@ class Method:
 
 
 def parse(text: str, default: Any) -> Any:
-    """Read a parameter's value from text.
-
-    Parameters
-    ----------
-    text : str
-        The text. ``2^-3`` is the power.
-    default : object
-        The parameter's default, whose type tells what is meant: "none" is None only where None is
-        the default, and "true" is True only where a truth value is.
-
-    Returns
-    -------
-    bool, int, float, str or None
-        The value; the text itself where it is none of the others.
-    """
+    """Read a parameter's value from text."""
     word = text.strip().lower()
     if default is None and word in _NONE:
         return None

@@ -13,7 +13,6 @@ from multimargin.thresholds.calibration import CalibratedClassifier
 from multimargin.thresholds.classifier import ThresholdedClassifier
 from multimargin.thresholds.constant import ConstantThreshold
 from multimargin.thresholds.count import CountThreshold
-from multimargin.thresholds.cuts import hamming_thresholds
 from multimargin.thresholds.f1 import F1Threshold
 from multimargin.thresholds.features import FeaturesThreshold
 from multimargin.thresholds.labels import LabelsThreshold
@@ -32,7 +31,6 @@ __all__ = [
     "ScoresThreshold",
     "Threshold",
     "ThresholdedClassifier",
-    "hamming_thresholds",
     "make_threshold",
     "over_labels",
 ]

@@ -131,18 +131,7 @@ def learn_threshold(
 
 
 def over_labels(thresholds: NDArray[Any]) -> Matrix:
-    """Shape thresholds so that they can be subtracted from scores.
-
-    Parameters
-    ----------
-    thresholds : ndarray of shape (n,) or (n, q)
-        What `Threshold.predict` returned.
-
-    Returns
-    -------
-    ndarray of shape (n, 1) or (n, q)
-        The same numbers.
-    """
+    """Shape thresholds so that they can be subtracted from scores."""
     return thresholds[:, None] if thresholds.ndim == 1 else thresholds
 
 

@@ -29,8 +29,9 @@ class ThresholdedClassifier(HeldOutClassifier):
         A multi-label classifier with `label_scores`, `decision_function` or `predict_proba`: those
         of this package, scikit-learn's (one-vs-rest, classifier chains, forests, neighbours, ...),
         pipelines and searches.
-    threshold : {"labels", "count", "scores", "features"}, float or Threshold, default="labels"
-        The threshold, see `multimargin.thresholds.make_threshold`.
+    threshold : {"labels", "count", "scores", "features", "f1"}, float or Threshold
+        By default "labels". The names stand for `LabelsThreshold`, `CountThreshold`,
+        `ScoresThreshold`, `FeaturesThreshold` and `F1Threshold`, a number for a constant.
     cv : int, splitter or iterable of (train, test), default=5
         The folds; a number means `multimargin.tuning.MultilabelStratifiedKFold`.
     response_method : {"auto", "label_scores", "decision_function", "predict_proba"}, default="auto"

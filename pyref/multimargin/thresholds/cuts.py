@@ -7,41 +7,20 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from multimargin.checks.labels import UNKNOWN, has_unknown
-from multimargin.thresholds.base import Vector, check_rows
+from multimargin.thresholds.base import Vector
 
 # A chunk of rows and its sorted copies then stay in the processor's cache.
 ENTRIES_PER_CHUNK = 2**17
 
 
-def hamming_thresholds(scores: Any, y: Any) -> Vector:
-    """Return the threshold of each row that minimises the Hamming loss of this row.
+def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
+    """Return the threshold of each row with the fewest errors among its known labels, else 0.
 
-    Parameters
-    ----------
-    scores : array-like of shape (n, q)
-        Scores f_k(x_i).
-    y : array-like, sparse matrix or data frame of shape (n, q)
-        Indicator of the relevant labels, 0 and 1, and NaN where a label is unknown.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        For each row the t for which predicting the labels with f_k >= t makes the fewest errors
-        among its known labels; 0 where it has none.
-
-    Notes
-    -----
     Rank-CVM paper, after equation 27. All t between two neighbouring distinct scores predict the
     same labels. Of the intervals with the fewest errors the lowest is taken, and t is its middle,
     or one unit beyond the last score if the interval is unbounded: below the lowest score (all
     labels predicted) or above the highest (none).
     """
-    scores, Y, _ = check_rows(scores, y)
-    return best_thresholds(scores, Y)
-
-
-def best_thresholds(scores: NDArray[Any], Y: NDArray[np.uint8]) -> Vector:
-    """Do the work of `hamming_thresholds` for arguments that were checked."""
     n, q = Y.shape
     thresholds = np.empty(n)
     for chunk in gen_batches(n, max(1, ENTRIES_PER_CHUNK // q)):

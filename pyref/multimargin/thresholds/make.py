@@ -25,22 +25,7 @@ def make_threshold(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> Threshold:
-    """Return an unfitted threshold.
-
-    Parameters
-    ----------
-    threshold : {"scores", "features", "labels", "count", "f1"}, float or Threshold
-        "scores" is `ScoresThreshold`, "features" is `FeaturesThreshold`, "labels" is
-        `LabelsThreshold`, "count" is `CountThreshold`, "f1" is `F1Threshold`, a number is a
-        `ConstantThreshold`, and a threshold object is cloned.
-    random_state : int, RandomState instance or None, default=None
-        Passed to the `FeaturesThreshold` that "features" makes.
-
-    Returns
-    -------
-    Threshold
-        A new object.
-    """
+    """Return an unfitted threshold."""
     if isinstance(threshold, Threshold):
         copy: Threshold = clone(threshold)
         return copy

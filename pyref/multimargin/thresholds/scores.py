@@ -28,9 +28,10 @@ class ScoresThreshold(Threshold):
 
     Notes
     -----
-    t(x) = sum_k s_k f_k(x) + s_0 (Rank-CVM paper, after equation 27): least squares of
-    `hamming_thresholds` of the training rows on (f_1, ..., f_q, 1). Where these columns are
-    linearly dependent, (s_1, ..., s_q, s_0) is the solution of least Euclidean norm.
+    t(x) = sum_k s_k f_k(x) + s_0 (Rank-CVM paper, after equation 27): least squares, on
+    (f_1, ..., f_q, 1), of the thresholds of the training rows with the fewest errors in each. Where
+    these columns are linearly dependent, (s_1, ..., s_q, s_0) is the solution of least Euclidean
+    norm.
 
     Where all labels of a row are relevant, or none, its threshold is one unit beyond its last
     score: the scores should have margins or spreads near 1. Divide others by theirs and `rescale`

@@ -7,13 +7,13 @@ import pytest
 
 from multimargin.compare import (
     Result,
-    paired_t_test,
     per_data,
     per_split,
     run_experiment,
     verdict,
     wilcoxon_tests,
 )
+from multimargin.compare.statistics.win_tie_loss import paired_t_test
 from multimargin.datasets import MultilabelData
 
 

@@ -86,18 +86,7 @@ def rank_tests_table(
     reference: str | None = None,
     alpha: float = 0.05,
 ) -> list[Table]:
-    """Lay out the tests over data sets.
-
-    Parameters
-    ----------
-    results, measures, reference, alpha
-        As in `make_report`; each measure has a row.
-
-    Returns
-    -------
-    list of Table
-        Friedman's test with the critical difference, and Wilcoxon's.
-    """
+    """Lay out the tests over data sets."""
     reference = first_method(results) if reference is None else reference
     friedman, wilcoxon = [], {}
     notes, wilcoxon_notes = _Notes(), _Notes()

@@ -24,23 +24,13 @@ _PERMUTED = 13
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of methods, 1 is best; ties share the mean of their ranks.
+    """Ranks of methods, 1 is best; ties share the mean of their ranks."""
 
-    Parameters
-    ----------
-    ranks : DataFrame
-        One row a data set, one column a method.
-    average : Series
-        Mean rank by method; empty without a complete data set.
-    left_out : dict of str to tuple of str
-        Data sets that are not ranked, and the methods that lack a value there.
-    without_values : tuple of str
-        Methods that are not ranked because they have no value on any data set.
-    """
-
-    ranks: pd.DataFrame
-    average: pd.Series
+    ranks: pd.DataFrame  # One row a data set, one column a method
+    average: pd.Series  # Mean rank by method; empty without a complete data set
+    # Data sets that are not ranked, and the methods that lack a value there
     left_out: dict[str, tuple[str, ...]]
+    # Methods that are not ranked because they have no value on any data set
     without_values: tuple[str, ...]
 
 
@@ -104,25 +94,7 @@ class NemenyiTest:
 
 
 def average_ranks(table: pd.DataFrame, *, larger_is_better: bool) -> Ranks:
-    """Rank the methods on each data set.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row a data set, one column a method; NaN where there is no value.
-    larger_is_better : bool
-        Direction of the measure.
-
-    Returns
-    -------
-    Ranks
-        The ranks. Values that agree to twelve digits tie.
-
-    Raises
-    ------
-    ValueError
-        If there are no methods, or rows or columns have the same name twice.
-    """
+    """Rank the methods on each data set."""
     _check_table(table)
     never = table.isna().all()
     without_values = tuple(str(method) for method in table.columns[never])
@@ -149,8 +121,10 @@ def friedman_test(
 
     Parameters
     ----------
-    table, larger_is_better
-        As in `average_ranks`.
+    table : DataFrame
+        One row a data set, one column a method; NaN where there is no value.
+    larger_is_better : bool
+        Direction of the measure.
     alpha : float, default=0.05
         Level, in (0, 1).
 
@@ -196,7 +170,7 @@ def nemenyi_test(
     Parameters
     ----------
     table, larger_is_better
-        As in `average_ranks`.
+        As in `friedman_test`.
     alpha : float, default=0.05
         Level for the whole family of pairs, in (0, 1).
 
@@ -235,7 +209,7 @@ def wilcoxon_tests(
     Parameters
     ----------
     table
-        As in `average_ranks`.
+        As in `friedman_test`.
     reference : str
         The method, a column.
     larger_is_better : bool

@@ -127,28 +127,7 @@ def win_tie_loss(
 def paired_t_test(
     differences: NDArray[np.float64], *, test_train_ratio: float = 0.0
 ) -> tuple[float, float]:
-    """Test whether the mean of paired differences is 0.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (J,)
-        One difference a split, J >= 2.
-    test_train_ratio : float, default=0.0
-        n_test / n_train for the correction of Nadeau and Bengio; 0 is the plain t-test.
-
-    Returns
-    -------
-    statistic : float
-        The t statistic, of the sign of the mean; infinite when all differences are the same but
-        not 0, and 0 when all are 0.
-    p_value : float
-        Two-sided; 0 and 1 in these two cases.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two differences, or they are not finite, or the ratio is negative.
-    """
+    """Test whether the mean of paired differences is 0."""
     values = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or values.size < 2 or not np.isfinite(values).all():
         raise ValueError(
