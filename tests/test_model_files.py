@@ -31,6 +31,7 @@ from multimargin import (
     __version__,
     model_files,
 )
+from multimargin.cli.model_data import features_of, labels_of
 from multimargin.datasets import MultilabelData, load_digit_attributes
 from multimargin.datasets.table_encoder import make_encoder
 from multimargin.methods import BASELINES, METHODS, make_method
@@ -75,22 +76,23 @@ def test_features_and_labels_are_found_by_name() -> None:
     data = MultilabelData(
         [[3.0, 0.0, 1.0, 2.0]], [[0, 1]], ["c", "other", "a", "b"], ["q", "p"], name="new"
     )
-    assert_array_equal(info.features_of(data), [[1.0, 2.0, 3.0]])
-    assert_array_equal(info.labels_of(data), [[1, 0]])
-    stored = replace(info, sparse=True).features_of(data)
+    assert_array_equal(features_of(info, data), [[1.0, 2.0, 3.0]])
+    assert_array_equal(labels_of(info, data), [[1, 0]])
+    stored = features_of(replace(info, sparse=True), data)
     assert isinstance(stored, sparse.csr_array)
-    assert_array_equal(info.stored(stored), [[1.0, 2.0, 3.0]])
+    by_rows = MultilabelData(stored, [[0, 1]], ["a", "b", "c"], ["q", "p"], name="new")
+    assert_array_equal(features_of(info, by_rows), [[1.0, 2.0, 3.0]])
 
 
 def test_what_is_missing_is_named() -> None:
     info = replace(INFO, feature_names=("a", "b"), label_names=("p", "q"))
     data = MultilabelData([[1.0]], [[1]], ["a"], ["p"], name="new")
     with pytest.raises(ValueError, match="new lacks 1 of the 2 features of the model: 'b'"):
-        info.features_of(data)
+        features_of(info, data)
     with pytest.raises(ValueError, match="new lacks 1 of the 2 labels of the model: 'q'"):
-        info.labels_of(data)
+        labels_of(info, data)
     with pytest.raises(ValueError, match=r"1 label\(s\) that the model does not know: 'z'"):
-        info.labels_of(replace(data, label_names=("z",)))
+        labels_of(info, replace(data, label_names=("z",)))
 
 
 class Trap:
@@ -391,10 +393,10 @@ def test_nothing_is_unpacked_that_the_file_cannot_need(
 def test_tables_and_other_files_are_told_apart() -> None:
     table = SimpleNamespace(name="new", kinds={"a": "number"})
     with pytest.raises(ValueError, match="new is a table, expected the kind of file that the mod"):
-        INFO.features_of(table)
+        features_of(INFO, table)
     info = replace(INFO, table={"kinds": {"a": "number"}})
     with pytest.raises(ValueError, match="is another kind of file, expected a table, as the mode"):
-        info.features_of(DATA)
+        features_of(info, DATA)
 
 
 class Unstorable(RankSVM):
@@ -446,7 +448,7 @@ def test_a_model_alone_says_what_it_is(tmp_path: Path) -> None:
     found = load_model(tmp_path / "model")
     assert_array_equal(found.predict(frame), model.predict(frame))
     with pytest.raises(ValueError, match="saved in Python, without a word about the data"):
-        info.features_of(DATA)
+        features_of(info, DATA)
     save_model(RankSVM().fit(frame.to_numpy(), [0, 1, 2, 1]), tmp_path / "model")
     assert read_info(tmp_path / "model") == ModelInfo("rank-svm", ("0", "1", "2"))
     assert load_model(tmp_path / "model").predict([[0.0]]).shape == (1,)

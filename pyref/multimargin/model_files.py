@@ -21,7 +21,6 @@ from multimargin import __version__
 from multimargin.checks.arrays import check_readable
 from multimargin.checks.paths import existing_file
 from multimargin.datasets.npz import check_size_of_array
-from multimargin.datasets.row_hashes import share_among
 from multimargin.datasets.table_encoder import Places
 from multimargin.estimators import MajorityClass
 from multimargin.estimators.names import final_estimator, label_names_of_model
@@ -86,7 +85,7 @@ class ModelInfo:
         Of a model that takes the columns of a table: "kinds", what each feature is ("number",
         "nominal" or "text"), "tags_column" and "separator", how the labels were listed.
     row_hashes : tuple of int, default=()
-        The smallest hashes of the rows that it was fitted to, see `share_seen`.
+        The smallest hashes of the rows that it was fitted to.
     """
 
     method: str
@@ -98,122 +97,6 @@ class ModelInfo:
     version: str = __version__
     table: Mapping[str, Any] | None = None
     row_hashes: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, model: Any) -> "ModelInfo":
-        """Return what a fitted model says about itself.
-
-        Parameters
-        ----------
-        model : estimator
-            A fitted estimator, pipeline or search.
-
-        Returns
-        -------
-        ModelInfo
-            Its method, and the names of its features and labels.
-        """
-        last = final_estimator(model)
-        found = [name for name, method in METHODS.items() if method.estimator is type(last)]
-        return cls(
-            method=found[0] if found else type(last).__name__,
-            label_names=tuple(map(str, label_names_of_model(model))),
-            feature_names=tuple(map(str, getattr(model, "feature_names_in_", ()))),
-        )
-
-    def features_of(self, data: Any) -> Any:
-        """Return the features of a data set in the order and storage of the model.
-
-        Parameters
-        ----------
-        data : MultilabelData or multimargin.datasets.tables.Table
-            Data with the model's features among its own, in any order; a table for a model that
-            was fitted to one.
-
-        Returns
-        -------
-        {ndarray, csr_array} of shape (n, d)
-            The features.
-
-        Raises
-        ------
-        ValueError
-            If a feature is missing, or the model takes a table and the data are none.
-        """
-        if not self.data_name:
-            raise ValueError(
-                "the model was saved in Python, without a word about the data that it takes; "
-                "expected one that multimargin fit wrote: use this one in Python, by load_model"
-            )
-        if (self.table is not None) != hasattr(data, "kinds"):
-            found, expected = ("another kind of file", "a table, as the model was fitted to one")
-            if self.table is None:
-                found, expected = ("a table", "the kind of file that the model was fitted to")
-            raise ValueError(f"{data.name} is {found}, expected {expected}")
-        if self.table is not None:
-            return data.X[list(self.feature_names)]
-        columns = _places("features", self.feature_names, data.feature_names, data.name)
-        return self.stored(data.X if columns is None else data.X[:, columns])
-
-    def share_seen(self, X: Any) -> float | None:
-        """Return which share of some rows the model was fitted to, as far as the file can say.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix, DataFrame} of shape (n, d)
-            Features as the model takes them.
-
-        Returns
-        -------
-        float or None
-            An estimate by the rows with the smallest hashes, exact if these are all; None if the
-            file has none.
-        """
-        return share_among(self.row_hashes, X)
-
-    def labels_of(self, data: Any) -> Any:
-        """Return the labels of a data set in the order of the model.
-
-        Parameters
-        ----------
-        data : MultilabelData
-            Data with the model's labels, in any order.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The label indicator.
-
-        Raises
-        ------
-        ValueError
-            If a label is missing, or one is none of the model's.
-        """
-        unknown = sorted(set(data.label_names) - set(self.label_names))
-        if unknown:
-            raise ValueError(
-                f"{data.name} has {len(unknown)} label(s) that the model does not know: "
-                f"{_first_names(unknown)}"
-            )
-        columns = _places("labels", self.label_names, data.label_names, data.name)
-        return data.Y if columns is None else data.Y[:, columns]
-
-    def stored(self, X: Any) -> Any:
-        """Return features as they were stored in training, since some scalers take only one kind.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        {ndarray, csr_array} of shape (n, d)
-            CSR if the model was fitted to sparse features.
-        """
-        if self.sparse:
-            return sparse.csr_array(X)
-        return X.toarray() if sparse.issparse(X) else X
 
 
 def save_model(
@@ -232,7 +115,8 @@ def save_model(
         The file. An existing one is replaced when the new one is complete and on disk; a symbolic
         link stays and what it points to is replaced.
     info : ModelInfo or None, default=None
-        What it is; None takes `ModelInfo.of`. The program reads from it which data a model takes.
+        What it is; None takes what the model says of itself. The program reads from it which data a
+        model takes.
 
     Raises
     ------
@@ -254,7 +138,7 @@ def save_model(
     file = path_to_write(path, "path")
     if info is None:
         check_is_fitted(model)
-        info = ModelInfo.of(model)
+        info = _info_of(model)
     content = _skops_content(model)
     header = {
         "format": _FORMAT,
@@ -347,6 +231,17 @@ def read_info(path: str | os.PathLike[str]) -> ModelInfo:
         # Of another version: `load_model` says it.
         warnings.simplefilter("ignore")
         return _read_header(stream, file)
+
+
+def _info_of(model: Any) -> ModelInfo:
+    """Return what a fitted model says about itself."""
+    last = final_estimator(model)
+    found = [name for name, method in METHODS.items() if method.estimator is type(last)]
+    return ModelInfo(
+        method=found[0] if found else type(last).__name__,
+        label_names=tuple(map(str, label_names_of_model(model))),
+        feature_names=tuple(map(str, getattr(model, "feature_names_in_", ()))),
+    )
 
 
 class _UntrustedError(Exception):
@@ -564,23 +459,3 @@ def _info(header: dict[str, Any]) -> ModelInfo:
     if table is not None and not set(table["kinds"].values()) <= {"number", "nominal", "text"}:
         raise ValueError("kinds are none of tables")
     return ModelInfo(**values)
-
-
-def _places(
-    kind: str, wanted: Sequence[str], found: Sequence[str], source: str
-) -> np.ndarray[Any, np.dtype[np.intp]] | None:
-    """Return the columns to take, None for all as they are."""
-    if tuple(wanted) == tuple(found):
-        return None
-    place = {name: column for column, name in enumerate(found)}
-    missing = [name for name in wanted if name not in place]
-    if missing:
-        raise ValueError(
-            f"{source} lacks {len(missing)} of the {len(wanted)} {kind} of the model: "
-            f"{_first_names(missing)}"
-        )
-    return np.array([place[name] for name in wanted], dtype=np.intp)
-
-
-def _first_names(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")

@@ -12,7 +12,7 @@ from multimargin.datasets import (
     MultilabelData,
     describe,
     load,
-    load_digit_attributes,
+    load_debian_tags,
 )
 from tests.support.subsets import first_fast
 
@@ -78,14 +78,13 @@ def shifted(data: MultilabelData, columns: int) -> MultilabelData:
     return replace(data, Y=Y)
 
 
-@pytest.mark.parametrize(("columns", "remedy"), [(-1, "later"), (1, "earlier")])
-def test_a_shift_by_one_column_is_seen(columns: int, remedy: str) -> None:
-    (warning,) = describe(shifted(load_digit_attributes(), columns)).warnings
+@pytest.mark.parametrize("columns", [-1, 1])
+def test_a_shift_by_one_column_is_seen(columns: int) -> None:
+    (warning,) = describe(shifted(load_debian_tags(), columns)).warnings
     assert "label frequencies of train and test do not correlate" in warning
-    assert f"with the latter one column {remedy}" in warning
 
 
-def test_unrelated_frequencies_are_seen_without_a_shift() -> None:
+def test_unrelated_frequencies_are_seen() -> None:
     random = np.random.default_rng(0)
     frequencies = np.linspace(0.05, 0.6, 40)
     Y = random.random((400, 40)) < frequencies
@@ -93,7 +92,6 @@ def test_unrelated_frequencies_are_seen_without_a_shift() -> None:
     data = MultilabelData(random.normal(size=(400, 2)), Y)
     (warning,) = describe(data).warnings
     assert "the first and the second half of the rows do not correlate" in warning
-    assert "one column" not in warning
 
 
 def test_the_public_rcv1_file_is_seen(shared_data: Path) -> None:
@@ -102,7 +100,7 @@ def test_the_public_rcv1_file_is_seen(shared_data: Path) -> None:
         pytest.skip(f"no file {file}")
     content = loadmat(file)
     (warning,) = describe(MultilabelData(content["data"], content["target"].T > 0)).warnings
-    assert "do not correlate (0.02, but 1.00 with the latter one column later)" in warning
+    assert "do not correlate (0.02):" in warning
 
 
 @pytest.mark.parametrize(

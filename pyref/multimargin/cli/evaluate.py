@@ -33,21 +33,23 @@ def command(
       multimargin evaluate emotions.model emotions-test.arff --labels emotions.xml --json
     """
     from multimargin.cli.measuring import measurable_rows, measured_on, measures_table
+    from multimargin.cli.model_data import features_of, labels_of
     from multimargin.cli.options import check_complete, choose_split, say_what_is_unknown
     from multimargin.cli.output import console, counted, print_json, tell
     from multimargin.cli.table_options import load_for_model, rows_of
+    from multimargin.datasets.row_hashes import share_among
     from multimargin.model_files import read_model
 
     model, info = read_model(model_file)
     data = load_for_model(source, info, labels)
     split, rows = choose_split(data, split, "test")
-    labels_known = info.labels_of(data)
+    labels_known = labels_of(info, data)
     say_what_is_unknown(data, rows, "and such rows are not measured")
     rows = measurable_rows(data, labels_known, rows)
-    X, Y = rows_of(info.features_of(data), rows), labels_known[rows].astype(int)
+    X, Y = rows_of(features_of(info, data), rows), labels_known[rows].astype(int)
     check_complete(data, rows)
     measures = measured_on(model, X, Y)
-    seen = info.share_seen(X)
+    seen = share_among(info.row_hashes, X)
     if seen is None:
         seen = float((data.name, split) == (info.data_name, info.split))
     if as_json:

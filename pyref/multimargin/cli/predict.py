@@ -161,6 +161,7 @@ def _rows_and_features(
 
     import numpy as np
 
+    from multimargin.cli.model_data import features_of
     from multimargin.cli.options import (
         EVERYTHING,
         WrongUsage,
@@ -188,7 +189,7 @@ def _rows_and_features(
     _, rows = choose_split(data, split, "test" if "test" in data.splits else EVERYTHING)
     check_complete(data, rows)
     chosen = {column: [values[row] for row in rows] for column, values in kept.items()}
-    return rows, rows_of(info.features_of(data), rows), chosen
+    return rows, rows_of(features_of(info, data), rows), chosen
 
 
 def _unlabelled_table(

@@ -16,8 +16,6 @@ from multimargin.datasets.tables import Table
 
 # Frequencies of this correlation still rank the labels alike; below it they hardly do.
 _LOW_CORRELATION = 0.5
-# Columns that were shifted agree nearly perfectly once they are shifted back.
-_HIGH_CORRELATION = 0.9
 # One-sided 99% limit of a normal variable: a warning should be rare by chance.
 _NORMAL_LIMIT = 2.33
 # Frequencies that are as far apart by chance as seldom as this are not alike.
@@ -111,12 +109,10 @@ def describe(data: MultilabelData) -> Description:
     -----
     A warning is given when the labels' frequencies do not correlate between train and test (or,
     without these splits, between the two halves of the rows): the upper 99% limit of the
-    correlation (Fisher's transformation) is below 0.5, or it is below 0.5 while shifting the labels
-    of one part by one column raises it above 0.9; and the frequencies differ by more than chance
-    (chi-square, p < 0.001), as those of labels that are all alike do not. So label columns betray
-    themselves that are not the same in all rows, as in the public merged file of rcv1 (subset 1),
-    whose second half sits one column too early. Small problems and ordinary splits do not reach
-    either.
+    correlation (Fisher's transformation) is below 0.5, and the frequencies differ by more than
+    chance (chi-square, p < 0.001), as those of labels that are all alike do not. So label columns
+    betray themselves that are not the same in all rows, as in the public merged file of rcv1
+    (subset 1), whose second half sits one column too early.
 
     Examples
     --------
@@ -148,14 +144,13 @@ def _described(data: MultilabelData, incomplete: list[str]) -> Description:
     whole = _describe_rows(data.name, data, np.arange(data.n_samples))
     first_name, first, second_name, second = _two_parts(data)
     relevant = data.Y == 1
-    correlation, shifted = _frequency_correlations(relevant[first], relevant[second])
+    correlation = _frequency_correlation(relevant[first], relevant[second])
     warnings = []
-    suspicious = correlation is not None and _is_suspicious(correlation, shifted, data.n_labels)
-    if suspicious and _differ(relevant[first], relevant[second]):
+    low = correlation is not None and _is_low(correlation, data.n_labels)
+    if low and _differ(relevant[first], relevant[second]):
         warnings.append(
             f"label frequencies of {first_name} and {second_name} do not correlate "
-            f"({correlation:.2f}{_best_shift(shifted)}): "
-            "are the label columns the same in all rows?"
+            f"({correlation:.2f}): are the label columns the same in all rows?"
         )
     warnings += of_one_value(data.Y, data.label_names) + incomplete
     warnings += [f"split {name!r} has no rows" for name in data.splits if name not in parts]
@@ -260,28 +255,18 @@ def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArra
     return "the first", first, "the second half of the rows", second
 
 
-def _frequency_correlations(
-    first: NDArray[np.bool_], second: NDArray[np.bool_]
-) -> tuple[float | None, dict[int, float | None]]:
-    """Return the correlation of the labels' frequencies, and those after a shift by one column."""
+def _frequency_correlation(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> float | None:
+    """Return the correlation of the labels' frequencies in two parts."""
     if not (len(first) and len(second)):
-        return None, {}
+        return None
     f, g = first.mean(axis=0), second.mean(axis=0)
-    shifted = {1: _correlation(f[1:], g[:-1]), -1: _correlation(f[:-1], g[1:])}
-    return _correlation(f, g), shifted
-
-
-def _correlation(f: NDArray[np.float64], g: NDArray[np.float64]) -> float | None:
     if f.size < _MIN_LABELS or np.ptp(f) == 0.0 or np.ptp(g) == 0.0:
         return None
     return float(np.corrcoef(f, g)[0, 1])
 
 
-def _is_suspicious(correlation: float, shifted: Mapping[int, float | None], q: int) -> bool:
-    if correlation >= _LOW_CORRELATION:
-        return False
-    if any(value is not None and value > _HIGH_CORRELATION for value in shifted.values()):
-        return True
+def _is_low(correlation: float, q: int) -> bool:
+    """Decide whether the upper 99% limit of a correlation (Fisher's transformation) is low."""
     limit = np.tanh(np.arctanh(max(correlation, -1 + 1e-12)) + _NORMAL_LIMIT / np.sqrt(q - 3))
     return bool(limit < _LOW_CORRELATION)
 
@@ -295,13 +280,3 @@ def _differ(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
     variance = (pooled * (1.0 - pooled))[varying] * (1.0 / n + 1.0 / m)
     statistic = float(np.sum(difference**2 / variance))
     return bool(chdtrc(int(varying.sum()), statistic) < _CHANCE)
-
-
-def _best_shift(shifted: Mapping[int, float | None]) -> str:
-    values: Sequence[tuple[float, int]] = [
-        (value, shift) for shift, value in shifted.items() if value is not None
-    ]
-    if not values or max(values)[0] <= _HIGH_CORRELATION:
-        return ""
-    value, shift = max(values)
-    return f", but {value:.2f} with the latter one column {'later' if shift == 1 else 'earlier'}"
