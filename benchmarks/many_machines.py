@@ -16,8 +16,8 @@ from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from common import DATA, load_official, print_table
+from local_parts import LocalParts
 from multimargin import RankLSVM, RankSVM
-from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import Pairs, make_part
 from multimargin.dask.rounds import Settings
 from multimargin.dask.solving import solve

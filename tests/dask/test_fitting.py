@@ -16,7 +16,6 @@ import multimargin.dask
 from multimargin import MLODM, RankCVM, RankHLapSVM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import calls
 from multimargin.thresholds import ScoresThreshold
-from tests.support.files import write_svmlight
 from tests.support.rounds import at_rounds, objective
 from tests.support.subsets import first_fast
 
@@ -192,43 +191,19 @@ def test_data_frames_give_names(client: Any, data: Any) -> None:
     assert model.feature_names_in_[0] == "x0"
 
 
-def test_sparse_svmlight_parts(client: Any, data: Any, tmp_path: Path) -> None:
-    from multimargin.datasets import MultilabelData
-
+def test_sparse_parts_in_files_of_another_kind(client: Any, data: Any, tmp_path: Path) -> None:
     X, Y = data
-    paths = []
-    for k in (0, 24):
-        part = MultilabelData(X=sparse.csr_array(X[k : k + 24]), Y=Y[k : k + 24])
-        paths.append(tmp_path / f"{k}.svm")
-        write_svmlight(part, paths[-1])
-    options = {"n_features": 60, "n_labels": 5}
-    model = multimargin.dask.fit(
-        RankLSVM(kernel="linear", C=0.1), paths, None, client, read_options=options
-    )
-    alone = RankLSVM(kernel="linear", C=0.1, tol=1e-5).fit(X, Y)
-    assert model.objective_ == pytest.approx(alone.objective_, rel=1.1e-3)
-    with pytest.raises(ValueError, match="n_features"):
-        multimargin.dask.fit(RankLSVM(kernel="linear"), paths, None, client)
 
+    def read(path: str) -> Any:
+        rows = sparse.csr_array(sparse.load_npz(path))
+        return rows[:, :60], rows[:, 60:]
 
-def test_parquet_parts_may_have_their_columns_in_any_order(
-    client: Any, data: Any, tmp_path: Path
-) -> None:
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    X, Y = data
-    names = [*(f"x{k}" for k in range(60)), *"abcde"]
-    frame = pd.DataFrame(np.hstack([X, Y]), columns=names)
     for k in (0, 24):
-        frame.iloc[k : k + 24][names[::-1] if k else names].to_parquet(tmp_path / f"{k}.parquet")
+        sparse.save_npz(tmp_path / f"{k}", sparse.csr_array(np.hstack([X, Y])[k : k + 24]))
     estimator = RankLSVM(kernel="linear", C=0.1)
-    model = multimargin.dask.fit(estimator, tmp_path, list("abcde"), client)
+    model = multimargin.dask.fit(estimator, tmp_path, client=client, read=read)
     alone = RankLSVM(kernel="linear", C=0.1, tol=1e-5).fit(X, Y)
     assert model.objective_ == pytest.approx(alone.objective_, rel=1.1e-3)
-    assert model.feature_names_in_.tolist() == names[:60]
-    frame.drop(columns="x7").to_parquet(tmp_path / "9.parquet")
-    with pytest.raises(ValueError, match=r"differ in the columns \['x7'\]"):
-        multimargin.dask.fit(estimator, tmp_path, list("abcde"), client)
 
 
 def test_callbacks_leave_nothing_behind(client: Any, data: Any) -> None:

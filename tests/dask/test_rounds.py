@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.local_parts import LocalParts
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -12,7 +13,6 @@ from threadpoolctl import threadpool_limits
 
 from multimargin import MLODM, RankLSVM, RankSVM, RankSVMz
 from multimargin.dask import bias, parts, solving
-from multimargin.dask.local import LocalParts
 from multimargin.dask.parts import Pairs
 from multimargin.dask.rounds import Settings, Solution, relative_gap
 from multimargin.datasets import load_debian_tags

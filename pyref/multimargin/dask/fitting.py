@@ -1,6 +1,7 @@
 """`multimargin.dask.fit`: the ordinary estimators, fitted to parts."""
 
 import uuid
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -47,7 +48,7 @@ def fit(
     *,
     sample_weight: Any = None,
     patience: float = 30.0,
-    read_options: dict[str, Any] | None = None,
+    read: Callable[[str], tuple[Any, Any]] | None = None,
 ) -> _Estimator:
     """Fit a linear estimator to rows on many machines.
 
@@ -58,19 +59,19 @@ def fit(
         threads of each part, `max_iter` the largest number of rounds.
     X : dask array or data frame, list of delayed or futures, or paths
         Features; their row blocks are the parts. A path leads to a folder of parts, a list of paths
-        to the parts themselves, in .npz, svmlight or parquet files that all workers see.
-    y : dask array or data frame, list of delayed or futures, list of str or None, default=None
-        Label indicator of 0 and 1, in the same row blocks, and NaN where a label is unknown. For
-        parquet files the names of the label columns, for other files None: they hold their labels.
+        to the parts themselves, files with features and labels that all workers see.
+    y : dask array or data frame, list of delayed or futures, or None, default=None
+        Label indicator of 0 and 1, in the same row blocks, and NaN where a label is unknown. None
+        for files.
     client : dask.distributed.Client or None, default=None
         The client of the cluster; None takes the current one.
     sample_weight : dask array or list of delayed or futures, default=None
         Weights of the rows, in the same row blocks: a row of weight 2 counts as two rows.
     patience : float, default=30.0
         Seconds without any worker after which the fit ends, positive.
-    read_options : dict or None, default=None
-        Arguments of `multimargin.datasets.load_svmlight` for svmlight files, among them
-        `n_features` and `n_labels`.
+    read : callable or None, default=None
+        Returns the features and the label indicator of the file of a path, the same columns in each
+        part. None reads .npz files, as `multimargin.datasets.load_npz`.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def fit(
     client = _client(client)
     interrupts = Interrupts()
     with interrupts.held(), OwnedTasks(client, interrupts) as owned:
-        inputs = read_inputs(X, y, sample_weight, _pairs_of(checked), read_options)
+        inputs = read_inputs(X, y, sample_weight, _pairs_of(checked), read)
         cluster = _spread(owned, inputs, float(patience))
         shape = _shape(cluster)
         _check_pairs(cluster, checked)

@@ -49,7 +49,7 @@ class PartsLost(Exception):
 
 
 class Cluster(Protocol):
-    """Where the parts are: this process (`LocalParts`) or the workers of a dask cluster."""
+    """Where the parts are: the workers of a dask cluster, or one process."""
 
     count: int
 
