@@ -91,13 +91,7 @@ class Result:
         return self.error is not None
 
     def to_line(self) -> str:
-        """Write the result as one line of JSON.
-
-        Returns
-        -------
-        str
-            The line, with its line break. Numbers that are not finite become null.
-        """
+        """Write the result as one line of JSON."""
         row = {"format": FORMAT, **asdict(self)}
         line = json.dumps(_finite(row), ensure_ascii=False, allow_nan=False) + "\n"
         try:
@@ -109,23 +103,7 @@ class Result:
 
     @classmethod
     def from_line(cls, line: str) -> Self | None:
-        """Read a result from one line of JSON.
-
-        Parameters
-        ----------
-        line : str
-            The line.
-
-        Returns
-        -------
-        Result or None
-            The result; None for a row of another format version.
-
-        Raises
-        ------
-        ValueError
-            If the line is no row of results.
-        """
+        """Read a result from one line of JSON."""
         try:
             row = json.loads(line)
         except (json.JSONDecodeError, RecursionError) as error:

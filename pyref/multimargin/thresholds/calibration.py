@@ -97,19 +97,6 @@ class CalibratedClassifier(HeldOutClassifier):
     n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the probabilities and the threshold, and fit the classifier on all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features, whatever the classifier takes.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifier takes
-            them.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts, in the classifier's fits, which must take them, and for the
-            probabilities. A pipeline hands them to its last step.
-        """
         check_real("C", self.C, above=0.0, at_most=1e6)
         check_flag("at_least_one", self.at_least_one)
         threshold = make_odds_threshold(self.threshold)
@@ -125,18 +112,6 @@ class CalibratedClassifier(HeldOutClassifier):
         return self
 
     def label_scores(self, X: Any) -> Matrix:
-        """Return the logarithm of the odds of each label, before the threshold.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            log(p / (1 - p)), relevant labels ranked first.
-        """
         scores = self._scores(X)
         odds: Matrix = self.calibration_.decision_function(scores)
         return odds
@@ -158,18 +133,6 @@ class CalibratedClassifier(HeldOutClassifier):
         return probabilities
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return the logarithms of the odds less the threshold: positive where it is predicted.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            log(p / (1 - p)) - t, with the ranking of the probabilities.
-        """
         odds = self.label_scores(X)
         return odds - thresholds_of(self.threshold_, odds, X, at_least_one=self.at_least_one)
 

@@ -83,19 +83,6 @@ class ThresholdedClassifier(HeldOutClassifier):
     n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the threshold, and fit the classifier on all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features, whatever the classifier takes.
-        y : array-like, sparse matrix or data frame of shape (n, q)
-            Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifier takes
-            them.
-        sample_weight : array-like of shape (n,), default=None
-            How often each row counts, in the classifier's fits, which must take them, and for the
-            threshold. A pipeline hands them to its last step.
-        """
         threshold = make_threshold(self.threshold, random_state=0)
         held_out = self._hold_out(X, y, sample_weight)
         self.threshold_ = learn_threshold(
@@ -108,33 +95,8 @@ class ThresholdedClassifier(HeldOutClassifier):
         return self
 
     def label_scores(self, X: Any) -> Matrix:
-        """Return the scores of the classifier, before the threshold.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            f_k(x_i), relevant labels ranked first.
-        """
         return self._scores(X)
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return the scores minus the threshold: positive for the labels that are predicted.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            f_k(x_i) - t(x_i). A threshold of its own for each label changes the ranking of the
-            labels here; `label_scores` keeps that of the classifier.
-        """
         scores = self.label_scores(X)
         return self.threshold_.decision_function(scores, X)

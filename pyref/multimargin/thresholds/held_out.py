@@ -1,8 +1,9 @@
 """Classifiers that learn something from the scores of rows that the model has not seen."""
 
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -37,7 +38,7 @@ class HeldOut:
     folds: NDArray[np.intp]  # (m,): The number of the fold that held each out
 
 
-class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the classifiers around another one, which is fitted without each fold in turn."""
 
     estimator: Any
@@ -102,6 +103,54 @@ class HeldOutClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # 
             None if weights is None else weights[rows],
             np.repeat(np.arange(len(folds)), [len(test) for _, test in folds]),
         )
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from held-out scores, and fit the classifier on all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features, whatever the classifier takes.
+        y : array-like, sparse matrix or data frame of shape (n, q)
+            Label indicator of 0 and 1, q >= 2; NaN for unknown labels, if the classifier takes
+            them.
+        sample_weight : array-like of shape (n,), default=None
+            How often each row counts, in the classifier's fits, which must take them, and in what
+            is learned from the scores. A pipeline hands them to its last step.
+        """
+
+    @abstractmethod
+    def label_scores(self, X: Any) -> Matrix:
+        """Return a score of each label, before the threshold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Those of the classifier, or log(p / (1 - p)) of a calibrated one; relevant labels are
+            ranked first.
+        """
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Matrix:
+        """Return the label scores less the threshold: positive for the labels that are predicted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Scores less the threshold. One for each label changes the ranking of the labels here;
+            `label_scores` keeps it.
+        """
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Predict the relevant labels.

@@ -116,22 +116,6 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         self.n_rounds = n_rounds
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Search, and fit the best.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            Features.
-        y : array-like, sparse matrix or data frame of shape (n, q) or (n,), default=None
-            Targets.
-        **params
-            As in `GridSearchCV.fit`.
-
-        Returns
-        -------
-        LazySearchCV
-            The search itself.
-        """
         self._check_search(y)
         super().fit(X, y, **params)
         return self

@@ -40,13 +40,7 @@ class Table:
         return [str(self.cells.index.name or ""), *map(str, self.cells.columns)]
 
     def transposed(self) -> "Table":
-        """Return the table with rows and columns exchanged.
-
-        Returns
-        -------
-        Table
-            The table; its index has the name that the columns had.
-        """
+        """Return the table with rows and columns exchanged."""
         best = None if self.best is None else self.best.T
         return replace(self, cells=self.cells.T, best=best)
 
