@@ -15,10 +15,7 @@ from multimargin.measures.documented import documented
 def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of entries of the indicator matrix that are wrong.
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 0 is best>
 
@@ -35,10 +32,7 @@ def hamming_loss(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> floa
 def exact_match(Y_true: Any, Y_pred: Any, *, sample_weight: Any = None) -> float:
     """Fraction of rows whose label set is predicted without any error (subset accuracy).
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
@@ -57,12 +51,7 @@ def jaccard(
 ) -> float:
     """Example-based Jaccard similarity, which the field also calls "accuracy".
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
@@ -86,12 +75,7 @@ def example_f1(
 ) -> float:
     """F1 of each row's label set, averaged over the rows.
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a row without any true or predicted label: 1, because it is predicted perfectly.
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
@@ -109,20 +93,14 @@ def macro_f1(
 ) -> float:
     """F1 of each label, averaged over the labels.
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a label that is neither true nor predicted in any row: 1, because it is predicted
-        perfectly. Where many labels do not occur in the test rows, the choice changes the result
-        much; scikit-learn's own default is 0.
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
     Notes
     -----
-    LLSF paper, equation 20.
+    LLSF paper, equation 20. Where many labels do not occur in the test rows, `zero_division`
+    changes the result much; scikit-learn's own default is 0.
     """
     return _f1("macro", Y_true, Y_pred, zero_division, sample_weight)
 
@@ -133,12 +111,7 @@ def micro_f1(
 ) -> float:
     """F1 of all entries of the indicator matrix taken together.
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    zero_division : {0.0, 1.0}, default=1.0
-        Value when no entry is true or predicted: 1, because the prediction is perfect.
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 

@@ -39,11 +39,7 @@ def ranking_loss(
 ) -> float:
     """Fraction of pairs of a relevant and an irrelevant label that are not in this order.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 0 is best>
 
@@ -65,11 +61,7 @@ def one_error(
 ) -> float:
     """Fraction of rows without a relevant label on top of the ranking.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 0 is best>
 
@@ -92,11 +84,7 @@ def coverage(
 ) -> float:
     """Number of steps down the ranking that cover all relevant labels.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     Returns
     -------
@@ -122,11 +110,7 @@ def ranking_average_precision(
 ) -> float:
     """Fraction of relevant labels among those ranked at or above each relevant label.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     Returns
     -------
@@ -158,11 +142,7 @@ def is_error(
 ) -> float:
     """Fraction of rows whose ranking is not perfect.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 0 is best>
 

@@ -91,13 +91,7 @@ def ranking_hamming(
 ) -> float:
     """Mean of ranking loss and Hamming loss: a criterion for tuning.
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 0 is best>
 
@@ -123,15 +117,7 @@ def all_measures(
 ) -> dict[str, float]:
     """Every measure at once.
 
-    Parameters
-    ----------
-    <Y_true, Y_pred : arrays of shape (n, q)>
-    scores : array-like of shape (n, q)
-        Finite scores f_k(x); a larger score ranks the label higher.
-    <degenerate_rows : {"ignore", "count"}, default="ignore">
-    zero_division : {0.0, 1.0}, default=1.0
-        Value of a Jaccard similarity or F1 of two empty sets.
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     Returns
     -------
@@ -153,9 +139,7 @@ def all_measures(
 def more_measures(Y_true: Any, scores: Any) -> dict[str, float]:
     """Measures of the five highest labels and of single labels, as far as they are defined.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
+    <Parameters>
 
     Returns
     -------

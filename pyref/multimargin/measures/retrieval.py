@@ -25,11 +25,7 @@ Vector = NDArray[np.float64]
 def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Fraction of relevant labels among the k highest ones.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <k : int, default=5>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     Returns
     -------
@@ -50,11 +46,7 @@ def precision_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any =
 def recall_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Fraction of the relevant labels that are among the k highest ones.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <k : int, default=5>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     Returns
     -------
@@ -120,13 +112,7 @@ def propensity_scored_precision_at_k(
 ) -> float:
     """Precision at k in which a rare label counts more, relative to the best possible.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    propensities : array-like of shape (q,)
-        In (0, 1], of the training rows: `label_propensities`.
-    <k : int, default=5>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
@@ -168,11 +154,7 @@ def _gains_at(gains: NDArray[Any], f: Vector, k: int) -> Vector:
 def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None) -> float:
     """Discounted gain of the k highest labels, relative to that of the best ranking.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <k : int, default=5>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
@@ -201,10 +183,7 @@ def ndcg_at_k(Y_true: Any, scores: Any, *, k: int = 5, sample_weight: Any = None
 def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Area under the ROC curve of each label, averaged over the labels.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
@@ -247,10 +226,7 @@ def auc_macro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
 def auc_micro(Y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Area under the ROC curve of all entries of the indicator matrix taken together.
 
-    Parameters
-    ----------
-    <Y_true, scores : arrays of shape (n, q)>
-    <sample_weight : array-like of shape (n,), default=None>
+    <Parameters>
 
     <Returns : float in [0, 1], 1 is best>
 
