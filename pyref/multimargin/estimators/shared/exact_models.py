@@ -19,9 +19,6 @@ from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.estimators.shared.exact_pairs import Array, Bias, Pairs, Weight
 from multimargin.estimators.shared.exact_solver import best_of, import_cvxpy, solve
 
-# A slope of a zero label's loss below this share of the weights is rounding.
-SLOPE = 1e-12
-
 
 class Solution(NamedTuple):
     """A feasible dual point: its value, its model, and the value of that."""
@@ -49,25 +46,23 @@ class Problem(NamedTuple):
 
 def problem_of(K: ArrayLike, Y: ArrayLike, C: Weight, bias: Bias, top: int | None) -> Problem:
     """Check the arguments and list the pairs with their weights C / (p_i min(top, r_i))."""
-    Kt, labels = ep.kernel_matrix(K, bias), ep.label_matrix(Y)
-    if len(Kt) != len(labels):
-        raise ValueError(f"K has {len(Kt)} rows and Y has {len(labels)}, expected the same number")
+    labels = ep.label_matrix(Y)
     pairs = ep.pairs(labels)
     c = ep.pair_weights(pairs, C)
     changes = (np.diff(pairs.i) != 0) | (np.diff(pairs.m) != 0)
     group = np.concatenate([[0], np.cumsum(changes)])[: len(c)]
     counts = np.bincount(group)
     most = counts if top is None else np.minimum(top, counts)
-    return Problem(
-        np.asarray(K, dtype=np.float64),
-        Kt,
-        pairs,
-        c * (counts / most)[group],
-        group,
-        most,
-        bias,
-        (labels.shape[0], labels.shape[1]),
-    )
+    return _problem(K, pairs, c * (counts / most)[group], group, most, bias, labels.shape)
+
+
+def _problem(
+    K: ArrayLike, pairs: Pairs, c: Array, group: Any, top: Any, bias: Bias, shape: tuple[int, ...]
+) -> Problem:
+    Kt, (n, q) = ep.kernel_matrix(K, bias), shape
+    if len(Kt) != n:
+        raise ValueError(f"K has {len(Kt)} rows and Y has {n}, expected the same number")
+    return Problem(np.asarray(K, dtype=np.float64), Kt, pairs, c, group, top, bias, (n, q))
 
 
 def no_pairs(problem: Problem) -> Solution:
@@ -93,8 +88,11 @@ def hinge(
 
     With a top, the pairs of a relevant label share min(top, r_i) c between them.
     """
-    problem = problem_of(K, Y, C, bias, top)
-    c, pairs, (n, q) = problem.c, problem.pairs, problem.shape
+    return _hinge(problem_of(K, Y, C, bias, top), top)
+
+
+def _hinge(problem: Problem, top: int | None) -> Solution:
+    c, pairs, bias, (n, q) = problem.c, problem.pairs, problem.bias, problem.shape
     if len(c) == 0:
         return no_pairs(problem)
     cp = import_cvxpy()
@@ -125,14 +123,17 @@ def hinge(
     free = constraints[-1].dual_value - scores.mean(axis=0) if bias == "free" else None
     b = bias_of(problem, B, free)
     value = float(point.sum() - 0.5 * np.sum(B * (problem.Kt @ B)))
-    return Solution(value, hinge_objective(K, Y, C, B, b, bias, top), point, B, b, scores + b)
+    return Solution(value, _hinge_objective(problem, B, b), point, B, b, scores + b)
 
 
 def hinge_objective(
     K: ArrayLike, Y: ArrayLike, C: Weight, B: Array, b: Array, bias: Bias, top: int | None = None
 ) -> float:
     """Return the objective of the model f_k(x) = sum_i B[i, k] k(x, x_i) + b_k."""
-    problem = problem_of(K, Y, C, bias, top)
+    return _hinge_objective(problem_of(K, Y, C, bias, top), B, b)
+
+
+def _hinge_objective(problem: Problem, B: Array, b: Array) -> float:
     return _squares(problem, B, b) + _loss(
         problem, np.maximum(0.0, 1.0 - margins(problem, problem.K @ B + b))
     )
@@ -264,52 +265,17 @@ def _least_squares(problem: Problem, alpha: Array) -> float:
 # The zero label
 # -------------------------------------------------------------------------------------------------
 def zero_label(K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "free") -> Solution:
-    """Solve max sum alpha - 1/2 sum_k z_k^T K z_k - 1/2 z^T K z with z = sum_k z_k, by label.
+    """Solve the hinge of pairs with the zero label: (k, q) where k is relevant, (q, k) where not.
 
-    z_k = y_k o alpha_k and 0 <= alpha <= c; z_k sums to 0 if the bias is free. The zero label is
-    the last column of B, b and F.
+    The zero label is the last column of B, b and F.
     """
-    Kt, y, c = ep.kernel_matrix(K, bias), signs(Y), label_weights(Y, C)
-    if len(Kt) != len(y):
-        raise ValueError(f"K has {len(Kt)} rows and Y has {len(y)}, expected the same number")
-    cp = import_cvxpy()
-    size = ep.scale_of(Kt)
-    centred = ep.centred(Kt) if bias == "free" else Kt
-    unit = min(c.max(), 1.0 / ep.scale_of(centred))  # of alpha, so that all is of order 1
-    G = ep.factor(centred, size) * np.sqrt(unit)
-
-    alpha = cp.Variable(y.shape)
-    Z = cp.multiply(y, alpha)
-    constraints = [alpha >= 0, alpha <= c / unit]
-    if bias == "free":
-        constraints.append(cp.sum(Z, axis=0) == 0)
-    squares = cp.sum_squares(G.T @ Z) + cp.sum_squares(G.T @ cp.sum(Z, axis=1))
-    solve(cp.Problem(cp.Minimize(0.5 * squares - cp.sum(alpha)), constraints))
-
-    point = np.clip(unit * alpha.value, 0.0, c)
-    if bias == "free":
-        point = balanced(point, y)
-    B = np.hstack([y * point, -(y * point).sum(axis=1, keepdims=True)])
-    scores = np.asarray(K, dtype=np.float64) @ B
-    b = np.zeros(B.shape[1])
-    if bias == "free":
-        b = free_bias(scores, y, c)
-    if bias == "penalized":
-        b = B.sum(axis=0)
-    value = float(point.sum() - 0.5 * np.sum(B * (Kt @ B)))
-    primal = zero_label_objective(K, Y, C, B, b, bias)
-    return Solution(value, primal, point, B, b, scores + b)
-
-
-def zero_label_objective(
-    K: ArrayLike, Y: ArrayLike, C: Weight, B: Array, b: Array, bias: Bias
-) -> float:
-    """Return the objective of a model with the zero label in its last column."""
-    K = ep.kernel_matrix(K, "none")
-    squares = float(np.sum(B * (K @ B)) + (b @ b if bias == "penalized" else 0.0))
-    F = K @ B + b
-    loss = np.maximum(0.0, 1.0 - signs(Y) * (F[:, :-1] - F[:, -1:]))
-    return 0.5 * squares + float(np.sum(label_weights(Y, C) * loss))
+    n, q = np.shape(Y)
+    c = label_weights(Y, C)
+    i, k = np.nonzero(c)
+    relevant = signs(Y)[i, k] > 0
+    pairs = Pairs(i, np.where(relevant, k, q), np.where(relevant, q, k))
+    group = np.arange(len(i))
+    return _hinge(_problem(K, pairs, c[i, k], group, np.ones(len(i)), bias, (n, q + 1)), top=None)
 
 
 def signs(Y: ArrayLike) -> Array:
@@ -334,30 +300,6 @@ def balanced(alpha: Array, y: Array) -> Array:
     least = np.minimum(positive, negative)
     shares = [least / np.where(total > 0.0, total, 1.0) for total in (positive, negative)]
     return np.asarray(alpha * np.where(y > 0, shares[0], shares[1]))
-
-
-def free_bias(F: Array, y: Array, c: Array) -> Array:
-    """Return the biases of sum 0 that minimise the loss of scores without bias."""
-    # The loss of label k, as a function of b_k - b_0, has slope -sum of c over y > 0 far to the
-    # left, which grows by c_ik at each point y_ik - (f_k - f_0)(x_i): it is smallest where it is 0.
-    q = y.shape[1]
-    points = y - (F[:, :q] - F[:, q:])
-    b = np.zeros(q + 1)
-    for k in range(q):
-        known = np.flatnonzero(c[:, k] > 0.0)
-        if len(known) == 0:
-            continue
-        ascending = known[np.argsort(points[known, k])]
-        x, slope = points[ascending, k], np.cumsum(c[ascending, k])
-        positive = y[ascending, k] > 0
-        # Between these points the slope is 0, but for rounding.
-        slope = (slope - c[ascending, k][positive].sum()) / slope[-1]
-        left = int(np.searchsorted(slope, -SLOPE))
-        right = min(int(np.searchsorted(slope, SLOPE)), len(x) - 1)
-        b[k] = (x[min(left, len(x) - 1)] + x[right]) / 2.0
-        if positive.all() or not positive.any():  # nothing is lost from its last point on
-            b[k] = x[-1] if positive.all() else x[0]
-    return np.asarray(b - b.mean())
 
 
 # -------------------------------------------------------------------------------------------------
