@@ -281,13 +281,11 @@ def _relationship_optimum(task: Task) -> Interval:
         # (22) without its difference: K = G G^T.
         G = factor(K[order][:, order])
         K = _damped(G[: len(Y)], np.sqrt(lam2 / lam1) * G[len(Y) :])
+    found = mlrl.solve_model(K, Y, lam1, Omega, h)
+    upper = found.objective
     if Omega is None:
-        joint = mlrl.joint(K, Y, lam1, h=h)
-        upper = mlrl.joint_objective(K, Y, lam1, joint.A, joint.b, h)
-        return Interval(mlrl.joint_bound(K, joint.Z, lam1), upper, float(h.sum()))
-    fixed = mlrl.primal(K, Y, lam1, Omega, h=h)
-    lower = mlrl.dual_objective(K, fixed.Z, lam1, Omega)
-    return Interval(lower, fixed.objective, float(h.sum()))
+        upper = mlrl.joint_objective(K, Y, lam1, found.A, found.b, h)
+    return Interval(mlrl.dual_objective(K, found.Z, lam1, Omega), upper, float(h.sum()))
 
 
 def _relationship_value(task: Task, A: Array, F: Array) -> Value:

@@ -108,19 +108,19 @@ def test_the_robust_models_are_the_plain_ones(seeds):
         Phi, K, Y, Omega = problem(seed)
         with case(seed):
             plain = mlrl.problem_8(Phi, Y, LAM, Omega)[0]
-            assert exact.primal(K, Y, LAM, Omega).objective == pytest.approx(plain, rel=1e-6)
+            assert exact.solve_model(K, Y, LAM, Omega).objective == pytest.approx(plain, rel=1e-6)
             plain = mlrl.trace_norm(Phi, Y, LAM)[0]
-            assert exact.joint(K, Y, LAM).objective == pytest.approx(plain, rel=1e-6)
+            assert exact.solve_model(K, Y, LAM).objective == pytest.approx(plain, rel=1e-6)
 
 
 def test_malformed_arguments_of_the_robust_models_are_named():
     _, K, Y, Omega = problem(0)
     with pytest.raises(ValueError, match="lam"):
-        exact.primal(K, Y, 0.0, Omega)
+        exact.solve_model(K, Y, 0.0, Omega)
     with pytest.raises(ValueError, match="Omega"):
-        exact.primal(K, Y, LAM, np.eye(2))
+        exact.solve_model(K, Y, LAM, np.eye(2))
     with pytest.raises(ValueError, match="K has"):
-        exact.joint(K[:4, :4], Y, LAM)
+        exact.solve_model(K[:4, :4], Y, LAM)
 
 
 @pytest.mark.parametrize("fixed", [True, False])
@@ -130,7 +130,7 @@ def test_the_norm_of_an_expansion_is_that_of_the_weights_on_a_nearly_constant_ke
     K = np.exp(-0.2 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=2))
     Y = (random.random((12, 2)) < [0.7, 0.8]).astype(int)
     root = np.array([[0.8, 0.6]])
-    solution = exact.primal(K, Y, 0.06, root.T @ root) if fixed else exact.joint(K, Y, 0.06)
+    solution = exact.solve_model(K, Y, 0.06, root.T @ root if fixed else None)
     assert np.abs(solution.A.sum(axis=0)).max() <= 1e-14 * np.abs(solution.A).sum()
     y = 2.0 * Y - 1.0
     loss = exact.hinge(K @ solution.A + solution.b, y, np.full(y.shape, 1.0 / len(y)))

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from multimargin.baselines.base import BaselineClassifier
-from multimargin.baselines.binary import check_classifier, decision, fit_all
+from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.checks.parameters import check_integer, check_real
 from multimargin.checks.targets import Targets
+from multimargin.estimators.label_specific import decision
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 from published.rivals.bayesian_network import learn_structure, topological_order

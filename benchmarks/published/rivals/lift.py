@@ -19,10 +19,11 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from multimargin.baselines.base import BaselineClassifier
-from multimargin.baselines.binary import check_classifier, decision, fit_all
+from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.baselines.neighbours import squared_distances
 from multimargin.checks.parameters import check_real
 from multimargin.checks.targets import Targets
+from multimargin.estimators.label_specific import decision
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 

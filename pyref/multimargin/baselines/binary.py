@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from multimargin.estimators.label_specific import MajorityClass
-from multimargin.estimators.shared.problem import Matrix
 
 # libsvm goes on for days where features are badly scaled; it says so when it ends here.
 _MAX_STEPS = 1_000_000
@@ -41,12 +40,3 @@ def _fit(pattern: Any, X: Any, y: NDArray[Any]) -> Any:
     if values.size == 1:
         return MajorityClass(bool(values[0]))
     return clone(pattern).fit(X, y)
-
-
-def decision(classifier: Any, X: Any) -> Matrix:
-    """Return the decision values of a fitted binary classifier, positive for class 1."""
-    if hasattr(classifier, "decision_function"):
-        return np.asarray(classifier.decision_function(X), dtype=np.float64)
-    if hasattr(classifier, "predict_proba"):
-        return np.asarray(classifier.predict_proba(X)[:, 1] - 0.5, dtype=np.float64)
-    return np.asarray(classifier.predict(X), dtype=np.float64) - 0.5

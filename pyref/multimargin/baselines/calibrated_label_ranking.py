@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multimargin.baselines.base import BaselineClassifier
-from multimargin.baselines.binary import check_classifier, decision, fit_all
+from multimargin.baselines.binary import check_classifier, fit_all
 from multimargin.checks.targets import Targets
+from multimargin.estimators.label_specific import decision
 from multimargin.estimators.shared.docstrings import with_shared_paragraphs
 from multimargin.estimators.shared.problem import Matrix
 

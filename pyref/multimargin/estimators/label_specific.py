@@ -158,7 +158,7 @@ class _LabelSpecificClassifier(MetaEstimatorMixin, LabelScoringClassifier):  # t
         for k in range(q) if order is None else order:
             predicted = (scores[:, predecessors[k]] > 0).astype(np.uint8)
             features = _label_features(X, self.label_specific_features_[k], predicted)
-            scores[:, k] = _decision(self.estimators_[k], features)
+            scores[:, k] = decision(self.estimators_[k], features)
         return scores
 
 
@@ -315,7 +315,8 @@ def _fit_one(estimator: Any, X: Any, y: NDArray[np.uint8], weights: Matrix | Non
     return estimator.fit(X, y, sample_weight=weights)
 
 
-def _decision(classifier: Any, X: Any) -> Matrix:
+def decision(classifier: Any, X: Any) -> Matrix:
+    """Return the decision values of a fitted binary classifier, positive for class 1."""
     if hasattr(classifier, "decision_function"):
         return np.asarray(classifier.decision_function(X), dtype=np.float64)
     if hasattr(classifier, "predict_proba"):

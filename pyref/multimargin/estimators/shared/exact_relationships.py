@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from multimargin.estimators.shared import exact_pairs as ep
 from multimargin.estimators.shared.exact_models import balanced, signs
 from multimargin.estimators.shared.exact_pairs import Array
-from multimargin.estimators.shared.exact_solver import SEMIDEFINITE, import_cvxpy, solve
+from multimargin.estimators.shared.exact_solver import QUADRATIC, SEMIDEFINITE, import_cvxpy, solve
 from multimargin.reference.mlrl import omega_step
 
 
@@ -29,71 +29,40 @@ class Solution(NamedTuple):
     F: Array
 
 
-def primal(
-    K: ArrayLike,
-    Y: ArrayLike,
-    lam: float,
-    Omega: ArrayLike,
-    h: Array | None = None,
+def solve_model(
+    K: ArrayLike, Y: ArrayLike, lam: float, Omega: ArrayLike | None = None, h: Array | None = None
 ) -> Solution:
-    """Solve (8), the primal for a fixed Omega; Z comes from the multipliers of the margins."""
+    """Solve (8) for a fixed Omega, or (6) with the squared trace norm of W without one.
+
+    Z comes from the multipliers of the margins.
+    """
     K, y, Omega = problem_data(K, Y, lam, Omega)
     h = shares(Y) if h is None else h
     cp = import_cvxpy()
-    scale, size = ep.scale_of(ep.centred(K)), ep.scale_of(Omega)
+    n, q = y.shape
+    scale, size = ep.scale_of(ep.centred(K)), 1.0 if Omega is None else ep.scale_of(Omega)
     unit = lam / (scale * size)
     G = ep.factor(ep.centred(K), ep.scale_of(K)) / np.sqrt(scale)
-    S = ep.factor(Omega) / np.sqrt(size)
-    n, q = y.shape
+    S = np.eye(q) if Omega is None else ep.factor(Omega) / np.sqrt(size)
     V = cp.Variable((G.shape[1], S.shape[1]))  # times the roots of both scales
     b = cp.Variable((1, q))
     xi = cp.Variable((n, q))
     margins = cp.multiply(y, G @ V @ S.T + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(cp.multiply(h, xi)) + unit / 2 * cp.sum_squares(V)  # (8)
-    solve(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]))
+    squares = cp.sum_squares(V) if Omega is not None else cp.square(cp.normNuc(V))
+    objective = cp.sum(cp.multiply(h, xi)) + unit / 2 * squares
+    problem = cp.Problem(cp.Minimize(objective), [margins, xi >= 0])
+    solve(problem, SEMIDEFINITE if Omega is None else QUADRATIC)
 
     W = V.value @ S.T
     F = G @ W + b.value
-    value = hinge(F, y, h) + unit / 2 * float(np.sum(V.value**2))
+    norm = float(np.linalg.norm(V.value, "nuc" if Omega is None else "fro"))
     A = expansion(G, W) / scale
-    Z = feasible(margins.dual_value * y, y, h)
-    return Solution(value, Z, A, (F - K @ A).mean(axis=0), Omega, F)
-
-
-def dual_objective(K: ArrayLike, Z: Array, lam: float, Omega: ArrayLike) -> float:
-    """Value of (10): sum alpha - 1/(2 lam) tr(Z^T K Z Omega), a lower bound of (8)."""
-    M = Z.T @ np.asarray(K) @ Z
-    return float(np.abs(Z).sum() - np.sum(M * np.asarray(Omega)) / (2 * lam))
-
-
-def joint(
-    K: ArrayLike,
-    Y: ArrayLike,
-    lam: float,
-    h: Array | None = None,
-) -> Solution:
-    """Solve (6) with the squared trace norm of W."""
-    K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
-    h = shares(Y) if h is None else h
-    cp = import_cvxpy()
-    scale = ep.scale_of(ep.centred(K))
-    G = ep.factor(ep.centred(K), ep.scale_of(K)) / np.sqrt(scale)
-    n, q = y.shape
-    W = cp.Variable((G.shape[1], q))  # times the root of the scale
-    b = cp.Variable((1, q))
-    xi = cp.Variable((n, q))
-    margins = cp.multiply(y, G @ W + np.ones((n, 1)) @ b) >= 1 - xi
-    objective = cp.sum(cp.multiply(h, xi)) + lam / scale / 2 * cp.square(cp.normNuc(W))
-    solve(cp.Problem(cp.Minimize(objective), [margins, xi >= 0]), SEMIDEFINITE)
-    F = G @ W.value + b.value
-    value = hinge(F, y, h) + lam / scale / 2 * float(np.linalg.norm(W.value, "nuc")) ** 2
-    A = expansion(G, W.value) / scale
     return Solution(
-        value,
+        hinge(F, y, h) + unit / 2 * norm**2,
         feasible(margins.dual_value * y, y, h),
         A,
         (F - K @ A).mean(axis=0),
-        omega_step(W.value.T @ W.value),
+        omega_step(W.T @ W) if Omega is None else Omega,
         F,
     )
 
@@ -103,17 +72,18 @@ def feasible(Z: Array, y: Array, h: Array) -> Array:
     return y * balanced(np.clip(y * Z, 0.0, h), y)
 
 
-def joint_bound(K: ArrayLike, Z: Array, lam: float) -> float:
-    """Dual value sum alpha - 1/(2 lam) lambda_max(Z^T K Z), a lower bound of (6)."""
+def dual_objective(K: ArrayLike, Z: Array, lam: float, Omega: ArrayLike | None = None) -> float:
+    """Value of (10) for a fixed Omega, a lower bound of (8); the least of any Omega bounds (6)."""
     M = Z.T @ np.asarray(K) @ Z
-    return float(np.abs(Z).sum() - np.linalg.eigvalsh(M)[-1] / (2 * lam))
+    largest = np.linalg.eigvalsh(M)[-1] if Omega is None else np.sum(M * np.asarray(Omega))
+    return float(np.abs(Z).sum() - largest / (2 * lam))
 
 
 def joint_objective(
     K: ArrayLike, Y: ArrayLike, lam: float, A: Array, b: Array, h: Array | None = None
 ) -> float:
     """Value of (6) at weights phi(X)^T A, with the best Omega."""
-    K, y, _ = problem_data(K, Y, lam, np.eye(np.shape(Y)[1]))
+    K, y, _ = problem_data(K, Y, lam)
     WtW = A.T @ K @ A
     trace_norm = np.sqrt(np.maximum(np.linalg.eigvalsh(WtW), 0.0)).sum()
     return hinge(K @ A + b, y, shares(Y) if h is None else h) + lam / 2 * float(trace_norm) ** 2
@@ -141,15 +111,15 @@ def expansion(G: Array, W: Array) -> Array:
 
 
 def problem_data(
-    K: ArrayLike, Y: ArrayLike, lam: float, Omega: ArrayLike
-) -> tuple[Array, Any, Array]:
+    K: ArrayLike, Y: ArrayLike, lam: float, Omega: ArrayLike | None = None
+) -> tuple[Array, Any, Array | None]:
     """Check the arguments and turn 0 and 1 into -1 and 1."""
     K = ep.kernel_matrix(K, "none")
     y = signs(Y)
-    Omega = ep.kernel_matrix(Omega, "none")
+    Omega = None if Omega is None else ep.kernel_matrix(Omega, "none")
     if len(K) != len(y):
         raise ValueError(f"K has {len(K)} rows and Y has {len(y)}, expected the same number")
-    if len(Omega) != y.shape[1]:
+    if Omega is not None and len(Omega) != y.shape[1]:
         raise ValueError(f"Omega has {len(Omega)} rows and Y has {y.shape[1]} labels")
     if not (np.isfinite(lam) and lam > 0):
         raise ValueError(f"lam is {lam}, expected a positive finite number")

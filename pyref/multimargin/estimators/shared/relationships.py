@@ -311,12 +311,8 @@ def _solve_exactly(
     Y, n = with_nan(indicator), len(K)
     of_rows = np.full(n, 1.0 / n) if shares is None else shares
     h = np.where(indicator == UNKNOWN, 0.0, of_rows[:, None])
-    if covariance is None:
-        solution = mlrl.joint(K, Y, lam, h=h)
-        dual_objective = mlrl.joint_bound(K, solution.Z, lam)
-    else:
-        solution = mlrl.primal(K, Y, lam, covariance, h=h)
-        dual_objective = mlrl.dual_objective(K, solution.Z, lam, covariance)
+    solution = mlrl.solve_model(K, Y, lam, covariance, h)
+    dual_objective = mlrl.dual_objective(K, solution.Z, lam, covariance)
     # Of the model that is returned: its expansion spans the scores only up to rounding.
     if covariance is None:
         primal = mlrl.joint_objective(K, Y, lam, solution.A, solution.b, h)
