@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import load_arff
+from multimargin.estimators.shared.llsf_problem import as_dense
 
 NAN = np.nan
 
@@ -142,8 +143,8 @@ def reversed_file(rows: str) -> str:
 )
 def test_numbers_declared_in_reverse_keep_their_value(file: Path, rows: str) -> None:
     file.write_text(reversed_file(rows))
-    data = load_arff(file, -2, sparse=False)
-    assert_array_equal(data.X, [[1, 1, 5], [0, 1, 0]])
+    data = load_arff(file, -2)
+    assert_array_equal(as_dense(data.X), [[1, 1, 5], [0, 1, 0]])
     assert data.feature_names == ("a", "b", "c")
     assert_array_equal(data.Y, [[0, 1], [1, 1]])
 
@@ -282,9 +283,9 @@ def test_dense_and_sparse_format_agree(
     folder = tmp_path_factory.mktemp("formats")
     (folder / "dense.arff").write_text(header + "\n".join(dense))
     (folder / "sparse.arff").write_text(header + "\n".join(compact))
-    left = load_arff(folder / "dense.arff", -2, sparse=False)
-    right = load_arff(folder / "sparse.arff", -2, sparse=False)
-    assert_array_equal(left.X, right.X)
+    left = load_arff(folder / "dense.arff", -2)
+    right = load_arff(folder / "sparse.arff", -2)
+    assert_array_equal(as_dense(left.X), as_dense(right.X))
     assert_array_equal(left.Y, right.Y)
     assert_array_equal(left.Y, [[int(str(value)) for value in row[3:]] for row in rows])
 
@@ -502,11 +503,6 @@ def test_no_rows(file: Path, xml: Path) -> None:
 def test_missing_file(tmp_path: Path, xml: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"path: there is no file .*none\.arff"):
         load_arff(tmp_path / "none.arff", xml)
-
-
-def test_bad_sparse_argument(file: Path, xml: Path) -> None:
-    with pytest.raises(ValueError, match="sparse: found 'yes'"):
-        load_arff(file, xml, sparse="yes")  # type: ignore[arg-type]
 
 
 def test_a_long_quoted_value_with_commas_is_read_in_no_time(tmp_path: Path) -> None:

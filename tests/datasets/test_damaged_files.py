@@ -187,15 +187,6 @@ def test_nominal_attribute_of_many_values_that_is_missing(
         load_arff(file, -1)
 
 
-def test_sparse_one_hot_columns_are_those_of_dense_ones(tmp_path: Path) -> None:
-    file = nominal_file(tmp_path / "tiny.arff", 25, ["v3", "v24", "?", "v0"])
-    expected = np.zeros((4, 25))
-    expected[[0, 1, 3], [3, 24, 0]] = 1
-    expected[2] = np.nan
-    assert_array_equal(load_arff(file, -1, sparse=False).X, expected)
-    assert_array_equal(load_arff(file, -1, sparse=True).X.toarray(), expected)
-
-
 def test_file_names_that_are_no_text(tmp_path: Path) -> None:
     file = tmp_path / "caf\udce9.svm"
     try:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import Any, TextIO
 from xml.etree import ElementTree
 
 import numpy as np
@@ -36,7 +36,6 @@ def load_arff(
     labels: str | os.PathLike[str] | int | None = None,
     *,
     test: str | os.PathLike[str] | None = None,
-    sparse: bool | Literal["auto"] = "auto",
     name: str | None = None,
     encoding: str = "utf-8-sig",
 ) -> MultilabelData:
@@ -54,9 +53,6 @@ def load_arff(
     test : str, path-like or None, default=None
         The ARFF file of the official test part, with the same attributes. The result then has the
         splits "train" and "test".
-    sparse : bool or "auto", default="auto"
-        Whether X is stored as CSR. "auto": if a file is in sparse format, or if fewer than a tenth
-        of the features' values are nonzero.
     name : str or None, default=None
         Name of the data set; None takes the file's name, without "-train" if `test` is given.
     encoding : str, default="utf-8-sig"
@@ -65,7 +61,9 @@ def load_arff(
     Returns
     -------
     MultilabelData
-        The columns of Y are in the order of the ARFF file, whatever the order in the XML file.
+        The columns of Y are in the order of the ARFF file, whatever the order in the XML file. X is
+        stored as CSR if a file is in sparse format, or if fewer than a tenth of its values are
+        nonzero.
 
     Raises
     ------
@@ -85,8 +83,6 @@ def load_arff(
     attribute; estimators refuse them, so impute first. A missing label is an unknown one, NaN in Y.
     A hierarchy of labels in the XML file is flattened.
     """
-    if sparse != "auto" and not isinstance(sparse, bool):
-        raise ValueError(f"sparse: found {sparse!r}, expected True, False or 'auto'")
     file = existing_file(path, "path")
     test_file = None if test is None else existing_file(test, "test")
     table = _read_table(file, "path", encoding)
@@ -99,7 +95,7 @@ def load_arff(
         parts = {"train": data, "test": _as_data(test_table, columns, test_file, "test")}
         data = MultilabelData.concatenate(parts)
         stem = stem.removesuffix("-train")
-    return replace(data, X=_stored(data.X, sparse), name=stem if name is None else name)
+    return replace(data, X=_stored(data.X), name=stem if name is None else name)
 
 
 def load_arff_features(
@@ -414,9 +410,7 @@ def _indicator(
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def _stored(X: Any, wanted: bool | str) -> Any:
-    if wanted == "auto":
-        wanted = sparse.issparse(X) or np.count_nonzero(X) < SPARSE_DENSITY * X.size
-    if wanted:
+def _stored(X: Any) -> Any:
+    if sparse.issparse(X) or np.count_nonzero(X) < SPARSE_DENSITY * X.size:
         return sparse.csr_array(X)
-    return X.toarray() if sparse.issparse(X) else X
+    return X

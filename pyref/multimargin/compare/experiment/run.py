@@ -1,6 +1,6 @@
 """An experiment: methods x data sets x splits, each result on disk as soon as it is there."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -43,7 +43,6 @@ def run_experiment(
     n_jobs: int | None = None,
     retry_failed: bool = False,
     progress: bool = False,
-    on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     """Fit every method to every split of every data set and measure it.
 
@@ -81,8 +80,6 @@ def run_experiment(
         Whether jobs that failed in an earlier run are tried again.
     progress : bool, default=False
         Whether to tell on standard error how far it has come, every five seconds, and of failures.
-    on_result : callable, default=None
-        Called with each new result, in this process.
 
     Returns
     -------
@@ -140,8 +137,6 @@ def run_experiment(
                 found[result.job] = result
                 if progress:
                     shown.add(result)
-                if on_result is not None:
-                    on_result(result)
     return [found[job.blank.job] for _, job in pairs]
 
 
