@@ -51,8 +51,9 @@ numpydoc_validation_exclude = {
     r"\.set_\w+_request$",
     r"^sklearn\.",
     r"^multimargin\.reference\.",
-    # Inherited: what the methods of a threshold take and return is said once, by their base.
+    # Inherited: what these methods take and return is said once, by the base of their classes.
     r"^multimargin\.thresholds\.(?!Threshold\.)\w+\.(fit|predict|rescale)$",
+    r"^multimargin\.(Calibrated|Thresholded)Classifier\.(fit|label_scores|decision_function)$",
 }
 
 # The build needs no network: the names that pages link to are stored beside them.

@@ -89,7 +89,7 @@ def test_columns_of_an_encoder_are_found_by_name_and_kept_by_number() -> None:
     # By numbers: scikit-learn looks through all names of the table for each that it is given.
     assert [columns for _, _, columns in encoder.transformers_[:2]] == [[2, 0], [3]]
     assert_array_equal(encoder.transform(table[["kind", "c", "a"]]), expected)
-    with pytest.raises(ValueError, match="the table lacks the columns 'c', 'a'"):
+    with pytest.raises(ValueError, match="the table lacks 2 of the 2 columns: 'c', 'a'"):
         make_encoder(kinds, scaling="none", n_rows=2).fit(table[["kind"]])
 
 

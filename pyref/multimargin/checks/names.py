@@ -1,7 +1,31 @@
-"""Names that a caller may have meant; without NumPy, which help on the command line lacks."""
+"""Names: written for a message, found among others, and those that a caller may have meant.
 
-from collections.abc import Iterable
+Without NumPy, which help on the command line lacks.
+"""
+
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+_SHOWN = 8
+
+
+def listed(names: Sequence[object]) -> str:
+    """Write the first of some names for a message."""
+    return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+
+
+def places_of(wanted: Sequence[str], found: Iterable[str], source: str, kind: str) -> list[int]:
+    """Return the places of some names among others; a message of some that are missing says where.
+
+    That is, `source` lacks them, of a kind: "features", say.
+    """
+    place = {name: number for number, name in enumerate(found)}
+    missing = [name for name in wanted if name not in place]
+    if missing:
+        raise ValueError(
+            f"{source} lacks {len(missing)} of the {len(wanted)} {kind}: {listed(missing)}"
+        )
+    return [place[name] for name in wanted]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from multimargin.checks.names import listed, places_of
+
 if TYPE_CHECKING:
     from multimargin.model_files import ModelInfo
 
@@ -37,7 +39,7 @@ def labels_of(info: "ModelInfo", data: Any) -> Any:
     if unknown:
         raise ValueError(
             f"{data.name} has {len(unknown)} label(s) that the model does not know: "
-            f"{_first_names(unknown)}"
+            f"{listed(unknown)}"
         )
     return _columns("labels", info.label_names, data.label_names, data.Y, data.name)
 
@@ -48,15 +50,4 @@ def _columns(
     """Return the columns with the names that are wanted, in their order."""
     if tuple(wanted) == tuple(found):
         return matrix
-    place = {name: column for column, name in enumerate(found)}
-    missing = [name for name in wanted if name not in place]
-    if missing:
-        raise ValueError(
-            f"{source} lacks {len(missing)} of the {len(wanted)} {kind} of the model: "
-            f"{_first_names(missing)}"
-        )
-    return matrix[:, np.array([place[name] for name in wanted], dtype=np.intp)]
-
-
-def _first_names(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
+    return matrix[:, np.array(places_of(wanted, found, source, f"{kind} of the model"), np.intp)]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from multimargin.checks.names import listed, places_of
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._nominal import SPARSE_DENSITY, Attribute, feature_matrix
@@ -109,15 +110,7 @@ def load_arff_features(
     table = _read_table(file, "path", encoding)
     with reading(file, "path"):
         X, names = feature_matrix(table.values, table.attributes)
-    place = {name: column for column, name in enumerate(names)}
-    missing = [name for name in feature_names if name not in place]
-    if missing:
-        raise ValueError(
-            f"path: {file} lacks {len(missing)} of the {len(feature_names)} features that are "
-            f"expected: {', '.join(repr(name) for name in missing[:5])}"
-            f"{', ...' if len(missing) > 5 else ''}"
-        )
-    return X[:, [place[name] for name in feature_names]]
+    return X[:, places_of(feature_names, names, f"path: {file}", "features that are expected")]
 
 
 def names_labels_in_header(path: str | os.PathLike[str], *, encoding: str = "utf-8-sig") -> bool:
@@ -342,7 +335,7 @@ def _columns_named_in(xml_file: Path, table: _Table, file: Path) -> list[int]:
     if unknown:
         raise ValueError(
             f"labels: {xml_file} names {len(unknown)} label(s) that are no attributes of {file}: "
-            f"{', '.join(repr(name) for name in unknown[:5])}"
+            f"{listed(unknown)}"
         )
     columns = sorted(place for place in places.values() if place is not None)
     if len(set(columns)) < len(names):

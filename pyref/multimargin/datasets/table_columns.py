@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from multimargin.checks.names import did_you_mean
+from multimargin.checks.names import did_you_mean, listed
 
 _TRUE, _FALSE = {"1", "1.0", "true", "yes"}, {"0", "0.0", "false", "no"}
 # A column of names with more different ones than this is more likely text, or one name a row.
 _MANY_NAMES = 50
 # Names have no more words than this, text has more.
 _FEW_WORDS = 3
-_SHOWN = 8
 # What may stand between two tags.
 _SEPARATORS = (";", "|", "\t", ",", " ")
 # What `TfidfVectorizer` takes for one.
@@ -286,11 +285,6 @@ def typed(values: Any, kind: str) -> Any:
 def as_text(values: Any) -> Any:
     """Return a column of text; what is missing is empty."""
     return values.astype(object).where(values.notna(), "").map(str).astype(object)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write the first of some names for a message."""
-    return ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
 
 
 def _name(value: Any) -> str:

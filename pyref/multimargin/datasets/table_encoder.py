@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from multimargin.datasets.table_columns import listed
+from multimargin.checks.names import places_of
 from multimargin.scaling import make_scaler
 
 MISSING = "(missing)"
@@ -51,11 +51,7 @@ class Places:
 
     def __call__(self, table: Any) -> list[int]:
         """Return the numbers of the columns."""
-        place = {column: k for k, column in enumerate(table.columns)}
-        missing = [name for name in self.names if name not in place]
-        if missing:
-            raise ValueError(f"the table lacks the columns {listed(missing)}")
-        return [place[name] for name in self.names]
+        return places_of(self.names, table.columns, "the table", "columns")
 
 
 def make_encoder(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from multimargin.checks.names import listed
 from multimargin.checks.paths import existing_file
 from multimargin.datasets._names import first_repeated
 from multimargin.datasets._reading import reading
@@ -21,7 +22,6 @@ from multimargin.datasets.table_columns import (
     feature_kinds,
     indicator_of_columns,
     indicator_of_tags,
-    listed,
     typed,
     uses_of_columns,
 )

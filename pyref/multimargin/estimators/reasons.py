@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from multimargin.checks.names import did_you_mean
+from multimargin.checks.names import did_you_mean, listed
 from multimargin.checks.parameters import check_integer
 from multimargin.estimators.names import check_rows, final_estimator, label_names_of_model
 
@@ -93,7 +93,7 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
     names = label_names_of_model(model).tolist()
     if label not in names:
         meant = did_you_mean(label, names) if isinstance(label, str) else ""
-        raise ValueError(f"label is {label!r}{meant}; expected one of {_listed(names)}.")
+        raise ValueError(f"label is {label!r}{meant}; expected one of {listed(names)}.")
     rows, features, linear = _linear_part(model, X, None)
     place = names.index(label)
     weights = linear.coef_
@@ -159,7 +159,3 @@ def _linear_part(model: Any, X: Any, features: Any) -> tuple[Any, Any, Any]:
             "`coef_`, such as one of kernel='linear'"
         )
     return X, features, model
-
-
-def _listed(names: list[Any]) -> str:
-    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")

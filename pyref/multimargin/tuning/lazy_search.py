@@ -5,8 +5,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from multimargin.checks.parameters import check_integer
 
@@ -116,11 +115,18 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         self.n_rounds = n_rounds
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        self._check_search(y)
+        """Search, and fit the best.
+
+        Parameters
+        ----------
+        X, y, **params
+            As in `GridSearchCV.fit`.
+        """
+        self._check_search()
         super().fit(X, y, **params)
         return self
 
-    def _check_search(self, y: Any) -> None:
+    def _check_search(self) -> None:
         if not isinstance(self.param_grid, Mapping) or not self.param_grid:
             raise TypeError(
                 f"param_grid is {self.param_grid!r}; expected a dict from parameters to lists of "
@@ -141,12 +147,11 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
                 f"refit is {self.refit!r}, but scoring has several scores; expected the name of "
                 "the one to search by."
             )
-        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        shuffles = getattr(cv, "shuffle", hasattr(cv, "random_state"))
-        if shuffles and not isinstance(cv.random_state, Integral):
+        shuffles = getattr(self.cv, "shuffle", hasattr(self.cv, "random_state"))
+        if shuffles and not isinstance(self.cv.random_state, Integral):
             raise ValueError(
-                f"cv is {cv!r}, whose folds differ from call to call; expected random_state to be "
-                "an int."
+                f"cv is {self.cv!r}, whose folds differ from call to call; expected random_state "
+                "to be an int."
             )
 
     def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
