@@ -6,5 +6,6 @@ pub mod features;
 pub mod few_columns;
 pub mod matmul;
 pub mod prefetch;
+pub mod root;
 pub mod rows;
 pub mod vector;

@@ -72,6 +72,26 @@ fn combine_columns<const WIDTH: usize>(
     first
 }
 
+/// The lowest and the highest of some numbers, in lanes that vectorise.
+#[inline]
+pub fn range(numbers: &[f64]) -> (f64, f64) {
+    let mut lowest = [f64::INFINITY; 8];
+    let mut highest = [f64::NEG_INFINITY; 8];
+    let mut take = |lane: usize, x: f64| {
+        lowest[lane] = if x < lowest[lane] { x } else { lowest[lane] };
+        highest[lane] = if x > highest[lane] { x } else { highest[lane] };
+    };
+    let (blocks, rest) = numbers.as_chunks::<8>();
+    rest.iter().for_each(|&x| take(0, x));
+    for block in blocks {
+        (0..8).for_each(|lane| take(lane, block[lane]));
+    }
+    (
+        lowest.into_iter().fold(f64::INFINITY, f64::min),
+        highest.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    )
+}
+
 /// The mean of some values, 0 of none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64

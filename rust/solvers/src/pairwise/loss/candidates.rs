@@ -1,6 +1,7 @@
 //! The labels of an instance that can be part of an active pair of a falling loss that is 0 from the margin 1 on.
 
 use super::Pairs;
+use crate::linalg::vector::range;
 
 /// A relevant label that can be part of an active pair.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +28,8 @@ impl Candidates {
     /// are.
     pub fn find(&mut self, scores: &[f64], pairs: Pairs<'_>) {
         let (positive, negative) = scores.split_at(pairs.relevant);
-        let base = negative.iter().fold(f64::NEG_INFINITY, |x, &y| x.max(y));
-        let lowest = positive.iter().fold(f64::INFINITY, |x, &y| x.min(y)) - base - 1.0;
+        let (base, lowest) = (range(negative).1, range(positive).0);
+        let lowest = lowest - base - 1.0;
         let shifted = positive.iter().map(|score| score - base - 1.0).enumerate();
         self.relevant.clear();
         self.relevant.extend(
@@ -40,13 +41,14 @@ impl Candidates {
                     position,
                 }),
         );
-        let shifted = negative.iter().map(|score| score - base);
-        self.irrelevant.clear();
-        self.irrelevant.extend(
-            shifted
-                .zip(pairs.relevant..)
-                .filter(|&(score, _)| score > lowest),
-        );
+        self.irrelevant.resize(negative.len(), (0.0, 0));
+        let mut kept = 0;
+        for (score, position) in negative.iter().zip(pairs.relevant..) {
+            // Written in any case: no branch to mispredict.
+            self.irrelevant[kept] = (score - base, position);
+            kept += usize::from(score - base > lowest);
+        }
+        self.irrelevant.truncate(kept);
         self.base = base;
     }
 

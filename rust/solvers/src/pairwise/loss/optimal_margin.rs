@@ -62,14 +62,14 @@ impl Loss for OptimalMargin {
         below.clear();
         below.push(moments);
         for &(a, weight) in sorted.iter() {
-            moments = moments.and_weighted(a, weight);
+            moments = moments.and(a, weight);
             below.push(moments);
         }
         moments = Moments::default();
         above.clear();
         above.push(moments);
         for &(a, weight) in sorted.iter().rev() {
-            moments = moments.and_weighted(a, weight);
+            moments = moments.and(a, weight);
             above.push(moments);
         }
         let of_label = |&y: &f64| {

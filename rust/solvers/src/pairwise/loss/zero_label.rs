@@ -25,10 +25,7 @@
 //! exact there: O(q) an iteration.
 
 use super::{Hinge, Loss, Pairs};
-
-/// Iterations of Newton's method, and how often one of them halves the bracket instead.
-const MOST_ITERATIONS: usize = 200;
-const HALVING: usize = 4;
+use crate::linalg::root::root;
 
 /// Values below this share of the terms they are the sum of are rounding.
 const ROUNDING: f64 = 2.0 * f64::EPSILON;
@@ -87,28 +84,17 @@ fn zero_score(centre: &[f64], guess: f64, pairs: Pairs<'_>, lambda: f64) -> f64 
     let (zero, relevant) = (centre.len() - 1, pairs.relevant);
     // The others move the zero label by `lambda` each at most.
     let weight: f64 = (0..relevant).map(|m| pairs.weight(m)).sum();
-    let mut lower = centre[zero] - lambda * weight;
-    let mut upper = centre[zero] + lambda * (zero - relevant) as f64;
-    let mut t = guess.clamp(lower, upper);
-    for iteration in 1..=MOST_ITERATIONS {
+    let bracket = (
+        centre[zero] - lambda * weight,
+        centre[zero] + lambda * (zero - relevant) as f64,
+    );
+    let mut last = guess;
+    root(guess, bracket, |t, _| {
         let Equation { value, slope, size } = Equation::at(t, centre, pairs, lambda);
-        let newton = t - value / slope;
-        if value.abs() <= ROUNDING * size {
-            return newton;
-        }
-        if value > 0.0 {
-            upper = t;
-        } else {
-            lower = t;
-        }
-        let inside = newton > lower && newton < upper;
-        t = if inside && !iteration.is_multiple_of(HALVING) {
-            newton
-        } else {
-            0.5 * (lower + upper)
-        };
-    }
-    t
+        last = t;
+        (value.abs() > ROUNDING * size).then_some(t - value / slope)
+    })
+    .unwrap_or(last)
 }
 
 impl Loss for ZeroLabelHinge {

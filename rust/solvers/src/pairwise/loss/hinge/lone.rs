@@ -1,10 +1,8 @@
 //! A label alone on its side: a piecewise linear equation in one variable.
 
 use super::LANES;
+use crate::linalg::root::root;
 use multiversion::multiversion;
-
-/// Most Newton steps; almost always it takes two or three.
-const STEPS: usize = 30;
 
 /// Numbers `x_n = sign * score + shift`.
 #[derive(Clone, Copy, Debug)]
@@ -38,28 +36,14 @@ struct Terms {
 /// exact; `None` when they never do.
 #[inline(always)]
 pub(super) fn end(u: f64, start: f64, others: Others<'_>, lambda: f64) -> Option<f64> {
-    let (mut lower, mut upper) = (u, u + lambda * others.scores.len() as f64);
-    let mut a = start.max(lower).min(upper);
+    let bracket = (u, u + lambda * others.scores.len() as f64);
     let mut sets = (f64::NAN, f64::NAN);
-    for _ in 0..STEPS {
+    root(start, bracket, |a, came| {
         let Terms { inside, sum, above } = terms(others, a, lambda);
-        let next = (u + sum + lambda * above) / (1.0 + inside);
-        if sets == (inside, above) {
-            return Some(next);
-        }
-        if next > a {
-            lower = a;
-        } else {
-            upper = a;
-        }
-        // The sets that a bisection repeats are not those at `next`.
-        (a, sets) = if next >= lower && next <= upper {
-            (next, (inside, above))
-        } else {
-            (0.5 * (lower + upper), (f64::NAN, f64::NAN))
-        };
-    }
-    None
+        let same = came && sets == (inside, above);
+        sets = (inside, above);
+        (!same).then_some((u + sum + lambda * above) / (1.0 + inside))
+    })
 }
 
 #[inline(always)]

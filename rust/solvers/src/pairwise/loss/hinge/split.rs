@@ -67,7 +67,7 @@ pub(super) fn split(
         let scale = thresholds.sort(v, group.v_shift, indices, (buckets, u.len() + 2));
         let Some((i, j)) = best_cut(u, v.len(), &group, (t, lambda, scale), buckets) else {
             for u in u {
-                displacement[u.position as usize] = sign * (t - u.score + u.raised);
+                displacement[u.position as usize] = sign * (t - u.score);
             }
             for (&x, &position) in v.iter().zip(positions) {
                 displacement[position as usize] = sign * (t - x);
@@ -97,7 +97,7 @@ impl Group {
     #[inline(always)]
     fn stay(&self, u: &[Small], positions: &[u32], sign: f64, displacement: &mut [f64]) {
         for u in u {
-            displacement[u.position as usize] = sign * (u.raised + self.u_shift);
+            displacement[u.position as usize] = sign * self.u_shift;
         }
         for &position in positions {
             displacement[position as usize] = sign * self.v_shift;
@@ -128,7 +128,7 @@ impl Group {
             displacement[position as usize] = sign * (self.v_shift - fall);
             rise += fall;
         }
-        displacement[u.position as usize] = sign * (u.raised + self.u_shift + rise);
+        displacement[u.position as usize] = sign * (self.u_shift + rise);
         true
     }
 

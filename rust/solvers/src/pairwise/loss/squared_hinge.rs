@@ -1,4 +1,6 @@
-//! The squared hinge with weights of the relevant labels and pairs with the highest irrelevant labels alone.
+//! The squared hinge `1/2 max(0, 1 - z)^2` of Rank-CVM (Xu 2013, eq. (30)) and Rank-LSVM, with weights of the relevant labels
+//! and pairs with the highest irrelevant labels alone where these are asked for: value by one search per irrelevant label,
+//! proximal map by Newton's method.
 //!
 //! With `a_m = s_m - 1` for relevant and `y_n = s_n` for irrelevant labels, and `b_m` and `v_n` the same of the centre,
 //! the proximal map is
@@ -19,12 +21,19 @@
 //! smooth and convex function of the `a`, of which Newton's method with an exact line search finds the minimum, by
 //! pieces: labels of one piece are a [`Node`], of which only their number and the sum of their centres matter to the `a`.
 //!
-//! **The linear system** of a piece is that of the plain squared hinge with weights, solved in the same way: upwards in
-//! `O(q)` with row sums in place of diagonals, so that no step subtracts.
+//! **The linear system** of a piece is the identity plus `lambda` times the Laplacian of the graph of active pairs, in which
+//! the sorted labels have nested neighbours. Walking up the `a`, everything seen so far responds linearly to the sum of the
+//! irrelevant scores above it, so the elimination takes `O(q)`; and since it carries row sums in place of diagonals (the
+//! rule of Grassmann, Taksar and Heyman) no step subtracts, and the accuracy does not suffer when `lambda` is 1e12. A
+//! solution on the piece that it was computed from is the minimiser.
 
-use super::super::Pairs;
-use super::super::candidates::Candidates;
-use super::Moments;
+use super::candidates::Candidates;
+use super::{Loss, Pairs};
+use crate::linalg::root::root;
+
+/// The squared hinge `1/2 max(0, 1 - z)^2`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SquaredHinge;
 
 /// Newton steps from the guess; more of them, with shorter steps of `lambda`, where these do not succeed.
 const STEPS_FROM_GUESS: usize = 10;
@@ -33,7 +42,7 @@ const STEPS: usize = 2000;
 /// Ratio of two successive values of `lambda`.
 const FACTOR: f64 = 4.0;
 
-/// Bounds on the trials of a line search, and on the steps to the level `t`.
+/// Bound on the trials of a line search.
 const TRIALS: usize = 60;
 
 /// The line search ends once the derivative has shrunk to this share of its first value.
@@ -88,71 +97,48 @@ impl Node {
     }
 }
 
-/// Buffers.
+/// Number or weight, mean and sum of squared deviations of some scores.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    /// Appends one more score, which counts `weight` times.
+    pub fn and(self, score: f64, weight: f64) -> Self {
+        let count = self.count + weight;
+        let deviation = score - self.mean;
+        let mean = self.mean + weight * deviation / count;
+        Self {
+            count,
+            mean,
+            squares: self.squares + weight * deviation * (score - mean),
+        }
+    }
+
+    /// Sum of the squared distances to a number.
+    pub fn squared_distances(&self, to: f64) -> f64 {
+        let distance = to - self.mean;
+        self.count * distance * distance + self.squares
+    }
+}
+
+/// Buffers of the squared hinge's value and proximal map.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Workspace {
+pub struct SquaredHingeWorkspace {
     candidates: Candidates,
     labels: Vec<Label>,
     /// In ascending order.
     nodes: Vec<Node>,
+    /// The piece of the present point, and the one before: the labels in their order, and the nodes.
+    piece: Vec<usize>,
+    last_piece: Vec<usize>,
     moments: Vec<Moments>,
 }
 
-impl Workspace {
-    /// The weighted sum over the pairs.
-    pub fn value(&mut self, scores: &[f64], pairs: Pairs<'_>) -> f64 {
-        self.candidates.find_pairs(scores, pairs);
-        let Self {
-            candidates,
-            moments,
-            ..
-        } = self;
-        let relevant = &candidates.relevant;
-        moments.clear();
-        let mut prefix = Moments::default();
-        for a in relevant {
-            moments.push(prefix);
-            prefix = prefix.and_weighted(a.score, a.weight);
-        }
-        moments.push(prefix);
-        let of_label = |&(y, _): &(f64, usize)| {
-            moments[relevant.partition_point(|a| a.score < y)].squared_distances(y)
-        };
-        0.5 * candidates.irrelevant.iter().map(of_label).sum::<f64>()
-    }
-
-    /// The proximal map; writes the displacements, which are 0 so far.
-    pub fn prox(
-        &mut self,
-        centre: &[f64],
-        guess: &[f64],
-        pairs: Pairs<'_>,
-        lambda: f64,
-        displacement: &mut [f64],
-    ) {
-        self.candidates.find(centre, pairs);
-        self.candidates.sort_irrelevant();
-        let Candidates { relevant, base, .. } = &self.candidates;
-        self.labels.clear();
-        self.labels.extend(relevant.iter().map(|label| {
-            Label {
-                position: label.position,
-                weight: label.weight,
-                centre: label.score,
-                // No relevant label falls, and none rises above all irrelevant ones.
-                score: (guess[label.position] - base - 1.0)
-                    .max(label.score)
-                    .min(0.0),
-                ..Label::default()
-            }
-        }));
-        if self.labels.is_empty() {
-            return;
-        }
-        self.minimise(pairs.top, lambda);
-        self.displace(lambda, displacement);
-    }
-
+impl SquaredHingeWorkspace {
     /// Newton's method from the guess, and if that does not succeed at once, continuation from weak coupling.
     fn minimise(&mut self, top: usize, target: f64) {
         if self.newton(top, target, STEPS_FROM_GUESS) {
@@ -178,8 +164,7 @@ impl Workspace {
         self.evaluate(top, lambda);
         for _ in 0..steps {
             self.eliminate(lambda);
-            let lowest = self.labels[0].centre;
-            let rounding = ROUNDING * (1.0 - lowest);
+            let rounding = ROUNDING * (1.0 - self.labels[0].centre);
             let mut moved = 0.0_f64;
             for label in &mut self.labels {
                 label.origin = label.score;
@@ -189,43 +174,55 @@ impl Workspace {
             if moved <= rounding {
                 return true;
             }
-            // Also where a score has overflowed.
-            if !(self.search(top, lambda) && moved.is_finite()) {
+            std::mem::swap(&mut self.piece, &mut self.last_piece);
+            self.step(1.0, top, lambda);
+            if self.piece == self.last_piece {
+                return true;
+            }
+            // Where the point lies on a kink, its piece may be that of the wrong side, and the step 0: go past the kink.
+            let shortest = (rounding / moved).min(1.0);
+            if self.shorten(top, lambda) < shortest {
+                self.step(shortest, top, lambda);
+            }
+            if !moved.is_finite() {
                 return false;
             }
         }
         false
     }
 
-    /// Line search along the direction; false where it does not descend.
-    fn search(&mut self, top: usize, lambda: f64) -> bool {
+    /// Line search from the full step; returns how far it goes.
+    fn shorten(&mut self, top: usize, lambda: f64) -> f64 {
+        let mut upper = (1.0, self.slope(lambda));
+        if upper.1 <= 0.0 {
+            return 1.0;
+        }
+        self.step(0.0, top, lambda);
         let initial = self.slope(lambda);
         if initial >= 0.0 {
-            // Rounding: the end of the direction is as good as any other point of it.
-            self.step(1.0, top, lambda);
-            return true;
+            return 0.0;
         }
-        let (mut lower, mut upper) = ((0.0, initial), None::<(f64, f64)>);
+        let mut lower = (0.0, initial);
         let mut step = 1.0;
-        for trial in 0..TRIALS {
+        for trial in 1..TRIALS {
+            // The slope is piecewise linear, but with any number of pieces.
+            step = if trial % 3 == 0 {
+                0.5 * (lower.0 + upper.0)
+            } else {
+                lower.0 + (upper.0 - lower.0) * (lower.1 / (lower.1 - upper.1))
+            };
             self.step(step, top, lambda);
             let slope = self.slope(lambda);
-            if slope.abs() <= SLOPE_SHARE * initial.abs() || (trial == 0 && slope <= 0.0) {
-                return true;
+            if slope.abs() <= SLOPE_SHARE * initial.abs() {
+                break;
             }
             if slope < 0.0 {
                 lower = (step, slope);
             } else {
-                upper = Some((step, slope));
+                upper = (step, slope);
             }
-            step = match upper {
-                None => 2.0 * step,
-                // The slope is piecewise linear, but with any number of pieces.
-                Some(upper) if trial % 3 == 2 => 0.5 * (lower.0 + upper.0),
-                Some(upper) => lower.0 + (upper.0 - lower.0) * (lower.1 / (lower.1 - upper.1)),
-            };
         }
-        lower.0 > 0.0
+        step
     }
 
     /// Moves to a point of the line.
@@ -314,6 +311,12 @@ impl Workspace {
                 });
             }
         }
+        self.piece.clear();
+        self.piece
+            .extend(self.labels.iter().map(|label| label.position));
+        let nodes = self.nodes.iter();
+        self.piece
+            .extend(nodes.flat_map(|node| [node.stage, node.range.0, node.range.1]));
     }
 
     /// Which labels share what is left of `top` at the level `t`, of more than `top` that are above the lowest relevant
@@ -330,35 +333,21 @@ impl Workspace {
         if next + lambda * height(next, stage) <= v[top - 1].0 {
             return (stage, top, top);
         }
-        let (mut lower, mut upper) = (labels[0].score, next);
-        let mut t = next;
         let mut found = (stage, top, top + 1);
-        for step in 0..TRIALS {
+        // Where the steps are used up, the last level is as good as any.
+        root(next, (labels[0].score, next), |t, came| {
             let stage = stage_of(t);
             let high = t + lambda * height(t, stage);
             let first = v[..top].partition_point(|&(v, _)| v >= high);
             let end = top + v[top..].partition_point(|&(v, _)| v >= t);
-            let same = found == (stage, first, end) && step > 0;
+            let same = came && found == (stage, first, end);
             found = (stage, first, end);
             let below = &labels[stage - 1];
             let rest = (top - first) as f64 * lambda;
             let sum: f64 = v[first..end].iter().map(|(v, _)| v - below.score).sum();
             let rise = (sum - rest * below.height) / ((end - first) as f64 + rest * below.weights);
-            let next = below.score + rise;
-            if same && (next - t).abs() <= ROUNDING * (1.0 - lower) {
-                break;
-            }
-            if next > t {
-                lower = t;
-            } else {
-                upper = t;
-            }
-            t = if lower < next && next < upper && step % 4 != 3 {
-                next
-            } else {
-                0.5 * (lower + upper)
-            };
-        }
+            (!same).then_some(below.score + rise)
+        });
         found
     }
 
@@ -418,5 +407,76 @@ impl Workspace {
                 }
             }
         }
+    }
+}
+
+impl Loss for SquaredHinge {
+    type Workspace = SquaredHingeWorkspace;
+
+    const WEIGHTS: bool = true;
+
+    const TOP: bool = true;
+
+    fn value(
+        &self,
+        scores: &[f64],
+        pairs: Pairs<'_>,
+        workspace: &mut SquaredHingeWorkspace,
+    ) -> f64 {
+        let SquaredHingeWorkspace {
+            candidates,
+            moments,
+            ..
+        } = workspace;
+        candidates.find_pairs(scores, pairs);
+        let relevant = &candidates.relevant;
+        moments.clear();
+        let mut prefix = Moments::default();
+        for a in relevant {
+            moments.push(prefix);
+            prefix = prefix.and(a.score, a.weight);
+        }
+        moments.push(prefix);
+        let of_label = |&(y, _): &(f64, usize)| {
+            moments[relevant.partition_point(|a| a.score < y)].squared_distances(y)
+        };
+        0.5 * candidates.irrelevant.iter().map(of_label).sum::<f64>()
+    }
+
+    fn prox(
+        &self,
+        centre: &[f64],
+        guess: &[f64],
+        displacement: &mut [f64],
+        pairs: Pairs<'_>,
+        lambda: f64,
+        workspace: &mut SquaredHingeWorkspace,
+    ) {
+        displacement.fill(0.0);
+        workspace.candidates.find(centre, pairs);
+        workspace.candidates.sort_irrelevant();
+        let Candidates { relevant, base, .. } = &workspace.candidates;
+        workspace.labels.clear();
+        workspace.labels.extend(relevant.iter().map(|label| {
+            Label {
+                position: label.position,
+                weight: label.weight,
+                centre: label.score,
+                // No relevant label falls, and none rises above all irrelevant ones.
+                score: (guess[label.position] - base - 1.0)
+                    .max(label.score)
+                    .min(0.0),
+                ..Label::default()
+            }
+        }));
+        if workspace.labels.is_empty() {
+            return;
+        }
+        workspace.minimise(pairs.top, lambda);
+        workspace.displace(lambda, displacement);
+    }
+
+    fn negative_slope(&self, margin: f64) -> f64 {
+        (1.0 - margin).max(0.0)
     }
 }
