@@ -20,10 +20,6 @@ const GROUPS: usize = 2;
 /// Kernel rows that are computed together.
 const ROWS: usize = 64;
 
-/// Products of two numbers for each entry of a kernel matrix above which computing one half of it and copying it to the
-/// other is faster than computing both.
-const WORK_OF_A_COPY: f64 = 3.0;
-
 /// A squared distance below this share of the squared norms is computed from the differences of the features:
 /// `||x||^2 + ||y||^2 - 2 x.y` has lost that many of its digits.
 const CANCELLED: f64 = 1e-4;
@@ -73,13 +69,6 @@ pub struct Gram<'a> {
     right_columns: Option<Columns>,
     /// Whether both sides are one matrix, so that the diagonal is `k(x_i, x_i)`.
     same: bool,
-}
-
-fn columns_of(features: &Features<'_>) -> Option<Columns> {
-    match features {
-        Features::Dense(_) => None,
-        Features::Sparse(matrix) => Some(Columns::of(matrix)),
-    }
 }
 
 /// Entries to mirror between two questions to the monitor.
@@ -191,38 +180,32 @@ impl<'a> Gram<'a> {
                 "two matrices of one kind with the same number of columns",
             ));
         }
+        Ok(Self::between(kernel, left, right, false))
+    }
+
+    /// Kernel values among the rows of one matrix.
+    pub fn of(kernel: Kernel, features: Features<'a>) -> Self {
+        Self::between(kernel, features, features, true)
+    }
+
+    fn between(kernel: Kernel, left: Features<'a>, right: Features<'a>, same: bool) -> Self {
         let norms = |features: &Features<'_>| match kernel {
             Kernel::Rbf { .. } => features.squared_norms(),
             _ => Vec::new(),
         };
         let right_norms = norms(&right);
-        Ok(Self {
+        Self {
             kernel,
             left,
             right,
             left_norms: norms(&left),
             largest_norm: right_norms.iter().copied().fold(0.0, f64::max),
             right_norms,
-            right_columns: columns_of(&right),
-            same: false,
-        })
-    }
-
-    /// Kernel values among the rows of one matrix.
-    pub fn of(kernel: Kernel, features: Features<'a>) -> Self {
-        let norms = match kernel {
-            Kernel::Rbf { .. } => features.squared_norms(),
-            _ => Vec::new(),
-        };
-        Self {
-            kernel,
-            left: features,
-            right: features,
-            left_norms: norms.to_vec(),
-            largest_norm: norms.iter().copied().fold(0.0, f64::max),
-            right_norms: norms,
-            right_columns: columns_of(&features),
-            same: true,
+            right_columns: match &right {
+                Features::Dense(_) => None,
+                Features::Sparse(matrix) => Some(Columns::of(matrix)),
+            },
+            same,
         }
     }
 
@@ -413,15 +396,6 @@ impl<'a> Gram<'a> {
         }
     }
 
-    /// Whether to compute one half of the matrix only: a copy costs as much as a few products.
-    fn copies_half(&self) -> bool {
-        let cheap = matches!(self.kernel, Kernel::Linear)
-            && self.right_columns.as_ref().is_some_and(|columns| {
-                columns.work() < WORK_OF_A_COPY * (self.columns() as f64).powi(2)
-            });
-        self.same && !cheap
-    }
-
     /// Whether the whole matrix takes at most so much memory.
     pub fn fits(&self, bytes: usize) -> bool {
         let entries = self.rows().saturating_mul(self.columns());
@@ -447,7 +421,6 @@ impl<'a> Gram<'a> {
         monitor: &mut dyn Monitor,
     ) -> bool {
         let (n, m) = (self.rows(), self.columns());
-        let halved = self.copies_half();
         let slab = slab_chunks(ROWS * m * (self.features() + 8)) * ROWS;
         for (index, slab_rows) in matrix.chunks_mut((slab * m).max(1)).enumerate() {
             if monitor.interrupted() {
@@ -456,10 +429,10 @@ impl<'a> Gram<'a> {
             threads.for_each_chunk(slab_rows, ROWS * m, |chunk, out| {
                 let first = index * slab + chunk * ROWS;
                 let rows: Vec<u32> = (first as u32..(first + out.len() / m) as u32).collect();
-                self.rows_from(&rows, if halved { first } else { 0 }, out, halved);
+                self.rows_from(&rows, if self.same { first } else { 0 }, out, self.same);
             });
         }
-        if halved && !mirror(matrix, 0, n, threads, monitor) {
+        if self.same && !mirror(matrix, 0, n, threads, monitor) {
             return false;
         }
         if let (Kernel::Rbf { .. }, true) = (self.kernel, self.same) {

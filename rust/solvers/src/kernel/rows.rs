@@ -5,6 +5,8 @@ use crate::kernel::gram::{Gram, stored_product};
 use crate::memory::{self, Purpose};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
+use lru::LruCache;
+use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,15 +24,7 @@ enum Source<'a> {
 }
 
 /// The rows used last, as many as fit.
-#[derive(Debug)]
-struct Cache {
-    rows: Vec<Option<Arc<[f64]>>>,
-    /// When each row was used last; 0 is never.
-    used: Vec<u64>,
-    clock: u64,
-    stored: usize,
-    capacity: usize,
-}
+type Cache = LruCache<usize, Arc<[f64]>>;
 
 /// A kernel row, borrowed or shared with the cache.
 #[derive(Clone, Debug)]
@@ -75,14 +69,9 @@ impl<'a> KernelRows<'a> {
     /// last in about `cache_bytes`.
     pub fn computed(gram: Gram<'a>, cache_bytes: usize) -> Self {
         let n = gram.rows();
-        let cache = Cache {
-            rows: vec![None; n],
-            used: vec![0; n],
-            clock: 0,
-            stored: 0,
-            // Below two rows a pair step would compute both of its rows again and again.
-            capacity: (cache_bytes / (8 * n).max(1)).max(2),
-        };
+        // Below two rows a pair step would compute both of its rows again and again.
+        let rows = (cache_bytes / (8 * n).max(1)).min(n).max(2);
+        let cache = Cache::new(NonZeroUsize::new(rows).unwrap_or(NonZeroUsize::MIN));
         Self {
             diagonal: gram.diagonal(),
             source: Source::Computed(Box::new(gram), Mutex::new(cache)),
@@ -114,9 +103,9 @@ impl<'a> KernelRows<'a> {
         match &self.source {
             Source::Stored(matrix) => Row::Borrowed(&matrix[i * n..(i + 1) * n]),
             Source::Computed(gram, cache) => {
-                let found = cache.lock().unwrap_or_else(PoisonError::into_inner).find(i);
-                if let Some(row) = found {
-                    return Row::Shared(row);
+                let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(row) = lock().get(&i) {
+                    return Row::Shared(Arc::clone(row));
                 }
                 // Computed without the lock: another thread may compute the same row, with the same result.
                 let mut row = memory::zeros_for(n, Purpose::KernelRows);
@@ -124,10 +113,7 @@ impl<'a> KernelRows<'a> {
                 row[i] = self.diagonal[i];
                 memory::probe(8 * n, Purpose::KernelRows);
                 let row: Arc<[f64]> = row.into();
-                cache
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .keep(i, &row);
+                lock().put(i, Arc::clone(&row));
                 Row::Shared(row)
             }
         }
@@ -146,33 +132,6 @@ impl<'a> KernelRows<'a> {
             Source::Stored(matrix) => stored_product(matrix, n, factor, columns, threads, monitor),
             Source::Computed(gram, _) => gram.product(factor, columns, threads, monitor),
         }
-    }
-}
-
-impl Cache {
-    fn find(&mut self, i: usize) -> Option<Arc<[f64]>> {
-        let row = self.rows[i].clone()?;
-        self.clock += 1;
-        self.used[i] = self.clock;
-        Some(row)
-    }
-
-    fn keep(&mut self, i: usize, row: &Arc<[f64]>) {
-        if self.rows[i].is_none() {
-            if self.stored == self.capacity {
-                let oldest = (0..self.rows.len())
-                    .filter(|&k| self.rows[k].is_some())
-                    .min_by_key(|&k| self.used[k]);
-                if let Some(oldest) = oldest {
-                    self.rows[oldest] = None;
-                    self.stored -= 1;
-                }
-            }
-            self.stored += 1;
-        }
-        self.clock += 1;
-        self.used[i] = self.clock;
-        self.rows[i] = Some(Arc::clone(row));
     }
 }
 
@@ -210,24 +169,6 @@ mod tests {
                 assert!((a - b).abs() < 1e-12);
             }
         }
-    }
-
-    #[test]
-    fn the_least_recently_used_row_makes_room() {
-        let mut cache = Cache {
-            rows: vec![None; 4],
-            used: vec![0; 4],
-            clock: 0,
-            stored: 0,
-            capacity: 2,
-        };
-        let row: Arc<[f64]> = vec![1.0].into();
-        cache.keep(0, &row);
-        cache.keep(1, &row);
-        assert!(cache.find(0).is_some());
-        cache.keep(2, &row);
-        assert!(cache.find(1).is_none());
-        assert!(cache.find(0).is_some() && cache.find(2).is_some());
     }
 
     #[test]
