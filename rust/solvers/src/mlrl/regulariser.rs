@@ -11,11 +11,11 @@ const FIRST_PENALTY: f64 = 2.0;
 /// The first penalty over `kappa` at least.
 const LEAST_PENALTY: f64 = 1e-3;
 /// Over-relaxation of `W` for the trace norm, and for a fixed Omega; anything in (0, 2) converges.
-const RELAXATION: f64 = 1.8;
+const RELAXATION: f64 = 1.6;
 const FIXED_RELAXATION: f64 = 1.5;
 /// The labels' problems are solved to F_low <= F_up + this share of the gap of one label's mean loss, for the trace norm
 /// and for a fixed Omega.
-const ACCURACY: f64 = 5.0;
+const ACCURACY: f64 = 15.0;
 const FIXED_ACCURACY: f64 = 20.0;
 
 /// `phi(X)^T A` as `A` and the scores `K A`, both by label.
