@@ -2,7 +2,7 @@
 
     python benchmarks/summary.py [--repeats 3] [--figure figures/summary.png]
 
-The grids are those of `hard_kernels.py` and `hard_text.py`, where the settings and the peers are
+The grids are those of `hard_kernels.py` and `hard_linear.py`, where the settings and the peers are
 described. `make bench` ends with it.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import hard_kernels
-import hard_text
+import hard_linear
 from common import print_ratios, print_table
 
-GRIDS = {"rbf, against SVC": hard_kernels, "text, against LinearSVC": hard_text}
+GRIDS = {"rbf, against SVC": hard_kernels, "text, against LinearSVC": hard_linear}
 COSTS = ("1", "10", "100")
 
 

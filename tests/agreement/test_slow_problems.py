@@ -1,19 +1,21 @@
-"""Problems on which block coordinate ascent crawls: proximal point steps reach the optimum."""
+"""Problems on which coordinate ascent crawls: iterations on all blocks reach the optimum."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
 
-from multimargin import RankHLapSVM, RankSVM
+from multimargin import MLODM, RankCVM, RankHLapSVM, RankSVM, RankSVMz
 from multimargin.estimators.shared import exact_models
 from multimargin.estimators.shared import exact_pairs as ep
 from tests.campaign.random_problems import random_problems
 from tests.campaign.tasks import kernel_matrix
 from tests.support import certificates
 from tests.support.models import expansion_matrix
-from tests.support.problems import unrelated_problem
+from tests.support.problems import noisy_linear_problem, unrelated_problem
+from tests.support.rounds import objective
 
 LAM, NU = 0.3, 0.2
 
@@ -62,7 +64,48 @@ def test_a_very_wide_kernel(bias):
     assert bound * (1 - 1e-12) <= objective <= bound * (1 + 1.1e-7)
 
 
-def test_the_epochs_of_a_step_count():
+@pytest.mark.parametrize(
+    "method",
+    [
+        RankSVM(bias="free"),
+        RankSVM(bias="penalized"),
+        RankSVM(bias="none", top_k=1),
+        RankSVMz(),
+        MLODM(),
+        RankCVM(),
+        RankHLapSVM(lam=0.1),
+    ],
+    ids=lambda method: type(method).__name__,
+)
+def test_standardised_columns(method):
+    X, Y = noisy_linear_problem(5, 80, 4, 4)
+    X = StandardScaler().fit_transform(X)
+    shared = {"C": 100.0, "kernel": "linear", "tol": 2e-7, "max_iter": 20_000, "random_state": 0}
+    model = clone(method).set_params(**shared).fit(X, Y)
+    # Coordinate ascent alone would not have come near.
+    assert model.status_ == "converged"
+    assert np.diff(model.history_["epoch"]).max() > 10
+    exact = clone(method).set_params(**shared, solver="exact").fit(X, Y)
+    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-6)
+    assert model.dual_objective_ == pytest.approx(exact.objective_, rel=1e-6)
+    np.testing.assert_allclose(model.coef_, exact.coef_, atol=2e-3 * np.abs(exact.coef_).max())
+
+
+@pytest.mark.parametrize("bias", ["free", "none"])
+def test_a_fit_that_ends_early_returns_the_better_model(bias):
+    for seed in range(4):
+        X, Y = noisy_linear_problem(seed, 80, 4, 4)
+        X = StandardScaler().fit_transform(X)
+        model = RankSVM(C=300.0, kernel="linear", bias=bias, tol=1e-12, max_iter=600)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, Y)
+        before, last = (model.history_["primal"] - model.history_["dual"])[[-2, -1]]
+        # The last epoch, which no iteration on all blocks follows, does not gain as much.
+        assert 0.0 < last < 0.8 * before
+        assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-12)
+
+
+def test_iterations_on_all_blocks_count():
     X, Y = wide_kernel_problem(0)
     arguments = {"C": 5.0, "kernel": "rbf", "gamma": 1e-7, "bias": "penalized", "tol": 1e-13}
     longest = []
@@ -74,7 +117,7 @@ def test_the_epochs_of_a_step_count():
         assert epochs[-1] == model.n_iter_ == max_iter
         assert (np.diff(epochs) >= 1).all()
         longest.append(np.diff(epochs).max())
-    # A proximal point step, which counts for more than one epoch, was among them.
+    # Iterations on all blocks, each as long as an epoch, were among them.
     assert max(longest) > 10
 
 

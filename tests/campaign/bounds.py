@@ -96,6 +96,10 @@ def returned(task: Task, model: Any) -> Value:
     if task.estimator is RankCVM:
         A, F, b = A / model.rho_, F / model.rho_, b / model.rho_
     squares = float(np.sum(A * (task.K @ A)))
+    if hasattr(model, "coef_") and task.estimator is not RankCVM:
+        # The weights of a linear model need not be those of the dual variables that bound it.
+        W = model.coef_.T
+        squares = float(np.sum((_with_zero_label(W) if task.estimator is RankSVMz else W) ** 2))
     rounding = EPS * len(A) * float(np.sum(np.abs(A) * (np.abs(task.K) @ np.abs(A))))
     rounding += float(np.sum(A * (_negative_part(task.K) @ A)))
     if _bias(task) == "penalized" or task.estimator is RankHLapSVM:

@@ -149,9 +149,9 @@ def test_sparse_rows_under_a_metric_are_whitened_rows(solver):
         assert fitted.status_ == "converged"
         assert fitted.objective_ == pytest.approx(optimum, rel=2 * tol)
     assert_allclose(of_sparse.label_scores(X), of_dense.label_scores(X), atol=3 * tol**0.5)
-    # The expansion, from which kernels predict, gives the same scores as the weights.
+    # The expansion, from which kernels predict, gives the scores of the weights at the optimum.
     expanded = X @ (X.T @ expansion_matrix(of_sparse, X.shape[0])) + of_sparse.intercept_
-    assert_allclose(expanded, of_sparse.label_scores(X), atol=1e-9)
+    assert_allclose(expanded, of_sparse.label_scores(X), atol=3 * tol**0.5)
 
 
 def test_many_sparse_features_need_no_square_matrix_of_them():

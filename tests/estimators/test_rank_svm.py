@@ -292,8 +292,10 @@ def test_features_far_from_zero_are_no_harder(solver, offset):
     # The mean makes no difference to the optimum, and the exact solver is given centred features.
     exactly = exact_models.hinge((X - X.mean(0)) @ (X - X.mean(0)).T, Y, 1.0, "free")
     assert model.objective_ == pytest.approx(exactly.objective, rel=1e-6)
-    expanded = (far @ model.support_vectors_.T) @ model.dual_coef_ + model.intercept_
-    np.testing.assert_allclose(model.label_scores(far), expanded, atol=1e-6)
+    # Weights and dual variables are each within their part of the gap of the optimum.
+    expanded = model.support_vectors_.T @ model.dual_coef_
+    between = np.sum((model.coef_.T - expanded) ** 2)
+    assert between <= 4.0 * (model.objective_ - model.dual_objective_) + 1e-12
     np.testing.assert_array_equal(far, kept)
     first = model.n_iter_
     assert model.fit(far, Y).n_iter_ < max(2, first / 2)

@@ -91,13 +91,13 @@ def test_storage_changes_no_bit(seed, options):
 
 
 def test_storage_changes_no_bit_of_slow_problems():
-    """With momentum, and with the proximal Newton steps of what hardly moves."""
+    """With momentum, and with iterations on all blocks of what hardly moves."""
     X, Y = sparse_problem(0, 120, 10, 8, words=5)
     whole, compact = (
         solved(X, Y, compact=compact, c=1e3, tolerance=1e-9, max_epochs=600)
         for compact in (False, True)
     )
-    # A Newton step counts for several epochs.
+    # Twenty iterations on all blocks count as so many epochs.
     assert np.diff(whole.history["epoch"]).max() > 1
     np.testing.assert_array_equal(dense(compact.dual, Y.shape), whole.dual)
     for name in ("epoch", "primal", "dual"):

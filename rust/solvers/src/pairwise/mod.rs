@@ -2,9 +2,10 @@
 //! make a problem, a [`Setup`] says how to solve it; a [`request::Request`] chooses among all of them.
 //!
 //! [`solve`] runs the one outer loop (`outer`) of block coordinate ascent ([`bcd`], or [`dcd`] with steps of one pair, or [`multiplicative`]) with
-//! a rule for the bias ([`bias`]); slow problems get momentum (`momentum`) and proximal point steps (`proximal_newton`).
+//! a rule for the bias ([`bias`]); slow problems get momentum (`momentum`) and iterations on all blocks at once (`admm`).
 //! [`frank_wolfe`] is the loop as published.
 
+mod admm;
 pub mod bcd;
 pub mod bias;
 pub mod dcd;
@@ -14,7 +15,6 @@ mod momentum;
 pub mod multiplicative;
 mod outer;
 mod prompt;
-mod proximal_newton;
 pub mod request;
 pub mod scores;
 mod setup;

@@ -1,12 +1,11 @@
 //! The outer loop of the pairwise family: an epoch of the engine, a certificate, a record; stop, and with which status? Else
 //! move the bias, and accelerate what is slow. What depends on the kind of bias is a [`Rule`].
 
+use super::admm::Beside;
 use super::bcd::{Certificate, Engine, Epoch, Step, certifies_slowly};
 use super::prompt::Prompt;
 use super::scores::Scores;
-use crate::report::{
-    Monitor, Report, Settings, Solution, Status, Trace, relative, relative_gap, verdict,
-};
+use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
 use std::time::Duration;
 
 /// A point of the outer loop: its objectives and their gap.
@@ -106,6 +105,25 @@ pub(super) trait Rule<S: Scores, T: Step> {
     /// Moves the engine's bias after an epoch; `unmoved` when no instance moved in it.
     fn follow(&mut self, _engine: &mut Engine<'_, S, T>, _unmoved: bool) {}
 
+    /// What the kernel of the problem has beside that of the scores.
+    fn beside(&self, engine: &Engine<'_, S, T>) -> Beside {
+        Beside::Direction(engine.sigma)
+    }
+
+    /// A bound of the optimum that is `good` enough, from the engine's point; with none the engine stays as it is.
+    fn bound(
+        &mut self,
+        _engine: &mut Engine<'_, S, T>,
+        point: &Point,
+        good: &dyn Fn(f64) -> bool,
+        _monitor: &mut dyn Monitor,
+    ) -> Option<f64> {
+        good(point.dual).then_some(point.dual)
+    }
+
+    /// Told that the engine is at a dual matrix that the epochs have not led to.
+    fn arrive(&mut self, _engine: &mut Engine<'_, S, T>) {}
+
     /// The bias of the model at the engine's point.
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64>;
 }
@@ -147,9 +165,7 @@ pub(super) fn run<S: Scores, T: Step>(
         }
         let another = went == Epoch::Moved && epochs < settings.max_epochs;
         if another && engine.is_far(tolerance * bound) && !monitor.breaks_off() {
-            let estimate = relative(engine.gap(), bound);
             engine.choose_active(tolerance * bound);
-            epochs += engine.newton_step(epochs, estimate, monitor);
             continue;
         }
         rule.place(engine);
@@ -174,6 +190,7 @@ pub(super) fn run<S: Scores, T: Step>(
         let active = engine.active();
         trace.record(epochs, point.primal, point.dual, active, judge.monitor);
         if let Some(status) = judge.stop(engine, rule, &mut point) {
+            let status = judge.better_model(engine, rule, &mut point, status);
             trace.amend(point.primal, point.dual);
             break (status, point.primal, point.dual);
         }
@@ -183,13 +200,75 @@ pub(super) fn run<S: Scores, T: Step>(
             engine.wake_all();
         } else {
             engine.accelerate(epochs, point.dual);
-            epochs += engine.newton_step(epochs, point.gap, monitor);
+            let (count, found) = leap(engine, rule, tolerance, (epochs, &point), monitor);
+            epochs += count;
+            if let Some(point) = found {
+                trace.record(epochs, point.primal, point.dual, active, monitor);
+                break (Status::Converged, point.primal, point.dual);
+            }
         }
     };
     Ended {
         bias: rule.bias(engine),
         report: trace.report(status, epochs, primal, dual),
     }
+}
+
+/// Leaps where coordinate ascent is slow, and stays where that leads to if the dual objective is higher. Returns how many epochs
+/// it was worth, and the point of a linear model that is as good as asked for.
+fn leap<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    rule: &mut impl Rule<S, T>,
+    tolerance: f64,
+    (epochs, from): (usize, &Point),
+    monitor: &mut dyn Monitor,
+) -> (usize, Option<Point>) {
+    let beside = rule.beside(engine);
+    let (count, complete) = engine.leap((epochs, from.gap), beside, monitor);
+    if !complete {
+        return (count, None);
+    }
+    let Some(left) = engine.land(beside, monitor) else {
+        return (count, None);
+    };
+    let sums = engine.certify();
+    let point = rule.point(engine, &sums);
+    let found = model_of_leaps(engine, rule, &point, tolerance, monitor);
+    if found.is_none() && point.dual > from.dual {
+        engine.restart();
+        rule.arrive(engine);
+    } else if found.is_none() {
+        engine.go_back(left);
+    }
+    (count, found)
+}
+
+/// The point of the linear model that leaps have led to, where its gap to a bound from the engine's point is at most the
+/// tolerated one: the engine has its scores then.
+fn model_of_leaps<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    rule: &mut impl Rule<S, T>,
+    at: &Point,
+    tolerance: f64,
+    monitor: &mut dyn Monitor,
+) -> Option<Point> {
+    let (beside, kept) = (rule.beside(engine), engine.kept_scores());
+    let primal = engine.take_model(beside, monitor)?;
+    engine.restore_scores(kept);
+    let good = |bound: f64| relative_gap(primal, bound) <= tolerance;
+    if !good(at.dual) {
+        return None;
+    }
+    let bound = rule.bound(engine, at, &good, monitor)?;
+    let primal = engine.take_model(beside, monitor)?;
+    Some(Point {
+        primal,
+        dual: bound,
+        gap: relative_gap(primal, bound),
+        bound,
+        certified: true,
+        ..*at
+    })
 }
 
 /// The status with which the loop ends after an epoch whatever its point is worth; `None` when it may go on. A plain epoch
@@ -265,6 +344,40 @@ impl Judge<'_> {
         rule.certify(engine, point, self.epochs, true, prompt);
         let late = Some(Status::TimeLimit);
         ending(point, late, self.tolerance, || engine.rounding()).or(late)
+    }
+
+    /// Where the loop ends above the tolerance, takes the linear model that leaps have led to if its gap is smaller.
+    fn better_model<S: Scores, T: Step>(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        rule: &mut impl Rule<S, T>,
+        point: &mut Point,
+        status: Status,
+    ) -> Status {
+        let good = matches!(status, Status::Converged | Status::IndefiniteKernel);
+        if good || !engine.has_model() || self.monitor.hurried() {
+            return status;
+        }
+        let mut none = ();
+        let prompt = &mut if status == Status::Interrupted {
+            Prompt::at_once(&mut none, self.epoch)
+        } else {
+            Prompt::when_late(self.monitor, self.epoch)
+        };
+        let beside = rule.beside(engine);
+        let Some(left) = engine.land(beside, prompt) else {
+            return status;
+        };
+        let sums = engine.certify();
+        let at = rule.point(engine, &sums);
+        match model_of_leaps(engine, rule, &at, point.gap, prompt) {
+            Some(found) => *point = found,
+            None => engine.go_back(left),
+        }
+        if point.gap <= self.tolerance {
+            return Status::Converged;
+        }
+        status
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of block coordinate ascent, epochs and certificates.
 
 use super::chain::{Chain, Surroundings};
+use super::leap::Leaps;
 use super::shortlist::Shortlists;
 use super::step::Step;
 use crate::labels::Labels;
@@ -9,7 +10,6 @@ use crate::linalg::vector::{axpy, mean};
 use crate::memory;
 use crate::pairwise::loss::{Loss, Pairs};
 use crate::pairwise::momentum::{Centre, PATIENCE};
-use crate::pairwise::proximal_newton::{self, Schedule, Subproblem};
 use crate::pairwise::scores::{DenseScores, Moved, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::{Monitor, ROUNDING, Settings};
@@ -86,7 +86,7 @@ pub(crate) struct Engine<'a, S: Scores, T: Step> {
     /// [`crate::pairwise::scores::Direction`] has a multiplier.
     pub(super) factors: Vec<f64>,
     pub(super) centre: Option<Centre<S::Dual>>,
-    newton: Schedule,
+    pub(super) leaps: Leaps,
     /// `D_i` of every instance.
     pub dual_terms: Vec<f64>,
     /// Gap term of every instance.
@@ -126,7 +126,7 @@ pub(crate) fn hinge_dual_terms(labels: &Labels, dual: &[f64]) -> Vec<f64> {
 }
 
 /// `sum_i v_i beta_i`, and whether all `beta_i` are 0.
-fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
+pub(super) fn weighted_sum<R: Rows>(dual: &R, factors: &[f64], q: usize) -> (Vec<f64>, bool) {
     let (mut sum, mut zero, mut buffer) = (vec![0.0; q], true, Vec::new());
     for (i, &factor) in factors.iter().enumerate() {
         let row = dual.row(i, q, &mut buffer);
@@ -228,7 +228,7 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
             offset: vec![0.0; q],
             sigma,
             centre: None,
-            newton: Schedule::new(),
+            leaps: Leaps::new(S::WEIGHTS),
             // The dual terms of a given start are unknown until its blocks have been visited.
             dual_terms: if at_zero {
                 vec![0.0; n]
@@ -613,67 +613,8 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
-    /// After `epochs` epochs with the given relative gap: takes a proximal point step when it is time
-    /// for one. Returns how many epochs it was worth.
-    pub fn newton_step(
-        &mut self,
-        epochs: usize,
-        relative_gap: f64,
-        monitor: &mut dyn Monitor,
-    ) -> usize {
-        if !self.settings.acceleration || !proximal_newton::applies::<T::Loss>(self.labels) {
-            return 0;
-        }
-        // An epoch has to follow, and a step may end two products late.
-        let room = self.settings.max_epochs.saturating_sub(epochs + 3);
-        let most = Schedule::products(epochs).min(room);
-        let gap = relative_gap / self.settings.tolerance;
-        if !self.newton.due(epochs, gap) || most < proximal_newton::LEAST_PRODUCTS {
-            return 0;
-        }
-        let scale = self.mean_curvature();
-        if scale <= 0.0 {
-            return 0;
-        }
-        let (n, q, mut buffer) = (self.labels.instances(), self.labels.count(), Vec::new());
-        let kept = self.scores.state().copied();
-        let subproblem = Subproblem {
-            labels: self.labels,
-            loss: self.chains[0].loss(),
-            threads: self.threads,
-            dual: self.dual.rows(0..n, q, &mut buffer),
-            offset: &self.offset,
-            factors: &self.factors,
-            sigma: self.sigma,
-            rho: self.newton.rho() * scale,
-        };
-        let step = proximal_newton::step(&subproblem, self.scores, most, monitor);
-        let Some(step) = step else {
-            *self.scores.state() = kept;
-            return 0;
-        };
-        if self.newton.takes(epochs, &step) {
-            let dual_terms = hinge_dual_terms(self.labels, &step.dual);
-            let dual = S::Dual::of_dense(step.dual, q);
-            if self.scores.recompute(&dual, self.threads, monitor) {
-                self.move_to(dual, dual_terms);
-                return step.products;
-            }
-        }
-        *self.scores.state() = kept;
-        step.products
-    }
-
-    /// Goes on from another dual matrix, whose scores are already there.
-    fn move_to(&mut self, dual: S::Dual, dual_terms: Vec<f64>) {
-        (self.sum, _) = weighted_sum(&dual, &self.factors, self.labels.count());
-        self.dual_terms = dual_terms;
-        self.dual = dual;
-        self.restart();
-    }
-
     /// Forgets the way to the present point: it has been moved by something else than the block steps.
-    pub(super) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.centre = None;
         // A list has all labels with a dual variable of the point that it was noted at, and no other's.
         self.shortlists = None;

@@ -24,6 +24,7 @@ mod chain;
 mod engine;
 mod hard_certificate;
 mod hardest;
+mod leap;
 mod local_scores;
 mod part;
 mod shortlist;

@@ -15,6 +15,7 @@ use super::transport::At;
 
 use crate::labels::Labels;
 use crate::linalg::vector::{axpy, mean};
+use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Engine, Snapshot, Step, hinge_dual_terms};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::DenseScores;
@@ -296,6 +297,35 @@ impl<S: DenseScores, T: Step> Rule<S, T> for Free<'_> {
         } else {
             self.sigma.max(engine.sigma / STILL_FACTOR)
         };
+    }
+
+    fn beside(&self, _: &Engine<'_, S, T>) -> Beside {
+        Beside::Free
+    }
+
+    fn bound(
+        &mut self,
+        engine: &mut Engine<'_, S, T>,
+        _: &Point,
+        good: &dyn Fn(f64) -> bool,
+        monitor: &mut dyn Monitor,
+    ) -> Option<f64> {
+        let kept = engine.snapshot();
+        for by_prices in [true, false] {
+            let found = if by_prices {
+                self.reroute(engine, &kept, monitor)
+            } else {
+                self.mix(engine, monitor).map(|sums| Self::exactly(&sums))
+            };
+            if let Some(found) = found {
+                self.keep_bound(&found);
+                if good(found.dual) {
+                    return Some(found.dual);
+                }
+            }
+            engine.restore(&kept);
+        }
+        None
     }
 
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {

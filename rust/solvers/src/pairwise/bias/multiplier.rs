@@ -13,6 +13,7 @@
 
 use super::free::{augmentation, negligible};
 use crate::labels::Labels;
+use crate::pairwise::admm::Beside;
 use crate::pairwise::bcd::{Certificate, Engine, Step};
 use crate::pairwise::outer::{Point, Rule};
 use crate::pairwise::scores::Scores;
@@ -96,6 +97,14 @@ impl<S: Scores, T: Step> Rule<S, T> for Multiplier {
             self.least.max(self.sigma / STILL_FACTOR)
         };
         self.give(engine);
+    }
+
+    fn beside(&self, _: &Engine<'_, S, T>) -> Beside {
+        Beside::Direction(self.weight)
+    }
+
+    fn arrive(&mut self, engine: &mut Engine<'_, S, T>) {
+        self.start(engine);
     }
 
     fn bias(&self, engine: &Engine<'_, S, T>) -> Vec<f64> {

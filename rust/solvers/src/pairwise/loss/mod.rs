@@ -48,6 +48,9 @@ pub trait Loss: Clone + Send + Sync {
     /// Whether the relevant labels may have weights.
     const WEIGHTS: bool = false;
 
+    /// Whether a linear model may have other weights than those of the dual matrix: its value is that of the weights.
+    const FREE_WEIGHTS: bool = true;
+
     /// Whether the pairs may be those with the highest irrelevant labels alone; only of a loss that falls.
     const TOP: bool = false;
 

@@ -413,6 +413,8 @@ impl SquaredHingeWorkspace {
 impl Loss for SquaredHinge {
     type Workspace = SquaredHingeWorkspace;
 
+    const FREE_WEIGHTS: bool = false;
+
     const WEIGHTS: bool = true;
 
     const TOP: bool = true;

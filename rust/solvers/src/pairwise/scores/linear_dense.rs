@@ -50,7 +50,7 @@ impl<'a> LinearDense<'a> {
     }
 
     /// `weights += panel^T changes`, for the `d` wide rows of the panel.
-    pub(super) fn add(
+    pub(in crate::pairwise) fn add(
         weights: &mut [f64],
         panel: &[f64],
         changes: &[f64],

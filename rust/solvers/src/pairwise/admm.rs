@@ -1,0 +1,771 @@
+//! All blocks at once, by the alternating direction method of multipliers (Boyd et al. 2011), where coordinate ascent is slow.
+//!
+//! Where the kernel has a low rank (linear features, fewer than rows) or `C` is large, the blocks hinder each other, and no
+//! momentum makes up for that. With scores `Z` of their own beside those of the model, the problem is
+//!
+//! ```text
+//! min over F, Z   1/2 <F, K^-1 F> + sum_i phi_i(z_i),   F = Z
+//! ```
+//!
+//! and an iteration with the penalty `rho` and the scaled multiplier `U` is
+//!
+//! ```text
+//! F = argmin 1/2 <F, K^-1 F> + rho/2 ||F - Z + U||^2 = A (A^T A + I / rho)^-1 A^T (Z - U),   K = A A^T
+//! G = relaxation F + (1 - relaxation) Z
+//! z_i = prox of phi_i / rho at g_i + u_i
+//! U = U + G - Z
+//! ```
+//!
+//! which costs as much as an epoch: two products with `A` and one proximal map an instance. The rows of `A` are scaled to one
+//! length, and those of `F`, `Z` and `U` with them. A free bias makes `A` centred and adds the mean row of `Z - U` to `F`.
+//!
+//! The displacements of the proximal maps are `-U`, and `B = -rho U` is in the feasible set of the dual problem after each of
+//! them. The matrix `rho (Z - U - F)` has the scores `F`, but is not in that set; both meet at the optimum. Nothing here
+//! certifies anything: the outer loop computes the gap of what it takes.
+
+use crate::labels::Labels;
+use crate::linalg::matmul::{View, multiply, multiply_add};
+use crate::linalg::rows::Rows;
+use crate::linalg::vector::{axpy, dot, mean, transposed};
+use crate::memory;
+use crate::pairwise::loss::Loss;
+use crate::pairwise::scores::{LinearDense, Scores};
+use crate::parallel::threads::Threads;
+use crate::report::Monitor;
+use nalgebra::DMatrix;
+
+/// Most entries of `Z`, and of `A`.
+const LARGEST: usize = 1 << 20;
+const LARGEST_ROOT: usize = 1 << 24;
+
+/// Largest rank of the kernel: an inverse of that size is computed whenever the penalty changes.
+const LARGEST_RANK: usize = 2048;
+
+/// What is left of a kernel value, relative to the largest one, when the root is complete.
+const ROUNDING: f64 = 1e-13;
+
+/// Squared length of the shortest row that is scaled to the length of the others, relative to the mean.
+const SHORTEST: f64 = 1e-3;
+
+/// How much of `F` the relaxation takes.
+const RELAXATION: f64 = 1.8;
+
+/// Iterations of a round. After each of the first few hundred iterations' rounds the penalty changes by this power of the ratio of the
+/// relative residuals, if by that factor at least, and at most: one that goes on changing need not converge.
+pub(crate) const ROUND: usize = 20;
+const BALANCED: usize = 300;
+const CHANGE: f64 = 0.25;
+const LEAST_CHANGE: f64 = 1.2;
+const MOST_CHANGE: f64 = 10.0;
+
+/// Largest matrix that is inverted in one piece.
+const SMALL: usize = 64;
+
+/// Instances that one chunk of work handles.
+const CHUNK: usize = 64;
+
+/// What a kernel has beside that of the scores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Beside {
+    /// A weight times `v v^T`, with the factors `v` of the instances.
+    Direction(f64),
+    /// A free bias.
+    Free,
+}
+
+/// The state of the method.
+pub(crate) struct Admm {
+    /// The instances with pairs.
+    instances: Vec<u32>,
+    labels: usize,
+    root: Root,
+    /// By what the rows of `A`, `F`, `Z` and `U` are multiplied.
+    scales: Vec<f64>,
+    /// `A^T A`, and the inverse of `A^T A + I / rho`.
+    gram: Vec<f64>,
+    inverse: Vec<f64>,
+    rho: f64,
+    /// Whether the bias is free.
+    free: bool,
+    /// `Z`, and the displacements `-U` of the proximal maps.
+    scores: Vec<f64>,
+    displacements: Vec<f64>,
+    iterations: usize,
+}
+
+/// `A`, of a row for each instance with pairs.
+struct Root {
+    values: Vec<f64>,
+    rank: usize,
+}
+
+/// Sums of squares over the instances, for the residuals.
+#[derive(Clone, Copy, Default)]
+struct Squares {
+    /// `F - Z`
+    primal: f64,
+    /// How far `Z` has moved, and `U`.
+    moved: f64,
+    displacements: f64,
+}
+
+impl Squares {
+    fn add(&mut self, others: &Self) {
+        self.primal += others.primal;
+        self.moved += others.moved;
+        self.displacements += others.displacements;
+    }
+
+    /// The ratio of the relative residuals, of scores with such a sum of squares, and of `U`.
+    fn imbalance(&self, scores: f64) -> f64 {
+        let (primal, dual) = (self.primal / scores, self.moved / self.displacements);
+        (primal / dual).sqrt()
+    }
+}
+
+/// Whether problems with these labels are within reach.
+pub(crate) fn applies(labels: &Labels) -> bool {
+    labels.instances() * labels.count() <= LARGEST
+}
+
+impl Root {
+    /// The pivoted Cholesky decomposition of the kernel of the scores and what it has `beside`: `None` where the kernel is
+    /// indefinite or its rank too large, or when interrupted. The state of `scores` is another one afterwards.
+    fn new<S: Scores>(
+        scores: &mut S,
+        instances: &[u32],
+        (beside, factors): (Beside, &[f64]),
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Self> {
+        let (q, size) = (scores.labels(), scores.instances() * scores.labels());
+        let weight = match beside {
+            Beside::Direction(weight) => weight,
+            Beside::Free => 0.0,
+        };
+        let factor = |i: u32| factors[i as usize];
+        let diagonal = scores.diagonal();
+        let of = |&i: &u32| diagonal[i as usize] + weight * factor(i).powi(2);
+        let mut rest: Vec<f64> = instances.iter().map(of).collect();
+        let largest = rest.iter().copied().fold(0.0, f64::max);
+        let most = LARGEST_RANK.min(LARGEST_ROOT / instances.len().max(1));
+        // One after the other, `rank` of them.
+        let (mut columns, mut rank, count) = (Vec::new(), 0, instances.len());
+        loop {
+            let mut pivots: Vec<usize> = (0..count)
+                .filter(|&k| rest[k] > ROUNDING * largest)
+                .collect();
+            pivots.sort_unstable_by(|&j, &k| rest[k].total_cmp(&rest[j]).then(j.cmp(&k)));
+            pivots.truncate(q);
+            if pivots.is_empty() {
+                break;
+            }
+            if monitor.out_of_time() {
+                return None;
+            }
+            let mut units = memory::zeros(size);
+            for (k, &pivot) in pivots.iter().enumerate() {
+                units[instances[pivot] as usize * q + k] = 1.0;
+            }
+            if !scores.recompute(&S::Dual::of_dense(units, q), threads, monitor) {
+                return None;
+            }
+            let (kernel, width) = (scores.all(threads), pivots.len());
+            let mut panel = memory::matrix(count, width);
+            let before = View::rows(&columns, count).transposed();
+            let at_pivots = pivots
+                .iter()
+                .map(|&pivot| (0..rank).map(move |j| j * count + pivot));
+            let known: Vec<f64> = at_pivots.flatten().map(|at| -columns[at]).collect();
+            let known = View::rows(&known, rank).transposed();
+            multiply((count, rank, width), before, known, &mut panel);
+            let old = rank;
+            for (k, &pivot) in pivots.iter().enumerate() {
+                if rest[pivot] <= ROUNDING * largest {
+                    continue;
+                }
+                if rank == most {
+                    return None;
+                }
+                let own = weight * factor(instances[pivot]);
+                let value = |(j, &i): (usize, &u32)| {
+                    kernel[i as usize * q + k] + own * factor(i) + panel[j * width + k]
+                };
+                let mut column: Vec<f64> = instances.iter().enumerate().map(value).collect();
+                for other in columns[old * count..].chunks_exact(count) {
+                    axpy(-other[pivot], other, &mut column);
+                }
+                let scale = column[pivot].sqrt().recip();
+                if !scale.is_finite() {
+                    return None;
+                }
+                for (entry, rest) in column.iter_mut().zip(&mut rest) {
+                    *entry *= scale;
+                    *rest -= *entry * *entry;
+                }
+                rest[pivot] = 0.0;
+                memory::extend(&mut columns, column);
+                rank += 1;
+            }
+        }
+        let definite = rest.iter().all(|&rest| rest >= -ROUNDING.sqrt() * largest);
+        (definite && rank > 0).then(|| Self {
+            values: transposed(&columns, rank, count),
+            rank,
+        })
+    }
+
+    /// What gives all rows one length: the scores of long rows would hide those of the others. A row of next to nothing stays
+    /// short.
+    fn scales(&self) -> Vec<f64> {
+        let squares = self.values.chunks_exact(self.rank).map(|row| dot(row, row));
+        let squares: Vec<f64> = squares.collect();
+        let mean = mean(&squares);
+        let scale = |square: &f64| (square / mean).max(SHORTEST).sqrt().recip();
+        squares.iter().map(scale).collect()
+    }
+
+    /// Multiplies the rows.
+    fn scale(&mut self, scales: &[f64]) {
+        for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(scales) {
+            row.iter_mut().for_each(|value| *value *= scale);
+        }
+    }
+
+    /// Subtracts the mean row.
+    fn centre(&mut self, scales: &[f64]) {
+        let mean_row = mean_row(&self.values, scales, self.rank);
+        for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(scales) {
+            axpy(-scale, &mean_row, row);
+        }
+    }
+
+    /// `A^T rows`, for rows of `q` numbers.
+    fn transposed_product(&self, rows: &[f64], q: usize, threads: &Threads) -> Vec<f64> {
+        let mut product = memory::matrix(self.rank, q);
+        LinearDense::add(&mut product, &self.values, rows, self.rank, q, threads);
+        product
+    }
+}
+
+/// The row `m` for which the multiples `scales m` are nearest to the rows.
+fn mean_row(rows: &[f64], scales: &[f64], width: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; width];
+    let total = dot(scales, scales);
+    for (row, scale) in rows.chunks_exact(width).zip(scales) {
+        axpy(scale / total, row, &mut mean);
+    }
+    mean
+}
+
+/// Inverts a positive definite matrix of so many rows in place, by halves; whether it is one.
+fn invert(matrix: &mut [f64], size: usize) -> bool {
+    if size <= SMALL {
+        let small = DMatrix::from_column_slice(size, size, matrix);
+        let Some(decomposition) = small.cholesky() else {
+            return false;
+        };
+        matrix.copy_from_slice(decomposition.inverse().as_slice());
+        return true;
+    }
+    let (first, second) = (size / 2, size - size / 2);
+    let part = |rows: usize, columns: usize, at: usize| {
+        let rows = (0..rows).flat_map(|i| &matrix[i * size + at..][..columns]);
+        rows.copied().collect::<Vec<_>>()
+    };
+    let mut upper = part(first, first, 0);
+    let side = part(first, second, first);
+    let mut lower = part(size, second, first).split_off(first * second);
+    if !invert(&mut upper, first) {
+        return false;
+    }
+    let mut product = memory::matrix(first, second);
+    let [of_upper, of_side] = [View::rows(&upper, first), View::rows(&side, second)];
+    multiply((first, first, second), of_upper, of_side, &mut product);
+    let mut taken = memory::matrix(second, second);
+    let of_product = View::rows(&product, second);
+    multiply(
+        (second, first, second),
+        of_side.transposed(),
+        of_product,
+        &mut taken,
+    );
+    axpy(-1.0, &taken, &mut lower);
+    if !invert(&mut lower, second) {
+        return false;
+    }
+    let mut corner = memory::matrix(first, second);
+    let of_lower = View::rows(&lower, second);
+    multiply((first, second, second), of_product, of_lower, &mut corner);
+    let of_corner = View::rows(&corner, second);
+    multiply_add(
+        (first, second, first),
+        of_corner,
+        of_product.transposed(),
+        &mut upper,
+    );
+    for (i, row) in matrix.chunks_exact_mut(size).enumerate() {
+        let (left, right) = row.split_at_mut(first);
+        if let Some(below) = i.checked_sub(first) {
+            let column = left.iter_mut().zip(corner.chunks_exact(second));
+            column.for_each(|(value, corner)| *value = -corner[below]);
+            right.copy_from_slice(&lower[below * second..][..second]);
+        } else {
+            left.copy_from_slice(&upper[i * first..][..first]);
+            let row = right.iter_mut().zip(&corner[i * second..]);
+            row.for_each(|(value, corner)| *value = -corner);
+        }
+    }
+    true
+}
+
+impl Admm {
+    /// Starts at a dual matrix whose scores, with the bias, are those of `at`. The state of `scores` is another one
+    /// afterwards. `None` where there is no root, or when interrupted.
+    pub fn new<S: Scores>(
+        labels: &Labels,
+        scores: &mut S,
+        (dual, at): (&[f64], &[f64]),
+        (beside, factors): (Beside, &[f64]),
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> Option<Self> {
+        let q = labels.count();
+        let instances: Vec<u32> = (0..labels.instances() as u32)
+            .filter(|&i| labels.has_pairs(i as usize))
+            .collect();
+        let free = matches!(beside, Beside::Free);
+        let mut root = Root::new(scores, &instances, (beside, factors), threads, monitor)?;
+        // Those of a kernel from its mean differ by what is left of rows that are alike.
+        let scales = if S::WEIGHTS {
+            root.scales()
+        } else {
+            vec![1.0; instances.len()]
+        };
+        root.scale(&scales);
+        if free {
+            root.centre(&scales);
+        }
+        let of = |rows: &[f64], power: i32| {
+            let mut own = memory::matrix(instances.len(), q);
+            let places = instances.iter().zip(&scales);
+            for (row, (&i, scale)) in own.chunks_exact_mut(q).zip(places) {
+                axpy(
+                    scale.powi(power),
+                    &rows[i as usize * q..(i as usize + 1) * q],
+                    row,
+                );
+            }
+            own
+        };
+        let gram = root.transposed_product(&root.values, root.rank, threads);
+        let mut admm = Self {
+            displacements: of(dual, -1),
+            scores: of(at, 1),
+            scales,
+            instances,
+            labels: q,
+            root,
+            gram,
+            inverse: Vec::new(),
+            rho: 1.0,
+            free,
+            iterations: 0,
+        };
+        let square = dot(&admm.displacements, &admm.displacements);
+        admm.rho = (square / admm.spread()).sqrt();
+        let rho = admm.rho;
+        admm.displacements.iter_mut().for_each(|u| *u /= rho);
+        admm.invert().then_some(admm)
+    }
+
+    /// Computes the inverse anew; whether there is one.
+    fn invert(&mut self) -> bool {
+        let rank = self.root.rank;
+        self.inverse = memory::copied(&self.gram);
+        for k in 0..rank {
+            self.inverse[k * rank + k] += 1.0 / self.rho;
+        }
+        self.rho > 0.0 && self.rho.is_finite() && invert(&mut self.inverse, rank)
+    }
+
+    /// At most so many iterations, as few when interrupted or out of time; how many there were.
+    pub fn advance<L: Loss>(
+        &mut self,
+        most: usize,
+        labels: &Labels,
+        loss: &L,
+        threads: &Threads,
+        monitor: &mut dyn Monitor,
+    ) -> usize {
+        for count in 0..most {
+            if monitor.interrupted() || monitor.out_of_time() {
+                return count;
+            }
+            let squares = self.iterate(labels, loss, threads);
+            self.iterations += 1;
+            if self.iterations.is_multiple_of(ROUND) && self.iterations < BALANCED {
+                let imbalance = squares.imbalance(self.spread());
+                self.balance(imbalance);
+            }
+        }
+        most
+    }
+
+    /// The sum of squares of `Z`: about the mean row, which is next to free, unless the bias is.
+    fn spread(&self) -> f64 {
+        let square = dot(&self.scores, &self.scores);
+        if self.free {
+            return square;
+        }
+        let mean = mean_row(&self.scores, &self.scales, self.labels);
+        square - dot(&self.scales, &self.scales) * dot(&mean, &mean)
+    }
+
+    /// `Z - U`
+    fn target(&self) -> Vec<f64> {
+        let mut target = memory::copied(&self.scores);
+        axpy(1.0, &self.displacements, &mut target);
+        target
+    }
+
+    /// The mean row of `F` for that of the target: 0 without a free bias.
+    fn mean_fitted(&self, target: &[f64]) -> Vec<f64> {
+        if self.free {
+            mean_row(target, &self.scales, self.labels)
+        } else {
+            vec![0.0; self.labels]
+        }
+    }
+
+    /// `(A^T A + I / rho)^-1 A^T target`
+    fn weights(&self, target: &[f64], threads: &Threads) -> Vec<f64> {
+        let (q, rank) = (self.labels, self.root.rank);
+        let product = self.root.transposed_product(target, q, threads);
+        let mut weights = memory::matrix(rank, q);
+        let inverse = View::rows(&self.inverse, rank);
+        multiply(
+            (rank, rank, q),
+            inverse,
+            View::rows(&product, q),
+            &mut weights,
+        );
+        weights
+    }
+
+    fn iterate<L: Loss>(&mut self, labels: &Labels, loss: &L, threads: &Threads) -> Squares {
+        let (q, rank) = (self.labels, self.root.rank);
+        let target = self.target();
+        let bias = self.mean_fitted(&target);
+        let weights = self.weights(&target, threads);
+        let (root, instances, rho) = (&self.root.values, &self.instances, self.rho);
+        let mut rows: Vec<_> = self
+            .scores
+            .chunks_mut(CHUNK * q)
+            .zip(self.displacements.chunks_mut(CHUNK * q))
+            .collect();
+        let parts = threads.map_chunks(&mut rows, 1, |chunk, rows| {
+            let (scores, displacements) = &mut rows[0];
+            let (first, count) = (chunk * CHUNK, scores.len() / q);
+            let scales = &self.scales[first..first + count];
+            let mut fitted = memory::matrix(count, q);
+            for (row, &scale) in fitted.chunks_exact_mut(q).zip(scales) {
+                axpy(scale, &bias, row);
+            }
+            let left = View::rows(&root[first * rank..], rank);
+            multiply_add((count, rank, q), left, View::rows(&weights, q), &mut fitted);
+            let mut map = Map::new(labels, loss, rho);
+            for (k, &i) in instances[first..first + count].iter().enumerate() {
+                let range = k * q..(k + 1) * q;
+                map.apply(
+                    (i as usize, scales[k]),
+                    &fitted[range.clone()],
+                    &mut scores[range.clone()],
+                    &mut displacements[range],
+                );
+            }
+            map.squares
+        });
+        let mut squares = Squares::default();
+        parts.iter().for_each(|part| squares.add(part));
+        squares
+    }
+
+    /// Moves the penalty towards where the residuals are alike.
+    fn balance(&mut self, imbalance: f64) {
+        let factor = imbalance.powf(CHANGE);
+        if factor.is_finite() && factor.max(factor.recip()) > LEAST_CHANGE {
+            let (factor, before) = (factor.clamp(MOST_CHANGE.recip(), MOST_CHANGE), self.rho);
+            self.rho *= factor;
+            if self.invert() {
+                self.displacements.iter_mut().for_each(|u| *u /= factor);
+            } else {
+                self.rho = before;
+            }
+        }
+    }
+
+    /// The dual matrix of all instances and its dual terms.
+    pub fn dual<L: Loss>(&self, labels: &Labels, loss: &L) -> (Vec<f64>, Vec<f64>) {
+        let (n, q) = (labels.instances(), self.labels);
+        let (mut dual, mut terms) = (memory::matrix(n, q), vec![0.0; n]);
+        let [mut block, mut at] = [vec![0.0; q], vec![0.0; q]];
+        let mut workspace = L::Workspace::default();
+        let rows = self.displacements.chunks_exact(q);
+        let places = self.instances.iter().zip(&self.scales);
+        for (((&i, scale), u), scores) in places.zip(rows).zip(self.scores.chunks_exact(q)) {
+            let i = i as usize;
+            let row = &mut dual[i * q..(i + 1) * q];
+            row.iter_mut()
+                .zip(u)
+                .for_each(|(beta, u)| *beta = self.rho * scale * u);
+            let block = labels.gather(i, row, &mut block);
+            let at = labels.gather(i, scores, &mut at);
+            at.iter_mut().for_each(|score| *score /= scale);
+            let pairs = labels.pairs_of(i);
+            terms[i] = loss.dual_value(block, at, pairs, labels.weight(i), &mut workspace);
+        }
+        (dual, terms)
+    }
+
+    /// The matrix `rho (Z - U - F)` of all instances, whose scores are `F`: that of a model, if not a feasible one.
+    pub fn model(&self, labels: &Labels, threads: &Threads) -> Vec<f64> {
+        let (q, rank) = (self.labels, self.root.rank);
+        let mut rest = self.target();
+        let (bias, weights) = (self.mean_fitted(&rest), self.weights(&rest, threads));
+        let mut model = memory::matrix(labels.instances(), q);
+        let rows = rest
+            .chunks_exact_mut(q)
+            .zip(self.root.values.chunks_exact(rank));
+        for ((rest, root), (&i, scale)) in rows.zip(self.instances.iter().zip(&self.scales)) {
+            for (weights, value) in weights.chunks_exact(q).zip(root) {
+                axpy(-value, weights, rest);
+            }
+            axpy(-scale, &bias, rest);
+            axpy(
+                self.rho * scale,
+                rest,
+                &mut model[i as usize * q..(i as usize + 1) * q],
+            );
+        }
+        model
+    }
+
+    /// The free bias with which such scores have the mean row of `F`.
+    pub fn bias(&self, scores: &[f64]) -> Vec<f64> {
+        let q = self.labels;
+        let mut bias = mean_row(&self.target(), &self.scales, q);
+        let total = dot(&self.scales, &self.scales);
+        for (&i, scale) in self.instances.iter().zip(&self.scales) {
+            let row = &scores[i as usize * q..(i as usize + 1) * q];
+            axpy(-scale * scale / total, row, &mut bias);
+        }
+        bias
+    }
+}
+
+/// The proximal maps of some instances.
+struct Map<'a, L: Loss> {
+    labels: &'a Labels,
+    loss: &'a L,
+    rho: f64,
+    relaxed: Vec<f64>,
+    known: [Vec<f64>; 3],
+    workspace: L::Workspace,
+    squares: Squares,
+}
+
+impl<'a, L: Loss> Map<'a, L> {
+    fn new(labels: &'a Labels, loss: &'a L, rho: f64) -> Self {
+        let q = labels.count();
+        Self {
+            labels,
+            loss,
+            rho,
+            relaxed: vec![0.0; q],
+            known: [const { Vec::new() }; 3].map(|_: Vec<f64>| vec![0.0; q]),
+            workspace: L::Workspace::default(),
+            squares: Squares::default(),
+        }
+    }
+
+    /// Replaces `z_i` and `-u_i` of an instance with a scale, given what was `fitted`.
+    fn apply(
+        &mut self,
+        (i, scale): (usize, f64),
+        fitted: &[f64],
+        scores: &mut [f64],
+        displacement: &mut [f64],
+    ) {
+        let state = fitted.iter().zip(&*scores).zip(&*displacement);
+        for (relaxed, ((f, z), u)) in self.relaxed.iter_mut().zip(state) {
+            *relaxed = RELAXATION * f + (1.0 - RELAXATION) * z - u;
+        }
+        let [centre, guess, moved] = &mut self.known;
+        let centre = self.labels.gather(i, &self.relaxed, centre);
+        let guess = self.labels.gather(i, scores, guess);
+        let moved = &mut moved[..centre.len()];
+        centre.iter_mut().for_each(|score| *score /= scale);
+        guess.iter_mut().for_each(|score| *score /= scale);
+        let lambda = self.labels.weight(i) / (self.rho * scale * scale);
+        let pairs = self.labels.pairs_of(i);
+        self.loss
+            .prox(centre, guess, moved, pairs, lambda, &mut self.workspace);
+        moved.iter_mut().for_each(|u| *u *= scale);
+        displacement.fill(0.0);
+        self.labels.scatter(i, moved, displacement);
+        let squares = &mut self.squares;
+        let state = scores.iter_mut().zip(&*displacement).zip(fitted);
+        for (relaxed, ((z, u), f)) in self.relaxed.iter().zip(state) {
+            let before = *z;
+            *z = relaxed + u;
+            squares.primal += (f - *z).powi(2);
+            squares.moved += (*z - before).powi(2);
+            squares.displacements += u * u;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairwise::bias::in_box;
+    use crate::pairwise::loss::{Hinge, OptimalMargin, SquaredHinge, sum_of_losses};
+    use crate::pairwise::scores::StoredKernel;
+
+    const N: usize = 30;
+    const Q: usize = 4;
+
+    /// A kernel of rank 3 and random labels.
+    fn problem(random: &mut fastrand::Rng) -> (Vec<f64>, Labels) {
+        let features: Vec<f64> = (0..N * 3).map(|_| random.f64() - 0.4).collect();
+        let value = |k: usize| dot(&features[k / N * 3..][..3], &features[k % N * 3..][..3]);
+        let indicator: Vec<u8> = (0..N * Q).map(|_| random.u8(..2)).collect();
+        let kernel = (0..N * N).map(value).collect();
+        (kernel, Labels::new(&indicator, Q, 100.0).unwrap())
+    }
+
+    /// Started where block steps would be early on.
+    fn started(kernel: &[f64], labels: &Labels, beside: Beside, factors: &[f64]) -> Option<Admm> {
+        let threads = Threads::default();
+        let mut scores = StoredKernel::new(kernel, N, Q).unwrap();
+        let dual: Vec<f64> = (0..N * Q).map(|k| ((k * k) % 7) as f64 - 3.0).collect();
+        scores.recompute(&dual, &threads, &mut ());
+        let at = scores.all(&threads);
+        Admm::new(
+            labels,
+            &mut scores,
+            (&dual, &at),
+            (beside, factors),
+            &threads,
+            &mut (),
+        )
+    }
+
+    #[test]
+    fn matrices_are_inverted_by_halves() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for size in [1, 2, SMALL, SMALL + 1, 2 * SMALL + 3, 200] {
+            let root: Vec<f64> = (0..size * size).map(|_| random.f64() - 0.5).collect();
+            let view = View::rows(&root, size);
+            let mut matrix = vec![0.0; size * size];
+            multiply((size, size, size), view.transposed(), view, &mut matrix);
+            (0..size).for_each(|k| matrix[k * (size + 1)] += 0.1);
+            let mut inverse = matrix.clone();
+            assert!(invert(&mut inverse, size));
+            let mut product = vec![0.0; size * size];
+            let [left, right] = [View::rows(&matrix, size), View::rows(&inverse, size)];
+            multiply((size, size, size), left, right, &mut product);
+            for (k, value) in product.iter().enumerate() {
+                let expected = f64::from(k % (size + 1) == 0);
+                assert!((value - expected).abs() < 1e-9, "{size} {k} {value}");
+            }
+            matrix[size * size - 1] = -1.0;
+            assert!(!invert(&mut matrix, size));
+        }
+    }
+
+    #[test]
+    fn the_root_is_that_of_the_whole_kernel() {
+        let mut random = fastrand::Rng::with_seed(2);
+        let (kernel, labels) = problem(&mut random);
+        let factors: Vec<f64> = (0..N).map(|_| random.f64()).collect();
+        for (weight, rank) in [(0.0, 3), (2.0, 4)] {
+            let admm = started(&kernel, &labels, Beside::Direction(weight), &factors).unwrap();
+            let root = &admm.root;
+            assert_eq!(root.rank, rank);
+            for (j, &i) in admm.instances.iter().enumerate() {
+                for (l, &k) in admm.instances.iter().enumerate() {
+                    let (i, k) = (i as usize, k as usize);
+                    let expected = kernel[i * N + k] + weight * factors[i] * factors[k];
+                    let [row, other] = [j, l].map(|at| &root.values[at * rank..][..rank]);
+                    let scaled = expected * admm.scales[j] * admm.scales[l];
+                    assert!((dot(row, other) - scaled).abs() < 1e-12);
+                }
+            }
+        }
+        let none = Beside::Direction(0.0);
+        let mut indefinite = kernel.clone();
+        indefinite[N + 1] = -1.0;
+        assert!(started(&indefinite, &labels, none, &factors).is_none());
+        assert!(started(&[0.0; N * N], &labels, none, &factors).is_none());
+        assert!(started(&[f64::NAN; N * N], &labels, none, &factors).is_none());
+    }
+
+    /// The primal objective of the model and the dual one of `B` meet.
+    fn check<L: Loss>(loss: &L, seed: u64, beside: Beside) {
+        let (kernel, labels) = problem(&mut fastrand::Rng::with_seed(seed));
+        let threads = Threads::default();
+        let mut admm = started(&kernel, &labels, beside, &[1.0; N]).unwrap();
+        assert_eq!(admm.advance(6000, &labels, loss, &threads, &mut ()), 6000);
+        let mut scores = StoredKernel::new(&kernel, N, Q).unwrap();
+        let mut objective = |dual: &Vec<f64>| {
+            scores.recompute(dual, &threads, &mut ());
+            let all = scores.all(&threads);
+            let mut sum = vec![0.0; Q];
+            dual.chunks_exact(Q)
+                .for_each(|row| axpy(1.0, row, &mut sum));
+            let (bias, square) = match beside {
+                Beside::Free => (admm.bias(&all), 0.0),
+                Beside::Direction(weight) => {
+                    let square = weight * dot(&sum, &sum);
+                    (sum.iter().map(|g| weight * g).collect(), square)
+                }
+            };
+            let quadratic = 0.5 * (dot(dual, &all) + square);
+            (
+                quadratic,
+                quadratic + sum_of_losses(loss, &labels, &all, &bias),
+                sum,
+            )
+        };
+        let (_, primal, _) = objective(&admm.model(&labels, &threads));
+        let (dual, terms) = admm.dual(&labels, loss);
+        let (quadratic, _, sum) = objective(&dual);
+        let bound = terms.iter().sum::<f64>() - quadratic;
+        assert!(
+            (primal - bound).abs() < 1e-7 * primal,
+            "{beside:?} {primal} {bound}"
+        );
+        if matches!(beside, Beside::Free) {
+            assert!(sum.iter().all(|g| g.abs() < 1e-6));
+        }
+        let mut block = [0.0; Q];
+        for (i, row) in dual.chunks_exact(Q).enumerate().filter(|_| L::BOX) {
+            let known = labels.gather(i, row, &mut block);
+            let relevant = labels.pairs_of(i).relevant;
+            assert!(!labels.has_pairs(i) || in_box(known, relevant, labels.weight(i)));
+        }
+    }
+
+    #[test]
+    fn model_and_dual_matrix_meet_at_the_optimum() {
+        for seed in 0..5 {
+            for beside in [Beside::Direction(0.0), Beside::Direction(1.0), Beside::Free] {
+                check(&Hinge, seed, beside);
+                check(&SquaredHinge, seed, beside);
+                check(&OptimalMargin::new(0.3, 0.5).unwrap(), seed, beside);
+            }
+        }
+    }
+}
