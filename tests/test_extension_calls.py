@@ -191,6 +191,13 @@ def kernel_product(draw: Drawer) -> Call:
     return _rust.kernel_product, arrays, named
 
 
+def sparse_product(draw: Drawer) -> Call:
+    factor = draw.matrix(draw.d, draw.q)
+    if isinstance(factor, np.ndarray) and not draw.wild():
+        factor = factor.astype(np.float32)
+    return _rust.sparse_product, (draw.features(draw.n, draw.d), factor, draw.loop()["threads"]), {}
+
+
 def _loss(draw: Drawer) -> dict[str, Any]:
     return {
         "loss": draw.choice("hinge", "squared_hinge", "optimal_margin", "zero_label_hinge"),
@@ -303,6 +310,7 @@ def solve_label_features(draw: Drawer) -> Call:
 ENTRIES = (
     kernel_matrix,
     kernel_product,
+    sparse_product,
     loss_prox,
     total_loss,
     solve_pairwise,

@@ -22,6 +22,7 @@ __all__ = [
     "solve_mlrl",
     "solve_pairwise",
     "solve_simplex",
+    "sparse_product",
     "total_loss",
 ]
 
@@ -31,7 +32,7 @@ _Features: TypeAlias = _Matrix | _Sparse
 _Callback: TypeAlias = Callable[[int, float, float, float, int], bool]
 
 class _PairwiseDefaults(TypedDict, total=False):
-    compact: bool | None
+    storage: str | None
     theta: float
     mu: float
     gamma: float
@@ -195,6 +196,7 @@ def loss_prox(
     weights: _Matrix | None = None,
     top: int | None = None,
 ) -> _Matrix: ...
+def sparse_product(features: _Features, factor: NDArray[np.float32], threads: int) -> _Matrix: ...
 def total_loss(
     indicator: NDArray[np.uint8],
     scores: _Matrix,

@@ -22,6 +22,7 @@ from multimargin import (
 )
 from multimargin.estimators import names
 from multimargin.estimators.shared import engine
+from multimargin.estimators.shared.pair_weights import weights_of_pairs
 
 
 def sparse_problem(seed, n, d, q, *, words=10, labels=4):
@@ -79,11 +80,10 @@ def dense(matrix, shape):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_storage_changes_no_bit(seed, options):
     X, Y = sparse_problem(seed, 120, 80, 45)
-    whole, compact = (solved(X, Y, compact=compact, **options) for compact in (False, True))
+    whole, compact = (solved(X, Y, storage=how, **options) for how in ("dense", "compact"))
     assert isinstance(compact.dual, tuple)
-    assert isinstance(compact.weights, tuple)
     np.testing.assert_array_equal(dense(compact.dual, Y.shape), whole.dual)
-    np.testing.assert_array_equal(dense(compact.weights, (80, 45)), whole.weights)
+    np.testing.assert_array_equal(compact.weights, whole.weights)
     np.testing.assert_array_equal(compact.bias, whole.bias)
     for name in ("primal", "dual"):
         np.testing.assert_array_equal(compact.history[name], whole.history[name])
@@ -94,8 +94,8 @@ def test_storage_changes_no_bit_of_slow_problems():
     """With momentum, and with iterations on all blocks of what hardly moves."""
     X, Y = sparse_problem(0, 120, 10, 8, words=5)
     whole, compact = (
-        solved(X, Y, compact=compact, c=1e3, tolerance=1e-9, max_epochs=600)
-        for compact in (False, True)
+        solved(X, Y, storage=how, c=1e3, tolerance=1e-9, max_epochs=600)
+        for how in ("dense", "compact")
     )
     # Twenty iterations on all blocks count as so many epochs.
     assert np.diff(whole.history["epoch"]).max() > 1
@@ -121,11 +121,11 @@ def test_passes_over_the_hardest_labels_end_at_the_same_optimum(options):
     Y = sparse.csr_array(np.where(unknown, 2, Y.toarray()).astype(np.uint8))
     short, compact, whole = (
         solved(X, Y, **options, **how, chains=1, tolerance=1e-8, max_epochs=3000)
-        for how in ({}, {"compact": True}, {"shrinking": False})
+        for how in ({}, {"storage": "compact"}, {"shrinking": False})
     )
     assert short.status == whole.status == "converged"
     assert short.primal == pytest.approx(whole.primal, rel=1e-7)
-    np.testing.assert_array_equal(dense(compact.weights, (100, 300)), short.weights)
+    np.testing.assert_array_equal(compact.weights, short.weights)
     # With one chain no step lowers the dual objective, before the momentum sets in.
     duals = short.history["dual"][short.history["epoch"] < 40]
     assert np.all(np.diff(duals) >= -1e-9 * duals[-1])
@@ -146,20 +146,77 @@ def test_few_instances_that_hold_the_gap_take_no_more_epochs_than_in_passes_over
         assert short.n_iter_ <= whole.n_iter_
 
 
+def test_single_precision_is_certified_as_it_is_returned():
+    """The bounds that are reported are those of the weights that are returned."""
+    for seed, options in enumerate(
+        [
+            {},
+            {"c": 1e3},
+            {"top": 5, "bias": "none", "threads": 2, "tolerance": 1e-3, "c": 3e3},
+            {"top": 5, "c": 1e3, "label_weights": np.linspace(0.2, 3.0, 300)},
+            {"loss": "optimal_margin", "theta": 0.2, "mu": 0.5},
+            {"max_epochs": 2},
+        ]
+    ):
+        X, Y = sparse_problem(seed, 200, 120, 300, words=20)
+        C, top = options.get("c", 10.0), options.get("top")
+        pairs = weights_of_pairs(Y.toarray(), C, "balanced", top=top)
+        options = {"bias": "penalized", "pair_weights": pairs, **options}
+        single, whole = (solved(X, Y, storage=how, **options) for how in ("single", "compact"))
+        assert single.weights.dtype == np.float32
+        assert single.status == whole.status
+        assert single.n_iter <= 1.1 * whole.n_iter + 1
+        # The reported quadratic term by the weights returned, and by those of the dual matrix.
+        W, B = single.weights.astype(float), dense(single.dual, Y.shape)
+        bias = single.bias @ single.bias if options["bias"] == "penalized" else 0.0
+        found, of_dual = (float((V**2).sum()) + bias for V in (W, X.T @ B))
+        loss = {key: options[key] for key in ("loss", "theta", "mu", "top") if key in options}
+        total = _rust.total_loss(
+            Y.toarray(),
+            X @ W + single.bias,
+            pairs,
+            **{"loss": "hinge", **loss},
+            label_weights=options.get("label_weights"),
+        )
+        assert single.primal == pytest.approx(0.5 * found + total, rel=1e-8)
+        # D = sum of the dual terms - |W|^2 / 2 is what it was, but for the rounding of W.
+        assert found == pytest.approx(of_dual, rel=1e-8)
+        assert single.dual_objective <= whole.primal * (1 + 1e-9)
+        assert whole.dual_objective <= single.primal * (1 + 1e-9)
+
+
+def test_what_single_precision_cannot_solve_is_in_double_precision():
+    X, Y = sparse_problem(0, 60, 40, 12)
+    kept = solved(X, Y, storage="single")
+    assert kept.weights.dtype == np.float32
+    for scale, options in (
+        (1.0, {"tolerance": 9e-5}),
+        (1.0, {"c": 1e6}),
+        (1e30, {"c": 1e-60}),
+        (1e-30, {"c": 1e60}),
+    ):
+        double = solved(scale * X, Y, storage="single", **options)
+        assert double.weights.dtype == np.float64
+    # The same problem, whose weights no float32 holds.
+    scaled = solved(1e40 * X, Y, storage="single", c=1e-79)
+    assert scaled.weights.dtype == np.float64
+
+
 def test_what_has_no_compact_form_is_dense():
     X, Y = sparse_problem(0, 60, 40, 12)
     for options in ({"bias": "free"}, {"solver": "dcd"}):
-        assert isinstance(solved(X, Y, compact=True, **options).dual, np.ndarray)
+        for storage in ("compact", "single"):
+            assert isinstance(solved(X, Y, storage=storage, **options).dual, np.ndarray)
+    with pytest.raises(ValueError, match="storage is \"sparse\", expected None, 'dense'"):
+        solved(X, Y, storage="sparse")
 
 
 @pytest.fixture
-def all_compact(monkeypatch):
-    """Store every matrix that may be compact by its nonzeros."""
+def all_single(monkeypatch):
+    """Store all that may be so compactly and in single precision."""
 
-    def solve(*arguments, compact, **options):
-        return _rust.solve_pairwise(
-            *arguments, compact=True if compact is None else compact, **options
-        )
+    def solve(*arguments, storage, **options):
+        return _rust.solve_pairwise(*arguments, storage=storage or "single", **options)
 
     monkeypatch.setattr(engine, "_rust", SimpleNamespace(solve_pairwise=solve))
 
@@ -181,38 +238,39 @@ def models():
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_compact_model_is_the_same(number, all_compact, monkeypatch):
+def test_a_model_in_single_precision_is_the_same_but_for_rounding(
+    number, all_single, monkeypatch, tmp_path
+):
     X, Y = sparse_problem(2, 150, 90, 30)
-    compact = models()[number].fit(X, Y)
+    single = models()[number].fit(X, Y)
     monkeypatch.undo()
     whole = models()[number].fit(X, Y)
-    assert sparse.issparse(compact.coef_)
-    assert compact.coef_.shape == whole.coef_.shape
-    np.testing.assert_array_equal(compact.coef_.toarray(), whole.coef_)
-    assert (compact.objective_, compact.dual_gap_) == (whole.objective_, whole.dual_gap_)
+    assert (single.coef_.dtype, whole.coef_.dtype) == (np.float32, np.float64)
+    assert single.n_iter_ == whole.n_iter_
+    assert single.objective_ == pytest.approx(whole.objective_, rel=1e-5)
     for rows in (X, X[:3].toarray()):
-        np.testing.assert_allclose(
-            compact.decision_function(rows), whole.decision_function(rows), atol=1e-12
-        )
-    np.testing.assert_array_equal(compact.predict(X), whole.predict(X))
-    assert explain(compact, X[:2], 3)[0].features == explain(whole, X[:2], 3)[0].features
-    assert explain(compact, None, 3).features == explain(whole, None, 3).features
-
-
-def test_files_of_compact_models(all_compact, tmp_path):
-    X, Y = sparse_problem(2, 150, 300, 60)
-    model = RankSVM(C=5.0, kernel="linear", bias="penalized", random_state=0).fit(X, Y)
-    save_model(model, tmp_path / "tagger.model")
+        own = X[: rows.shape[0]] @ single.coef_.T.astype(float) + single.intercept_
+        np.testing.assert_allclose(single.label_scores(rows), own, atol=1e-12)
+        np.testing.assert_allclose(single.label_scores(rows), whole.label_scores(rows), atol=1e-4)
+    assert explain(single, X[:2], 3)[0].features == explain(whole, X[:2], 3)[0].features
+    assert explain(single, None, 3).features == explain(whole, None, 3).features
+    save_model(single, tmp_path / "tagger.model")
     again = load_model(tmp_path / "tagger.model")
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    # Weights of a word that the model does not have.
-    model.coef_.indices[0] = 60_000
+    assert again.coef_.dtype == np.float32
+    np.testing.assert_array_equal(again.decision_function(X), single.decision_function(X))
+
+
+def test_files_of_models_with_sparse_rows(tmp_path):
+    X, Y = sparse_problem(2, 50, 300, 12)
+    model = RankSVM().fit(X, Y)
+    # A word that the model does not have.
+    model.support_vectors_.indices[0] = 60_000
     save_model(model, tmp_path / "forged.model")
     with pytest.raises(ValueError, match="a sparse matrix of the model"):
         load_model(tmp_path / "forged.model")
 
 
-def test_warm_starts_are_dense(all_compact):
+def test_warm_starts_are_dense(all_single):
     X, Y = sparse_problem(2, 80, 60, 12)
     model = RankSVM(C=5.0, kernel="linear", bias="penalized", warm_start=True).fit(X, Y)
     assert isinstance(model.dual_coef_, np.ndarray)

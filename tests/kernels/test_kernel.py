@@ -200,6 +200,11 @@ def test_binding_refuses_what_does_not_fit():
         _rust.kernel_product(X, X, np.ones((4, 2)), **common)
     with pytest.raises(ValueError, match="factor is not C-contiguous"):
         _rust.kernel_product(X, X, np.asfortranarray(np.ones((5, 2))), **common)
+    single = np.ones((3, 2), dtype=np.float32)
+    with pytest.raises(ValueError, match="features are dense or not of 3 columns"):
+        _rust.sparse_product(X, single, 1)
+    with pytest.raises(ValueError, match="factor is not C-contiguous"):
+        _rust.sparse_product(rust_features(sparse.csr_array(X)), np.asfortranarray(single), 1)
     with pytest.raises(ValueError, match="kernel is \"cubic\", expected 'linear'"):
         _rust.kernel_matrix(X, None, **(common | {"name": "cubic"}))
 

@@ -319,7 +319,14 @@ class TestWhatCannotBeExported:
         X = sparse.csr_array((np.ones(40), np.arange(40), np.arange(41)), shape=(40, 10_000_000))
         Y = np.tile([[1, 0], [0, 1]], (20, 1))
         model = RankSVM(gamma=1.0).fit(X, Y)
-        self.refused(model, tmp_path, ValueError, "40 sparse rows of 10000000 features, 3.2 GB")
+        self.refused(model, tmp_path, ValueError, "40 rows of 10000000 features, 3.2 GB")
+
+
+def test_weights_in_single_precision(tmp_path: Path) -> None:
+    X, _, Y, _ = load_debian_tags().train_test()
+    model = RankSVM(kernel="linear", bias="none").fit(X[:60], Y[:60])
+    model.coef_ = model.coef_.astype(np.float32)
+    assert_same(model, X[:60], tmp_path)
 
 
 def test_thresholds_of_labels_are_those_of_their_labels(random, tmp_path: Path) -> None:

@@ -97,9 +97,7 @@ def explain(model: Any, X: Any, label: Any, *, top: int = 10) -> Any:
     rows, features, linear = _linear_part(model, X, None)
     place = names.index(label)
     weights = linear.coef_
-    row = weights[[place]]
-    row = row.toarray() if sparse.issparse(row) else np.asarray(row)
-    difference = row[0] - np.asarray(weights.mean(axis=0))
+    difference = weights[place] - weights.mean(axis=0, dtype=np.float64)
     intercept = np.asarray(getattr(linear, "intercept_", np.zeros(weights.shape[0])))
     constant = float(intercept[place] - intercept.mean())
     if features is None:

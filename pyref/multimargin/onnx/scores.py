@@ -68,13 +68,12 @@ def _rbf(graph: Graph, kernel: Any, vectors: NDArray[np.float64], X: Node) -> No
 
 
 def _dense(matrix: Any, columns_are: str) -> NDArray[np.float64]:
-    if not sparse.issparse(matrix):
-        return np.asarray(matrix)
     rows, columns = matrix.shape
     if 8 * rows * columns > MOST_BYTES:
         raise ValueError(
-            f"model keeps {rows} sparse rows of {columns} {columns_are}, "
+            f"model keeps {rows} rows of {columns} {columns_are}, "
             f"{8e-9 * rows * columns:.1f} GB as dense arrays, which no ONNX file holds; expected a "
             "linear kernel, or fewer rows, features or labels."
         )
-    return np.asarray(matrix.toarray())
+    dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+    return np.asarray(dense, dtype=np.float64)

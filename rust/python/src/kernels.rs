@@ -1,9 +1,12 @@
 //! Kernel matrices and their products.
 
+use crate::answers;
 use crate::arguments::{FeatureArrays, check_finite, kernel, row_major, value_error};
 use crate::boundary::guarded;
 use crate::monitor::PythonMonitor;
 use multimargin_solvers::kernel::gram::Gram;
+use multimargin_solvers::linalg::features::Features;
+use multimargin_solvers::memory;
 use multimargin_solvers::parallel::threads::Threads;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -96,5 +99,33 @@ pub fn kernel_product<'py>(
             py.detach(|| gram.product(values, columns, &Threads::new(threads), &mut monitor));
         let product = monitor.all_or_nothing(product)?;
         product.into_pyarray(py).reshape(shape)
+    })
+}
+
+/// `X factor` of sparse features and a matrix in single precision, summed in double precision.
+#[pyfunction]
+pub fn sparse_product<'py>(
+    py: Python<'py>,
+    features: FeatureArrays<'py>,
+    factor: PyReadonlyArray2<'py, f32>,
+    threads: usize,
+) -> PyResult<Py<PyArray2<f64>>> {
+    guarded(py, || {
+        let (rows, columns) = (factor.shape()[0], factor.shape()[1]);
+        let x = match features.features()? {
+            Features::Sparse(x) if x.columns() == rows => x,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "features are dense or not of {rows} columns, expected a CSR matrix for a factor of {rows} rows"
+                )));
+            }
+        };
+        let values = row_major("factor", &factor)?;
+        let mut product = memory::matrix(x.rows(), columns);
+        py.detach(|| {
+            let row = |i: usize, out: &mut [f64]| x.row_product(i, values, out);
+            Threads::new(threads).for_each_chunk(&mut product, columns.max(1), row);
+        });
+        answers::matrix(py, product, x.rows(), columns)
     })
 }

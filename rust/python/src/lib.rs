@@ -24,7 +24,7 @@ static ALLOCATOR: memory::Allocator = memory::Allocator;
 #[pymodule]
 mod _rust {
     #[pymodule_export]
-    use super::kernels::{kernel_matrix, kernel_product};
+    use super::kernels::{kernel_matrix, kernel_product, sparse_product};
     #[pymodule_export]
     use super::label_features::solve_label_features;
     #[pymodule_export]

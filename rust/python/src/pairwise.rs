@@ -66,7 +66,7 @@ struct PairwiseRequest<'py> {
     #[pyo3(default = 0)]
     cache_bytes: usize,
     #[pyo3(default)]
-    compact: Option<bool>,
+    storage: Option<String>,
     #[pyo3(default = 1)]
     threads: usize,
     #[pyo3(default)]
@@ -104,6 +104,20 @@ impl PairwiseRequest<'_> {
                 "solver",
                 format!("{other:?}"),
                 SOLVERS,
+            ))),
+        }
+    }
+
+    fn storage(&self) -> PyResult<Storage> {
+        match self.storage.as_deref() {
+            None => Ok(Storage::BySize),
+            Some("dense") => Ok(Storage::Dense),
+            Some("compact") => Ok(Storage::Compact),
+            Some("single") => Ok(Storage::Single),
+            Some(other) => Err(value_error(refused(
+                "storage",
+                format!("{other:?}"),
+                "None, 'dense', 'compact' or 'single'",
             ))),
         }
     }
@@ -187,11 +201,7 @@ pub fn solve_pairwise<'py>(
             labels,
             geometry: asked.geometry(arrays)?,
             cache_bytes: asked.cache_bytes,
-            storage: match asked.compact {
-                None => Storage::BySize,
-                Some(true) => Storage::Compact,
-                Some(false) => Storage::Dense,
-            },
+            storage: asked.storage()?,
             solver: asked.solver()?,
             setup: asked.setup(n, q)?,
         };
@@ -215,6 +225,7 @@ pub fn solve_pairwise<'py>(
 fn stored(py: Python<'_>, values: Stored, rows: usize, columns: usize) -> PyResult<Py<PyAny>> {
     match values {
         Stored::Dense(values) => Ok(matrix(py, values, rows, columns)?.into_any()),
+        Stored::Single(values) => Ok(matrix(py, values, rows, columns)?.into_any()),
         Stored::Compact(values) => {
             let (starts, places, values) = values.into_csr();
             let arrays = (

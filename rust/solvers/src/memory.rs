@@ -4,6 +4,7 @@
 //! The payload of the unwinding is what `std` would use for `-Z oom=panic`: a value of a known type. Whoever calls the
 //! loops of this crate turns it into an error with [`catch`]; the helper threads of [`crate::parallel::threads`] hand it on.
 
+use crate::linalg::vector::Number;
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::Any;
 use std::cell::Cell;
@@ -147,12 +148,12 @@ pub fn zeros(length: usize) -> Vec<f64> {
 }
 
 /// The same, with advice of its own.
-pub fn zeros_for(length: usize, purpose: Purpose) -> Vec<f64> {
+pub fn zeros_for<T: Number>(length: usize, purpose: Purpose) -> Vec<T> {
     if length == 0 {
         return Vec::new();
     }
-    let bytes = length.saturating_mul(size_of::<f64>());
-    let Ok(layout) = Layout::array::<f64>(length) else {
+    let bytes = length.saturating_mul(size_of::<T>());
+    let Ok(layout) = Layout::array::<T>(length) else {
         OutOfMemory { bytes, purpose }.raise();
     };
     // SAFETY: The layout is not empty.
@@ -165,8 +166,8 @@ pub fn zeros_for(length: usize, purpose: Purpose) -> Vec<f64> {
 }
 
 /// `rows * columns` zeros.
-pub fn matrix(rows: usize, columns: usize) -> Vec<f64> {
-    zeros(rows.saturating_mul(columns))
+pub fn matrix<T: Number>(rows: usize, columns: usize) -> Vec<T> {
+    zeros_for(rows.saturating_mul(columns), Purpose::Matrix)
 }
 
 /// `length` times the same value.
@@ -244,7 +245,7 @@ mod tests {
     fn an_array_that_does_not_fit_is_an_error_with_its_size_and_advice() {
         let tries: [fn(usize); 5] = [
             |n| drop(black_box(zeros(n))),
-            |n| drop(black_box(matrix(n, n))),
+            |n| drop(black_box(matrix::<f32>(n, n))),
             |n| drop(black_box(filled(1.0, n))),
             |n| resize(black_box(&mut vec![1.0]), n, 0.0),
             |n| probe(8 * n, Purpose::Matrix),
@@ -271,7 +272,7 @@ mod tests {
     fn values_are_those_of_the_standard_library() {
         assert_eq!(zeros(0), Vec::<f64>::new());
         assert_eq!(zeros(3), vec![0.0; 3]);
-        assert_eq!(matrix(2, 3), vec![0.0; 6]);
+        assert_eq!(matrix::<f32>(2, 3), vec![0.0; 6]);
         assert_eq!(filled(7_u32, 3), vec![7; 3]);
         assert_eq!(copied(&[1, 2]), vec![1, 2]);
         assert_eq!(

@@ -114,9 +114,9 @@ with_shared_paragraphs = filled_from(
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
         Their features (no columns for a precomputed kernel).
-    coef_ : ndarray or sparse array of shape (q, d)
-        Weights, for a linear kernel; sparse where they are more than 2**28 numbers and `X` is
-        sparse.
+    coef_ : ndarray of shape (q, d)
+        Weights, for a linear kernel; float32 where they are more than 2**26 numbers, `X` is sparse,
+        and C and `tol` leave room for the rounding.
     intercept_ : ndarray of shape (q,)
         Bias b.
     threshold_ : object

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -60,20 +59,13 @@ def _solve_compiled(problem: Problem, solver: str) -> Fit:
         label_weights=problem.label_weights,
         top=problem.top,
         seconds=seconds_until(problem.deadline),
-        compact=None if problem.compact else False,
+        storage=None if problem.compact else "dense",
     )
-    n, q = problem.indicator.shape
-    solution["weights"] = _matrix(solution["weights"], (problem.X.shape[1], q))
-    solution["dual"] = _matrix(solution["dual"], (n, q))
+    if isinstance(solution["dual"], tuple):
+        indptr, indices, data = solution["dual"]
+        shape = problem.indicator.shape
+        solution["dual"] = sparse.csr_array((data, indices, indptr), shape=shape)
     return Fit(**solution)
-
-
-def _matrix(stored: Any, shape: tuple[int, int]) -> Any:
-    """Return a matrix, as CSR where the engine returns its nonzeros."""
-    if not isinstance(stored, tuple):
-        return stored
-    indptr, indices, data = stored
-    return sparse.csr_array((data, indices, indptr), shape=shape)
 
 
 def _offset(problem: Problem) -> Matrix | None:

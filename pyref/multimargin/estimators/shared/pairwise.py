@@ -60,7 +60,8 @@ class PairwiseClassifier(_Unless, KernelExpansionClassifier):
     """Base of the pairwise family: a method names its `Model`, or overrides `_solve`."""
 
     _solvers: ClassVar[tuple[str, ...]] = ("bcd", "dcd", "exact")
-    # Whether the method takes its dual matrix and weights as CSR where these are large.
+    # Whether the method takes its dual matrix as CSR, and its weights in single precision, where
+    # these are large.
     _compact: ClassVar[bool] = False
 
     C: float = 10.0

@@ -35,7 +35,8 @@ class Fit(Report):
     # (n, q): Scores of the training rows without the bias; None where Ctrl-C would have to wait
     # for them, and beside a CSR matrix
     scores: Matrix | None
-    # (d, q): Weights W of a linear kernel on features; CSR like `dual`, by their own size
+    # (d, q): Weights W of a linear kernel on features; float32 where they are large, and
+    # `Problem.compact` and the tolerance allow it
     weights: Any
     # (n, q): Coefficients of the kernel expansion of the scores, where they are not `dual` itself
     expansion: Matrix | None = None
@@ -95,5 +96,5 @@ class Problem:
     label_weights: Matrix | None = None
     # With how many of the highest irrelevant labels each relevant one forms a pair; None is all
     top: int | None = None
-    # Whether large matrices of the fit may be CSR
+    # Whether a large dual matrix may be CSR, and large weights in single precision
     compact: bool = False

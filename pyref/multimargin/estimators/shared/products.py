@@ -10,23 +10,22 @@ from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 from threadpoolctl import ThreadpoolController
 
+from multimargin import _rust
 from multimargin.estimators.shared.problem import Matrix
+from multimargin.kernels.kernel import rust_features
 
 # Rows of a dense left factor that one thread multiplies at once.
 _BLOCK = 1024
 
 
 def product(left: Any, right: Any, threads: int = 1) -> Matrix:
-    """Return the dense product of two matrices."""
+    """Return the product of two matrices, of which the right one is dense."""
+    if right.dtype == np.float32:
+        # SciPy and NumPy would copy all of it in double precision.
+        left = rust_features(sparse.csr_array(left))
+        return _rust.sparse_product(left, np.ascontiguousarray(right), threads)
     with one_blas_thread():
-        if sparse.issparse(right) and sparse.issparse(left):
-            # Their product is nearly dense: no copy of all of it.
-            result: Matrix = np.empty((left.shape[0], right.shape[1]))
-            for first in range(0, left.shape[0], _BLOCK):
-                rows = slice(first, first + _BLOCK)
-                result[rows] = (left[rows] @ right).toarray()
-            return result
-        if sparse.issparse(left) or sparse.issparse(right) or left.shape[0] <= _BLOCK:
+        if sparse.issparse(left) or left.shape[0] <= _BLOCK:
             return np.asarray(safe_sparse_dot(left, right, dense_output=True))
         return _by_blocks(left, right, threads)
 

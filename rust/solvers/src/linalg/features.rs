@@ -1,7 +1,7 @@
 //! Feature matrices, borrowed from the caller: dense row-major or compressed sparse rows.
 
 use crate::error::{SolverError, refused};
-use crate::linalg::vector::{combine_rows, dot};
+use crate::linalg::vector::{Number, combine_rows, dot};
 use crate::memory;
 use std::ops::Range;
 
@@ -139,7 +139,7 @@ impl<'a> Sparse<'a> {
     }
 
     /// Row `i` times a row-major matrix with as many columns as `out` has entries.
-    pub fn row_product(&self, i: usize, matrix: &[f64], out: &mut [f64]) {
+    pub fn row_product<T: Number>(&self, i: usize, matrix: &[T], out: &mut [f64]) {
         let (indices, values) = self.row(i);
         combine_rows(indices, values, matrix, out);
     }

@@ -1,30 +1,11 @@
 //! Matrices that are read and written by the row: dense ones (`Vec<f64>`, row-major), and those of [`CompactRows`], which
-//! keep the nonzeros alone of rows where these are few. Sums over them add the same numbers in the same order, so that
-//! storage changes no bit of a result.
+//! keep the nonzeros alone of rows where these are few. Storage changes no bit of a result.
 
-use super::vector::{add_rows, axpy, combine_rows};
 use crate::memory;
 use std::ops::Range;
 
-/// A row's change that touches fewer than one in so many of its numbers is added one by one.
-const SCATTERED: usize = 8;
-
 /// A row with nonzeros in more than one of so many places is kept dense.
 const DENSE: usize = 2;
-
-/// A row that many are added to is kept dense from one in so many places on, once new places have moved its nonzeros so many
-/// times its width: what is read as often is read from its places, not searched.
-const OFTEN_DENSE: usize = 8;
-const OFTEN: usize = 4;
-
-/// A row that is added to others.
-#[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
-    /// Its numbers.
-    pub values: &'a [f64],
-    /// Where it is not 0, ascending.
-    pub nonzeros: &'a [u32],
-}
 
 /// Appends where a row is not 0.
 pub fn find_nonzeros(row: &[f64], nonzeros: &mut Vec<u32>) {
@@ -34,9 +15,6 @@ pub fn find_nonzeros(row: &[f64], nonzeros: &mut Vec<u32>) {
 
 /// A matrix whose rows have a `width` that the caller keeps.
 pub trait Rows: Send + Sync + Sized {
-    /// What a chunk of rows is made of.
-    type Entry: Send;
-
     /// A matrix of zeros.
     fn zeros(rows: usize, width: usize) -> Self;
 
@@ -68,32 +46,9 @@ pub trait Rows: Send + Sync + Sized {
 
     /// Replaces row `i` by one with the given numbers at the given ascending places, and 0 elsewhere.
     fn replace(&mut self, i: usize, width: usize, places: &[u32], values: &[f64]);
-
-    /// Replaces `panel` by some consecutive columns, row-major.
-    fn columns(&self, columns: Range<usize>, width: usize, panel: &mut Vec<f64>);
-
-    /// `out = sum_k values[k] W[rows[k]]`, in this order.
-    fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]);
-
-    /// `out[k] += scale W[row][places[k]]`
-    fn pick(&self, row: usize, width: usize, places: &[u32], scale: f64, out: &mut [f64]);
-
-    /// Sets some rows to 0. Returns what they were.
-    fn take(&mut self, rows: Range<usize>, width: usize) -> Self;
-
-    /// Puts rows back that were taken.
-    fn put(&mut self, first: usize, width: usize, rows: Self);
-
-    /// All entries, and how many make up a row.
-    fn entries(&mut self, width: usize) -> (&mut [Self::Entry], usize);
-
-    /// Adds `scale change` to the `row`-th row of some consecutive ones.
-    fn add(chunk: &mut [Self::Entry], row: usize, scale: f64, change: Change<'_>);
 }
 
 impl Rows for Vec<f64> {
-    type Entry = f64;
-
     fn zeros(rows: usize, width: usize) -> Self {
         memory::matrix(rows, width)
     }
@@ -129,58 +84,6 @@ impl Rows for Vec<f64> {
             row[place as usize] = value;
         }
     }
-
-    fn columns(&self, columns: Range<usize>, width: usize, panel: &mut Vec<f64>) {
-        panel.clear();
-        memory::reserve(panel, self.len() / width * columns.len());
-        for row in self.chunks_exact(width) {
-            panel.extend_from_slice(&row[columns.clone()]);
-        }
-    }
-
-    fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
-        combine_rows(rows, values, self, out);
-    }
-
-    fn pick(&self, row: usize, width: usize, places: &[u32], scale: f64, out: &mut [f64]) {
-        pick_of_dense(&self[row * width..][..width], places, scale, out);
-    }
-
-    fn take(&mut self, rows: Range<usize>, width: usize) -> Self {
-        let rows = &mut self[rows.start * width..rows.end * width];
-        let taken = memory::copied(rows);
-        rows.fill(0.0);
-        taken
-    }
-
-    fn put(&mut self, first: usize, width: usize, rows: Self) {
-        self[first * width..][..rows.len()].copy_from_slice(&rows);
-    }
-
-    fn entries(&mut self, width: usize) -> (&mut [f64], usize) {
-        (self, width)
-    }
-
-    fn add(chunk: &mut [f64], row: usize, scale: f64, change: Change<'_>) {
-        let width = change.values.len();
-        add_to_dense(&mut chunk[row * width..(row + 1) * width], scale, change);
-    }
-}
-
-fn pick_of_dense(row: &[f64], places: &[u32], scale: f64, out: &mut [f64]) {
-    for (out, &place) in out.iter_mut().zip(places) {
-        *out += scale * row[place as usize];
-    }
-}
-
-fn add_to_dense(row: &mut [f64], scale: f64, change: Change<'_>) {
-    if change.nonzeros.len() * SCATTERED < row.len() {
-        for &place in change.nonzeros {
-            row[place as usize] += scale * change.values[place as usize];
-        }
-    } else {
-        axpy(scale, change.values, row);
-    }
 }
 
 /// A matrix each of whose rows is dense or kept by its nonzeros.
@@ -192,15 +95,15 @@ pub struct CompactRows {
 /// A row of [`CompactRows`].
 #[derive(Clone, Debug)]
 pub enum CompactRow {
-    /// The nonzeros, by ascending place; and how many of them new places have moved.
-    Few(Vec<u32>, Vec<f64>, usize),
+    /// The nonzeros, by ascending place.
+    Few(Vec<u32>, Vec<f64>),
     /// All numbers.
     All(Vec<f64>),
 }
 
 impl Default for CompactRow {
     fn default() -> Self {
-        Self::Few(Vec::new(), Vec::new(), 0)
+        Self::Few(Vec::new(), Vec::new())
     }
 }
 
@@ -214,14 +117,12 @@ impl CompactRow {
         find_nonzeros(row, &mut places);
         let values = places.iter().map(|&place| row[place as usize]);
         let values = memory::collected(values);
-        Self::Few(places, values, 0)
+        Self::Few(places, values)
     }
 
     fn copied(&self) -> Self {
         match self {
-            Self::Few(places, values, moved) => {
-                Self::Few(memory::copied(places), memory::copied(values), *moved)
-            }
+            Self::Few(places, values) => Self::Few(memory::copied(places), memory::copied(values)),
             Self::All(values) => Self::All(memory::copied(values)),
         }
     }
@@ -229,7 +130,7 @@ impl CompactRow {
     /// Writes all numbers.
     fn write(&self, out: &mut [f64]) {
         match self {
-            Self::Few(places, values, _) => {
+            Self::Few(places, values) => {
                 out.fill(0.0);
                 for (&place, &value) in places.iter().zip(values) {
                     out[place as usize] = value;
@@ -237,51 +138,6 @@ impl CompactRow {
             }
             Self::All(values) => out.copy_from_slice(values),
         }
-    }
-
-    fn add(&mut self, scale: f64, change: Change<'_>) {
-        let (places, values, moved) = match self {
-            Self::All(values) => return add_to_dense(values, scale, change),
-            Self::Few(places, values, moved) => (places, values, *moved),
-        };
-        let term = |place: u32| scale * change.values[place as usize];
-        let mut new = Vec::new();
-        for &place in change.nonzeros {
-            match places.binary_search(&place) {
-                Ok(at) => values[at] += term(place),
-                Err(_) => memory::push(&mut new, place),
-            }
-        }
-        if new.is_empty() {
-            return;
-        }
-        let (width, joint) = (change.values.len(), places.len() + new.len());
-        let moved = moved + joint;
-        let often = joint * OFTEN_DENSE > width && moved > OFTEN * width;
-        if often || joint * DENSE > width {
-            let mut all = memory::zeros(width);
-            self.write(&mut all);
-            new.iter()
-                .for_each(|&place| all[place as usize] = term(place));
-            *self = Self::All(all);
-            return;
-        }
-        let mut joined = memory::room(joint);
-        let mut sums = memory::room(joint);
-        let mut old = places.iter().zip(values.iter()).peekable();
-        for place in new {
-            while let Some((&before, &value)) = old.next_if(|(before, _)| **before < place) {
-                joined.push(before);
-                sums.push(value);
-            }
-            joined.push(place);
-            sums.push(term(place));
-        }
-        for (&before, &value) in old {
-            joined.push(before);
-            sums.push(value);
-        }
-        *self = Self::Few(joined, sums, moved);
     }
 }
 
@@ -291,7 +147,7 @@ impl CompactRows {
     pub fn into_csr(self) -> (Vec<i64>, Vec<i32>, Vec<f64>) {
         let nonzero = |values: &[f64]| values.iter().filter(|&&value| value != 0.0).count();
         let count = |row: &CompactRow| match row {
-            CompactRow::Few(_, values, _) | CompactRow::All(values) => nonzero(values),
+            CompactRow::Few(_, values) | CompactRow::All(values) => nonzero(values),
         };
         let total: usize = self.rows.iter().map(count).sum();
         let mut starts = Vec::with_capacity(self.rows.len() + 1);
@@ -306,7 +162,7 @@ impl CompactRows {
                 }
             };
             match row {
-                CompactRow::Few(at, row, _) => {
+                CompactRow::Few(at, row) => {
                     at.into_iter().zip(row).for_each(|(k, x)| push(k, x));
                 }
                 CompactRow::All(row) => (0..).zip(row).for_each(|(k, x)| push(k, x)),
@@ -318,8 +174,6 @@ impl CompactRows {
 }
 
 impl Rows for CompactRows {
-    type Entry = CompactRow;
-
     fn zeros(rows: usize, _width: usize) -> Self {
         Self {
             rows: memory::filled(CompactRow::default(), rows),
@@ -368,7 +222,7 @@ impl Rows for CompactRows {
     fn nonzeros(&self, i: usize, width: usize, places: &mut Vec<u32>, values: &mut Vec<f64>) {
         match &self.rows[i] {
             CompactRow::All(row) => row.nonzeros(0, width, places, values),
-            CompactRow::Few(at, row, _) => {
+            CompactRow::Few(at, row) => {
                 let nonzero = at.iter().zip(row).filter(|(_, value)| **value != 0.0);
                 places.clear();
                 values.clear();
@@ -386,85 +240,15 @@ impl Rows for CompactRows {
             row.replace(0, width, places, values);
             CompactRow::All(row)
         } else {
-            CompactRow::Few(memory::copied(places), memory::copied(values), 0)
+            CompactRow::Few(memory::copied(places), memory::copied(values))
         };
-    }
-
-    fn columns(&self, columns: Range<usize>, _width: usize, panel: &mut Vec<f64>) {
-        panel.clear();
-        memory::resize(panel, self.rows.len() * columns.len(), 0.0);
-        let (start, end) = (columns.start as u32, columns.end as u32);
-        for (row, out) in self.rows.iter().zip(panel.chunks_exact_mut(columns.len())) {
-            match row {
-                CompactRow::All(values) => out.copy_from_slice(&values[columns.clone()]),
-                CompactRow::Few(places, values, _) => {
-                    let first = places.partition_point(|&place| place < start);
-                    let within = places[first..].iter().zip(&values[first..]);
-                    for (&place, &value) in within.take_while(|(place, _)| **place < end) {
-                        out[(place - start) as usize] = value;
-                    }
-                }
-            }
-        }
-    }
-
-    fn combine(&self, rows: &[i32], values: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        // Dense rows that follow each other are added together.
-        let mut together: Vec<(&[f64], f64)> = Vec::with_capacity(rows.len());
-        for (&f, &x) in rows.iter().zip(values) {
-            match &self.rows[f as usize] {
-                CompactRow::All(row) => together.push((row, x)),
-                CompactRow::Few(places, row, _) => {
-                    add_rows(&together, out);
-                    together.clear();
-                    for (&place, &w) in places.iter().zip(row) {
-                        out[place as usize] += x * w;
-                    }
-                }
-            }
-        }
-        add_rows(&together, out);
-    }
-
-    fn pick(&self, row: usize, _width: usize, places: &[u32], scale: f64, out: &mut [f64]) {
-        match &self.rows[row] {
-            CompactRow::All(values) => pick_of_dense(values, places, scale, out),
-            CompactRow::Few(at, values, _) => {
-                for (out, place) in out.iter_mut().zip(places) {
-                    if let Ok(found) = at.binary_search(place) {
-                        *out += scale * values[found];
-                    }
-                }
-            }
-        }
-    }
-
-    fn take(&mut self, rows: Range<usize>, _width: usize) -> Self {
-        let taken = self.rows[rows].iter_mut().map(std::mem::take);
-        Self {
-            rows: memory::collected(taken),
-        }
-    }
-
-    fn put(&mut self, first: usize, _width: usize, rows: Self) {
-        for (row, taken) in self.rows[first..].iter_mut().zip(rows.rows) {
-            *row = taken;
-        }
-    }
-
-    fn entries(&mut self, _width: usize) -> (&mut [CompactRow], usize) {
-        (&mut self.rows, 1)
-    }
-
-    fn add(chunk: &mut [CompactRow], row: usize, scale: f64, change: Change<'_>) {
-        chunk[row].add(scale, change);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::vector::axpy;
 
     /// Rows of every density, changed at random, have the same bits in either storage, however they are read.
     #[test]
@@ -482,36 +266,25 @@ mod tests {
                 let values: Vec<f64> = (0..width)
                     .map(|_| f64::from(random.f64() < share) * (random.f64() - 0.5))
                     .collect();
-                let mut nonzeros = Vec::new();
-                find_nonzeros(&values, &mut nonzeros);
-                let change = Change {
-                    values: &values,
-                    nonzeros: &nonzeros,
-                };
-                Vec::add(dense.entries(width).0, row, 0.3, change);
-                CompactRows::add(compact.entries(width).0, row, 0.3, change);
-                if turn % 7 == 6 {
-                    let kept = nonzeros
-                        .iter()
-                        .map(|&l| values[l as usize])
-                        .collect::<Vec<_>>();
+                let mut buffers = (Vec::new(), Vec::new());
+                if turn % 2 == 0 {
+                    let work = |row: &mut [f64]| axpy(0.3, &values, row);
+                    dense.change(row, width, &mut buffers.0, work);
+                    compact.change(row, width, &mut buffers.1, work);
+                } else {
+                    let mut nonzeros = Vec::new();
+                    find_nonzeros(&values, &mut nonzeros);
+                    let kept: Vec<f64> = nonzeros.iter().map(|&l| values[l as usize]).collect();
                     dense.replace(row, width, &nonzeros, &kept);
                     compact.replace(row, width, &nonzeros, &kept);
                     compact = compact.copied();
                 }
-                let mut buffers = (Vec::new(), Vec::new());
                 let all = dense.rows(0..ROWS, width, &mut buffers.0);
                 assert_eq!(all, compact.rows(0..ROWS, width, &mut buffers.1));
-                let places: Vec<u32> = (0..width as u32).rev().collect();
-                let (mut picked, mut also) = (vec![0.1; width], vec![0.1; width]);
-                dense.pick(row, width, &places, 0.7, &mut picked);
-                compact.pick(row, width, &places, 0.7, &mut also);
-                assert_eq!(picked, also);
-                let start = random.usize(0..width);
-                let columns = start..width.min(start + 32);
-                dense.columns(columns.clone(), width, &mut picked);
-                compact.columns(columns, width, &mut also);
-                assert_eq!(picked, also);
+                let [mut places, mut others] = [const { (Vec::new(), Vec::new()) }; 2];
+                dense.nonzeros(row, width, &mut places.0, &mut places.1);
+                compact.nonzeros(row, width, &mut others.0, &mut others.1);
+                assert_eq!(places, others);
             }
         }
     }

@@ -4,56 +4,58 @@ use crate::memory;
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
+/// A number as it is stored: in double precision, or in single precision in half the memory. All arithmetic is in double
+/// precision.
+///
+/// # Safety
+/// All bits 0 are the number 0.
+pub unsafe trait Number: Copy + Default + Send + Sync + Into<f64> {
+    /// The nearest number of the kind.
+    fn nearest(value: f64) -> Self;
+}
+
+// SAFETY: As IEEE 754 says.
+unsafe impl Number for f64 {
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
+
+// SAFETY: As IEEE 754 says.
+unsafe impl Number for f32 {
+    fn nearest(value: f64) -> Self {
+        value as Self
+    }
+}
+
 /// `y += a x`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub fn axpy(a: f64, x: &[f64], y: &mut [f64]) {
+pub fn axpy<T: Number>(a: f64, x: &[f64], y: &mut [T]) {
     for (y, &x) in y.iter_mut().zip(x) {
-        *y += a * x;
+        *y = T::nearest((*y).into() + a * x);
     }
 }
 
 /// `out = sum_k values[k] matrix[rows[k]]`, the rows of a row-major matrix with as many columns as `out` has entries: the
 /// same bits as [`axpy`] for each `k`, but `out` stays in registers.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub fn combine_rows(rows: &[i32], values: &[f64], matrix: &[f64], out: &mut [f64]) {
-    let mut done = combine_columns::<64>(rows, values, matrix, out, 0);
-    done = combine_columns::<32>(rows, values, matrix, out, done);
-    done = combine_columns::<16>(rows, values, matrix, out, done);
-    done = combine_columns::<8>(rows, values, matrix, out, done);
-    done = combine_columns::<4>(rows, values, matrix, out, done);
-    done = combine_columns::<2>(rows, values, matrix, out, done);
-    combine_columns::<1>(rows, values, matrix, out, done);
-}
-
-/// `out += sum of x row` over the given pairs of a row and a number `x`: the same bits as [`axpy`] for each one in turn,
-/// but `out` stays in registers.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub fn add_rows(rows: &[(&[f64], f64)], out: &mut [f64]) {
-    const WIDTH: usize = 64;
-    let (blocks, rest) = out.as_chunks_mut::<WIDTH>();
-    for (block, sums) in blocks.iter_mut().enumerate() {
-        for (row, x) in rows {
-            let entries = &row[block * WIDTH..][..WIDTH];
-            for (sum, entry) in sums.iter_mut().zip(entries) {
-                *sum += x * entry;
-            }
-        }
-    }
-    let first = blocks.len() * WIDTH;
-    for (row, x) in rows {
-        for (sum, entry) in rest.iter_mut().zip(&row[first..]) {
-            *sum += x * entry;
-        }
-    }
+pub fn combine_rows<T: Number>(rows: &[i32], values: &[f64], matrix: &[T], out: &mut [f64]) {
+    let mut done = combine_columns::<64, T>(rows, values, matrix, out, 0);
+    done = combine_columns::<32, T>(rows, values, matrix, out, done);
+    done = combine_columns::<16, T>(rows, values, matrix, out, done);
+    done = combine_columns::<8, T>(rows, values, matrix, out, done);
+    done = combine_columns::<4, T>(rows, values, matrix, out, done);
+    done = combine_columns::<2, T>(rows, values, matrix, out, done);
+    combine_columns::<1, T>(rows, values, matrix, out, done);
 }
 
 /// [`combine_rows`] from column `first` on, `WIDTH` columns at a time as long as there are so many. Returns the first
 /// column that is left.
 #[inline(always)]
-fn combine_columns<const WIDTH: usize>(
+fn combine_columns<const WIDTH: usize, T: Number>(
     rows: &[i32],
     values: &[f64],
-    matrix: &[f64],
+    matrix: &[T],
     out: &mut [f64],
     mut first: usize,
 ) -> usize {
@@ -62,8 +64,8 @@ fn combine_columns<const WIDTH: usize>(
         let mut sums = [0.0; WIDTH];
         for (&row, &value) in rows.iter().zip(values) {
             let entries = &matrix[row as usize * columns + first..][..WIDTH];
-            for (sum, entry) in sums.iter_mut().zip(entries) {
-                *sum += value * entry;
+            for (sum, &entry) in sums.iter_mut().zip(entries) {
+                *sum += value * entry.into();
             }
         }
         out[first..first + WIDTH].copy_from_slice(&sums);

@@ -15,9 +15,10 @@ use crate::error::{SolverError, refused};
 use crate::kernel::gram::{Gram, Kernel};
 use crate::labels::Labels;
 use crate::linalg::features::{Features, Sparse};
-use crate::linalg::rows::{CompactRows, Rows};
-use crate::linalg::vector::{axpy, dot};
+use crate::linalg::rows::CompactRows;
+use crate::linalg::vector::{Number, axpy, dot};
 use crate::report::{Monitor, Report, Solution};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The loops by name.
@@ -48,33 +49,28 @@ pub enum Geometry<'a> {
     Metric(Sparse<'a>, &'a [f64]),
 }
 
-/// A dual matrix of more numbers than this is kept by its nonzeros.
-const LARGE_DUAL: usize = 1 << 26;
+/// A matrix of more numbers than this is large.
+const LARGE: usize = 1 << 26;
 
-/// Weights of more numbers than this are kept by their nonzeros: as long as there is memory for all of them, these are
-/// read faster.
-const LARGE_WEIGHTS: usize = 1 << 28;
+/// Single precision of the weights is far below a tolerance of this much, and of so much for each unit of `c_i K_ii`.
+const ROUGH: f64 = 1e-4;
+const ROUGH_OF_STEEP: f64 = 1e-7;
 
-/// How the dual matrix and the weights of a linear model are stored. It changes no bit of an answer. Compact storage is
-/// there for sparse features, solver `bcd`, and a bias that is not free.
+/// `K_ii` for which weights are in the range of single precision.
+const MODERATE: RangeInclusive<f64> = 1e-50..=1e50;
+
+/// How the dual matrix and the weights of a linear model are stored. All but `Dense` is there for sparse features, solver
+/// `bcd`, and a bias that is not free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// All numbers.
     Dense,
-    /// The nonzeros of the rows that have few of them.
+    /// The nonzeros of the rows of the dual matrix that have few of them: the same bits.
     Compact,
-    /// Compact where a matrix is large.
+    /// A compact dual matrix, and weights in single precision where the tolerance allows it.
+    Single,
+    /// `Single` where the weights are large, `Compact` where the dual matrix is.
     BySize,
-}
-
-impl Storage {
-    fn is_compact(self, entries: usize, large: usize) -> bool {
-        match self {
-            Self::Dense => false,
-            Self::Compact => true,
-            Self::BySize => entries > large,
-        }
-    }
 }
 
 /// A matrix of an answer, row-major.
@@ -82,6 +78,8 @@ impl Storage {
 pub enum Stored {
     /// All numbers.
     Dense(Vec<f64>),
+    /// All numbers, in single precision.
+    Single(Vec<f32>),
     /// Its rows.
     Compact(CompactRows),
 }
@@ -141,23 +139,17 @@ impl Request<'_> {
                 Ok(answer.with_weights(scores.into_weights()))
             }
             Geometry::Kernel(Kernel::Linear, Features::Sparse(x)) => {
+                let large = |rows: usize| self.storage == Storage::BySize && rows * q > LARGE;
+                let single = self.storage == Storage::Single || large(x.columns());
+                let compact = single || self.storage == Storage::Compact || large(n);
                 let exists = self.solver == Solver::Blocks && self.setup.bias != Bias::Free;
-                let storage = if exists { self.storage } else { Storage::Dense };
-                if storage.is_compact(x.columns() * q, LARGE_WEIGHTS) {
-                    return self.compact_answer(
-                        loss,
-                        LinearSparse::at_zero(x, q),
-                        monitor,
-                        Stored::Compact,
-                    );
+                if exists && single && self.allows_single(x) {
+                    let scores = LinearSparse::at_zero(x, q);
+                    return self.compact_answer(loss, scores, monitor, Stored::Single);
                 }
-                if storage.is_compact(n * q, LARGE_DUAL) {
-                    return self.compact_answer(
-                        loss,
-                        LinearSparse::at_zero(x, q),
-                        monitor,
-                        Stored::Dense,
-                    );
+                if exists && compact {
+                    let scores = LinearSparse::at_zero(x, q);
+                    return self.compact_answer(loss, scores, monitor, Stored::Dense);
                 }
                 let mut scores = LinearSparse::new(x, q);
                 let answer = self.answer(loss, &mut scores, monitor)?;
@@ -184,13 +176,24 @@ impl Request<'_> {
         }
     }
 
+    /// Whether single precision of the weights is far below the tolerance.
+    fn allows_single(&self, x: Sparse<'_>) -> bool {
+        let tolerance = self.setup.settings.tolerance;
+        let mut norms = Features::Sparse(x).squared_norms().into_iter().zip(0..);
+        let allows = |(kappa, i): (f64, usize)| {
+            let steepness = kappa * self.labels.weight_of_pairs_of(i);
+            kappa == 0.0 || MODERATE.contains(&kappa) && tolerance >= ROUGH_OF_STEEP * steepness
+        };
+        tolerance >= ROUGH && norms.all(allows)
+    }
+
     /// The answer with a compact dual matrix, and weights as `stored` says.
-    fn compact_answer<W: Rows, L: PairLoss>(
+    fn compact_answer<T: Number, L: PairLoss>(
         self,
         loss: L,
-        mut scores: LinearSparse<'_, W, CompactRows>,
+        mut scores: LinearSparse<'_, T, CompactRows>,
         monitor: &mut dyn Monitor,
-        stored: fn(W) -> Stored,
+        stored: fn(Vec<T>) -> Stored,
     ) -> Result<Answer, SolverError> {
         let step = Proximal::new(loss);
         let solution = solve_fixed(&self.labels, &mut scores, step, self.setup, monitor)?;

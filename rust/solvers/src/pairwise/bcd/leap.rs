@@ -96,7 +96,7 @@ impl Leaps {
 
 /// Where an engine was before it landed elsewhere.
 pub(crate) struct Left<S: Scores> {
-    state: S::State,
+    state: Vec<S::Number>,
     dual: S::Dual,
     dual_terms: Vec<f64>,
     sum: Vec<f64>,
@@ -145,7 +145,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         for (row, &factor) in at.chunks_exact_mut(q).zip(&self.factors) {
             axpy(factor, &bias, row);
         }
-        let kept = self.scores.state().copied();
+        let kept = memory::copied(self.scores.state());
         let admm = Admm::new(
             self.labels,
             self.scores,
@@ -163,7 +163,7 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         let admm = self.leaps.admm.as_ref()?;
         let (dual, dual_terms) = admm.dual(self.labels, self.chains[0].loss());
         let dual = S::Dual::of_dense(dual, self.labels.count());
-        let state = self.scores.state().copied();
+        let state = memory::copied(self.scores.state());
         if !self.scores.recompute(&dual, self.threads, monitor) {
             return None;
         }
@@ -231,12 +231,12 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
     }
 
     /// A copy of what the scores are made of.
-    pub fn kept_scores(&mut self) -> (S::State, Vec<f64>) {
-        (self.scores.state().copied(), self.offset.clone())
+    pub fn kept_scores(&mut self) -> (Vec<S::Number>, Vec<f64>) {
+        (memory::copied(self.scores.state()), self.offset.clone())
     }
 
     /// Goes back to such scores.
-    pub fn restore_scores(&mut self, (state, offset): (S::State, Vec<f64>)) {
+    pub fn restore_scores(&mut self, (state, offset): (Vec<S::Number>, Vec<f64>)) {
         *self.scores.state() = state;
         self.offset = offset;
     }

@@ -9,11 +9,11 @@
 use super::hardest::Hardest;
 use super::{Block, Engine, Epoch, Step};
 use crate::labels::Labels;
-use crate::linalg::rows::{Change, Rows};
+use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot};
 use crate::memory;
 use crate::pairwise::loss::Loss;
-use crate::pairwise::scores::Scores;
+use crate::pairwise::scores::{Change, Scores};
 use crate::report::Monitor;
 use std::ops::Range;
 

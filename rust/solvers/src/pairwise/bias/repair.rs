@@ -29,7 +29,7 @@ pub(super) fn capacities(labels: &Labels) -> Vec<f64> {
     // Counting decides which capacities are zero: differences of sums of floats would not be.
     let (mut counts, mut weights) = (
         memory::filled(0_i64, q.saturating_mul(q)),
-        memory::matrix(q, q),
+        memory::matrix::<f64>(q, q),
     );
     if labels.has_zero_label() {
         return capacities_with_zero_label(labels);

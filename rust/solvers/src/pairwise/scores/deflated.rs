@@ -139,7 +139,7 @@ impl<S: DenseScores> Deflated<S> {
 
 impl<S: DenseScores> Scores for Deflated<S> {
     type Dual = Vec<f64>;
-    type State = Vec<f64>;
+    type Number = f64;
 
     const CHAINS: usize = S::CHAINS;
 

@@ -120,7 +120,7 @@ impl<'a> KernelBlocks<'a> {
 
 impl Scores for KernelBlocks<'_> {
     type Dual = Vec<f64>;
-    type State = Vec<f64>;
+    type Number = f64;
 
     fn instances(&self) -> usize {
         self.gram.rows()

@@ -74,7 +74,7 @@ impl<'a> LinearDense<'a> {
 
 impl Scores for LinearDense<'_> {
     type Dual = Vec<f64>;
-    type State = Vec<f64>;
+    type Number = f64;
 
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;

@@ -131,7 +131,7 @@ impl<'a> LinearMetric<'a> {
 
 impl Scores for LinearMetric<'_> {
     type Dual = Vec<f64>;
-    type State = Vec<f64>;
+    type Number = f64;
 
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;

@@ -1,8 +1,9 @@
 //! Scores of a linear model on sparse features: `F = X W`, `W = X^T B`, in time proportional to the nonzeros.
 
-use super::{Few, Moved, Scores};
+use super::{Change, Few, Moved, Scores};
 use crate::linalg::features::Sparse;
-use crate::linalg::rows::{Change, Rows, find_nonzeros};
+use crate::linalg::rows::{Rows, find_nonzeros};
+use crate::linalg::vector::{Number, axpy};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -18,13 +19,16 @@ const SLAB: usize = 256;
 /// Weights that are computed anew at a time, so that there are never two of all.
 const ANEW: usize = 1 << 24;
 
-/// Sparse features and the weights `W = X^T B`, `d x q`.
+/// A change that touches fewer than one in so many numbers of a row is added one by one.
+const SCATTERED: usize = 8;
+
+/// Sparse features and the weights `W = X^T B`, `d x q`, each stored as a `T`.
 #[derive(Clone, Debug)]
-pub struct LinearSparse<'a, W = Vec<f64>, D = Vec<f64>> {
+pub struct LinearSparse<'a, T = f64, D = Vec<f64>> {
     features: Sparse<'a>,
     diagonal: Vec<f64>,
     labels: usize,
-    weights: W,
+    weights: Vec<T>,
     dual: PhantomData<D>,
     /// Where the changes of instances that moved are not 0, one after the other, and where those of each one start.
     nonzeros: Vec<u32>,
@@ -41,7 +45,7 @@ impl<'a> LinearSparse<'a> {
     }
 }
 
-impl<'a, W: Rows, D: Rows> LinearSparse<'a, W, D> {
+impl<'a, T: Number, D: Rows> LinearSparse<'a, T, D> {
     /// Starts at `B = 0`.
     pub fn at_zero(features: Sparse<'a>, labels: usize) -> Self {
         let norms = (0..features.rows()).map(|i| features.row(i).1.iter().map(|x| x * x).sum());
@@ -51,7 +55,7 @@ impl<'a, W: Rows, D: Rows> LinearSparse<'a, W, D> {
             features,
             diagonal,
             labels,
-            weights: W::zeros(d, labels),
+            weights: memory::matrix(d, labels),
             dual: PhantomData,
             nonzeros: Vec::new(),
             nonzero_starts: Vec::new(),
@@ -61,7 +65,7 @@ impl<'a, W: Rows, D: Rows> LinearSparse<'a, W, D> {
     }
 
     /// `W`, `d x q`.
-    pub fn into_weights(self) -> W {
+    pub fn into_weights(self) -> Vec<T> {
         self.weights
     }
 }
@@ -76,7 +80,7 @@ struct Entry {
     value: f64,
 }
 
-impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
+impl<T: Number, D: Rows> LinearSparse<'_, T, D> {
     /// Finds where changes are not 0.
     fn find_nonzeros(&mut self, changes: &[f64]) {
         self.nonzeros.clear();
@@ -127,24 +131,28 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
         }
     }
 
-    /// Adds `X[instances]^T changes` to some chunks of the weights.
-    fn add(&mut self, moved: Moved<'_>, within: Range<usize>, threads: &Threads) {
+    /// Adds the rows of `X[instances]^T changes` that belong to some chunks of the weights.
+    fn add<N: Number>(
+        &mut self,
+        moved: Moved<'_>,
+        within: Range<usize>,
+        weights: &mut [N],
+        threads: &Threads,
+    ) {
         let q = self.labels;
         self.sort_entries(moved.instances, &within);
         self.find_nonzeros(moved.changes);
         let (entries, starts) = (&self.entries, &self.starts);
         let (nonzeros, nonzero_starts) = (&self.nonzeros, &self.nonzero_starts);
-        let (weights, entries_of_row) = self.weights.entries(q);
-        let end = weights.len().min(within.end * ROWS * entries_of_row);
-        let weights = &mut weights[within.start * ROWS * entries_of_row..end];
-        threads.for_each_chunk(weights, ROWS * entries_of_row, |chunk, weights| {
+        threads.for_each_chunk(weights, ROWS * q, |chunk, weights| {
             for entry in &entries[starts[chunk]..starts[chunk + 1]] {
                 let moving = entry.moved as usize;
                 let change = Change {
                     values: &moved.changes[moving * q..][..q],
                     nonzeros: &nonzeros[nonzero_starts[moving]..nonzero_starts[moving + 1]],
                 };
-                W::add(weights, entry.row as usize, entry.value, change);
+                let row = &mut weights[entry.row as usize * q..][..q];
+                add_to_row(row, entry.value, change);
             }
         });
     }
@@ -153,8 +161,9 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
         self.features.columns().div_ceil(ROWS)
     }
 
-    /// Replaces the weights by `X^T B`, some chunks at once; `false`, and these as before, when interrupted.
-    fn anew(
+    /// Replaces the weights by `X^T B`, summed as `N`, some chunks at once; `false` when interrupted, which leaves those
+    /// that were at work as before.
+    fn anew<N: Number>(
         &mut self,
         dual: &D,
         at_once: usize,
@@ -166,10 +175,9 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
         for chunk in (0..self.chunks()).step_by(at_once) {
             let within = chunk..self.chunks().min(chunk + at_once);
             let rows = within.start * ROWS..d.min(within.end * ROWS);
-            let before = self.weights.take(rows.clone(), q);
+            let mut sums: Vec<N> = memory::matrix(rows.len(), q);
             for first in (0..n).step_by(SLAB) {
                 if monitor.interrupted() {
-                    self.weights.put(rows.start, q, before);
                     return false;
                 }
                 let end = n.min(first + SLAB);
@@ -178,16 +186,30 @@ impl<W: Rows, D: Rows> LinearSparse<'_, W, D> {
                     instances: &instances,
                     changes: dual.rows(first..end, q, &mut buffer),
                 };
-                self.add(moved, within.clone(), threads);
+                self.add(moved, within.clone(), &mut sums, threads);
+            }
+            let weights = &mut self.weights[rows.start * q..rows.end * q];
+            for (weight, sum) in weights.iter_mut().zip(sums) {
+                *weight = T::nearest(sum.into());
             }
         }
         true
     }
 }
 
-impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
+fn add_to_row<N: Number>(row: &mut [N], scale: f64, change: Change<'_>) {
+    if change.nonzeros.len() * SCATTERED >= row.len() {
+        return axpy(scale, change.values, row);
+    }
+    for &place in change.nonzeros {
+        let place = place as usize;
+        row[place] = N::nearest(row[place].into() + scale * change.values[place]);
+    }
+}
+
+impl<T: Number, D: Rows> Scores for LinearSparse<'_, T, D> {
     type Dual = D;
-    type State = W;
+    type Number = T;
 
     const WEIGHTS: bool = true;
     const CHAINS: usize = 4;
@@ -215,13 +237,14 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
     }
 
     fn close(&mut self, moved: Moved<'_>, threads: &Threads) {
-        self.add(moved, 0..self.chunks(), threads);
+        let mut weights = std::mem::take(&mut self.weights);
+        self.add(moved, 0..self.chunks(), &mut weights, threads);
+        self.weights = weights;
     }
 
     fn rows(&self, instances: &[u32], out: &mut [f64], _scratch: &mut Vec<f64>) {
         for (out, &i) in out.chunks_exact_mut(self.labels).zip(instances) {
-            let (indices, values) = self.features.row(i as usize);
-            self.weights.combine(indices, values, out);
+            self.features.row_product(i as usize, &self.weights, out);
         }
     }
 
@@ -233,31 +256,38 @@ impl<W: Rows, D: Rows> Scores for LinearSparse<'_, W, D> {
         Some(self)
     }
 
-    fn state(&mut self) -> &mut W {
+    fn state(&mut self) -> &mut Vec<T> {
         &mut self.weights
     }
 
     fn recompute(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.anew(dual, self.chunks(), threads, monitor)
+        self.anew::<T>(dual, self.chunks(), threads, monitor)
     }
 
     /// Piece by piece; what an interruption leaves is a mixture of weights before and after.
     fn refresh(&mut self, dual: &D, threads: &Threads, monitor: &mut dyn Monitor) -> bool {
-        self.anew(dual, ANEW / (ROWS * self.labels), threads, monitor)
+        self.anew::<f64>(dual, ANEW / (ROWS * self.labels), threads, monitor)
     }
 }
 
-impl<W: Rows, D: Rows> Few for LinearSparse<'_, W, D> {
+impl<T: Number, D: Rows> Few for LinearSparse<'_, T, D> {
     fn scores(&self, i: usize, labels: &[u32], out: &mut [f64]) {
         out.fill(0.0);
         let (indices, values) = self.features.row(i);
         for (&f, &x) in indices.iter().zip(values) {
-            self.weights.pick(f as usize, self.labels, labels, x, out);
+            let row = &self.weights[f as usize * self.labels..][..self.labels];
+            for (out, &l) in out.iter_mut().zip(labels) {
+                *out += x * row[l as usize].into();
+            }
         }
     }
 
     fn panel(&self, labels: Range<usize>, panel: &mut Vec<f64>) {
-        self.weights.columns(labels, self.labels, panel);
+        panel.clear();
+        memory::reserve(panel, self.features.columns() * labels.len());
+        for row in self.weights.chunks_exact(self.labels) {
+            panel.extend(row[labels.clone()].iter().map(|&weight| weight.into()));
+        }
     }
 
     fn panel_scores(&self, i: usize, panel: &[f64], out: &mut [f64]) {
@@ -266,9 +296,9 @@ impl<W: Rows, D: Rows> Few for LinearSparse<'_, W, D> {
 
     fn add(&mut self, i: usize, change: Change<'_>) {
         let (indices, values) = self.features.row(i);
-        let (weights, width) = self.weights.entries(self.labels);
         for (&f, &x) in indices.iter().zip(values) {
-            W::add(&mut weights[f as usize * width..][..width], 0, x, change);
+            let row = &mut self.weights[f as usize * self.labels..][..self.labels];
+            add_to_row(row, x, change);
         }
     }
 }

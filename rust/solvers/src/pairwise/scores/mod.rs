@@ -20,8 +20,8 @@ pub use linear_sparse::LinearSparse;
 pub use scaled::Scaled;
 pub use stored_kernel::StoredKernel;
 
-use crate::linalg::rows::{Change, Rows};
-use crate::linalg::vector::dot;
+use crate::linalg::rows::Rows;
+use crate::linalg::vector::{Number, dot};
 use crate::memory;
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -40,6 +40,15 @@ pub struct Moved<'a> {
     pub instances: &'a [u32],
     /// Their changes, one row of `q` numbers each.
     pub changes: &'a [f64],
+}
+
+/// A row that is added to others.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// Its numbers.
+    pub values: &'a [f64],
+    /// Where it is not 0, ascending.
+    pub nonzeros: &'a [u32],
 }
 
 /// Scores of some labels at a time, without the bias, for less than those of all.
@@ -62,8 +71,8 @@ pub trait Scores: Sync {
     /// How the dual matrix is stored.
     type Dual: Rows;
 
-    /// How the state is stored.
-    type State: Rows;
+    /// What the state is made of.
+    type Number: Number;
 
     /// Whether the state is the weights of a linear model, which are part of the answer even after an interruption.
     const WEIGHTS: bool = false;
@@ -148,7 +157,7 @@ pub trait Scores: Sync {
     }
 
     /// What the scores are made of: themselves, or the weights of a linear model.
-    fn state(&mut self) -> &mut Self::State;
+    fn state(&mut self) -> &mut Vec<Self::Number>;
 
     /// Replaces the state by `K B`, computed from nothing; `false` (and no change) when interrupted.
     fn recompute(
@@ -165,9 +174,9 @@ pub trait Scores: Sync {
 }
 
 /// [`Scores`] of dense storage.
-pub trait DenseScores: Scores<Dual = Vec<f64>, State = Vec<f64>> {}
+pub trait DenseScores: Scores<Dual = Vec<f64>, Number = f64> {}
 
-impl<S: Scores<Dual = Vec<f64>, State = Vec<f64>>> DenseScores for S {}
+impl<S: Scores<Dual = Vec<f64>, Number = f64>> DenseScores for S {}
 
 /// Copies the chosen rows of stored scores.
 fn copy_rows(scores: &[f64], q: usize, instances: &[u32], out: &mut [f64]) {

@@ -31,7 +31,7 @@ impl<S: Scores> Scaled<S> {
 
 impl<S: DenseScores> Scores for Scaled<S> {
     type Dual = Vec<f64>;
-    type State = Vec<f64>;
+    type Number = f64;
 
     const WEIGHTS: bool = S::WEIGHTS;
     const CHAINS: usize = S::CHAINS;

@@ -59,7 +59,7 @@ impl StoredKernel<'_> {
 
 impl Scores for StoredKernel<'_> {
     type Dual = Vec<f64>;
-    type State = Vec<f64>;
+    type Number = f64;
 
     fn instances(&self) -> usize {
         self.diagonal.len()
