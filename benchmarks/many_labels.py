@@ -1,12 +1,14 @@
 """Thousands of labels: which packages each of 44,732 Debian packages depends on, by its text.
 
     python benchmarks/many_labels.py [--labels 500 0] [--peers PYTHON] [--methods NAME ...] [--C C]
+    python benchmarks/many_labels.py --made-up [--methods NAME ...] [--C C]
 
 Each method runs by itself, on one thread; its line has processor seconds, peak memory with what the
 data take, and precision at 1, 3 and 5 on the rows of a fifth of the sources. `--peers` names an
 interpreter with LibMultiLabel and omikuji. C is chosen for each method by precision at 1 on the
 rows of a fifth of the training sources, with the first of `--labels`, and kept for the others.
-One-vs-rest of all labels by `LinearSVC` is extrapolated from 40 drawn at random.
+One-vs-rest of all labels by `LinearSVC` is extrapolated from 40 drawn at random. `--made-up` takes
+random data of the sizes that are published for EUR-Lex-4k instead.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
 
 from common import DATA, print_table
 from peers import store
@@ -73,6 +76,33 @@ def dependencies(labels: int | None) -> tuple[dict[str, Any], np.ndarray[Any, An
     test = fifth(sources)
     parts = {"X": X[~test], "Y": Y[~test], "X_test": X[test], "Y_test": Y[test]}
     return parts, sources[~test]
+
+
+def made_up() -> tuple[dict[str, Any], np.ndarray[Any, Any]]:
+    """Return random rows of about EUR-Lex-4k's sizes, and a number for each training row."""
+    n, n_test, d, q = 15_539, 3_809, 186_104, 3_993
+    random = np.random.default_rng(0)
+
+    def zipf(count: int, *shape: int) -> np.ndarray[Any, Any]:
+        shares = 1 / np.arange(1, count + 1) ** 0.9
+        return random.choice(count, size=shape, p=shares / shares.sum())
+
+    def indicator(columns: np.ndarray[Any, Any], count: int) -> Any:
+        rows = np.repeat(np.arange(n + n_test), columns.shape[1])
+        found = sparse.csr_array(
+            (np.ones(columns.size), (rows, columns.ravel())), shape=(n + n_test, count)
+        )
+        found.data[:] = 1.0
+        return found
+
+    # Words of its own for each label, twelve of them in a row that has it; both by Zipf's law.
+    own, labels = zipf(d, q, 200), zipf(q, n + n_test, 6)
+    places = random.integers(200, size=(n + n_test, 6, 12))
+    of_labels = own[labels[:, :, None], places].reshape(n + n_test, -1)
+    X = normalize(indicator(np.hstack([zipf(d, n + n_test, 215), of_labels]), d))
+    Y = indicator(labels, q).astype(np.uint8)
+    parts = {"X": X[:n], "Y": Y[:n], "X_test": X[n:], "Y_test": Y[n:]}
+    return parts, np.arange(n)
 
 
 def fifth(sources: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -135,6 +165,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="+", default=[500, 0], help="0 is all")
     parser.add_argument("--methods", nargs="+", choices=[*OURS, *PEERS], default=[*OURS, *PEERS])
     parser.add_argument("--peers", help="interpreter of an environment with the other packages")
+    parser.add_argument("--made-up", action="store_true", help="random data of EUR-Lex-4k's sizes")
     parser.add_argument("--C", type=float, help="of all methods, without a search")
     options = parser.parse_args()
     pythons = dict.fromkeys(OURS, sys.executable) | dict.fromkeys(PEERS, options.peers)
@@ -142,8 +173,8 @@ def main() -> None:
     chosen = dict.fromkeys(methods, options.C) if options.C else {}
     rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for count in options.labels:
-            data, sources = dependencies(count or None)
+        for count in [0] if options.made_up else options.labels:
+            data, sources = made_up() if options.made_up else dependencies(count or None)
             path, labels = Path(folder) / "data.npz", data["Y"].shape[1]
             out = fifth(sources)
             parts = {"X": ~out, "Y": ~out, "X_test": out, "Y_test": out}
@@ -158,7 +189,7 @@ def main() -> None:
                 C = chosen[method]
                 rows.append(line(labels, method, C, run(method, C, path, pythons[method])))
                 print(*rows[-1], sep="  ", flush=True)
-    print_table("Dependencies of Debian packages", HEADER, rows)
+    print_table("Made up" if options.made_up else "Dependencies of Debian packages", HEADER, rows)
 
 
 if __name__ == "__main__":
