@@ -145,6 +145,10 @@ pub(super) fn drive(
                 break (status, Some(point));
             }
         }
+        // A round with nothing left to do has not polled.
+        if monitor.interrupted() {
+            break (Status::Interrupted, None);
+        }
     };
     let point = match point {
         Some(point) => point,
