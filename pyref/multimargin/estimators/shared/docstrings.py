@@ -109,7 +109,8 @@ with_shared_paragraphs = filled_from(
         "dual_coef_, support_, support_vectors_, coef_, intercept_, threshold_, n_iter_": """
     dual_coef_ : ndarray of shape (n_support, q)
         The nonzero rows of the coefficients of the kernel expansion. A model with a linear kernel
-        is `coef_` and `intercept_`, and has this and the next two only with ``warm_start=True``.
+        is `coef_` and `intercept_`, and has this and the next two only with ``warm_start=True``:
+        they are where the next fit starts, and within the gap of an expansion of `coef_`.
     support_ : ndarray of shape (n_support,)
         Their training rows.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, d)
