@@ -79,8 +79,6 @@ pub(crate) struct Admm {
     instances: Vec<u32>,
     labels: usize,
     root: Root,
-    /// By what the rows of `A`, `F`, `Z` and `U` are multiplied.
-    scales: Vec<f64>,
     /// `A^T A`, and the inverse of `A^T A + I / rho`.
     gram: Vec<f64>,
     inverse: Vec<f64>,
@@ -97,6 +95,8 @@ pub(crate) struct Admm {
 struct Root {
     values: Vec<f64>,
     rank: usize,
+    /// By what its rows are multiplied, and those of `F`, `Z` and `U`.
+    scales: Vec<f64>,
 }
 
 /// Sums of squares over the instances, for the residuals.
@@ -212,32 +212,56 @@ impl Root {
         (definite && rank > 0).then(|| Self {
             values: transposed(&columns, rank, count),
             rank,
+            scales: vec![1.0; count],
         })
     }
 
-    /// What gives all rows one length: the scores of long rows would hide those of the others. A row of next to nothing stays
+    /// Gives all rows one length: the scores of long rows would hide those of the others. A row of next to nothing stays
     /// short.
-    fn scales(&self) -> Vec<f64> {
+    fn scale(&mut self) {
         let squares = self.values.chunks_exact(self.rank).map(|row| dot(row, row));
         let squares: Vec<f64> = squares.collect();
         let mean = mean(&squares);
         let scale = |square: &f64| (square / mean).max(SHORTEST).sqrt().recip();
-        squares.iter().map(scale).collect()
-    }
-
-    /// Multiplies the rows.
-    fn scale(&mut self, scales: &[f64]) {
-        for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(scales) {
+        self.scales = squares.iter().map(scale).collect();
+        for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(&self.scales) {
             row.iter_mut().for_each(|value| *value *= scale);
         }
     }
 
     /// Subtracts the mean row.
-    fn centre(&mut self, scales: &[f64]) {
-        let mean_row = mean_row(&self.values, scales, self.rank);
-        for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(scales) {
+    fn centre(&mut self) {
+        let mean_row = self.mean_row(&self.values, self.rank);
+        for (row, scale) in self.values.chunks_exact_mut(self.rank).zip(&self.scales) {
             axpy(-scale, &mean_row, row);
         }
+    }
+
+    /// The row `m` for which the multiples of `m` by the scales are nearest to the rows.
+    fn mean_row(&self, rows: &[f64], width: usize) -> Vec<f64> {
+        let mut mean = vec![0.0; width];
+        let total = self.total();
+        for (row, scale) in rows.chunks_exact(width).zip(&self.scales) {
+            axpy(scale / total, row, &mut mean);
+        }
+        mean
+    }
+
+    /// The sum of the squares of the scales.
+    fn total(&self) -> f64 {
+        dot(&self.scales, &self.scales)
+    }
+
+    /// `F` of some rows, from the first one on, by its weights and the bias.
+    fn fitted(&self, first: usize, count: usize, (weights, bias): (&[f64], &[f64])) -> Vec<f64> {
+        let (q, rank) = (bias.len(), self.rank);
+        let mut fitted = memory::matrix(count, q);
+        for (row, &scale) in fitted.chunks_exact_mut(q).zip(&self.scales[first..]) {
+            axpy(scale, bias, row);
+        }
+        let left = View::rows(&self.values[first * rank..], rank);
+        multiply_add((count, rank, q), left, View::rows(weights, q), &mut fitted);
+        fitted
     }
 
     /// `A^T rows`, for rows of `q` numbers.
@@ -246,16 +270,6 @@ impl Root {
         LinearDense::add(&mut product, &self.values, rows, self.rank, q, threads);
         product
     }
-}
-
-/// The row `m` for which the multiples `scales m` are nearest to the rows.
-fn mean_row(rows: &[f64], scales: &[f64], width: usize) -> Vec<f64> {
-    let mut mean = vec![0.0; width];
-    let total = dot(scales, scales);
-    for (row, scale) in rows.chunks_exact(width).zip(scales) {
-        axpy(scale / total, row, &mut mean);
-    }
-    mean
 }
 
 /// Inverts a positive definite matrix of so many rows in place, by halves; whether it is one.
@@ -336,19 +350,16 @@ impl Admm {
             .collect();
         let free = matches!(beside, Beside::Free);
         let mut root = Root::new(scores, &instances, (beside, factors), threads, monitor)?;
-        // Those of a kernel from its mean differ by what is left of rows that are alike.
-        let scales = if S::WEIGHTS {
-            root.scales()
-        } else {
-            vec![1.0; instances.len()]
-        };
-        root.scale(&scales);
+        // Rows of a kernel from its mean differ by what is left of rows that are alike.
+        if S::WEIGHTS {
+            root.scale();
+        }
         if free {
-            root.centre(&scales);
+            root.centre();
         }
         let of = |rows: &[f64], power: i32| {
             let mut own = memory::matrix(instances.len(), q);
-            let places = instances.iter().zip(&scales);
+            let places = instances.iter().zip(&root.scales);
             for (row, (&i, scale)) in own.chunks_exact_mut(q).zip(places) {
                 axpy(
                     scale.powi(power),
@@ -362,7 +373,6 @@ impl Admm {
         let mut admm = Self {
             displacements: of(dual, -1),
             scores: of(at, 1),
-            scales,
             instances,
             labels: q,
             root,
@@ -418,8 +428,8 @@ impl Admm {
         if self.free {
             return square;
         }
-        let mean = mean_row(&self.scores, &self.scales, self.labels);
-        square - dot(&self.scales, &self.scales) * dot(&mean, &mean)
+        let mean = self.root.mean_row(&self.scores, self.labels);
+        square - self.root.total() * dot(&mean, &mean)
     }
 
     /// `Z - U`
@@ -432,7 +442,7 @@ impl Admm {
     /// The mean row of `F` for that of the target: 0 without a free bias.
     fn mean_fitted(&self, target: &[f64]) -> Vec<f64> {
         if self.free {
-            mean_row(target, &self.scales, self.labels)
+            self.root.mean_row(target, self.labels)
         } else {
             vec![0.0; self.labels]
         }
@@ -454,11 +464,11 @@ impl Admm {
     }
 
     fn iterate<L: Loss>(&mut self, labels: &Labels, loss: &L, threads: &Threads) -> Squares {
-        let (q, rank) = (self.labels, self.root.rank);
+        let q = self.labels;
         let target = self.target();
         let bias = self.mean_fitted(&target);
         let weights = self.weights(&target, threads);
-        let (root, instances, rho) = (&self.root.values, &self.instances, self.rho);
+        let (root, instances, rho) = (&self.root, &self.instances, self.rho);
         let mut rows: Vec<_> = self
             .scores
             .chunks_mut(CHUNK * q)
@@ -467,18 +477,12 @@ impl Admm {
         let parts = threads.map_chunks(&mut rows, 1, |chunk, rows| {
             let (scores, displacements) = &mut rows[0];
             let (first, count) = (chunk * CHUNK, scores.len() / q);
-            let scales = &self.scales[first..first + count];
-            let mut fitted = memory::matrix(count, q);
-            for (row, &scale) in fitted.chunks_exact_mut(q).zip(scales) {
-                axpy(scale, &bias, row);
-            }
-            let left = View::rows(&root[first * rank..], rank);
-            multiply_add((count, rank, q), left, View::rows(&weights, q), &mut fitted);
+            let fitted = root.fitted(first, count, (&weights, &bias));
             let mut map = Map::new(labels, loss, rho);
             for (k, &i) in instances[first..first + count].iter().enumerate() {
                 let range = k * q..(k + 1) * q;
                 map.apply(
-                    (i as usize, scales[k]),
+                    (i as usize, root.scales[first + k]),
                     &fitted[range.clone()],
                     &mut scores[range.clone()],
                     &mut displacements[range],
@@ -512,7 +516,7 @@ impl Admm {
         let [mut block, mut at] = [vec![0.0; q], vec![0.0; q]];
         let mut workspace = L::Workspace::default();
         let rows = self.displacements.chunks_exact(q);
-        let places = self.instances.iter().zip(&self.scales);
+        let places = self.instances.iter().zip(&self.root.scales);
         for (((&i, scale), u), scores) in places.zip(rows).zip(self.scores.chunks_exact(q)) {
             let i = i as usize;
             let row = &mut dual[i * q..(i + 1) * q];
@@ -530,33 +534,24 @@ impl Admm {
 
     /// The matrix `rho (Z - U - F)` of all instances, whose scores are `F`: that of a model, if not a feasible one.
     pub fn model(&self, labels: &Labels, threads: &Threads) -> Vec<f64> {
-        let (q, rank) = (self.labels, self.root.rank);
-        let mut rest = self.target();
+        let (q, mut rest) = (self.labels, self.target());
         let (bias, weights) = (self.mean_fitted(&rest), self.weights(&rest, threads));
+        let fitted = self.root.fitted(0, self.instances.len(), (&weights, &bias));
+        axpy(-1.0, &fitted, &mut rest);
         let mut model = memory::matrix(labels.instances(), q);
-        let rows = rest
-            .chunks_exact_mut(q)
-            .zip(self.root.values.chunks_exact(rank));
-        for ((rest, root), (&i, scale)) in rows.zip(self.instances.iter().zip(&self.scales)) {
-            for (weights, value) in weights.chunks_exact(q).zip(root) {
-                axpy(-value, weights, rest);
-            }
-            axpy(-scale, &bias, rest);
-            axpy(
-                self.rho * scale,
-                rest,
-                &mut model[i as usize * q..(i as usize + 1) * q],
-            );
+        let places = self.instances.iter().zip(&self.root.scales);
+        for ((&i, scale), rest) in places.zip(rest.chunks_exact(q)) {
+            let row = &mut model[i as usize * q..(i as usize + 1) * q];
+            axpy(self.rho * scale, rest, row);
         }
         model
     }
 
     /// The free bias with which such scores have the mean row of `F`.
     pub fn bias(&self, scores: &[f64]) -> Vec<f64> {
-        let q = self.labels;
-        let mut bias = mean_row(&self.target(), &self.scales, q);
-        let total = dot(&self.scales, &self.scales);
-        for (&i, scale) in self.instances.iter().zip(&self.scales) {
+        let (q, total) = (self.labels, self.root.total());
+        let mut bias = self.root.mean_row(&self.target(), q);
+        for (&i, scale) in self.instances.iter().zip(&self.root.scales) {
             let row = &scores[i as usize * q..(i as usize + 1) * q];
             axpy(-scale * scale / total, row, &mut bias);
         }
@@ -583,7 +578,7 @@ impl<'a, L: Loss> Map<'a, L> {
             loss,
             rho,
             relaxed: vec![0.0; q],
-            known: [const { Vec::new() }; 3].map(|_: Vec<f64>| vec![0.0; q]),
+            known: std::array::from_fn(|_| vec![0.0; q]),
             workspace: L::Workspace::default(),
             squares: Squares::default(),
         }
@@ -699,7 +694,7 @@ mod tests {
                     let (i, k) = (i as usize, k as usize);
                     let expected = kernel[i * N + k] + weight * factors[i] * factors[k];
                     let [row, other] = [j, l].map(|at| &root.values[at * rank..][..rank]);
-                    let scaled = expected * admm.scales[j] * admm.scales[l];
+                    let scaled = expected * root.scales[j] * root.scales[l];
                     assert!((dot(row, other) - scaled).abs() < 1e-12);
                 }
             }

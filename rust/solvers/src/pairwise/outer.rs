@@ -2,7 +2,7 @@
 //! move the bias, and accelerate what is slow. What depends on the kind of bias is a [`Rule`].
 
 use super::admm::Beside;
-use super::bcd::{Certificate, Engine, Epoch, Step, certifies_slowly};
+use super::bcd::{Certificate, Engine, Epoch, Snapshot, Step, certifies_slowly};
 use super::prompt::Prompt;
 use super::scores::Scores;
 use crate::report::{Monitor, Report, Settings, Solution, Status, Trace, relative_gap, verdict};
@@ -228,33 +228,54 @@ fn leap<S: Scores, T: Step>(
     if !complete {
         return (count, None);
     }
-    let Some(left) = engine.land(beside, monitor) else {
+    let Some((left, point, found)) = land(engine, rule, tolerance, monitor) else {
         return (count, None);
     };
-    let sums = engine.certify();
-    let point = rule.point(engine, &sums);
-    let found = model_of_leaps(engine, rule, &point, tolerance, monitor);
-    if found.is_none() && point.dual > from.dual {
+    if found.is_some() {
+        return (count, found);
+    }
+    if point.dual > from.dual {
         engine.restart();
         rule.arrive(engine);
-    } else if found.is_none() {
-        engine.go_back(left);
+    } else {
+        engine.restore(&left);
     }
-    (count, found)
+    (count, None)
+}
+
+/// Moves to where leaps have led to: the way back, the point there, and that of [`model`]. `None` (and no change) when there
+/// were none, or when interrupted.
+fn land<S: Scores, T: Step>(
+    engine: &mut Engine<'_, S, T>,
+    rule: &mut impl Rule<S, T>,
+    tolerance: f64,
+    monitor: &mut dyn Monitor,
+) -> Option<(Snapshot<S>, Point, Option<Point>)> {
+    let (beside, left) = (rule.beside(engine), engine.snapshot());
+    if !engine.land(beside, monitor) {
+        return None;
+    }
+    let sums = engine.certify();
+    let point = rule.point(engine, &sums);
+    let found = model(engine, rule, &point, tolerance, monitor);
+    Some((left, point, found))
 }
 
 /// The point of the linear model that leaps have led to, where its gap to a bound from the engine's point is at most the
 /// tolerated one: the engine has its scores then.
-fn model_of_leaps<S: Scores, T: Step>(
+fn model<S: Scores, T: Step>(
     engine: &mut Engine<'_, S, T>,
     rule: &mut impl Rule<S, T>,
     at: &Point,
     tolerance: f64,
     monitor: &mut dyn Monitor,
 ) -> Option<Point> {
-    let (beside, kept) = (rule.beside(engine), engine.kept_scores());
+    if !engine.has_model() {
+        return None;
+    }
+    let (beside, kept) = (rule.beside(engine), engine.snapshot());
     let primal = engine.take_model(beside, monitor)?;
-    engine.restore_scores(kept);
+    engine.restore(&kept);
     let good = |bound: f64| relative_gap(primal, bound) <= tolerance;
     if !good(at.dual) {
         return None;
@@ -364,15 +385,10 @@ impl Judge<'_> {
         } else {
             Prompt::when_late(self.monitor, self.epoch)
         };
-        let beside = rule.beside(engine);
-        let Some(left) = engine.land(beside, prompt) else {
-            return status;
-        };
-        let sums = engine.certify();
-        let at = rule.point(engine, &sums);
-        match model_of_leaps(engine, rule, &at, point.gap, prompt) {
-            Some(found) => *point = found,
-            None => engine.go_back(left),
+        match land(engine, rule, point.gap, prompt) {
+            Some((_, _, Some(found))) => *point = found,
+            Some((left, ..)) => engine.restore(&left),
+            None => {}
         }
         if point.gap <= self.tolerance {
             return Status::Converged;

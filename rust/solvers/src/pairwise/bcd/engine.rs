@@ -168,14 +168,14 @@ impl Epoch {
 const SCORES_FOR_CHAINS: usize = 100_000;
 
 /// What it takes to go back to a point.
-pub(crate) struct Snapshot {
+pub(crate) struct Snapshot<S: Scores> {
     /// The dual matrix.
-    pub dual: Vec<f64>,
+    pub dual: S::Dual,
     dual_terms: Vec<f64>,
     gaps: Vec<f64>,
     sum: Vec<f64>,
     offset: Vec<f64>,
-    state: Vec<f64>,
+    state: Vec<S::Number>,
 }
 
 /// Share of an epoch's joint moves that may overshoot; beyond it half as many chains go on.
@@ -613,6 +613,28 @@ impl<'a, S: Scores, T: Step> Engine<'a, S, T> {
         }
     }
 
+    /// A copy of the present point.
+    pub fn snapshot(&mut self) -> Snapshot<S> {
+        Snapshot {
+            dual: self.dual.copied(),
+            dual_terms: self.dual_terms.to_vec(),
+            gaps: self.gaps.to_vec(),
+            sum: self.sum.clone(),
+            offset: self.offset.clone(),
+            state: memory::copied(self.scores.state()),
+        }
+    }
+
+    /// Goes back to a point.
+    pub fn restore(&mut self, point: &Snapshot<S>) {
+        self.dual = point.dual.copied();
+        self.dual_terms.copy_from_slice(&point.dual_terms);
+        self.gaps.copy_from_slice(&point.gaps);
+        self.sum.copy_from_slice(&point.sum);
+        self.offset.copy_from_slice(&point.offset);
+        self.scores.state().copy_from_slice(&point.state);
+    }
+
     /// Forgets the way to the present point: it has been moved by something else than the block steps.
     pub fn restart(&mut self) {
         self.centre = None;
@@ -652,27 +674,5 @@ impl<S: DenseScores, T: Step> Engine<'_, S, T> {
     /// Computes the scores of another dual matrix; `false` (and no change) when interrupted.
     pub fn recompute_for(&mut self, dual: &Vec<f64>, monitor: &mut dyn Monitor) -> bool {
         self.scores.recompute(dual, self.threads, monitor)
-    }
-
-    /// A copy of the present point.
-    pub fn snapshot(&mut self) -> Snapshot {
-        Snapshot {
-            dual: memory::copied(&self.dual),
-            dual_terms: self.dual_terms.to_vec(),
-            gaps: self.gaps.to_vec(),
-            sum: self.sum.clone(),
-            offset: self.offset.clone(),
-            state: memory::copied(self.scores.state()),
-        }
-    }
-
-    /// Goes back to a point.
-    pub fn restore(&mut self, point: &Snapshot) {
-        self.dual.copy_from_slice(&point.dual);
-        self.dual_terms.copy_from_slice(&point.dual_terms);
-        self.gaps.copy_from_slice(&point.gaps);
-        self.sum.copy_from_slice(&point.sum);
-        self.offset.copy_from_slice(&point.offset);
-        self.scores.state().copy_from_slice(&point.state);
     }
 }

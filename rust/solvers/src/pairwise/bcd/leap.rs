@@ -94,15 +94,6 @@ impl Leaps {
     }
 }
 
-/// Where an engine was before it landed elsewhere.
-pub(crate) struct Left<S: Scores> {
-    state: Vec<S::Number>,
-    dual: S::Dual,
-    dual_terms: Vec<f64>,
-    sum: Vec<f64>,
-    offset: Vec<f64>,
-}
-
 impl<S: Scores, T: Step> Engine<'_, S, T> {
     /// After `epochs` epochs with the given relative gap: iterates on all blocks at once when it is time for that. Returns the
     /// number of iterations, each as long as an epoch, and whether a leap is complete.
@@ -158,38 +149,24 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         admm
     }
 
-    /// Moves to the dual matrix of the leaps so far; `None` (and no change) when there was none, or when interrupted.
-    pub fn land(&mut self, beside: Beside, monitor: &mut dyn Monitor) -> Option<Left<S>> {
-        let admm = self.leaps.admm.as_ref()?;
+    /// Moves to the dual matrix of the leaps so far; `false` (and no change) when there was none, or when interrupted.
+    pub fn land(&mut self, beside: Beside, monitor: &mut dyn Monitor) -> bool {
+        let Some(admm) = &self.leaps.admm else {
+            return false;
+        };
         let (dual, dual_terms) = admm.dual(self.labels, self.chains[0].loss());
         let dual = S::Dual::of_dense(dual, self.labels.count());
-        let state = memory::copied(self.scores.state());
         if !self.scores.recompute(&dual, self.threads, monitor) {
-            return None;
+            return false;
         }
-        let (sum, _) = weighted_sum(&dual, &self.factors, self.labels.count());
+        (self.sum, _) = weighted_sum(&dual, &self.factors, self.labels.count());
         let bias = match beside {
             Beside::Free => admm.bias(&self.scores.all(self.threads)),
-            Beside::Direction(weight) => sum.iter().map(|g| weight * g).collect(),
+            Beside::Direction(weight) => self.sum.iter().map(|g| weight * g).collect(),
         };
-        let left = Left {
-            state,
-            dual: std::mem::replace(&mut self.dual, dual),
-            dual_terms: std::mem::replace(&mut self.dual_terms, dual_terms),
-            sum: std::mem::replace(&mut self.sum, sum),
-            offset: self.offset.clone(),
-        };
+        (self.dual, self.dual_terms) = (dual, dual_terms);
         self.place(bias);
-        Some(left)
-    }
-
-    /// Goes back to where the engine was.
-    pub fn go_back(&mut self, left: Left<S>) {
-        *self.scores.state() = left.state;
-        self.dual = left.dual;
-        self.dual_terms = left.dual_terms;
-        self.sum = left.sum;
-        self.offset = left.offset;
+        true
     }
 
     /// Makes a bias that of the scores.
@@ -228,16 +205,5 @@ impl<S: Scores, T: Step> Engine<'_, S, T> {
         let loss = sum_of_losses(self.chains[0].loss(), self.labels, &scores, &bias);
         self.place(bias);
         Some(0.5 * quadratic + loss)
-    }
-
-    /// A copy of what the scores are made of.
-    pub fn kept_scores(&mut self) -> (Vec<S::Number>, Vec<f64>) {
-        (memory::copied(self.scores.state()), self.offset.clone())
-    }
-
-    /// Goes back to such scores.
-    pub fn restore_scores(&mut self, (state, offset): (Vec<S::Number>, Vec<f64>)) {
-        *self.scores.state() = state;
-        self.offset = offset;
     }
 }

@@ -135,7 +135,7 @@ impl<'a> Free<'a> {
     fn reroute<S: DenseScores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
-        kept: &Snapshot,
+        kept: &Snapshot<S>,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
         if !self.labels.are_plain() {
@@ -175,7 +175,7 @@ impl<'a> Free<'a> {
     fn repair<S: DenseScores, T: Step>(
         &mut self,
         engine: &mut Engine<'_, S, T>,
-        kept: &Snapshot,
+        kept: &Snapshot<S>,
         last: bool,
         monitor: &mut dyn Monitor,
     ) -> Option<Point> {
