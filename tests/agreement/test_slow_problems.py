@@ -105,6 +105,19 @@ def test_a_fit_that_ends_early_returns_the_better_model(bias):
         assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-12)
 
 
+def test_a_label_that_every_instance_has():
+    # No pair of it carries a dual variable: its bias is set apart at the end.
+    for seed in range(5):
+        X, Y = noisy_linear_problem(seed, 80, 3, 4)
+        X, Y = StandardScaler().fit_transform(X), np.column_stack([Y, np.ones(len(Y), int)])
+        model = RankSVM(C=20.0, kernel="linear", tol=1e-7, max_iter=20_000, random_state=0)
+        model.fit(X, Y)
+        assert np.diff(model.history_["epoch"]).max() > 10
+        assert model.status_ == "converged"
+        assert model.objective_ == pytest.approx(objective(model, X, Y), rel=1e-12)
+        assert model.history_["primal"][-1] == pytest.approx(model.objective_, rel=1e-12)
+
+
 def test_iterations_on_all_blocks_count():
     X, Y = wide_kernel_problem(0)
     arguments = {"C": 5.0, "kernel": "rbf", "gamma": 1e-7, "bias": "penalized", "tol": 1e-13}

@@ -28,7 +28,7 @@ use crate::linalg::matmul::{View, multiply, multiply_add};
 use crate::linalg::rows::Rows;
 use crate::linalg::vector::{axpy, dot, mean, transposed};
 use crate::memory;
-use crate::pairwise::loss::Loss;
+use crate::pairwise::loss::{Loss, polish};
 use crate::pairwise::scores::{LinearDense, Scores};
 use crate::parallel::threads::Threads;
 use crate::report::Monitor;
@@ -526,8 +526,10 @@ impl Admm {
             let block = labels.gather(i, row, &mut block);
             let at = labels.gather(i, scores, &mut at);
             at.iter_mut().for_each(|score| *score /= scale);
-            let pairs = labels.pairs_of(i);
-            terms[i] = loss.dual_value(block, at, pairs, labels.weight(i), &mut workspace);
+            let (pairs, weight) = (labels.pairs_of(i), labels.weight(i));
+            let lambda = weight / (self.rho * scale * scale);
+            polish(loss, block, at, pairs, (weight, lambda), &mut workspace);
+            terms[i] = loss.dual_value(block, at, pairs, weight, &mut workspace);
         }
         (dual, terms)
     }

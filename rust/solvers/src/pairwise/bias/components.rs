@@ -8,14 +8,13 @@ use super::repair::{capacities, centred};
 use super::start::first_bias;
 use crate::error::{SolverError, refused};
 use crate::labels::Labels;
-use crate::linalg::vector::dot;
 use crate::network::routing::strongly_connected_components;
 use crate::pairwise::bcd::{Engine, Step};
 use crate::pairwise::loss::{Loss, sum_of_losses};
 use crate::pairwise::outer;
 use crate::pairwise::scores::DenseScores;
 use crate::pairwise::setup::{Setup, prepare};
-use crate::report::{Monitor, Settings, Solution, Status, verdict};
+use crate::report::{Monitor, Report, Settings, Solution, Status, verdict};
 use std::borrow::Cow;
 
 /// Solves a pairwise hinge problem with a free bias.
@@ -84,30 +83,30 @@ pub(crate) fn solve<S: DenseScores, T: Step>(
     let mut solution = ended.solution(engine.dual);
     if components.several() {
         let image = scores.all(&threads);
+        let before = sum_of_losses(&loss, &within, &image, &solution.bias);
         components.lift(&image, &mut solution.bias);
-        let losses = sum_of_losses(&loss, labels, &image, &solution.bias);
-        let rounding = scores.rounding(&solution.dual);
-        certify_again(&mut solution, &image, losses, &settings, rounding);
+        let after = sum_of_losses(&loss, labels, &image, &solution.bias);
+        let quadratic = 2.0 * (solution.report.primal - before);
+        let rounding = || scores.rounding(&solution.dual);
+        certify_again(&mut solution.report, quadratic, after, &settings, rounding);
     }
     Ok(solution)
 }
 
-/// Certifies a solution whose biases have changed, with the `losses` there and the rounding of its quadratic term.
+/// Certifies a model whose biases have changed, with the `quadratic` of its objectives and the `losses` there.
 fn certify_again(
-    solution: &mut Solution,
-    image: &[f64],
+    report: &mut Report,
+    quadratic: f64,
     losses: f64,
     settings: &Settings,
-    rounding: f64,
+    rounding: impl FnOnce() -> f64,
 ) {
-    let quadratic = dot(&solution.dual, image);
-    let report = &mut solution.report;
     report.amend(0.5 * quadratic + losses);
     if report.status == Status::Converged {
         // The biases have fewer digits when they are large.
         let (primal, dual, tolerance) = (report.primal, report.dual, settings.tolerance);
         report.status =
-            verdict(primal, dual, quadratic, tolerance, || rounding).unwrap_or(Status::Stalled);
+            verdict(primal, dual, quadratic, tolerance, rounding).unwrap_or(Status::Stalled);
     }
 }
 

@@ -94,6 +94,37 @@ pub trait Loss: Clone + Send + Sync {
     fn negative_slope(&self, margin: f64) -> f64;
 }
 
+/// Largest `lambda` whose proximal map is exact enough for a dual term, and that of the maps that make up for a larger one.
+const STIFF: f64 = 1e6;
+const SOFT: f64 = 1e3;
+
+/// Moves the scores that belong to a block of the proximal map with `lambda` to where they are exact enough for
+/// [`Loss::dual_value`]. The block is, but its scores `centre + displacement` have the rounding of a centre that is some
+/// `lambda` long, and whatever is wrong with them makes the dual term too large. The proximal point method for
+/// `min phi_i(s) + <beta_i, s>` divides their error by `SOFT` in each step. A dual term that is a sum needs no scores.
+pub(crate) fn polish<L: Loss>(
+    loss: &L,
+    dual: &[f64],
+    scores: &mut [f64],
+    pairs: Pairs<'_>,
+    (weight, mut lambda): (f64, f64),
+    workspace: &mut L::Workspace,
+) {
+    if L::BOX || lambda <= STIFF {
+        return;
+    }
+    let (mut centre, mut displacement) = (scores.to_vec(), scores.to_vec());
+    while lambda > STIFF {
+        centre.copy_from_slice(scores);
+        axpy(-SOFT / weight, dual, &mut centre);
+        loss.prox(&centre, scores, &mut displacement, pairs, SOFT, workspace);
+        for ((score, centre), displacement) in scores.iter_mut().zip(&centre).zip(&displacement) {
+            *score = centre + displacement;
+        }
+        lambda /= SOFT;
+    }
+}
+
 /// Checks that the labels have the pairs of the loss.
 pub(crate) fn check_pairs<L: Loss>(labels: &Labels) -> Result<(), SolverError> {
     if L::ZERO_LABEL != labels.has_zero_label() {
