@@ -238,13 +238,13 @@ def applied(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
 
 
-def aligned(array: Matrix) -> Matrix:
+def aligned(array: Any, dtype: Any = None) -> Any:
     """Return an array as the compiled loops need it: what came by a network may lie anywhere."""
-    return np.require(array, requirements=["C", "ALIGNED"])
+    return np.require(array, dtype, requirements=["C", "ALIGNED"])
 
 
 def moved(weights: Matrix, change: Any, step: float) -> Matrix:
-    """Return weights that have gone `step` along a change: the same bits on all machines."""
+    """Return weights that have gone `step` along a change, in double precision."""
     # From the network it lies anywhere, which takes numpy twice as long.
     new: Matrix = np.multiply(aligned(change), step, dtype=np.float64)
     new += weights
@@ -273,8 +273,11 @@ def aligned_part(part: Part) -> Part:
 
 
 def inner(left: Matrix, right: Matrix) -> float:
-    """Return the inner product of two arrays: the same bits with any number of BLAS threads."""
-    return float(np.einsum("i,i->", left.ravel(), right.ravel()))
+    """Return the inner product of two arrays, in double precision.
+
+    The same bits with any number of BLAS threads.
+    """
+    return float(np.einsum("i,i->", left.ravel(), right.ravel(), dtype=np.float64))
 
 
 def dense(matrix: Any) -> Matrix:
@@ -300,7 +303,8 @@ def _compact(matrix: Any) -> Any:
 class Common:
     """The point that all parts start a round from, and how."""
 
-    weights: Matrix  # (d, q): W, the sum of X_p^T B_p over the parts
+    # (d, q): W, the sum of X_p^T B_p over the parts, in double or single precision
+    weights: NDArray[Any]
     offset: Matrix  # (q,): The bias in the scores
     step: float  # How far the parts go along their last epochs to get to this point, in [0, 1]
     sigma: float  # Curvature of the bias
@@ -315,7 +319,7 @@ class Common:
     rho: float = 0.0
     # How far the centre A goes beyond the dual rows in this round; None leaves it where it is
     momentum: float | None = None
-    single: bool = False  # Whether the change of the weights travels in single precision
+    single: bool = False  # Whether the change of the weights travels in single precision, too
 
 
 def improve(part: Part, state: State, common: Common, model: Model) -> tuple[State, Sums]:
@@ -357,7 +361,7 @@ def _improved(
         top=part.top,
         dual=aligned(dense(state.dual)),
         dual_terms=terms,
-        weights=aligned(common.weights),
+        weights=aligned(common.weights, np.float64),
         offset=aligned(common.offset),
         loss=model.loss,
         theta=model.theta,

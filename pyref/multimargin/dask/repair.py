@@ -81,7 +81,7 @@ def _residual(
     return {
         "pair_weights": part.pair_weights,
         "dual": aligned(dense(settled(state, common.step).dual)),
-        "weights": aligned(common.weights),
+        "weights": aligned(common.weights, np.float64),
         "offset": aligned(common.offset),
         "loss": model.loss,
         "threads": common.threads,

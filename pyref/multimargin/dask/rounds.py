@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multimargin.dask import parts
 from multimargin.dask.parts import Common, Sums, inner
@@ -29,7 +30,7 @@ _GROWTH = 1.5
 _SHRINKAGE = 1.3
 
 
-# Relative gap from which on changes of the weights travel in single precision, and its rounding.
+# Relative gap from which on weights and their changes travel in single precision, and its rounding.
 _SINGLE_TOL = 1e-5
 _ROUNDING = 2.0**-24
 
@@ -116,10 +117,12 @@ class Settings:
 class Point:
     """The common point, and what is known about it.
 
-    The weights are within `uncertainty` of those of the dual rows, in the norm.
+    The weights are within `uncertainty` of those of the dual rows, in the norm. What the parts see
+    of them, and is certified, are `seen`.
     """
 
     weights: Matrix
+    seen: NDArray[Any]
     sum: Matrix
     bias: Matrix
     step: float = 1.0
@@ -241,11 +244,12 @@ class Rounds:
         self.model = model
         self.settings = settings
         self.about = about
-        self.point = Point(np.zeros(shape), np.zeros(shape[1]), np.zeros(shape[1]))
+        self.single = settings.tol >= _SINGLE_TOL
+        seen = np.zeros(shape, np.float32 if self.single else np.float64)
+        self.point = Point(np.zeros(shape), seen, np.zeros(shape[1]), np.zeros(shape[1]))
         # The augmentation of a bias, and the least one.
         self.least = self.sigma = self._least_augmentation(shape[1])
         self.growth = float(cluster.count**_START)
-        self.single = settings.tol >= _SINGLE_TOL
         # Of a sum of changes, relative to their lengths together.
         self.rounding = _ROUNDING * parts.roundings(cluster.count)
         # Of the round before.
@@ -269,7 +273,8 @@ class Rounds:
             solution = self._run()
         except KeyboardInterrupt:
             solution = self._secured()
-        return replace(solution, history=self.history.columns())
+        weights = np.asarray(solution.weights, dtype=np.float64)
+        return replace(solution, weights=weights, history=self.history.columns())
 
     def _run(self) -> Solution:
         number = 0
@@ -296,12 +301,12 @@ class Rounds:
 
     def _objectives(self, answer: Sums) -> tuple[float, float]:
         """Return primal and dual objective at the point where a round started."""
-        quadratic = self._quadratic()
-        largest = (np.sqrt(quadratic) + self.point.uncertainty) ** 2
+        quadratic, weights = self._quadratic(), self.point.weights
+        largest = (np.sqrt(inner(weights, weights)) + self.point.uncertainty) ** 2
         return 0.5 * quadratic + answer["loss"], answer["terms"] - 0.5 * largest
 
     def _quadratic(self) -> float:
-        return inner(self.point.weights, self.point.weights)
+        return inner(self.point.seen, self.point.seen)
 
     def _certificate(self, number: int, answer: Sums) -> Solution | None:
         """Record the certificate of a round; return the solution when it is the end."""
@@ -348,7 +353,8 @@ class Rounds:
                 continue
 
     def _gathered(self, total: Sums) -> None:
-        self.point.weights, self.point.sum = total["weights"], total["sum"]
+        self.point.weights = self.point.seen = total["weights"]
+        self.point.sum = total["sum"]
         self.point.uncertainty = 0.0
 
     def _bias(self) -> Matrix:
@@ -357,7 +363,7 @@ class Rounds:
     def _solution(
         self, status: str, number: int, primal: float, dual: float, pairs: float = 0.0
     ) -> Solution:
-        return Solution(self.point.weights, self._bias(), status, number, primal, dual, pairs, {})
+        return Solution(self.point.seen, self._bias(), status, number, primal, dual, pairs, {})
 
     def _record(self, number: int, primal: float, dual: float) -> None:
         seconds = time.perf_counter() - self.history.start
@@ -383,7 +389,7 @@ class Rounds:
 
     def _common(self, number: int, *, epochs: int) -> Common:
         return Common(
-            weights=self.point.weights,
+            weights=self.point.seen,
             offset=self._bias(),
             step=self.point.step,
             sigma=self.sigma,
@@ -406,7 +412,7 @@ class Rounds:
     def _move(self, answer: Sums) -> bool:
         """Go along the sum of all moves; return whether nothing moved."""
         point = self.point
-        change, change_of_sum = np.asarray(answer["weights"], dtype=np.float64), answer["sum"]
+        change, change_of_sum = answer["weights"], answer["sum"]
         slope = answer["gained"] - inner(point.weights, change) - inner(self._bias(), change_of_sum)
         curvature = inner(change, change) + self.sigma * inner(change_of_sum, change_of_sum)
         if self.momentum is not None:
@@ -417,7 +423,9 @@ class Rounds:
             return True
         point.step = self.last_step = min(max(slope / curvature, 0.0), 1.0)
         point.weights = parts.moved(point.weights, change, point.step)
+        point.seen = point.weights
         if self.single:
+            point.seen = point.weights.astype(np.float32)
             point.uncertainty += point.step * self.rounding * answer["length"]
         point.sum = point.sum + point.step * change_of_sum
         if point.step < _SHORT_STEP:
