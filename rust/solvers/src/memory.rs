@@ -269,22 +269,6 @@ mod tests {
     }
 
     #[test]
-    fn values_are_those_of_the_standard_library() {
-        assert_eq!(zeros(0), Vec::<f64>::new());
-        assert_eq!(zeros(3), vec![0.0; 3]);
-        assert_eq!(matrix::<f32>(2, 3), vec![0.0; 6]);
-        assert_eq!(filled(7_u32, 3), vec![7; 3]);
-        assert_eq!(copied(&[1, 2]), vec![1, 2]);
-        assert_eq!(
-            collected((0..100).filter(|i| i % 3 == 0)),
-            (0..100).step_by(3).collect::<Vec<_>>()
-        );
-        let mut buffer = vec![1];
-        resize(&mut buffer, 3, 5);
-        assert_eq!(buffer, vec![1, 5, 5]);
-    }
-
-    #[test]
     fn failures_of_helper_threads_reach_the_caller() {
         for _ in 0..50 {
             let threads = Threads::new(3);

@@ -8,7 +8,7 @@
 use multimargin_solvers::error::SolverError;
 use multimargin_solvers::kernel::gram::{Gram, Kernel};
 use multimargin_solvers::labels::Labels;
-use multimargin_solvers::linalg::features::{Dense, Features, Sparse};
+use multimargin_solvers::linalg::features::{Dense, Features};
 use multimargin_solvers::pairwise::bcd::{Proximal, Step};
 use multimargin_solvers::pairwise::bias::Bias;
 use multimargin_solvers::pairwise::frank_wolfe;
@@ -108,15 +108,6 @@ fn by_blocks<S: DenseScores>(
     run(labels, scores, Proximal::new(Hinge), bias, s, 1, &mut ()).unwrap()
 }
 
-fn by_vertices<S: DenseScores>(
-    labels: &Labels,
-    scores: &mut S,
-    bias: Bias,
-    s: &Settings,
-) -> Solution {
-    frank_wolfe::solve(labels, scores, setup(bias, s, 1), &mut ()).unwrap()
-}
-
 /// Checks that two certified intervals of the optimum meet and that both are as narrow as promised.
 fn assert_agree(one: &Solution, other: &Solution, tolerance: f64) {
     for solution in [one, other] {
@@ -179,63 +170,6 @@ fn two_components() -> Problem {
         }
     }
     problem
-}
-
-/// Asks to stop after some epochs.
-struct StopAfter {
-    epochs: usize,
-    seen: Vec<Record>,
-}
-
-impl Monitor for StopAfter {
-    fn interrupted(&mut self) -> bool {
-        self.seen.len() >= self.epochs
-    }
-
-    fn epoch(&mut self, record: &Record) {
-        self.seen.push(*record);
-    }
-}
-
-#[test]
-fn statuses_tell_why_a_loop_ended() {
-    for problem in [Problem::new(60, 40, 3, 4), two_components()] {
-        let labels = problem.labels(10.0);
-        let matrix = problem.kernel_matrix(Kernel::Rbf { gamma: 0.5 });
-        let short = Settings {
-            max_epochs: 4,
-            ..settings(1e-12)
-        };
-        for bias in BIASES {
-            let scores = || StoredKernel::new(&matrix, 40, 4).unwrap();
-            let solution = by_blocks(&labels, &mut scores(), bias, &short);
-            assert_eq!(solution.report.status, Status::MaxIterations);
-            assert_eq!(solution.report.epochs, 4);
-            assert_eq!(solution.report.history.len(), 4);
-            if bias != Bias::Free {
-                let solution = by_vertices(&labels, &mut scores(), bias, &short);
-                assert_eq!(solution.report.status, Status::MaxIterations);
-                assert_eq!(solution.report.epochs, 4);
-            }
-
-            for epochs in [0, 2] {
-                let mut monitor = StopAfter {
-                    epochs,
-                    seen: Vec::new(),
-                };
-                let step = Proximal::new(Hinge);
-                let long = settings(1e-12);
-                let stopped =
-                    run(&labels, &mut scores(), step, bias, &long, 1, &mut monitor).unwrap();
-                assert_eq!(stopped.report.status, Status::Interrupted);
-                assert_eq!(stopped.report.epochs, epochs.max(1));
-                assert_eq!(monitor.seen.len(), stopped.report.history.len());
-                assert!(stopped.report.primal.is_finite());
-                assert!(stopped.report.dual <= stopped.report.primal);
-                assert_eq!(stopped.dual.iter().all(|&beta| beta == 0.0), epochs == 0);
-            }
-        }
-    }
 }
 
 /// Out of time after some looks at the clock.
@@ -348,20 +282,6 @@ fn indefinite_kernels_are_noticed_and_solved_to_the_tolerance() {
 }
 
 #[test]
-fn overflow_ends_the_loop_whatever_the_bias() {
-    let problem = Problem::new(71, 30, 3, 4);
-    let labels = problem.labels(1e160);
-    let mut matrix = problem.kernel_matrix(Kernel::Linear);
-    matrix.iter_mut().for_each(|value| *value *= 1e160);
-    for bias in BIASES {
-        let mut scores = StoredKernel::new(&matrix, 30, 4).unwrap();
-        let report = by_blocks(&labels, &mut scores, bias, &settings(1e-6)).report;
-        assert_eq!(report.status, Status::Stalled, "{bias:?}");
-        assert_eq!(report.epochs, 1, "{bias:?}");
-    }
-}
-
-#[test]
 fn a_loop_that_stalls_in_its_last_epoch_says_so() {
     let mut stalled = [0; 3];
     for seed in 0..300 {
@@ -394,72 +314,6 @@ fn a_loop_that_stalls_in_its_last_epoch_says_so() {
         }
     }
     assert!(stalled.iter().all(|&count| count > 0), "{stalled:?}");
-}
-
-#[test]
-fn bad_settings_are_refused() {
-    let problem = Problem::new(80, 10, 2, 3);
-    let labels = problem.labels(1.0);
-    let solve = |settings: &Settings, bias: Bias, q: usize| {
-        let mut scores = LinearDense::new(problem.dense(), q);
-        let step = Proximal::new(Hinge);
-        let error = run(&labels, &mut scores, step, bias, settings, 1, &mut ()).unwrap_err();
-        if bias != Bias::Free {
-            let mut scores = LinearDense::new(problem.dense(), q);
-            let setup = setup(bias, settings, 1);
-            let other = frank_wolfe::solve(&labels, &mut scores, setup, &mut ());
-            assert_eq!(other.unwrap_err(), error);
-        }
-        error.to_string()
-    };
-    for bias in BIASES {
-        for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let message = solve(&settings(tolerance), bias, 3);
-            assert!(message.starts_with("tol is"), "{message}");
-            assert!(message.ends_with("expected a positive number"), "{message}");
-        }
-        let none = Settings {
-            max_epochs: 0,
-            ..Settings::default()
-        };
-        assert_eq!(solve(&none, bias, 3), "max_iter is 0, expected at least 1");
-        let message = solve(&Settings::default(), bias, 2);
-        assert_eq!(message, "Y is 10 x 3, expected as many rows as X");
-    }
-    let mut scores = LinearDense::new(problem.dense(), 3);
-    let step = Proximal::new(SquaredHinge);
-    let s = Settings::default();
-    let error = run(&labels, &mut scores, step, Bias::Free, &s, 1, &mut ()).unwrap_err();
-    assert!(matches!(error, SolverError::Unsupported(_)));
-    for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = Labels::new(&problem.y, 3, c).unwrap_err().to_string();
-        assert!(error.starts_with("C is"), "{error}");
-    }
-    assert!(Labels::new(&problem.y, 4, 1.0).is_err());
-    assert!(StoredKernel::new(&[0.0; 8], 3, 2).is_err());
-    assert!(Dense::new(&[0.0; 8], 3, 2).is_err());
-    assert!(Sparse::new(&[1.0], &[2], &[0, 1], 2).is_err());
-    assert!(Sparse::new(&[1.0], &[0], &[0, 2], 2).is_err());
-}
-
-#[test]
-fn an_interruption_before_the_first_epoch_reports_none() {
-    let problem = Problem::new(61, 40, 3, 4);
-    let labels = problem.labels(10.0);
-    let mut monitor = StopAfter {
-        epochs: 0,
-        seen: Vec::new(),
-    };
-    let mut scores = LinearDense::new(problem.dense(), problem.q);
-    let setup = Setup {
-        start: Some(vec![0.0; problem.n * problem.q]),
-        ..setup(Bias::Penalized, &settings(1e-3), 1)
-    };
-    let step = Proximal::new(Hinge);
-    let stopped = pairwise::solve(&labels, &mut scores, step, setup, &mut monitor);
-    let report = stopped.unwrap().report;
-    assert_eq!((report.status, report.epochs), (Status::Interrupted, 0));
-    assert!(report.primal.is_infinite());
 }
 
 /// The bias is the multiplier of its constraint: followed well, it takes few more epochs than a bias in the kernel, which has

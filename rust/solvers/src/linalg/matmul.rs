@@ -108,38 +108,3 @@ pub fn multiply_strided(
         );
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agrees_with_three_loops() {
-        let mut random = fastrand::Rng::with_seed(7);
-        for _ in 0..200 {
-            let (m, k, n) = (
-                random.usize(0..20),
-                random.usize(0..20),
-                random.usize(0..20),
-            );
-            let a: Vec<f64> = (0..m * k).map(|_| random.f64()).collect();
-            let b: Vec<f64> = (0..n * k).map(|_| random.f64()).collect();
-            let mut c = vec![1.0; m * (n + 3)];
-            let transposed = View::rows(&b, k.max(1)).transposed();
-            multiply_strided(
-                (m, k, n),
-                View::rows(&a, k.max(1)),
-                transposed,
-                &mut c,
-                n + 3,
-                true,
-            );
-            for i in 0..m {
-                for j in 0..n {
-                    let sum: f64 = (0..k).map(|l| a[i * k + l] * b[j * k + l]).sum();
-                    assert!((c[i * (n + 3) + j] - 1.0 - sum).abs() < 1e-13);
-                }
-            }
-        }
-    }
-}

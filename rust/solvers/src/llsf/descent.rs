@@ -288,33 +288,3 @@ pub fn solve(
         threads,
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::linalg::features::{Dense, Features, Sparse};
-
-    /// `X^T X` among the columns of a set, however it is come by.
-    #[test]
-    fn the_form_of_a_working_set() {
-        let dense = [1.0, 0.0, 2.0, -3.0, 4.0, 0.5];
-        let dense = Features::Dense(Dense::new(&dense, 2, 3).unwrap());
-        let (data, indices, starts) = ([1.0, 2.0, -3.0, 4.0, 0.5], [0, 2, 0, 1, 2], [0, 2, 5]);
-        let sparse = Features::Sparse(Sparse::new(&data, &indices, &starts, 3).unwrap());
-        let gram = Quadratic::Stored(vec![10.0, -12.0, 0.5, -12.0, 16.0, 2.0, 0.5, 2.0, 4.25]);
-        for features in [dense, sparse] {
-            let sums = (vec![0.0; 3], vec![1.0]);
-            let problem = Problem::new(features, sums, None, 0.1, None, true).unwrap();
-            let columns = FeatureColumns::of(features);
-            for (quadratic, columns) in [(&gram, None), (&Quadratic::Implicit, Some(&columns))] {
-                let visit = Visit {
-                    problem: &problem,
-                    quadratic,
-                    columns,
-                };
-                assert_eq!(visit.form(&[0, 2]), [10.0, 0.5, 0.5, 4.25]);
-                assert_eq!(visit.form(&[1, 2]), [16.0, 2.0, 2.0, 4.25]);
-            }
-        }
-    }
-}

@@ -1,8 +1,8 @@
-//! What values and proximal maps of all losses have to satisfy. A loss is named here with its definition, and is judged on
-//! random blocks: with and without weights of the relevant labels and a limit of the highest irrelevant ones, ties, one label
-//! on a side, hundreds of labels, scores far from 0, weights of the pairs from next to nothing to what allows no violation.
+//! What the package's tests of values and proximal maps cannot ask for: starts other than the centre, rounding errors and
+//! scores that have overflowed. On random blocks: with and without weights of the relevant labels and a limit of the highest
+//! irrelevant ones, ties, one label on a side, hundreds of labels, scores far from 0.
 
-use super::{Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge, for_each_pair};
+use super::{Hinge, Loss, OptimalMargin, Pairs, SquaredHinge, ZeroLabelHinge};
 
 /// A proximal map.
 #[derive(Clone, Debug)]
@@ -93,125 +93,42 @@ impl Problem {
         pairs.map(|(c, d)| c + d).collect()
     }
 
-    /// The sum over the pairs, by its definition.
-    fn value<L: Loss>(&self, scores: &[f64], definition: fn(f64) -> f64) -> f64 {
-        let mut chosen = scores.to_vec();
-        let irrelevant = &mut chosen[self.relevant..];
-        if irrelevant.len() > self.top {
-            irrelevant.sort_unstable_by(|x, y| y.total_cmp(x));
-            chosen.truncate(self.relevant + self.top);
-        }
-        let mut sum = 0.0;
-        for_each_pair::<L>(self.pairs(), chosen.len(), |m, n, weight| {
-            sum += weight * definition(chosen[m] - chosen[n]);
-        });
-        sum
-    }
-
-    /// The largest of `minus the sum of the displacements over S, less lambda w(P - S) min(k, |S & N|)` over all sets `S`
-    /// of labels: the displacement is `-lambda` times a subgradient of the hinge's loss at 0 if it is 0.
-    fn excess(&self, displacement: &[f64]) -> f64 {
-        let q = self.centre.len();
-        let of_set = |set: usize| {
-            let inside = |k: &usize| set >> k & 1 == 1;
-            let fall: f64 = (0..q).filter(inside).map(|k| -displacement[k]).sum();
-            let outside = (0..self.relevant).filter(|k| !inside(k));
-            let outside: f64 = outside.map(|k| self.pairs().weight(k)).sum();
-            let irrelevant = (self.relevant..q).filter(inside).count();
-            fall - self.lambda * outside * irrelevant.min(self.top) as f64
-        };
-        (0..1 << q).map(of_set).fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    /// The duality gap of the hinge at a displacement, and the size of its terms.
-    fn gap<L: Loss>(&self, loss: &L, displacement: &[f64], rises: f64) -> (f64, f64) {
-        let square: f64 = displacement.iter().map(|d| d * d).sum();
-        let point = self.point(displacement);
-        let value = loss.value(&point, self.pairs(), &mut L::Workspace::default());
-        let product: f64 = displacement
-            .iter()
-            .zip(&self.centre)
-            .map(|(d, c)| d * c)
-            .sum();
-        let size = 1.0 + self.centre.iter().fold(0.0, |x: f64, c| x.max(c.abs()));
-        let scale = 1.0 + square + self.lambda * value + rises.abs() * size;
-        (square + self.lambda * value - rises + product, scale)
-    }
-
     /// Rounding error of a score.
     fn rounding(&self) -> f64 {
         f64::EPSILON * self.centre.iter().fold(1.0, |x: f64, c| x.max(c.abs()))
     }
 
-    /// The largest violation of the optimality conditions of a smooth loss, and that in units of the rounding errors that scores
-    /// stored as floating point numbers cause in it. With `theta` the share in which each irrelevant label counts, 1 above the level
-    /// of the `k`-th and 0 below, `d_m = lambda w_m sum theta_n psi_mn` and `d_n = -lambda theta_n sum w_m psi_mn`.
-    fn violation<L: Loss>(&self, loss: &L, displacement: &[f64]) -> (f64, f64) {
+    /// The largest violation of the optimality conditions of a smooth loss with plain pairs, in units of the rounding errors
+    /// that scores stored as floating point numbers cause in it.
+    fn violation<L: Loss>(&self, loss: &L, displacement: &[f64]) -> f64 {
         let (scores, p, rounding) = (self.point(displacement), self.relevant, self.rounding());
-        let top = self.top.min(scores.len() - p);
-        let mut sorted = scores[p..].to_vec();
-        sorted.sort_unstable_by(|x, y| y.total_cmp(x));
-        let level = sorted[top - 1];
-        let tie = 64.0 * rounding;
         let mut residual = displacement.to_vec();
         let mut bound: Vec<f64> = residual.iter().map(|d| f64::EPSILON * d.abs()).collect();
-        let (mut shares, mut at_level, mut worst) = (0.0, 0.0_f64, 0.0_f64);
-        for n in p..scores.len() {
-            let slope =
-                |m: usize, by: f64| loss.negative_slope(scores[m] - scores[n] + by * rounding);
-            let weight = |m: usize| self.lambda * self.pairs().weight(m);
-            let full: f64 = (0..p).map(|m| weight(m) * slope(m, 0.0)).sum();
-            let near = |m: &usize| slope(*m, -32.0) != 0.0 || slope(*m, 32.0) != 0.0;
-            let slack: f64 = (0..p).filter(near).map(weight).sum::<f64>() * rounding;
-            let theta = if top == scores.len() - p || scores[n] > level + tie {
-                1.0
-            } else if scores[n] < level - tie {
-                0.0
-            } else if full <= 32.0 * slack {
-                // Counts, but for nothing.
-                continue;
-            } else {
-                at_level = full;
-                let theta = -displacement[n] / full;
-                worst = worst.max(-theta * full).max((theta - 1.0) * full);
-                theta
-            };
-            shares += theta;
-            residual[n] += theta * full;
-            bound[n] += slack;
-            for m in 0..p {
-                residual[m] -= theta * weight(m) * slope(m, 0.0);
-                bound[m] += if near(&m) { weight(m) * rounding } else { 0.0 };
+        for m in 0..p {
+            for n in p..scores.len() {
+                let slope = |by: f64| loss.negative_slope(scores[m] - scores[n] + by * rounding);
+                let pull = self.lambda * slope(0.0);
+                (residual[m], residual[n]) = (residual[m] - pull, residual[n] + pull);
+                if slope(-32.0) != 0.0 || slope(32.0) != 0.0 {
+                    bound[m] += self.lambda * rounding;
+                    bound[n] += self.lambda * rounding;
+                }
             }
         }
-        worst = worst.max((shares - top as f64).abs() * at_level);
         let in_units = |(residual, bound): (&f64, &f64)| match *residual {
             0.0 => 0.0,
             residual => residual.abs() / bound,
         };
-        let units = residual.iter().zip(&bound).map(in_units);
-        let absolute = residual.iter().fold(worst, |most, r| most.max(r.abs()));
-        (absolute, units.fold(0.0, f64::max))
+        residual
+            .iter()
+            .zip(&bound)
+            .map(in_units)
+            .fold(0.0, f64::max)
     }
 }
 
-fn hinge(z: f64) -> f64 {
-    (1.0 - z).max(0.0)
-}
-
-fn squared_hinge(z: f64) -> f64 {
-    0.5 * hinge(z).powi(2)
-}
-
-const ODM: (f64, f64) = (0.2, 0.5);
-
-fn optimal_margin(z: f64) -> f64 {
-    let (theta, mu) = ODM;
-    0.5 * ((1.0 - theta - z).max(0.0).powi(2) + mu * (z - 1.0 - theta).max(0.0).powi(2))
-}
-
 fn odm() -> OptimalMargin {
-    OptimalMargin::new(ODM.0, ODM.1).unwrap()
+    OptimalMargin::new(0.2, 0.5).unwrap()
 }
 
 /// Problems that a loss can have: plain ones, and those with weights and a top.
@@ -236,33 +153,6 @@ fn problems<L: Loss>(seed: u64, count: usize, most: usize) -> impl Iterator<Item
             _ => problem.of_all(),
         }
     })
-}
-
-fn check_value<L: Loss>(loss: &L, definition: fn(f64) -> f64) {
-    let mut workspace = L::Workspace::default();
-    for most in [8, 60] {
-        for problem in problems::<L>(1, 1500, most) {
-            let value = loss.value(&problem.centre, problem.pairs(), &mut workspace);
-            let expected = problem.value::<L>(&problem.centre, definition);
-            assert!(
-                (value - expected).abs()
-                    <= 1e-11 * problem.centre[0].abs().max(1.0) * (1.0 + expected),
-                "{value} {expected} {problem:?}"
-            );
-        }
-    }
-    for margin in [-2.0, 0.0, 0.5, 0.9, 1.1, 1.5, 3.0] {
-        let difference = (definition(margin - 1e-6) - definition(margin + 1e-6)) / 2e-6;
-        assert!((loss.negative_slope(margin) - difference).abs() < 1e-9);
-    }
-}
-
-#[test]
-fn values_are_those_of_the_definition() {
-    check_value(&Hinge, hinge);
-    check_value(&ZeroLabelHinge, hinge);
-    check_value(&SquaredHinge, squared_hinge);
-    check_value(&odm(), optimal_margin);
 }
 
 /// What the map returns does not depend on the guess, and a label far from 0 moves as one near it.
@@ -303,139 +193,28 @@ fn neither_guess_nor_offset_changes_a_proximal_map() {
     check_guess(&odm());
 }
 
-/// The displacement of a hinge lies in the dual's feasible set, and the dual objective there is the primal objective.
-#[test]
-fn the_hinges_have_no_duality_gap() {
-    let mut workspace = Default::default();
-    let small = problems::<Hinge>(4, 3000, 6);
-    for problem in small.chain(problems::<Hinge>(5, 600, 400)) {
-        let displacement = problem.displacement(&Hinge, &mut workspace, &problem.centre);
-        let rises: f64 = displacement[..problem.relevant].iter().sum();
-        let (gap, scale) = problem.gap(&Hinge, &displacement, rises);
-        assert!(gap.abs() <= 1e-10 * scale, "{gap} {problem:?}");
-        if problem.centre.len() <= 12 {
-            let excess = problem.excess(&displacement);
-            assert!(excess <= 1e-10 * scale, "{excess} {problem:?}");
-        }
-    }
-    for problem in problems::<ZeroLabelHinge>(6, 3000, 30) {
-        let displacement = problem.displacement(&ZeroLabelHinge, &mut (), &problem.centre);
-        let (others, p) = (&displacement[..displacement.len() - 1], problem.relevant);
-        let slack = |scale: f64| 1e-10 * scale;
-        let duals = (0..).zip(others).map(|(k, d)| {
-            let (dual, weight) = if k < p {
-                (*d, problem.pairs().weight(k))
-            } else {
-                (-d, 1.0)
-            };
-            (dual, problem.lambda * weight)
-        });
-        let total: f64 = duals.clone().map(|(dual, _)| dual).sum();
-        let (gap, scale) = problem.gap(&ZeroLabelHinge, &displacement, total);
-        assert!(gap.abs() <= slack(scale), "{gap} {problem:?}");
-        let sum: f64 = displacement.iter().sum();
-        assert!(sum.abs() <= slack(scale), "{sum} {problem:?}");
-        for (dual, most) in duals {
-            let inside = -slack(scale) <= dual && dual <= most + slack(scale);
-            assert!(inside, "{dual} {most} {problem:?}");
-        }
-    }
-}
-
-fn check_smooth<L: Loss>(loss: &L, lambdas: [f64; 2]) {
+fn check_smooth<L: Loss>(loss: &L, exponents: [f64; 2]) {
     let mut random = fastrand::Rng::with_seed(7);
     let mut workspace = L::Workspace::default();
     for most in [8, 40, 200] {
-        for problem in problems::<L>(8, 240_000 / (40 + most * most / 4), most) {
-            let exponent = lambdas[0] + (lambdas[1] - lambdas[0]) * random.f64();
-            // Where labels have weights or share a level, what rounding does is not known so well.
-            let plain = problem.weights.is_empty();
+        for _ in 0..120_000 / (40 + most * most / 4) {
+            let exponent = exponents[0] + (exponents[1] - exponents[0]) * random.f64();
             let problem = Problem {
-                lambda: if plain {
-                    10.0_f64.powf(exponent)
-                } else {
-                    problem.lambda
-                },
-                ..problem
+                lambda: 10.0_f64.powf(exponent),
+                ..Problem::random(&mut random, most, None)
             };
             let displacement = problem.displacement(loss, &mut workspace, &problem.centre);
-            let (violation, units) = problem.violation(loss, &displacement);
-            let heaviest = problem.weights.iter().fold(1.0, |x: f64, &w| x.max(w));
-            let sizes = 1.0 + problem.lambda * heaviest * problem.centre.len() as f64;
-            let allowed = 1e-9 * sizes * (1.0 + problem.centre[0].abs());
-            assert!(
-                if plain {
-                    units < 100.0
-                } else {
-                    violation <= allowed
-                },
-                "{violation} {units} {problem:?} {displacement:?}"
-            );
+            let units = problem.violation(loss, &displacement);
+            assert!(units < 100.0, "{units} {problem:?} {displacement:?}");
         }
     }
 }
 
 #[test]
-fn smooth_losses_satisfy_the_optimality_conditions() {
+fn smooth_losses_satisfy_the_optimality_conditions_to_rounding() {
     check_smooth(&SquaredHinge, [-12.0, 12.0]);
     check_smooth(&odm(), [-12.0, 6.0]);
     check_smooth(&OptimalMargin::new(0.0, 1.0).unwrap(), [-12.0, 6.0]);
-}
-
-/// Weights of 1 and all pairs give what the plain losses give, and a weight of the pairs that allows no violation none.
-fn check_extremes<L: Loss>(loss: &L, definition: fn(f64) -> f64) {
-    let mut workspace = L::Workspace::default();
-    let mut random = fastrand::Rng::with_seed(9);
-    for round in 0..3000 {
-        let plain = Problem::random(&mut random, 12, None);
-        let weighted = Problem {
-            weights: vec![1.0; plain.relevant],
-            ..plain.clone()
-        };
-        let found = [&plain, &weighted]
-            .map(|problem| problem.displacement(loss, &mut workspace, &problem.centre));
-        for (x, y) in found[0].iter().zip(&found[1]) {
-            let allowed = 1e-9 * (1.0 + plain.centre[0].abs());
-            assert!((x - y).abs() <= allowed, "{plain:?} {found:?}");
-        }
-        let tiny = Problem {
-            lambda: 1e-13,
-            ..plain
-        };
-        let displacement = tiny.displacement(loss, &mut workspace, &tiny.centre);
-        if round % 2 == 0 && tiny.centre[0].abs() < 100.0 {
-            // Each pair counts by its slope at the centre, but for those on a kink.
-            let mut expected = vec![(0.0, 1e-3); displacement.len()];
-            for_each_pair::<L>(tiny.pairs(), displacement.len(), |m, n, _| {
-                let margin = tiny.centre[m] - tiny.centre[n];
-                let slope = [-1e-9, 0.0, 1e-9].map(|by| loss.negative_slope(margin + by));
-                let doubt = (slope[0] - slope[2]).abs() + 1e-9 * slope[1].abs();
-                for (k, sign) in [(m, 1.0), (n, -1.0)] {
-                    expected[k].0 += sign * slope[1];
-                    expected[k].1 += doubt;
-                }
-            });
-            for (d, (sum, doubt)) in displacement.iter().zip(expected) {
-                assert!((d - 1e-13 * sum).abs() <= 1e-13 * doubt, "{tiny:?}");
-            }
-        }
-        if L::BOX {
-            let huge = Problem {
-                lambda: 1e12,
-                ..tiny
-            };
-            let displacement = huge.displacement(loss, &mut workspace, &huge.centre);
-            let left = huge.value::<L>(&huge.point(&displacement), definition);
-            assert!(left < 1e-9, "{left} {huge:?}");
-        }
-    }
-}
-
-#[test]
-fn weights_of_one_and_extreme_weights() {
-    check_extremes(&Hinge, hinge);
-    check_extremes(&SquaredHinge, squared_hinge);
-    check_extremes(&odm(), optimal_margin);
 }
 
 /// A kernel that is not positive semidefinite may drive scores there: they have no proximal map, but do no harm. Blocks without
@@ -487,24 +266,5 @@ fn overflowed_scores_and_blocks_without_pairs_do_no_harm() {
         prox(&centre, &mut moved);
         assert_eq!([moved[1], moved[3], moved[4]], [0.0; 3]);
         assert!(moved[0] > 0.4 && moved[2] < -0.4);
-    }
-}
-
-#[test]
-fn pairs_with_a_zero_label_are_those_of_each_label() {
-    let mut pairs = Vec::new();
-    for_each_pair::<ZeroLabelHinge>(Pairs::all(2), 5, |m, n, _| pairs.push((m, n)));
-    assert_eq!(pairs, [(0, 4), (1, 4), (4, 2), (4, 3)]);
-}
-
-#[test]
-fn parameters_of_the_optimal_margin_are_checked() {
-    for theta in [-0.1, 1.0, f64::NAN] {
-        let error = OptimalMargin::new(theta, 0.5).unwrap_err();
-        assert!(error.to_string().starts_with("theta is"));
-    }
-    for mu in [0.0, -1.0, 1.1, f64::NAN] {
-        let error = OptimalMargin::new(0.2, mu).unwrap_err();
-        assert!(error.to_string().starts_with("mu is"));
     }
 }
