@@ -173,11 +173,7 @@ def algorithm_2(
 # Algorithm 3: binary classifiers on label-specific features
 # -------------------------------------------------------------------------------------------------
 def algorithm_3(
-    X: ArrayLike,
-    Y: ArrayLike,
-    X_test: ArrayLike,
-    W: Array,
-    make_classifier: Callable[[], Any],
+    X: ArrayLike, Y: ArrayLike, X_test: ArrayLike, W: Array, make_classifier: Callable[[], Any]
 ) -> tuple[npt.NDArray[np.int_], Array]:
     """Return labels and scores by one classifier per label on its own features: LLSF-BSVM."""
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)

@@ -28,31 +28,15 @@ Dictionary::
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.intp]
+from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, proxy
+from multimargin.reference.rank_svm import upper_bounds as pair_weights
 
 
 # -------------------------------------------------------------------------------------------------
-# Sections 2 to 5: pairs, and the problem
+# Sections 2 to 5: the problem; `pairs` (1), `pair_weights`, the C_i of (15), and `coefficients`,
+# the c after (16), are those of Rank-SVM
 # -------------------------------------------------------------------------------------------------
-def pairs(Y: Labels) -> tuple[Labels, Labels, Labels]:
-    """List i, k and l of all pairs, (k, l) in Y_i x its complement, by instance, (1)."""
-    listed = [
-        (i, k, l) for i in range(len(Y)) for k in np.flatnonzero(Y[i] == 1)
-        for l in np.flatnonzero(Y[i] == 0)  # noqa: E741
-    ]  # fmt: skip
-    i, k, l = np.array(listed, dtype=np.intp).reshape(-1, 3).T  # noqa: E741
-    return i, k, l
-
-
-def pair_weights(Y: Labels, C: float) -> Array:
-    """C_i of each pair: C shared by the pairs of its instance, (15)."""
-    i, _, _ = pairs(Y)
-    return np.asarray(C / np.bincount(i)[i])
-
-
 def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tuple[float, Array]:
     """Solve (15), the primal problem; return its value and W."""
     import cvxpy as cp
@@ -72,15 +56,6 @@ def problem_15(Phi: Array, Y: Labels, C: float, theta: float, mu: float) -> tupl
 # -------------------------------------------------------------------------------------------------
 # Section 5.1: the dual problem
 # -------------------------------------------------------------------------------------------------
-def coefficients(Y: Labels) -> Array:
-    """c_ijl^k after (16) in row k, one column a pair."""
-    _, k, l = pairs(Y)  # noqa: E741
-    c = np.zeros((Y.shape[1], len(k)))
-    c[k, np.arange(len(k))] = 1
-    c[l, np.arange(len(l))] = -1
-    return c
-
-
 def problem_18(
     K: Array, Y: Labels, C: float, theta: float, mu: float
 ) -> tuple[float, Array, Array]:
@@ -105,10 +80,7 @@ def problem_18(
 
 def expansion(alpha: Array, beta: Array, Y: Labels) -> Array:
     """B, whose row i has the coefficients of phi(x_i) in all w_k, (20)."""
-    i, _, _ = pairs(Y)
-    B = np.zeros(Y.shape)
-    np.add.at(B, i, (coefficients(Y) * (alpha - beta)).T)
-    return B
+    return proxy(alpha - beta, Y)
 
 
 def objective_15(K: Array, Y: Labels, C: float, theta: float, mu: float, B: Array) -> float:

@@ -31,10 +31,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.intp]
+from multimargin.reference.rank_svm import Array, Labels, coefficients, pairs, proxy, upper_bounds
 
 
 # -------------------------------------------------------------------------------------------------
@@ -62,27 +60,12 @@ def laplacian(H: Labels, w: Array) -> Array:
 
 
 # -------------------------------------------------------------------------------------------------
-# Section 3.1: the problem
+# Section 3.1: the problem; `pairs` (9), `upper_bounds`, the C_i of (17), `coefficients`, the t of
+# (13), and `proxy` (15) are those of Rank-SVM
 # -------------------------------------------------------------------------------------------------
 def append_1(X: Array) -> Array:
     """Append a feature 1 to all instances, (8)."""
     return np.hstack([X, np.ones((len(X), 1))])
-
-
-def pairs(H: Labels) -> tuple[Labels, Labels, Labels]:
-    """List i, p and q of all pairs, (p, q) in y_i x its complement, by instance, (9)."""
-    listed = [
-        (i, p, q) for i in range(len(H)) for p in np.flatnonzero(H[i] == 1)
-        for q in np.flatnonzero(H[i] == 0)
-    ]  # fmt: skip
-    i, p, q = np.array(listed, dtype=np.intp).reshape(-1, 3).T
-    return i, p, q
-
-
-def upper_bounds(H: Labels, C: float) -> Array:
-    """C_i of each pair: C shared by the pairs of its instance, (17)."""
-    i, _, _ = pairs(H)
-    return np.asarray(C / np.bincount(i)[i])
 
 
 def problem_10(X: Array, H: Labels, C: float, lam: float, L: Array) -> tuple[float, Array]:
@@ -103,15 +86,6 @@ def problem_10(X: Array, H: Labels, C: float, lam: float, L: Array) -> tuple[flo
 # -------------------------------------------------------------------------------------------------
 # Section 3.2: the dual problem
 # -------------------------------------------------------------------------------------------------
-def proxy(alpha: Array, H: Labels) -> Array:
-    """beta_pi, (15): t_ijq^p of (13) is 1 for the relevant label of a pair, -1 for the other."""
-    i, p, q = pairs(H)
-    beta = np.zeros(H.shape)
-    np.add.at(beta, (i, p), alpha)
-    np.add.at(beta, (i, q), -alpha)
-    return beta
-
-
 def weights(X: Array, beta: Array, lam: float, L: Array) -> Array:
     """w_p as columns, (16)."""
     return np.linalg.solve(np.eye(X.shape[1]) + lam * X.T @ L @ X, X.T @ beta)
@@ -121,9 +95,8 @@ def problem_17(A: Array, H: Labels, C: float) -> tuple[float, Array]:
     """Solve (17) with A of (27); return its value, minus (10), and alpha."""
     import cvxpy as cp
 
-    i, p, q = pairs(H)
-    t = np.zeros((H.shape[1], len(i)))  # (13)
-    t[p, np.arange(len(i))], t[q, np.arange(len(i))] = 1, -1
+    i, _, _ = pairs(H)
+    t = coefficients(H)  # (13)
     alpha = cp.Variable(len(i))
     form = cp.quad_form(alpha, cp.psd_wrap((t.T @ t) * A[np.ix_(i, i)]))
     constraints = [alpha >= 0, alpha <= upper_bounds(H, C)]

@@ -28,10 +28,8 @@ w_0, the regulariser is 1/2 tr(V (I + 1 1^T)^-1 V^T): MLRL's, with a fixed covar
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.intp]
+from multimargin.reference.rank_svm import Array, Labels
 
 
 def primal(X: Array, Y: Labels, C: float) -> tuple[float, Array, Array]:
