@@ -99,12 +99,7 @@ class ModelInfo:
     row_hashes: tuple[int, ...] = ()
 
 
-def save_model(
-    model: Any,
-    path: str | os.PathLike[str],
-    *,
-    info: ModelInfo | None = None,
-) -> None:
+def save_model(model: Any, path: str | os.PathLike[str], *, info: ModelInfo | None = None) -> None:
     """Write a fitted model to a file.
 
     Parameters
@@ -140,10 +135,7 @@ def save_model(
         check_is_fitted(model)
         info = _info_of(model)
     content = _skops_content(model)
-    header = {
-        "format": _FORMAT,
-        "scikit-learn": version("scikit-learn"),
-    } | asdict(info)
+    header = {"format": _FORMAT, "scikit-learn": version("scikit-learn")} | asdict(info)
     with replacing(file, "wb") as stream:
         stream.write(_MAGIC)
         stream.write(json.dumps(header).encode() + b"\n")

@@ -68,7 +68,8 @@ def check_readable(X: Any, name: str = "X") -> None:
 
 
 def _check_compressed(X: Any, name: str) -> None:
-    heights = [size // block for size, block in zip(X.shape, _block_shape(X), strict=True)]
+    blocks = X.blocksize if X.format == "bsr" else (1, 1)
+    heights = [size // block for size, block in zip(X.shape, blocks, strict=True)]
     major, minor = reversed(heights) if X.format == "csc" else heights
     pointers, indices = X.indptr, X.indices
     stored = X.data.shape[0]
@@ -84,10 +85,6 @@ def _check_compressed(X: Any, name: str) -> None:
             f"most {min(stored, indices.shape[0])}, the number of stored entries."
         )
     _check_within(indices[: pointers[-1]], minor, name)
-
-
-def _block_shape(X: Any) -> tuple[int, int]:
-    return X.blocksize if X.format == "bsr" else (1, 1)
 
 
 def _check_within(indices: Any, size: int, name: str) -> None:

@@ -77,11 +77,7 @@ def check_scores(
     checked: NDArray[np.float64] | NDArray[np.float32]
     with naming(name, "an array of finite real numbers, one for each row and label"):
         checked = check_array(
-            scores,
-            dtype=[np.float64, np.float32],
-            ensure_2d=False,
-            allow_nd=True,
-            input_name=name,
+            scores, dtype=[np.float64, np.float32], ensure_2d=False, allow_nd=True, input_name=name
         )
     fits = (
         checked.ndim == 2

@@ -4,16 +4,7 @@ from typing import Annotated
 
 import typer
 
-from multimargin.cli import (
-    compare,
-    evaluate,
-    export,
-    fit,
-    info,
-    methods,
-    predict,
-    verify,
-)
+from multimargin.cli import compare, evaluate, export, fit, info, methods, predict, verify
 
 app = typer.Typer(
     name="multimargin",

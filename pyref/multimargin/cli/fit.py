@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -113,26 +113,21 @@ def _fit(wanted: Wanted, columns: "TableColumns", holdout: float | None) -> None
     own = {} if groups is None or method.name != "label-ranker" else {"method__groups": groups}
     interrupts = Interrupts()
     with interrupts.held():
-        run = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
+        interrupted, seconds = _run(interrupts, method, pipeline, lambda: pipeline.fit(X, Y, **own))
         info = _info(method.name, data, split, columns, X)
         _keep(pipeline, info, wanted.output)
         size: dict[str, Any] = {"n_rows": rows.size}
         if holdout is not None:
             size |= _held_out_measures(pipeline, data)
         described = f"{data.name}: {counted(rows.size, 'row')} ({split})"
-        _report(wanted, pipeline, info, described, size, run.seconds)
-        _end(run.interrupted, wanted.output)
+        _report(wanted, pipeline, info, described, size, seconds)
+        _end(interrupted, wanted.output)
 
 
-class Run(NamedTuple):
-    """How a fit ended."""
-
-    interrupted: bool  # Whether Ctrl-C ended it with a model
-    seconds: float
-
-
-def _run(interrupts: "Interrupts", method: Any, pipeline: Any, fit: Callable[[], Any]) -> Run:
-    """Fit, and tell of it."""
+def _run(
+    interrupts: "Interrupts", method: Any, pipeline: Any, fit: Callable[[], Any]
+) -> tuple[bool, float]:
+    """Fit, and tell of it; return whether Ctrl-C ended it with a model, and the seconds."""
     from time import perf_counter
 
     from multimargin.cli.progress import shown_fit
@@ -146,8 +141,8 @@ def _run(interrupts: "Interrupts", method: Any, pipeline: Any, fit: Callable[[],
         # A fit that Ctrl-C meets before its first epoch, or between two of its parts, has no model.
         if getattr(estimator, "status_", None) is None:
             raise
-        return Run(True, perf_counter() - start)
-    return Run(False, perf_counter() - start)
+        return True, perf_counter() - start
+    return False, perf_counter() - start
 
 
 def _keep(pipeline: Any, info: Any, output: str | None) -> None:
@@ -210,18 +205,14 @@ def _not_for_onnx(info: Any) -> str:
 
 
 def _report(
-    wanted: Wanted,
-    pipeline: Any,
-    info: Any,
-    described: str,
-    size: dict[str, Any],
-    seconds: float,
+    wanted: Wanted, pipeline: Any, info: Any, described: str, size: dict[str, Any], seconds: float
 ) -> None:
     from multimargin.cli.measuring import measures_table
     from multimargin.cli.output import console, counted, pairs_table, print_json
+    from multimargin.estimators.shared.certificate import certificate_of
 
     estimator = pipeline[-1]
-    found = _certificate(getattr(estimator, "selector_", estimator))
+    found = certificate_of(estimator)
     n_columns, n_labels = len(info.feature_names), len(info.label_names)
     # A column of text or names becomes many features.
     is_table = info.table is not None and "table" in pipeline.named_steps
@@ -270,20 +261,6 @@ def _report(
     out.print(pairs_table([*rest, ("model", kept, _not_for_onnx(info))]))
 
 
-def _certificate(model: Any) -> dict[str, Any] | None:
-    """Return what proves how far a model is from its optimum; None for a baseline."""
-    if not hasattr(model, "dual_gap_"):
-        return None
-    return {
-        "objective": model.objective_,
-        "dual_objective": model.dual_objective_,
-        "dual_gap": model.dual_gap_,
-        "tol": model.tol,
-        "status": model.status_,
-        "n_iter": model.n_iter_,
-    }
-
-
 def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, ...]]:
     from multimargin.estimators.shared.certificate import gap_text
 
@@ -294,6 +271,6 @@ def _certificate_rows(found: dict[str, Any], seconds: float) -> list[tuple[str, 
     return [
         ("objective", f"{found['objective']:.8g}", "what this model costs"),
         ("lower bound", f"{found['dual_objective']:.8g}", bound),
-        ("gap", gap_text(found["dual_gap"]), stops),
+        ("gap", gap_text(found["gap"]), stops),
         ("status", found["status"], ended),
     ]

@@ -15,12 +15,7 @@ _MAX_NAMES = 8
 
 
 @by_subject
-def command(
-    source: Data,
-    *,
-    columns: ColumnOptions,
-    as_json: Json = False,
-) -> None:
+def command(source: Data, *, columns: ColumnOptions, as_json: Json = False) -> None:
     """Describe a data set: sizes, labels, signs of damage.
 
     Warns of labels with one value, of missing values by column, and when the label columns of train

@@ -54,7 +54,9 @@ def command(
     rows = []
     for key, default in method.parameters.items():
         choices, meaning = meanings.get(key, ("", ""))
-        tuned = f" Tuned over {_span(grid[key])}." if key in grid else ""
+        tried = [_value(value) for value in grid.get(key, ())]
+        shown = tried if len(tried) <= 6 else [*tried[:3], "...", tried[-1]]
+        tuned = f" Tuned over {', '.join(shown)}." if key in grid else ""
         rows.append((key, str(default), f"{choices}. {meaning}{tuned}".removeprefix(". ")))
     console().print(f"{method.title}: {method.summary}\n", markup=False)
     console().print(pairs_table([("parameter", "default", "what it takes and means"), *rows]))
@@ -118,11 +120,6 @@ def _documented(estimator: Any) -> dict[str, tuple[str, str]]:
 def _short(method: Any, parameter: str) -> str:
     by_target: dict[str, str] = {target: alias for alias, target in method.aliases.items()}
     return by_target.get(parameter, parameter)
-
-
-def _span(values: tuple[Any, ...]) -> str:
-    shown = [_value(value) for value in values]
-    return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "...", shown[-1]])
 
 
 def _value(value: Any) -> str:

@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 ModelFile = Annotated[
     str,
-    typer.Argument(
-        metavar="MODEL",
-        help="A file that multimargin fit wrote.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="MODEL", help="A file that multimargin fit wrote.", show_default=False),
 ]
 
 

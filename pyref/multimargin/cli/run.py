@@ -78,6 +78,8 @@ def _show_error(error: Exception, command: str) -> int:
         message = f"{error.filename}: {error.strerror}"
     else:
         message = str(error)
+    if message.startswith("No such option") and command.endswith((" fit", " verify")):
+        message += "; a parameter of the method is given by --set NAME=VALUE"
     expected = (ValueError, TypeError, OSError, ImportError, KeyError, RuntimeError, MemoryError)
     if not (hasattr(error, "format_message") or isinstance(error, expected)):
         message = f"unexpected {type(error).__name__}: {message} (multimargin --debug shows more)"

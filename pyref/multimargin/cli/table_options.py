@@ -105,9 +105,7 @@ class PartsOfData:
 
 
 def load_table_or_data(
-    source: str,
-    columns: "TableColumns",
-    holdout: float | None = None,
+    source: str, columns: "TableColumns", holdout: float | None = None
 ) -> "MultilabelData | Table":
     """Load the data set of a command line; a table keeps its columns.
 

@@ -96,14 +96,14 @@ def load_arff(
         parts = {"train": data, "test": _as_data(test_table, columns, test_file, "test")}
         data = MultilabelData.concatenate(parts)
         stem = stem.removesuffix("-train")
-    return replace(data, X=_stored(data.X), name=stem if name is None else name)
+    X = data.X
+    if sparse.issparse(X) or np.count_nonzero(X) < SPARSE_DENSITY * X.size:
+        X = sparse.csr_array(X)
+    return replace(data, X=X, name=stem if name is None else name)
 
 
 def load_arff_features(
-    path: str | os.PathLike[str],
-    feature_names: Sequence[str],
-    *,
-    encoding: str = "utf-8-sig",
+    path: str | os.PathLike[str], feature_names: Sequence[str], *, encoding: str = "utf-8-sig"
 ) -> Any:
     """Load given features of an ARFF file, with or without labels in it."""
     file = existing_file(path, "path")
@@ -401,9 +401,3 @@ def _indicator(
     reversed_labels = [attribute.is_reversed for attribute in attributes]
     Y[:, reversed_labels] = 1 - Y[:, reversed_labels]
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
-
-
-def _stored(X: Any) -> Any:
-    if sparse.issparse(X) or np.count_nonzero(X) < SPARSE_DENSITY * X.size:
-        return sparse.csr_array(X)
-    return X

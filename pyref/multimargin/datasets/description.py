@@ -206,7 +206,7 @@ def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> D
     X, Y = data.X[rows], data.Y[rows]
     n, q = Y.shape
     n_relevant, n_irrelevant = (np.count_nonzero(value == Y, axis=1) for value in (1, 0))
-    label_sets = len({row.tobytes() for row in _as_bytes(Y)})
+    label_sets = [row.tobytes() for row in _as_bytes(Y)]
     values = X.data if sparse.issparse(X) else X
     return Description(
         name=name,
@@ -216,11 +216,11 @@ def _describe_rows(name: str, data: MultilabelData, rows: NDArray[np.intp]) -> D
         feature_density=float(np.count_nonzero(values) / (n * data.n_features)),
         n_missing_values=int(np.count_nonzero(np.isnan(values))),
         n_constant_features=_count_constant_columns(X),
-        n_duplicate_rows=n - _count_distinct_rows(X, Y),
+        n_duplicate_rows=n - len(set(zip(row_hashes(X).tolist(), label_sets, strict=True))),
         label_cardinality=float(n_relevant.mean()),
         label_density=float(n_relevant.mean() / q),
-        n_label_sets=label_sets,
-        label_set_proportion=label_sets / n,
+        n_label_sets=len(set(label_sets)),
+        label_set_proportion=len(set(label_sets)) / n,
         n_pairs=int((n_relevant * n_irrelevant).sum()),
         n_rows_without_labels=int(np.count_nonzero(n_relevant == 0)),
         n_rows_with_all_labels=int(np.count_nonzero(n_irrelevant == 0)),
@@ -241,11 +241,6 @@ def _count_constant_columns(X: Any) -> int:
         lowest, highest = X.min(axis=0), X.max(axis=0)
     # A column with missing values has NaN for both, which equals nothing.
     return int(np.count_nonzero(lowest == highest))
-
-
-def _count_distinct_rows(X: Any, Y: NDArray[Any]) -> int:
-    rows = zip(row_hashes(X).tolist(), _as_bytes(Y), strict=True)
-    return len({(features, labels.tobytes()) for features, labels in rows})
 
 
 def _two_parts(data: MultilabelData) -> tuple[str, NDArray[np.intp], str, NDArray[np.intp]]:

@@ -84,10 +84,10 @@ class MultilabelData:
         stored: dict[str, Any] = {
             "X": X,
             "Y": Y,
-            "feature_names": _names(self.feature_names, "feature_names", "x", X.shape[1]),
-            "label_names": _names(self.label_names, "label_names", "y", Y.shape[1]),
+            "feature_names": _names(self.feature_names, "feature_names", X.shape[1], "x"),
+            "label_names": _names(self.label_names, "label_names", Y.shape[1], "y"),
             "splits": _row_indices(self.splits, X.shape[0]),
-            "sample_names": _sample_names(self.sample_names, X.shape[0]),
+            "sample_names": _names(self.sample_names, "sample_names", X.shape[0], each="a row"),
         }
         repeated = first_repeated(stored["label_names"])
         if repeated is not None:
@@ -287,6 +287,7 @@ class MultilabelData:
         for key, part in parts.items():
             splits[key] = np.arange(start, start + part.n_samples)
             start += part.n_samples
+        names = [part.sample_names for part in parts.values()]
         return cls(
             X=X,
             Y=np.vstack([part.Y for part in parts.values()]),
@@ -294,7 +295,7 @@ class MultilabelData:
             label_names=first.label_names,
             name=name,
             splits=splits,
-            sample_names=_stacked_names([part.sample_names for part in parts.values()]),
+            sample_names=tuple(chain.from_iterable(names)) if all(map(len, names)) else (),
         )
 
     def __repr__(self) -> str:
@@ -329,26 +330,17 @@ def _label_indicator(Y: object) -> NDArray[Any]:
     return indicator
 
 
-def _names(names: Sequence[str], argument: str, prefix: str, count: int) -> tuple[str, ...]:
+def _names(
+    names: Sequence[str], argument: str, count: int, prefix: str = "", each: str = "a column"
+) -> tuple[str, ...]:
+    """Return names of what is counted; where there are none, numbers after the prefix, or none."""
     if isinstance(names, str):
         raise TypeError(f"{argument}: found one string, expected a sequence of {count} strings")
     if len(names) == 0:
-        return tuple(f"{prefix}{number}" for number in range(count))
+        return tuple(f"{prefix}{number}" for number in range(count if prefix else 0))
     if len(names) != count:
-        raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one a column")
+        raise ValueError(f"{argument}: found {len(names)} names, expected {count}, one {each}")
     return tuple(map(printable, names))
-
-
-def _sample_names(names: Sequence[str], count: int) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise TypeError(f"sample_names: found one string, expected a sequence of {count} strings")
-    if len(names) not in (0, count):
-        raise ValueError(f"sample_names: found {len(names)} names, expected {count}, one a row")
-    return tuple(map(printable, names))
-
-
-def _stacked_names(parts: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(chain.from_iterable(parts)) if all(map(len, parts)) else ()
 
 
 def _row_indices(splits: object, n_samples: int) -> dict[str, NDArray[np.intp]]:

@@ -170,13 +170,11 @@ def _separator_of(column: Any, given: str | None) -> str:
     # A name of several words is no list of tags: these come in ever new combinations.
     if given is None and (other != " " or 2 * len(tags) < len(set(cells))):
         warnings.warn(
-            f"{head}; {other!r} is taken to be it, between {len(tags)} different tags",
-            stacklevel=2,
+            f"{head}; {other!r} is taken to be it, between {len(tags)} different tags", stacklevel=2
         )
         return other
     warnings.warn(
-        f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {other!r} meant?",
-        stacklevel=2,
+        f"{head}, so each is one tag, such as {cells[0][:60]!r}; was {other!r} meant?", stacklevel=2
     )
     return wanted
 
@@ -264,7 +262,7 @@ def _ask(features: Any, n_names: Mapping[str, int], text: Sequence[str]) -> str:
 def typed(values: Any, kind: str) -> Any:
     """Return a column of numbers as float64, one of names as objects; missing values are NaN."""
     if kind == "nominal":
-        return values.astype(object).where(values.notna(), np.nan).map(_name, na_action="ignore")
+        return values.astype(object).where(values.notna(), np.nan).map(str, na_action="ignore")
     try:
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
@@ -285,10 +283,6 @@ def typed(values: Any, kind: str) -> Any:
 def as_text(values: Any) -> Any:
     """Return a column of text; what is missing is empty."""
     return values.astype(object).where(values.notna(), "").map(str).astype(object)
-
-
-def _name(value: Any) -> str:
-    return str(value)
 
 
 def _guess(frame: Any) -> str:

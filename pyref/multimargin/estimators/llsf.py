@@ -42,16 +42,8 @@ from multimargin.estimators.shared.llsf_problem import (
 )
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin, Progress, with_callbacks
-from multimargin.estimators.shared.time_limit import (
-    check_max_time,
-    deadline_of,
-    time_limit_message,
-)
-from multimargin.thresholds import (
-    ConstantThreshold,
-    Threshold,
-    make_threshold,
-)
+from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
+from multimargin.thresholds import ConstantThreshold, Threshold, make_threshold
 
 SOLVERS = ("auto", "cd", "admm", "apg")
 

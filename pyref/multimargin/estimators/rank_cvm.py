@@ -152,10 +152,6 @@ def _solve_by_frank_wolfe(problem: Problem, epsilon: float | None) -> Fit:
     return Fit(**solution, weights=weights, attributes={"rho_": solution["margin"]})
 
 
-def _with_margin(fit: Fit, rho: float) -> Fit:
-    return replace(fit, margin=rho, attributes={"rho_": rho})
-
-
 def _divided(fit: Fit, total: float) -> Fit:
     """Return the solution of problem 37 that belongs to one of the squared hinge at margin 1.
 
@@ -170,14 +166,15 @@ def _divided(fit: Fit, total: float) -> Fit:
     for array in (fit.dual, fit.bias, fit.scores, fit.weights):
         if array is not None:
             array *= scale
-    fit = replace(
+    return replace(
         fit,
+        margin=scale,
+        attributes={"rho_": scale},
         primal=objective,
         dual_objective=bound,
         gap=gap,
         history={**fit.history, "primal": upper, "dual": lower},
     )
-    return _with_margin(fit, scale)
 
 
 def _simplex_certificate(fit: Fit, total: float) -> tuple[float, float, float]:

@@ -18,10 +18,7 @@ from multimargin.estimators.shared.relationships import (
     RelationshipClassifier,
     RelationshipFit,
 )
-from multimargin.kernels import (
-    check_precomputed,
-    is_indefinite,
-)
+from multimargin.kernels import check_precomputed, is_indefinite
 
 # Where kernel (22) is a smaller share of k than this, the difference of two kernels is not enough.
 _CANCELLED = 1e-6

@@ -232,19 +232,11 @@ def _zero(n_relevant: Counts) -> Vector:
     return np.zeros(n_relevant.shape)
 
 
-def _one(n_relevant: Counts) -> Vector:
-    return np.ones(n_relevant.shape)
-
-
-def _steps_down_to_all(n_relevant: Counts) -> Vector:
-    return np.asarray(np.maximum(n_relevant - 1.0, 0.0))
-
-
 _DEFINITIONS = {
     "ranking_loss": _Definition(_ranking_loss_rows, _zero),
     "one_error": _Definition(_one_error_rows, _zero),
-    "coverage": _Definition(_coverage_rows, _steps_down_to_all),
-    "average_precision": _Definition(_average_precision_rows, _one),
+    "coverage": _Definition(_coverage_rows, lambda n: np.maximum(n - 1.0, 0.0)),
+    "average_precision": _Definition(_average_precision_rows, lambda n: np.ones(n.shape)),
     "is_error": _Definition(_is_error_rows, _zero),
 }
 

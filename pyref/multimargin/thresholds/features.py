@@ -67,10 +67,7 @@ class FeaturesThreshold(Threshold):
                 "learned from the features."
             )
         regression = LinearSVR(
-            C=self.C,
-            epsilon=self.epsilon,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
+            C=self.C, epsilon=self.epsilon, max_iter=self.max_iter, random_state=self.random_state
         )
         middles = _middles(scores, Y, with_pairs)
         # What is rounding of the scores is nothing to learn.

@@ -21,9 +21,7 @@ _BY_NAME: dict[str, type[Threshold]] = {
 
 
 def make_threshold(
-    threshold: str | float | Threshold,
-    *,
-    random_state: int | np.random.RandomState | None = None,
+    threshold: str | float | Threshold, *, random_state: int | np.random.RandomState | None = None
 ) -> Threshold:
     """Return an unfitted threshold."""
     if isinstance(threshold, Threshold):

@@ -162,8 +162,11 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
         for _ in range(self.n_rounds):
             before = dict(current)
             for name, values in self.param_grid.items():
-                line = [current | {name: value} for value in values]
-                new = [one for k, one in enumerate(line) if not _among(one, tried + line[:k])]
+                new: list[Parameters] = []
+                for value in values:
+                    one = current | {name: value}
+                    if not any(_same(one, other) for other in (*tried, *new)):
+                        new.append(one)
                 if new:
                     results = evaluate_candidates(new, more_results={"tuned": [name] * len(new)})
                     tried += new
@@ -180,7 +183,3 @@ class LazySearchCV(GridSearchCV):  # type: ignore[misc]
 def _same(a: Parameters, b: Parameters) -> bool:
     # Values may be estimators or arrays, which need not compare to a truth value.
     return all(a[name] is b[name] or bool(np.all(a[name] == b[name])) for name in a)
-
-
-def _among(one: Parameters, others: list[Parameters]) -> bool:
-    return any(_same(one, other) for other in others)

@@ -29,6 +29,7 @@ from multimargin.compare.experiment.tuning import Search, tuned
 from multimargin.compare.measured import RANKING
 from multimargin.compare.results import Result
 from multimargin.datasets.table_encoder import with_encoder
+from multimargin.estimators.shared.certificate import certificate_of
 from multimargin.estimators.shared.kernel_expansion import takes_unknown_labels
 from multimargin.measures import all_measures, more_measures
 from multimargin.measures.label_scores import scores_of
@@ -82,7 +83,6 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
 
     scores, source = scores_of(model, X_test, Y.shape[1])
     counts = multilabel_confusion_matrix(Y_test, predicted).reshape(Y.shape[1], 4)
-    classifier = model[-1]
     return replace(
         job.blank,
         measures=_measures(Y_test, predicted, scores),
@@ -90,7 +90,7 @@ def _fit_and_measure(X: Any, Y: NDArray[Any], job: Job) -> Result:
         scores=source,
         fit_seconds=fitted - start,
         predict_seconds=end - predicting,
-        certificate=_certificate(classifier),
+        certificate=certificate_of(model[-1]),
         tuning=None if found is None else {**found, "parameters": describe(found["parameters"])},
     )
 
@@ -130,21 +130,6 @@ def _measures(Y: NDArray[np.int64], predicted: Any, scores: NDArray[Any]) -> dic
     # Nothing to rank in any row: the other measures are still defined.
     measures = all_measures(Y, predicted, scores, degenerate_rows="count")
     return {name: value for name, value in measures.items() if name not in RANKING} | more
-
-
-def _certificate(model: Any) -> dict[str, Any] | None:
-    # A classifier on label-specific features has the certificate of what selected them.
-    model = getattr(model, "selector_", model)
-    if not hasattr(model, "dual_gap_"):
-        return None
-    return {
-        "status": str(model.status_),
-        "gap": float(model.dual_gap_),
-        "tol": float(model.tol),
-        "objective": float(model.objective_),
-        "dual_objective": float(model.dual_objective_),
-        "n_iter": int(model.n_iter_),
-    }
 
 
 @cache

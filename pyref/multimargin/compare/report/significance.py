@@ -17,11 +17,7 @@ from multimargin.compare.report.table import Table
 from multimargin.compare.report.tables import readable
 from multimargin.compare.report.wording import left_out, number_of
 from multimargin.compare.results import Result
-from multimargin.compare.statistics.ranks import (
-    friedman_test,
-    nemenyi_test,
-    wilcoxon_tests,
-)
+from multimargin.compare.statistics.ranks import friedman_test, nemenyi_test, wilcoxon_tests
 from multimargin.compare.statistics.win_tie_loss import win_tie_loss
 
 _TESTS = {

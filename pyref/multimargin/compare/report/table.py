@@ -1,7 +1,7 @@
 """A table of texts with some cells emphasised, written in Markdown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -38,11 +38,6 @@ class Table:
     def header(self) -> list[str]:
         """The name of the index and those of the columns."""
         return [str(self.cells.index.name or ""), *map(str, self.cells.columns)]
-
-    def transposed(self) -> "Table":
-        """Return the table with rows and columns exchanged."""
-        best = None if self.best is None else self.best.T
-        return replace(self, cells=self.cells.T, best=best)
 
 
 def to_markdown(tables: Sequence[Table]) -> str:

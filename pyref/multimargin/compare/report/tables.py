@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,8 @@ def results_tables(
             values = rounded(ranks.average.reindex(table.columns))
             texts = [number_of(value, ".2f") for value in values]
             columns["average rank"] = (texts, list(values == np.nanmin(values)))
-        title = f"{_capital(measured.title)} {measured.arrow}, {_spread(results)}"
+        name = measured.title[:1].upper() + measured.title[1:]
+        title = f"{name} {measured.arrow}, {_spread(results)}"
         whole = _table(title, columns, [table], left_out(ranks))
         whole.cells.columns.name = "data"
         laid_out.append(readable(whole))
@@ -110,7 +112,10 @@ def results_tables(
 def readable(table: Table) -> Table:
     """Return a table with its rows and columns exchanged if it has too many columns."""
     n_rows, n_columns = table.cells.shape
-    return table.transposed() if n_columns > max(_MOST_COLUMNS, n_rows) else table
+    if n_columns <= max(_MOST_COLUMNS, n_rows):
+        return table
+    best = None if table.best is None else table.best.T
+    return replace(table, cells=table.cells.T, best=best)
 
 
 Column = tuple[list[str], list[bool]]
@@ -163,10 +168,6 @@ def _spread(results: Sequence[Result]) -> str:
         return "one split"
     count = str(largest) if smallest == largest else f"{smallest} to {largest}"
     return f"mean ± standard deviation over {count} splits"
-
-
-def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]
 
 
 def _value(value: float, measured: Measured) -> str:

@@ -259,13 +259,7 @@ def wilcoxon_tests(
         if left_out and len(both):
             without = f"without {', '.join(left_out)} (no value of both)"
             note = f"{note}; {without}" if note else without
-        rows[method] = {
-            "outcome": outcome,
-            "rank_sum": rank_sum,
-            "p_value": p_value,
-            "n_data": len(both),
-            "note": note,
-        }
+        rows[method] = (outcome, rank_sum, p_value, len(both), note)
     columns = ["outcome", "rank_sum", "p_value", "n_data", "note"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 

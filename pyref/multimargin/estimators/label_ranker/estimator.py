@@ -470,10 +470,7 @@ class LabelRankerCV(LabelScoringClassifier):
             return np.ascontiguousarray(scores[:, 1] - scores[:, 0])
         return scores
 
-    def _calibrates(self) -> bool:
-        return bool(self.calibration)
-
-    @available_if(_calibrates)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: bool(self.calibration))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Matrix:
         """Return the probability of each label, or class.
 

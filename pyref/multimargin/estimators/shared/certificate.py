@@ -1,4 +1,4 @@
-"""Whether a certificate is that of the model returned: its objective, from its own scores."""
+"""Certificates of fitted models, and whether they are that of the model returned: by its scores."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +26,24 @@ _ROUNDING = 1e-9
 _BEFORE_ITS_END = ("interrupted", "time_limit", "indefinite_kernel")
 # A relative gap of which nothing is more than rounding of sums over many rows.
 _ROUNDING_OF_SUMS = 1e-14
+
+
+def certificate_of(model: Any) -> dict[str, Any] | None:
+    """Return what proves how far a model is from its optimum; None for a baseline.
+
+    A classifier on label-specific features has the certificate of what selected them.
+    """
+    model = getattr(model, "selector_", model)
+    if not hasattr(model, "dual_gap_"):
+        return None
+    return {
+        "status": str(model.status_),
+        "gap": float(model.dual_gap_),
+        "tol": float(model.tol),
+        "objective": float(model.objective_),
+        "dual_objective": float(model.dual_objective_),
+        "n_iter": int(model.n_iter_),
+    }
 
 
 def with_own_certificate(

@@ -156,11 +156,7 @@ def below(alpha: Array, problem: Problem, most: Array) -> Array:
 # The squared hinge and the optimal margin
 # -------------------------------------------------------------------------------------------------
 def squared_hinge(
-    K: ArrayLike,
-    Y: ArrayLike,
-    C: Weight = 1.0,
-    bias: Bias = "penalized",
-    top: int | None = None,
+    K: ArrayLike, Y: ArrayLike, C: Weight = 1.0, bias: Bias = "penalized", top: int | None = None
 ) -> Solution:
     """Solve max u^T alpha - 1/2 alpha^T Theta alpha - 1/2 sum alpha^2 / c over alpha >= 0.
 

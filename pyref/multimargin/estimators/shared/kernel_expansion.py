@@ -25,11 +25,7 @@ from multimargin.estimators.shared.label_scoring import LabelScoringClassifier
 from multimargin.estimators.shared.problem import Matrix, Report
 from multimargin.estimators.shared.products import product
 from multimargin.estimators.shared.progress import CallbackSupportMixin
-from multimargin.estimators.shared.time_limit import (
-    check_max_time,
-    deadline_of,
-    time_limit_message,
-)
+from multimargin.estimators.shared.time_limit import check_max_time, deadline_of, time_limit_message
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import KERNELS, Kernel, KernelFunction, make_kernel, same_kind
 

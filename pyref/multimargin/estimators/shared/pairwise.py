@@ -19,10 +19,7 @@ from multimargin.checks.targets import Targets, check_pairs
 from multimargin.estimators.shared import zero_label
 from multimargin.estimators.shared.certificate import certified
 from multimargin.estimators.shared.engine import solve
-from multimargin.estimators.shared.kernel_expansion import (
-    KernelExpansionClassifier,
-    TrainingData,
-)
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
 from multimargin.estimators.shared.label_weights import check_class_weight, weights_of_labels
 from multimargin.estimators.shared.pair_weights import (
     PAIR_WEIGHTS,
@@ -34,12 +31,7 @@ from multimargin.estimators.shared.problem import Fit, Matrix, Model, Problem
 from multimargin.estimators.shared.progress import Progress, with_callbacks
 from multimargin.estimators.shared.training_kernel import TrainingKernel
 from multimargin.kernels import Kernel
-from multimargin.thresholds import (
-    ConstantThreshold,
-    FeaturesThreshold,
-    Threshold,
-    make_threshold,
-)
+from multimargin.thresholds import ConstantThreshold, FeaturesThreshold, Threshold, make_threshold
 from multimargin.thresholds.base import spread
 
 _SOLVERS_OF_TOP_K = ("bcd", "exact")

@@ -14,10 +14,7 @@ from multimargin.checks.labels import UNKNOWN, known_both, with_nan
 from multimargin.checks.parameters import thread_count
 from multimargin.checks.targets import Targets
 from multimargin.estimators.shared.certificate import Bounds, Rows, with_own_certificate
-from multimargin.estimators.shared.kernel_expansion import (
-    KernelExpansionClassifier,
-    TrainingData,
-)
+from multimargin.estimators.shared.kernel_expansion import KernelExpansionClassifier, TrainingData
 from multimargin.estimators.shared.options import RelationshipOptions, checked_options
 from multimargin.estimators.shared.problem import Matrix, Report, history_of
 from multimargin.estimators.shared.progress import Progress, with_callbacks
