@@ -1,12 +1,10 @@
-from pathlib import Path
-
 import pytest
 
 from tests.support.data import DATA
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
+def shared_data():
     if not DATA.is_dir():
         pytest.skip(f"no benchmark data in {DATA}")
     return DATA

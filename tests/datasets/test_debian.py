@@ -1,5 +1,5 @@
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -7,12 +7,13 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import load_debian_tags
+from tests.support.data import DATA as DATASETS
 
-PACKAGES = Path(__file__).parents[3] / "shared/data/debian-tags/debian-tags.jsonl.gz"
+PACKAGES = DATASETS / "debian-tags/debian-tags.jsonl.gz"
 DATA = load_debian_tags()
 
 
-def test_shape_and_names() -> None:
+def test_shape_and_names():
     assert sparse.issparse(DATA.X)
     assert (DATA.X.shape, DATA.Y.shape) == ((2335, 2849), (2335, 84))
     for names, count in (
@@ -25,7 +26,7 @@ def test_shape_and_names() -> None:
     assert not [tag for tag in DATA.label_names if tag.startswith("role::") or "TODO" in tag]
 
 
-def test_counts_are_whole_and_every_word_and_tag_is_common_enough() -> None:
+def test_counts_are_whole_and_every_word_and_tag_is_common_enough():
     assert DATA.X.data.min() >= 1
     assert_array_equal(DATA.X.data, np.round(DATA.X.data))
     assert np.bincount(DATA.X.indices).min() >= 5
@@ -33,27 +34,20 @@ def test_counts_are_whole_and_every_word_and_tag_is_common_enough() -> None:
     assert DATA.Y.sum(axis=1).min() >= 1
 
 
-def test_the_splits_divide_the_rows_and_hold_every_tag() -> None:
+def test_the_splits_divide_the_rows_and_hold_every_tag():
     train, test = DATA.splits["train"], DATA.splits["test"]
     assert (train.size, test.size) == (1556, 779)
     assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(2335))
-    for rows in (train, test):
-        tags = DATA.Y[rows].any(axis=0)
-        assert tags.all()
+    assert all(DATA.Y[rows].any(axis=0).all() for rows in (train, test))
 
 
 @pytest.mark.skipif(not PACKAGES.is_file(), reason="the list of packages is not here")
-def test_the_script_builds_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = Path(__file__).parents[2] / "tools" / "build_debian_tags.py"
-    spec = spec_from_file_location("build_debian_tags", script)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+def test_the_script_builds_the_same_file(tmp_path, monkeypatch):
+    script = run_path(str(Path(__file__).parents[2] / "tools" / "build_debian_tags.py"))
     built = tmp_path / "built.npz"
     monkeypatch.setattr("sys.argv", ["build", str(PACKAGES), "-o", str(built)])
-    module.main()
-    with np.load(built) as found, np.load(module.TARGET) as shipped:
+    script["main"]()
+    with np.load(built) as found, np.load(script["TARGET"]) as shipped:
         assert sorted(found) == sorted(shipped)
         for key in shipped:
             assert_array_equal(found[key], shipped[key])

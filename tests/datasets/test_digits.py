@@ -24,7 +24,7 @@ DEFINITIONS = {
 }
 
 
-def test_features_are_the_scaled_pixels() -> None:
+def test_features_are_the_scaled_pixels():
     assert DATA.X.shape == (1797, 64)
     assert DATA.X.min() == 0.0
     assert DATA.X.max() == 1.0
@@ -32,12 +32,12 @@ def test_features_are_the_scaled_pixels() -> None:
 
 
 @pytest.mark.parametrize("label", DEFINITIONS)
-def test_labels_follow_their_definition(label: str) -> None:
+def test_labels_follow_their_definition(label):
     expected = [DEFINITIONS[label](int(digit)) for digit in DIGITS.target]
     assert_array_equal(DATA.Y[:, DATA.label_names.index(label)], expected)
 
 
-def test_every_digit_has_its_own_mixed_label_set() -> None:
+def test_every_digit_has_its_own_mixed_label_set():
     label_sets = {
         digit: {tuple(row) for row in DATA.Y[DIGITS.target == digit]} for digit in range(10)
     }
@@ -48,7 +48,7 @@ def test_every_digit_has_its_own_mixed_label_set() -> None:
     assert sizes.max() == 5
 
 
-def test_splits_divide_the_rows_and_hold_every_digit() -> None:
+def test_splits_divide_the_rows_and_hold_every_digit():
     train, test = DATA.splits["train"], DATA.splits["test"]
     assert (len(train), len(test)) == (1198, 599)
     assert_array_equal(np.concatenate([train, test]), np.arange(1797))

@@ -1,7 +1,6 @@
 """One function for every file, folder and name."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from multimargin.datasets import (
     load_table,
 )
 from multimargin.datasets.arff import load_arff_features
+from tests.support.cases import case
 from tests.support.files import write_arff, write_svmlight
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
@@ -24,11 +24,11 @@ DATA = MultilabelData(X, Y, ["f", "g"], ["p", "q"], splits={"train": [0, 1], "te
 
 
 @pytest.fixture(autouse=True)
-def no_local_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_local_folder(monkeypatch):
     monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
 
 
-def test_every_kind_of_file(tmp_path: Path) -> None:
+def test_every_kind_of_file(tmp_path):
     write_arff(DATA, tmp_path / "a.arff")
     write_svmlight(DATA, tmp_path / "a.svm")
     write_svmlight(DATA, tmp_path / "a.LIBSVM")
@@ -42,32 +42,26 @@ def test_every_kind_of_file(tmp_path: Path) -> None:
         assert data.splits == {}
 
 
-def test_a_folder_with_parts(tmp_path: Path) -> None:
+def test_a_folder_with_parts(tmp_path):
     folder = tmp_path / "tiny"
     folder.mkdir()
     for part in ("train", "test"):
         write_arff(DATA, folder / f"tiny-{part}.arff", split=part)
+        X_part, Y_part = DATA.split(part)
+        np.savez(tmp_path / f"{part}.npz", X=X_part, Y=Y_part)
     data = load(folder)
     assert data.name == "tiny"
-    assert {name: rows.tolist() for name, rows in data.splits.items()} == {
-        "train": [0, 1],
-        "test": [2],
-    }
+    assert {name: [*rows] for name, rows in data.splits.items()} == {"train": [0, 1], "test": [2]}
     assert_array_equal(data.Y, Y)
     # One part by itself finds the XML file that it shares with the other.
     assert load(folder / "tiny-test.arff").n_samples == 1
-
-
-def test_parts_in_other_formats(tmp_path: Path) -> None:
-    for part in ("train", "test"):
-        X_part, Y_part = DATA.split(part)
-        np.savez(tmp_path / f"{part}.npz", X=X_part, Y=Y_part)
+    # Parts in other formats.
     assert set(load(tmp_path).splits) == {"train", "test"}
     both = load(tmp_path / "train.npz", test=tmp_path / "test.npz")
     assert_array_equal(both.Y, Y)
 
 
-def test_a_folder_with_one_file_or_one_of_its_name(tmp_path: Path) -> None:
+def test_a_folder_with_one_file_or_one_of_its_name(tmp_path):
     folder = tmp_path / "tiny"
     folder.mkdir()
     np.savez(folder / "other.npz", X=X, Y=Y)
@@ -79,20 +73,7 @@ def test_a_folder_with_one_file_or_one_of_its_name(tmp_path: Path) -> None:
     assert_array_equal(load(folder).Y, 1 - Y)
 
 
-@pytest.mark.parametrize("ending", ["arff", "npz", "svm"])
-def test_an_empty_file(ending: str, tmp_path: Path) -> None:
-    file = tmp_path / f"a.{ending}"
-    file.touch()
-    with pytest.raises(ValueError, match=rf"path: the file .*a\.{ending}' is empty"):
-        load(file)
-
-
-def test_a_name_has_its_labels() -> None:
-    with pytest.raises(ValueError, match=r"labels: found 3 for 'digits', expected it for ARFF"):
-        load("digits", labels=3)
-
-
-def test_labels_of_an_arff_file(tmp_path: Path) -> None:
+def test_labels_of_an_arff_file(tmp_path):
     file = tmp_path / "a.arff"
     xml = write_arff(DATA, file)
     assert load(file, labels=-1).label_names == ("q",)
@@ -102,20 +83,19 @@ def test_labels_of_an_arff_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"labels: found None.* -k for the last k"):
         load(file)
     assert load(file, labels=tmp_path / "other name.xml").label_names == ("p", "q")
-
-
-def test_the_header_goes_before_a_stray_xml_file(tmp_path: Path) -> None:
-    file = tmp_path / "a.arff"
+    # The header goes before a stray XML file.
     file.write_text("@relation 'x: -C 1'\n@attribute p {0,1}\n@attribute f numeric\n@data\n1,2\n")
-    (tmp_path / "pom.xml").write_text("<project/>")
+    (tmp_path / "third.xml").write_text("<project/>")
     assert load(file).label_names == ("p",)
 
 
-@pytest.mark.parametrize(
-    ("source", "arguments", "error", "message"),
-    [
-        ("nope.arff", {}, FileNotFoundError, r"there is no file or folder 'nope\.arff'"),
-        ("some/where", {}, FileNotFoundError, "there is no file or folder"),
+def test_bad_arguments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("a.npz", X=X, Y=Y)
+    absent = "there is no file or folder"
+    for source, arguments, error, message in (
+        ("nope.arff", {}, FileNotFoundError, rf"{absent} 'nope\.arff'"),
+        ("some/where", {}, FileNotFoundError, absent),
         (
             "digts",
             {},
@@ -125,22 +105,16 @@ def test_the_header_goes_before_a_stray_xml_file(tmp_path: Path) -> None:
         (3, {}, TypeError, "source: found int"),
         (__file__, {}, ValueError, r"ends in '\.py', expected one of \.arff, \.npz"),
         ("a.npz", {"labels": 3}, ValueError, r"labels: found 3 for a\.npz, expected it for ARFF"),
+        ("digits", {"labels": 3}, ValueError, r"labels: found 3 for 'digits', expected it for ARF"),
         ("a.npz", {"test": "b.npz"}, FileNotFoundError, r"test: there is no file 'b\.npz'"),
         ("digits", {"test": "a.npz"}, ValueError, "expected it for a file"),
-    ],
-)
-def test_bad_arguments(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    source: str,
-    arguments: dict[str, str],
-    error: type[Exception],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    np.savez("a.npz", X=X, Y=Y)
-    with pytest.raises(error, match=message):
-        load(source, **arguments)  # type: ignore[arg-type]
+    ):
+        with case(source, arguments), pytest.raises(error, match=message):
+            load(source, **arguments)
+    for ending in ("arff", "npz", "svm"):
+        (tmp_path / f"empty.{ending}").touch()
+        with pytest.raises(ValueError, match=rf"path: the file .*empty\.{ending}' is empty"):
+            load(f"empty.{ending}")
 
 
 class TestFeaturesAlone:
@@ -148,7 +122,7 @@ class TestFeaturesAlone:
 
     HEADER = "@relation r\n@attribute g numeric\n@attribute w {x,y,z}\n@attribute f numeric\n"
 
-    def test_labels_may_be_missing_or_absent(self, tmp_path: Path) -> None:
+    def test_labels_may_be_missing_or_absent(self, tmp_path):
         file = tmp_path / "a.arff"
         file.write_text(self.HEADER + "@attribute p {0,1}\n@data\n1,y,2,?\n3,x,4,1\n")
         names = ["f", "w=x", "w=y", "g"]
@@ -157,7 +131,7 @@ class TestFeaturesAlone:
         X = load_arff_features(file, names)
         assert_array_equal(X.toarray(), [[0, 0, 1, 1], [5, 1, 0, 0]])
 
-    def test_missing_features_are_named(self, tmp_path: Path) -> None:
+    def test_missing_features_are_named(self, tmp_path):
         file = tmp_path / "a.arff"
         file.write_text(self.HEADER + "@data\n1,y,2\n")
         with pytest.raises(ValueError, match=r"lacks 2 of the 3 features.*: 'h', 'i'"):
@@ -166,7 +140,7 @@ class TestFeaturesAlone:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
 @pytest.mark.parametrize("ending", ["csv", "arff", "npz", "svm", "parquet", "xml"])
-def test_a_pipe_is_not_waited_for(tmp_path: Path, ending: str) -> None:
+def test_a_pipe_is_not_waited_for(tmp_path, ending):
     pipe = tmp_path / f"x.{ending}"
     os.mkfifo(pipe)
     for read in (load, load_table, load_arff, load_npz, load_svmlight):
@@ -181,7 +155,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize(
     ("encoding", "named"), [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16"), ("latin-1", "LATIN1")]
 )
-def test_the_encoding_of_a_table_is_named(tmp_path: Path, encoding: str, named: str) -> None:
+def test_the_encoding_of_a_table_is_named(tmp_path, encoding, named):
     file = tmp_path / "a.csv"
     file.write_bytes("größe,ä,b\n1,0,1\n2,1,0\n".encode(encoding))
     with pytest.raises(ValueError, match=rf"is no text in UTF-8 .*iconv -f {named} -t UTF-8"):

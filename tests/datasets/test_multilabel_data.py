@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,13 +6,15 @@ from scipy import sparse
 
 from multimargin import RankSVM
 from multimargin.datasets import MultilabelData, load_arff
+from multimargin.estimators.shared.llsf_problem import as_dense
+from tests.support.cases import case
 from tests.support.files import write_arff
 
 X = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
 Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
 
 
-def test_sizes_and_default_names() -> None:
+def test_sizes_and_default_names():
     data = MultilabelData(X, Y)
     assert (data.n_samples, data.n_features, data.n_labels) == (3, 2, 3)
     assert data.feature_names == ("x0", "x1")
@@ -22,35 +22,23 @@ def test_sizes_and_default_names() -> None:
     assert data.splits == {}
 
 
-def test_dense_storage() -> None:
-    data = MultilabelData(X.astype(np.float32), Y.astype(bool))
-    assert isinstance(data.X, np.ndarray)
-    assert data.X.dtype == np.float64
-    assert data.Y.dtype == np.int64
-    assert_array_equal(data.X, X)
-    assert_array_equal(data.Y, Y)
+def test_storage():
+    dense = MultilabelData(X.astype(np.float32), Y.astype(bool))
+    assert isinstance(dense.X, np.ndarray)
+    assert (dense.X.dtype, dense.Y.dtype) == (np.float64, np.int64)
+    framed = MultilabelData(pd.DataFrame(X), pd.DataFrame(Y))
+    for container in (sparse.csr_array, sparse.csc_matrix, sparse.coo_array, None):
+        data = framed if container is None else MultilabelData(container(X), container(Y))
+        assert isinstance(data.X, sparse.csr_array) == (container is not None)
+        assert_array_equal(data.X.toarray() if container else data.X, X)
+        assert_array_equal(data.Y, Y)
+    assert_array_equal(dense.X, X)
+    assert_array_equal(dense.Y, Y)
+    # Missing values are kept.
+    assert_array_equal(MultilabelData([[np.nan, 1.0]], [[1]]).X, [[np.nan, 1.0]])
 
 
-@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
-def test_sparse_storage(container: type) -> None:
-    data = MultilabelData(container(X), container(Y))
-    assert isinstance(data.X, sparse.csr_array)
-    assert_array_equal(data.X.toarray(), X)
-    assert_array_equal(data.Y, Y)
-
-
-def test_data_frames_are_taken() -> None:
-    data = MultilabelData(pd.DataFrame(X), pd.DataFrame(Y))
-    assert_array_equal(data.X, X)
-    assert_array_equal(data.Y, Y)
-
-
-def test_missing_values_are_kept() -> None:
-    data = MultilabelData([[np.nan, 1.0]], [[1]])
-    assert_array_equal(data.X, [[np.nan, 1.0]])
-
-
-def test_input_is_not_modified() -> None:
+def test_input_is_not_modified():
     X_passed, Y_passed = X.copy(), Y.copy()
     splits = {"train": np.array([2, 0])}
     MultilabelData(X_passed, Y_passed, splits=splits)
@@ -60,27 +48,20 @@ def test_input_is_not_modified() -> None:
     assert_array_equal(splits["train"], [2, 0])
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_split_keeps_its_order(storage: type) -> None:
-    data = MultilabelData(storage(X), Y, splits={"train": [2, 0], "test": [1]})
-    X_train, X_test, Y_train, Y_test = data.train_test()
-    if sparse.issparse(X_train):
-        X_train, X_test = X_train.toarray(), X_test.toarray()
-    assert_array_equal(X_train, X[[2, 0]])
-    assert_array_equal(Y_train, Y[[2, 0]])
-    assert_array_equal(X_test, X[[1]])
-    assert_array_equal(Y_test, Y[[1]])
-
-
-def test_unknown_split() -> None:
-    data = MultilabelData(X, Y, splits={"train": [0]})
+def test_split_keeps_its_order():
+    for storage in (np.asarray, sparse.csr_array):
+        data = MultilabelData(storage(X), Y, splits={"train": [2, 0], "test": [1]})
+        X_train, X_test, Y_train, Y_test = data.train_test()
+        assert_array_equal(as_dense(X_train), X[[2, 0]])
+        assert_array_equal(as_dense(X_test), X[[1]])
+        assert_array_equal(Y_train, Y[[2, 0]])
+        assert_array_equal(Y_test, Y[[1]])
     with pytest.raises(KeyError, match=r"'test'.*\['train'\]"):
-        data.train_test()
+        MultilabelData(X, Y, splits={"train": [0]}).train_test()
 
 
-@pytest.mark.parametrize(
-    ("wrong", "error", "message"),
-    [
+def test_errors_name_the_argument():
+    for wrong, error, message in (
         ({"X": [1.0, 2.0, 3.0]}, ValueError, "2D array"),
         ({"X": [[np.inf, 0.0]] * 3}, ValueError, "X contains infinity"),
         ({"Y": Y[:2]}, ValueError, "Y: found 2 rows, expected 3"),
@@ -94,6 +75,8 @@ def test_unknown_split() -> None:
         ({"feature_names": "ab"}, TypeError, "feature_names: found one string"),
         ({"label_names": ["a", "b"]}, ValueError, "label_names: found 2 names, expected 3"),
         ({"label_names": ["a", "b", "a"]}, ValueError, "label_names: 'a' occurs twice"),
+        ({"sample_names": ["a"]}, ValueError, "sample_names: found 1 names, expected 3"),
+        ({"sample_names": "abc"}, TypeError, "sample_names: found one string"),
         ({"splits": [[0, 1]]}, TypeError, "splits: found list, expected a mapping"),
         ({"splits": {"train": [0, 3]}}, ValueError, r"splits\['train'\]: found indices 0..3"),
         ({"splits": {"train": [-1]}}, ValueError, r"splits\['train'\]: found indices -1..-1"),
@@ -101,64 +84,51 @@ def test_unknown_split() -> None:
         ({"splits": {"train": [0.0]}}, TypeError, r"splits\['train'\]: found dtype float64"),
         ({"splits": {"train": [True, False, True]}}, TypeError, "found dtype bool"),
         ({"splits": {"train": [[0], [1]]}}, TypeError, r"with 2 dimension\(s\)"),
-    ],
-)
-def test_errors_name_the_argument(
-    wrong: dict[str, object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        MultilabelData(**{"X": X, "Y": Y, **wrong})  # type: ignore[arg-type]
+    ):
+        with case(wrong), pytest.raises(error, match=message):
+            MultilabelData(**{"X": X, "Y": Y, **wrong})
 
 
-def test_concatenate() -> None:
+def test_concatenate():
     parts = {"train": MultilabelData(X, Y), "test": MultilabelData(X[:2] + 1, Y[1:])}
     data = MultilabelData.concatenate(parts, name="both")
     assert data.name == "both"
     assert_array_equal(data.splits["train"], [0, 1, 2])
     assert_array_equal(data.splits["test"], [3, 4])
-    X_train, X_test, Y_train, Y_test = data.train_test()
-    assert_array_equal(X_train, X)
-    assert_array_equal(X_test, X[:2] + 1)
-    assert_array_equal(Y_train, Y)
-    assert_array_equal(Y_test, Y[1:])
-
-
-def test_concatenate_is_sparse_if_a_part_is() -> None:
-    parts = {"a": MultilabelData(X, Y), "b": MultilabelData(sparse.csr_array(X), Y)}
+    expected = (X, X[:2] + 1, Y, Y[1:])
+    for found, part in zip(data.train_test(), expected, strict=True):
+        assert_array_equal(found, part)
+    # Sparse if a part is.
+    parts["test"] = MultilabelData(sparse.csr_array(X), Y)
     data = MultilabelData.concatenate(parts)
     assert isinstance(data.X, sparse.csr_array)
     assert_array_equal(data.X.toarray(), np.vstack([X, X]))
 
 
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
+def test_concatenate_refuses_other_columns():
+    for other, message in (
         ({"feature_names": ["x0", "z"]}, "feature_names of 'b'.*position 1 found 'z'"),
         ({"label_names": ["y0", "u", "y2"]}, "label_names of 'b'.*position 1 found 'u'"),
         ({"Y": Y[:, :2]}, "label_names of 'b'.*found 2, expected 3"),
-    ],
-)
-def test_concatenate_refuses_other_columns(other: dict[str, object], message: str) -> None:
-    second = MultilabelData(**{"X": X, "Y": Y, **other})  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=message):
-        MultilabelData.concatenate({"a": MultilabelData(X, Y), "b": second})
+    ):
+        parts = {"a": MultilabelData(X, Y), "b": MultilabelData(**{"X": X, "Y": Y, **other})}
+        with pytest.raises(ValueError, match=message):
+            MultilabelData.concatenate(parts)
+    with pytest.raises(ValueError, match="parts: found no part"):
+        MultilabelData.concatenate({})
 
 
-def test_names_of_instances_are_kept_where_every_part_has_them() -> None:
-    def part(*names: str) -> MultilabelData:
+def test_names_of_instances_are_kept_where_every_part_has_them():
+    def part(*names):
         return MultilabelData(np.zeros((2, 1)), np.eye(2), sample_names=names)
 
     stacked = MultilabelData.concatenate({"train": part("a", "b"), "test": part("c", "d")})
     assert stacked.sample_names == ("a", "b", "c", "d")
     assert MultilabelData.concatenate({"a": part("a", "b"), "b": part()}).sample_names == ()
-    with pytest.raises(ValueError, match="sample_names: found 1 names, expected 2"):
-        part("a")
-    with pytest.raises(TypeError, match="sample_names: found one string"):
-        MultilabelData(np.zeros((2, 1)), np.eye(2), sample_names="ab")
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_names_go_through_frames_into_a_model(storage: type) -> None:
+def test_names_go_through_frames_into_a_model(storage):
     random = np.random.default_rng(0)
     values = random.normal(size=(40, 2)) * (random.random(size=(40, 2)) > 0.3)
     labels = (values @ [[1.0, -1.0, 0.5], [0.5, 1.0, -1.0]] > 0.1).astype(int)
@@ -182,15 +152,10 @@ def test_names_go_through_frames_into_a_model(storage: type) -> None:
     assert frame.index.tolist() == [0, 1, 2]
 
 
-def test_unknown_labels_are_kept(tmp_path: Path) -> None:
+def test_unknown_labels_are_kept(tmp_path):
     data = MultilabelData(np.eye(3), [[1, np.nan], [0, 1], [1, 0]])
     assert data.Y.dtype == np.float64
     assert np.isnan(data.Y[0, 1])
     assert MultilabelData(np.eye(2), np.eye(2)).Y.dtype == np.int64
     xml = write_arff(data, tmp_path / "d.arff")
     assert_array_equal(load_arff(tmp_path / "d.arff", xml).Y, data.Y)
-
-
-def test_concatenate_needs_a_part() -> None:
-    with pytest.raises(ValueError, match="parts: found no part"):
-        MultilabelData.concatenate({})

@@ -4,7 +4,6 @@ import gzip
 import json
 import socket
 from hashlib import md5
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.error import URLError
@@ -21,11 +20,11 @@ from multimargin.datasets.public import fetch
 
 
 @pytest.fixture(autouse=True)
-def no_local_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_local_folder(monkeypatch):
     monkeypatch.delenv("MULTIMARGIN_DATA", raising=False)
 
 
-def bunch(**changes: Any) -> Bunch:
+def bunch(**changes):
     """Stand in for emotions: 593 rows, 6 labels, as scikit-learn returns it."""
     random = np.random.default_rng(0)
     content = {
@@ -39,10 +38,10 @@ def bunch(**changes: Any) -> Bunch:
 
 
 @pytest.fixture
-def openml(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def openml(monkeypatch):
     calls: list[dict[str, Any]] = []
 
-    def fetch_openml(**arguments: Any) -> Bunch:
+    def fetch_openml(**arguments):
         calls.append(arguments)
         return bunch()
 
@@ -50,7 +49,7 @@ def openml(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return calls
 
 
-def test_a_download_becomes_multilabel_data(openml: list[dict[str, Any]]) -> None:
+def test_a_download_becomes_multilabel_data(openml):
     data = fetch("Emotions", data_home="here")
     assert (openml[0]["data_id"], openml[0]["data_home"]) == (40589, "here")
     assert data.name == "emotions"
@@ -62,7 +61,7 @@ def test_a_download_becomes_multilabel_data(openml: list[dict[str, Any]]) -> Non
     assert load("emotions").n_labels == 6
 
 
-def test_sparse_downloads_stay_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_downloads_stay_sparse(monkeypatch):
     csr = sparse.csr_matrix(np.eye(593, 4))
     replaced = bunch(data=csr, feature_names=list("abcd"), categories={})
     monkeypatch.setattr(public, "fetch_openml", lambda **_: replaced)
@@ -71,28 +70,19 @@ def test_sparse_downloads_stay_sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(data.X.toarray(), np.eye(593, 4))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"target": np.full((593, 5), "TRUE")},
-            r"of shape \(593, 5\), expected 593 rows and 6 lab",
-        ),
-        ({"target": np.full((593, 6), "maybe")}, "labels with the value 'maybe'"),
-        ({"target": np.full(593, "TRUE")}, r"of shape \(593,\), expected"),
-    ],
-)
-def test_something_else_at_that_number(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], message: str
-) -> None:
-    monkeypatch.setattr(public, "fetch_openml", lambda **_: bunch(**changes))
-    with pytest.raises(ValueError, match=f"data set 40589 of OpenML.*{message}"):
-        fetch("emotions")
+def test_something_else_at_that_number(monkeypatch):
+    for target, message in (
+        (np.full((593, 5), "TRUE"), r"of shape \(593, 5\), expected 593 rows and 6 lab"),
+        (np.full((593, 6), "maybe"), "labels with the value 'maybe'"),
+        (np.full(593, "TRUE"), r"of shape \(593,\), expected"),
+    ):
+        other = bunch(target=target)
+        monkeypatch.setattr(public, "fetch_openml", lambda other=other, **_: other)
+        with pytest.raises(ValueError, match=f"data set 40589 of OpenML.*{message}"):
+            fetch("emotions")
 
 
-def test_the_local_folder_goes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, openml: list[dict[str, Any]]
-) -> None:
+def test_the_local_folder_goes_first(tmp_path, monkeypatch, openml):
     monkeypatch.setenv("MULTIMARGIN_DATA", str(tmp_path))
     for name in ("emotions", "my own"):
         (tmp_path / name).mkdir()
@@ -103,7 +93,7 @@ def test_the_local_folder_goes_first(
     assert "my own" in available()
 
 
-def test_a_name_does_not_leave_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_does_not_leave_the_folder(tmp_path, monkeypatch):
     (tmp_path / "inside").mkdir()
     np.savez(tmp_path / "x.npz", X=[[1.0]], Y=[[1]])
     monkeypatch.setenv("MULTIMARGIN_DATA", str(tmp_path / "inside"))
@@ -112,13 +102,11 @@ def test_a_name_does_not_leave_the_folder(tmp_path: Path, monkeypatch: pytest.Mo
             fetch(name)
 
 
-def test_unknown_name() -> None:
+def test_unknown_name_and_no_network(monkeypatch):
     with pytest.raises(ValueError, match=r"no data set or file 'yest' \(did you mean 'yeast'\?\)"):
         fetch("yest")
 
-
-def test_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(**_: Any) -> Bunch:
+    def fail(**_):
         raise URLError("no route")
 
     monkeypatch.setattr(public, "fetch_openml", fail)
@@ -127,7 +115,7 @@ def test_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def closed_address(monkeypatch: pytest.MonkeyPatch) -> str:
+def closed_address(monkeypatch):
     """Where nobody listens; scikit-learn looks for OpenML there."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -139,69 +127,43 @@ def closed_address(monkeypatch: pytest.MonkeyPatch) -> str:
     return address
 
 
-def test_a_refused_connection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_address: str
-) -> None:
+def test_a_refused_connection(tmp_path, monkeypatch, closed_address):
     monkeypatch.setattr(_openml, "time", SimpleNamespace(sleep=lambda seconds: None))
     # scikit-learn's warnings of its retries would be errors here.
     with pytest.raises(ConnectionError, match=r"from OpenML \(data set 40597\).*refused"):
         fetch("yeast", data_home=tmp_path)
 
 
-def test_a_download_through_scikit_learn(tmp_path: Path, closed_address: str) -> None:
+def test_a_download_through_scikit_learn(tmp_path, closed_address):
     """Through scikit-learn itself, from files where its cache would be."""
-    arff = b"".join(
-        [
-            b"@relation emotions\n@attribute loud numeric\n",
-            *(b"@attribute m%d {FALSE,TRUE}\n" % k for k in range(6)),
-            b"@data\n",
-            b"0.5,TRUE,FALSE,FALSE,FALSE,FALSE,TRUE\n" * 593,
-        ]
-    )
-    targets = ",".join(f"m{k}" for k in range(6))
-    features = [{"name": "loud", "data_type": "numeric", "is_target": "false", "index": "0"}] + [
-        {
-            "name": f"m{k}",
-            "data_type": "nominal",
-            "nominal_value": ["FALSE", "TRUE"],
-            "is_target": "true",
-            "index": str(k + 1),
-        }
-        for k in range(6)
-    ]
-    for feature in features:
-        feature |= {"is_ignore": "false", "is_row_identifier": "false"}
-        feature["number_of_missing_values"] = "0"
-
-    description = {
-        "id": "40589",
-        "name": "emotions",
-        "version": "3",
-        "format": "ARFF",
-        "status": "active",
-        "file_id": "1",
-        "url": f"{closed_address}/data/v1/download/1/emotions.arff",
-        "default_target_attribute": targets,
-        "md5_checksum": md5(arff).hexdigest(),
-        "description": "x",
-    }
-    answers = {
+    labels = [f"m{k}" for k in range(6)]
+    declared = "".join(f"@attribute {label} {{FALSE,TRUE}}\n" for label in labels)
+    rows = "0.5,TRUE,FALSE,FALSE,FALSE,FALSE,TRUE\n" * 593
+    arff = f"@relation r\n@attribute loud numeric\n{declared}@data\n{rows}".encode()
+    of_all = {"is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
+    kinds = [{"name": "loud", "data_type": "numeric", "is_target": "false"}]
+    nominal = {"data_type": "nominal", "nominal_value": ["FALSE", "TRUE"], "is_target": "true"}
+    kinds += [{"name": label, **nominal} for label in labels]
+    features = [{**of_all, **kind, "index": str(k)} for k, kind in enumerate(kinds)]
+    description = {"id": "40589", "name": "emotions", "version": "3", "format": "ARFF"}
+    description |= {"file_id": "1", "status": "active", "description": "x"}
+    description["url"] = f"{closed_address}/data/v1/download/1/emotions.arff"
+    description["default_target_attribute"] = ",".join(labels)
+    description["md5_checksum"] = md5(arff).hexdigest()
+    quality = [{"name": "NumberOfInstances", "value": "593"}]
+    contents = {
         "api/v1/json/data/40589": {"data_set_description": description},
         "api/v1/json/data/features/40589": {"data_features": {"feature": features}},
-        "api/v1/json/data/qualities/40589": {
-            "data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "593"}]}
-        },
+        "api/v1/json/data/qualities/40589": {"data_qualities": {"quality": quality}},
+        # By the number of the file before scikit-learn 1.7 or so, then by its name.
+        "data/v1/download/1": arff,
+        "data/v1/download/1/emotions.arff": arff,
     }
-    root = tmp_path / "openml" / "openml.org"
-    for place, answer in answers.items():
-        file = root / f"{place}.gz"
+    for place, content in contents.items():
+        file = tmp_path / "openml" / "openml.org" / f"{place}.gz"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(gzip.compress(json.dumps(answer).encode()))
-    # By the number of the file before scikit-learn 1.7 or so, then by its name.
-    for place in ("1.gz", "1/emotions.arff.gz"):
-        file = root / "data" / "v1" / "download" / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(gzip.compress(arff))
+        text = content if isinstance(content, bytes) else json.dumps(content).encode()
+        file.write_bytes(gzip.compress(text))
     data = fetch("emotions", data_home=tmp_path)
     assert_array_equal(data.Y, [[1, 0, 0, 0, 0, 1]] * 593)
     assert_array_equal(data.X, [[0.5]] * 593)

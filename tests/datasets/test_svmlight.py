@@ -1,24 +1,23 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from multimargin.datasets import MultilabelData, load_svmlight
+from tests.support.cases import case
 from tests.support.files import write_svmlight
 
 ONE_BASED = "1,3 1:0.5 4:2\n2 2:-1\n 1:7 3:0.25\n"
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     path = tmp_path / "tiny.svm"
     path.write_text(ONE_BASED)
     return path
 
 
-def test_one_based_file_with_a_row_without_labels(file: Path) -> None:
+def test_one_based_file_with_a_row_without_labels(file):
     data = load_svmlight(file)
     assert isinstance(data.X, sparse.csr_array)
     assert_array_equal(data.X.toarray(), [[0.5, 0, 0, 2], [0, -1, 0, 0], [7, 0, 0.25, 0]])
@@ -28,7 +27,7 @@ def test_one_based_file_with_a_row_without_labels(file: Path) -> None:
     assert data.splits == {}
 
 
-def test_labels_and_features_may_count_differently(file: Path) -> None:
+def test_labels_and_features_may_count_differently(file):
     file.write_text("0,2 1:0.5 2:2\n1 2:1\n")
     data = load_svmlight(file)
     assert_array_equal(data.X.toarray(), [[0.5, 2], [0, 1]])
@@ -36,22 +35,17 @@ def test_labels_and_features_may_count_differently(file: Path) -> None:
     assert data.label_names == ("0", "1", "2")
 
 
-def test_counting_can_be_said(file: Path) -> None:
+def test_counting_and_counts_can_be_said(file):
     data = load_svmlight(file, zero_based=True, labels_zero_based=True)
     assert data.X.shape == (3, 5)
     assert_array_equal(data.X.toarray()[:, 0], [0, 0, 0])
     assert_array_equal(data.Y, [[0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]])
-
-
-def test_counts_can_be_said(file: Path) -> None:
     data = load_svmlight(file, n_features=6, n_labels=5, name="other")
-    assert data.X.shape == (3, 6)
-    assert data.Y.shape == (3, 5)
+    assert (data.X.shape, data.Y.shape, data.name) == ((3, 6), (3, 5), "other")
     assert data.label_names == ("1", "2", "3", "4", "5")
-    assert data.name == "other"
 
 
-def test_two_files_share_counts_and_base(file: Path, tmp_path: Path) -> None:
+def test_two_files_share_counts_and_base(file, tmp_path):
     test = tmp_path / "test.svm"
     test.write_text("0,4 0:1 6:3\n")
     data = load_svmlight(file, test=test)
@@ -63,29 +57,13 @@ def test_two_files_share_counts_and_base(file: Path, tmp_path: Path) -> None:
     assert_array_equal(Y_test, [[1, 0, 0, 0, 1]])
 
 
-def test_bad_label_in_the_test_file(file: Path, tmp_path: Path) -> None:
-    test = tmp_path / "test.svm"
-    test.write_text("0.5 1:1\n")
-    with pytest.raises(ValueError, match=r"^test: found the label 0\.5 in .*test\.svm"):
-        load_svmlight(file, test=test)
-
-
-@pytest.mark.parametrize(
-    ("content", "arguments", "message"),
-    [
+def test_bad_content(file, tmp_path):
+    for content, arguments, message in (
         ("1.5 1:1\n", {}, "found the label 1.5 in .*tiny.svm"),
         ("-1 1:1\n", {}, "found the label -1"),
         ("inf 1:1\n", {}, "found the label inf"),
-        (
-            "1,7 1:1\n",
-            {"n_labels": 5},
-            r"labels 1..7 in .*tiny.svm, expected 1..5 \(n_labels=5",
-        ),
-        (
-            "0,1 1:1\n",
-            {"labels_zero_based": False},
-            "labels 0..1 in .*tiny.svm, expected 1..1",
-        ),
+        ("1,7 1:1\n", {"n_labels": 5}, r"labels 1..7 in .*tiny.svm, expected 1..5 \(n_labels=5"),
+        ("0,1 1:1\n", {"labels_zero_based": False}, "labels 0..1 in .*tiny.svm, expected 1..1"),
         (
             "1 9:1\n",
             {"n_features": 5},
@@ -94,17 +72,19 @@ def test_bad_label_in_the_test_file(file: Path, tmp_path: Path) -> None:
         ("1 0:1\n", {"zero_based": False}, r"found features 0\.\.0 .*, expected 1\.\.1"),
         ("1 a:1\n", {}, "tiny.svm: expected lines such as"),
         ("1,b 1:1\n", {}, "tiny.svm: expected lines such as"),
-    ],
-)
-def test_bad_content(file: Path, content: str, arguments: dict[str, object], message: str) -> None:
-    file.write_text(content)
-    with pytest.raises(ValueError, match=message):
-        load_svmlight(file, **arguments)  # type: ignore[arg-type]
+    ):
+        file.write_text(content)
+        with case(content), pytest.raises(ValueError, match=message):
+            load_svmlight(file, **arguments)
+    file.write_text(ONE_BASED)
+    test = tmp_path / "test.svm"
+    test.write_text("0.5 1:1\n")
+    with pytest.raises(ValueError, match=r"^test: found the label 0\.5 in .*test\.svm"):
+        load_svmlight(file, test=test)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+def test_bad_arguments(file):
+    for arguments, error, message in (
         ({"n_features": "4"}, TypeError, "n_features: found '4'"),
         ({"n_labels": True}, TypeError, "n_labels: found True"),
         ({"n_labels": 0}, ValueError, "n_labels: found 0, expected at least 1"),
@@ -112,20 +92,14 @@ def test_bad_content(file: Path, content: str, arguments: dict[str, object], mes
         ({"labels_zero_based": 1}, ValueError, "labels_zero_based: found 1"),
         ({"test": "nowhere.svm"}, FileNotFoundError, "test: there is no file 'nowhere.svm'"),
         ({"test": 3}, TypeError, "test: found int, expected a path"),
-    ],
-)
-def test_bad_arguments(
-    file: Path, arguments: dict[str, object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        load_svmlight(file, **arguments)  # type: ignore[arg-type]
+    ):
+        with case(arguments), pytest.raises(error, match=message):
+            load_svmlight(file, **arguments)
 
 
 @pytest.mark.parametrize("zero_based", [False, True])
 @pytest.mark.parametrize("labels_zero_based", [False, True])
-def test_written_files_are_read_back(
-    tmp_path: Path, zero_based: bool, labels_zero_based: bool
-) -> None:
+def test_written_files_are_read_back(tmp_path, zero_based, labels_zero_based):
     random = np.random.default_rng(0)
     X = random.normal(size=(20, 6)) * (random.random((20, 6)) < 0.4)
     Y = (random.random((20, 4)) < 0.4).astype(int)
@@ -143,17 +117,7 @@ def test_written_files_are_read_back(
     assert found.feature_names[0] == ("0" if zero_based else "1")
 
 
-def test_numbers_from_one_are_recognised(tmp_path: Path) -> None:
-    data = MultilabelData([[0.0, 0.0, 2.0]], [[0, 1]])
-    file = tmp_path / "x.svm"
-    write_svmlight(data, file)
-    assert file.read_text() == "2 3:2\n"
-    found = load_svmlight(file)
-    assert_array_equal(found.X.toarray(), data.X)
-    assert_array_equal(found.Y, data.Y)
-
-
-def test_no_label_anywhere(file: Path) -> None:
+def test_no_label_anywhere(file):
     file.write_text(" 1:1\n 2:1\n")
     with pytest.raises(ValueError, match="n_labels: found None"):
         load_svmlight(file)
