@@ -1,7 +1,6 @@
 """Small data."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from multimargin.datasets import MultilabelData
 MakeData = Callable[..., MultilabelData]
 
 
-def _make_data(name: str = "small", seed: int = 0, n: int = 60, q: int = 4) -> MultilabelData:
+def _make_data(name="small", seed=0, n=60, q=4):
     """Labels that are noisy thresholds of single features; train and test halves."""
     random = np.random.default_rng(seed)
     X = random.standard_normal((n, 5))
@@ -23,15 +22,15 @@ def _make_data(name: str = "small", seed: int = 0, n: int = 60, q: int = 4) -> M
 
 
 @pytest.fixture(scope="session")
-def make_data() -> MakeData:
+def make_data():
     return _make_data
 
 
 @pytest.fixture
-def data() -> MultilabelData:
+def data():
     return _make_data()
 
 
 @pytest.fixture
-def results_file(tmp_path: Path) -> Path:
+def results_file(tmp_path):
     return tmp_path / "results.jsonl"

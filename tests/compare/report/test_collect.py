@@ -1,25 +1,20 @@
-from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
 
 import pytest
 
-from multimargin.compare import Result, per_data, per_split, run_experiment
+from multimargin.compare import per_data, per_split, run_experiment
 from multimargin.compare.report.collect import test_train_ratios as ratios_of
-from multimargin.datasets import MultilabelData
+from tests.support.cases import case
 
 
 @pytest.fixture(scope="module")
-def results(make_data: Callable[..., MultilabelData]) -> list[Result]:
+def results(make_data):
     two = [make_data("a"), make_data("b", seed=1, n=40)]
     return run_experiment(two, ["knn", "dummy"], cv=2)
 
 
-def failed(result: Result) -> Result:
-    return replace(result, measures={}, error={"type": "E", "message": "m", "traceback": "t"})
-
-
-def test_values_by_split_and_method(results: list[Result]) -> None:
+def test_values_by_split_and_method(results):
     table = per_split(results, "ranking_loss")
     assert list(table.columns) == ["knn", "dummy"]
     assert list(table.index) == [(d, f"fold {i} of 2, seed 0") for d in "ab" for i in (1, 2)]
@@ -30,20 +25,19 @@ def test_values_by_split_and_method(results: list[Result]) -> None:
     assert seconds.iloc[0, 0] == results[0].fit_seconds
 
 
-def test_means_over_all_splits_or_none(results: list[Result]) -> None:
-    table = per_split([failed(results[0]), *results[1:]], "one_error")
-    means = per_data(table)
-    assert isnan(means.loc["a", "knn"])
-    assert means.loc["b", "knn"] == pytest.approx(table.loc["b", "knn"].mean())
-    assert list(means.index) == ["a", "b"]
+def test_means_over_all_splits_or_none(results):
+    error = {"type": "E", "message": "m", "traceback": "t"}
+    failed = replace(results[0], measures={}, error=error)
+    for some in ([failed, *results[1:]], results[1:]):
+        table = per_split(some, "one_error")
+        assert table.isna().sum().sum() == 1
+        means = per_data(table)
+        assert isnan(means.loc["a", "knn"])
+        assert means.loc["b", "knn"] == pytest.approx(table.loc["b", "knn"].mean())
+        assert set(means.index) == {"a", "b"}
 
 
-def test_missing_results_are_missing_values(results: list[Result]) -> None:
-    table = per_split(results[1:], "one_error")
-    assert table.isna().sum().sum() == 1
-
-
-def test_ratios(results: list[Result]) -> None:
+def test_ratios(results):
     shapes = {(r.data, r.split): r.shape for r in results}
     expected = {
         name: sum(s["n_test"] / s["n_train"] for (d, _), s in shapes.items() if d == name) / 2
@@ -52,26 +46,18 @@ def test_ratios(results: list[Result]) -> None:
     assert ratios_of(results) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_what_cannot_stand_side_by_side(results):
+    for changes, message in (
         ({"fingerprint": "x"}, r"data 'a' has more than one content"),
         ({"scaling": "none"}, r"data 'a' has more than one scaling, 'minmax' and 'none'"),
         ({"split": "official"}, r"more than one kind of splits, '2, seed 0' and 'official'"),
         ({"split": "fold 1 of 3, seed 0"}, r"more than one kind of splits"),
         ({"estimator": {}}, r"method 'dummy' has different parameters on data 'a'"),
         ({"split": "fold 1 of 2, seed 0"}, r"method 'dummy' has two results for data 'a', fold 1"),
-    ],
-)
-def test_what_cannot_stand_side_by_side(
-    results: list[Result], changes: dict[str, object], message: str
-) -> None:
-    mixed = [*results, replace(results[3], **changes)]  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=message):
-        per_split(mixed, "one_error")
-
-
-def test_nothing_and_unknown_measures(results: list[Result]) -> None:
+    ):
+        mixed = [*results, replace(results[3], **changes)]
+        with case(changes), pytest.raises(ValueError, match=message):
+            per_split(mixed, "one_error")
     with pytest.raises(ValueError, match=r"results is empty"):
         per_split([], "one_error")
     with pytest.raises(ValueError, match=r"measures has 'accuracy'; expected some of ranking_loss"):

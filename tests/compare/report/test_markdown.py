@@ -1,8 +1,5 @@
 """The report has every table, and names cannot break it."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from multimargin.compare import make_report, run_experiment, write_report
@@ -12,7 +9,7 @@ from multimargin.methods import make_method
 NASTY = "<script>|*x*"
 
 
-def test_report(make_data: Callable[..., MultilabelData], tmp_path: Path) -> None:
+def test_report(make_data, tmp_path):
     plain, nasty = make_data("plain"), make_data("nasty", seed=1)
     nasty = MultilabelData(X=nasty.X, Y=nasty.Y, name=NASTY)
     methods = {
@@ -44,6 +41,6 @@ def test_report(make_data: Callable[..., MultilabelData], tmp_path: Path) -> Non
     assert path.read_text(encoding="utf-8") == make_report(failed)
 
 
-def test_results_must_be_comparable() -> None:
+def test_results_must_be_comparable():
     with pytest.raises(ValueError, match="results is empty"):
         make_report([])

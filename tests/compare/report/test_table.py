@@ -9,14 +9,14 @@ AWKWARD = r"a|b_c*[x]`<i>&%$#{}~^\ü"
 
 
 @pytest.fixture
-def table() -> Table:
+def table():
     index = pd.Index(["first", AWKWARD], name="method")
     cells = pd.DataFrame({"loss ↓": ["0.50 ± 0.01", "1e3"], AWKWARD: ["007", "–"]}, index=index)
     best = pd.DataFrame([[True, False], [False, False]], index=index, columns=cells.columns)
     return Table("A title", cells, best, ("a note", f"on {AWKWARD}"))
 
 
-def test_markdown(table: Table) -> None:
+def test_markdown(table):
     text = to_markdown([table])
     lines = text.splitlines()
     assert lines[0] == "### A title"
@@ -29,7 +29,7 @@ def test_markdown(table: Table) -> None:
     assert "a note." in lines
 
 
-def test_the_terminal_shows_names_as_they_are(table: Table) -> None:
+def test_the_terminal_shows_names_as_they_are(table):
     from rich.console import Console
     from rich.markdown import Markdown
 

@@ -1,33 +1,24 @@
 """The first sentence: its numbers are those of the tables and tests."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from multimargin.compare import (
-    Result,
-    per_data,
-    per_split,
-    run_experiment,
-    verdict,
-    wilcoxon_tests,
-)
+from multimargin.compare import per_data, per_split, run_experiment, verdict, wilcoxon_tests
 from multimargin.compare.statistics.win_tie_loss import paired_t_test
-from multimargin.datasets import MultilabelData
 
 
 @pytest.fixture(scope="module")
-def results(make_data: Callable[..., MultilabelData]) -> list[Result]:
+def results(make_data):
     data = [make_data(f"data {seed}", seed=seed) for seed in range(3)]
     return run_experiment(data, ["rank-svm", "knn", "dummy"], cv=4)
 
 
-def of_one(results: list[Result], *methods: str, data: str = "data 0") -> list[Result]:
+def of_one(results, *methods, data="data 0"):
     return [r for r in results if r.data == data and (not methods or r.method in methods)]
 
 
-def test_one_data_set(results: list[Result]) -> None:
+def test_one_data_set(results):
     one = of_one(results, "rank-svm", "dummy")
     table = per_split(one, "ranking_loss")
     mean = table.mean()
@@ -46,7 +37,7 @@ def test_one_data_set(results: list[Result]) -> None:
     assert "rank-svm is first by average precision (" in verdict(one, ["average_precision"])
 
 
-def test_several_data_sets(results: list[Result]) -> None:
+def test_several_data_sets(results):
     some = [result for result in results if result.method != "knn"]
     means = per_data(per_split(some, "ranking_loss"))
     assert (means["rank-svm"] < means["dummy"]).all()
@@ -57,7 +48,7 @@ def test_several_data_sets(results: list[Result]) -> None:
     )
 
 
-def test_one_split_and_one_method(data: MultilabelData) -> None:
+def test_one_split_and_one_method(data):
     single = run_experiment(data, ["rank-svm", "dummy"], cv="official")
     assert verdict(single).endswith(": one split cannot tell whether that is chance.")
     alone = [result for result in single if result.method == "dummy"]
@@ -65,22 +56,16 @@ def test_one_split_and_one_method(data: MultilabelData) -> None:
     assert verdict(alone) == f"On small, dummy alone has a ranking loss ({value:.4f})."
 
 
-def test_two_that_share_the_first_place(results: list[Result]) -> None:
-    """On each data set one of them is better by as much as the other is on the next."""
+def test_ranks_that_are_shared_or_alone(results):
+    # On each data set one of them is better by as much as the other is on the next.
     value = {("data 0", "knn"): 0.1, ("data 0", "dummy"): 0.2, ("data 1", "knn"): 0.2}
     shared = [
         replace(r, measures=r.measures | {"ranking_loss": value.get((r.data, r.method), 0.1)})
         for r in results
         if r.method != "rank-svm" and r.data != "data 2"
     ]
-    said = verdict(shared, ["ranking_loss"])
-    assert said == (
-        "Over 2 data sets, knn and dummy share the first place by ranking loss (rank 1.50)."
-    )
-
-
-def test_one_method_on_several_data_sets(results: list[Result]) -> None:
+    said = "Over 2 data sets, knn and dummy share the first place by ranking loss (rank 1.50)."
+    assert verdict(shared, ["ranking_loss"]) == said
     alone = [r for r in results if r.method == "knn"]
-    assert verdict(alone, ["ranking_loss"]) == (
-        "Over 3 data sets, knn alone has a ranking loss (rank 1.00)."
-    )
+    said = "Over 3 data sets, knn alone has a ranking loss (rank 1.00)."
+    assert verdict(alone, ["ranking_loss"]) == said

@@ -19,73 +19,77 @@ METHODS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 
 # Table 6 of Demšar (2006): AUC of four variants of C4.5 on fourteen data sets. It prints 0.975
 # twice in the row "voting", but ranks these two 2 and 3: they differ in a digit not printed.
-DEMSAR = pd.DataFrame(
-    [
-        (0.763, 0.768, 0.771, 0.798),
-        (0.599, 0.591, 0.590, 0.569),
-        (0.954, 0.971, 0.968, 0.967),
-        (0.628, 0.661, 0.654, 0.657),
-        (0.882, 0.888, 0.886, 0.898),
-        (0.936, 0.931, 0.916, 0.931),
-        (0.661, 0.668, 0.609, 0.685),
-        (0.583, 0.583, 0.563, 0.625),
-        (0.775, 0.838, 0.866, 0.875),
-        (1.000, 1.000, 1.000, 1.000),
-        (0.940, 0.962, 0.965, 0.962),
-        (0.619, 0.666, 0.614, 0.669),
-        (0.972, 0.981, 0.9751, 0.975),
-        (0.957, 0.978, 0.946, 0.970),
-    ],
-    index=[
-        "adult",
-        "breast cancer",
-        "breast cancer wisconsin",
-        "cmc",
-        "ionosphere",
-        "iris",
-        "liver disorders",
-        "lung cancer",
-        "lymphography",
-        "mushroom",
-        "primary tumor",
-        "rheum",
-        "voting",
-        "wine",
-    ],
+DEMSAR = pd.DataFrame.from_dict(
+    {
+        "adult": (0.763, 0.768, 0.771, 0.798),
+        "breast cancer": (0.599, 0.591, 0.590, 0.569),
+        "breast cancer wisconsin": (0.954, 0.971, 0.968, 0.967),
+        "cmc": (0.628, 0.661, 0.654, 0.657),
+        "ionosphere": (0.882, 0.888, 0.886, 0.898),
+        "iris": (0.936, 0.931, 0.916, 0.931),
+        "liver disorders": (0.661, 0.668, 0.609, 0.685),
+        "lung cancer": (0.583, 0.583, 0.563, 0.625),
+        "lymphography": (0.775, 0.838, 0.866, 0.875),
+        "mushroom": (1.000, 1.000, 1.000, 1.000),
+        "primary tumor": (0.940, 0.962, 0.965, 0.962),
+        "rheum": (0.619, 0.666, 0.614, 0.669),
+        "voting": (0.972, 0.981, 0.9751, 0.975),
+        "wine": (0.957, 0.978, 0.946, 0.970),
+    },
+    orient="index",
     columns=METHODS,
 )
 
 
-def with_gap() -> pd.DataFrame:
+def with_gap():
     table = DEMSAR.copy()
     table.loc["iris", "C4.5+m"] = np.nan
     return table
 
 
+def test_arguments():
+    twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    for test, message in (
+        (lambda: average_ranks(twice, larger_is_better=True), r"two columns named 'a'"),
+        (lambda: average_ranks(DEMSAR[[]], larger_is_better=True), r"no column"),
+        (
+            lambda: wilcoxon_tests(DEMSAR, "C5", larger_is_better=True),
+            "reference is 'C5'; expected",
+        ),
+        *(
+            (
+                lambda alpha=alpha: friedman_test(DEMSAR, larger_is_better=True, alpha=alpha),
+                "alpha is .*expected a finite number above 0 and",
+            )
+            for alpha in (0.0, 1.0, float("nan"))
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            test()
+
+
 class TestAverageRanks:
-    def test_published_average_ranks(self) -> None:
+    def test_published_average_ranks(self):
         ranks = average_ranks(DEMSAR, larger_is_better=True)
         published = [3.143, 2.000, 2.893, 1.964]
         np.testing.assert_allclose(ranks.average[METHODS], published, atol=5e-4)
         assert list(ranks.ranks.loc["mushroom"]) == [2.5] * 4
         assert ranks.left_out == {}
 
-    def test_direction_is_turned(self) -> None:
+    def test_direction_is_turned_and_rounding_ties(self):
         losses = average_ranks(1.0 - DEMSAR, larger_is_better=False)
         gains = average_ranks(DEMSAR, larger_is_better=True)
         pd.testing.assert_series_equal(losses.average, gains.average)
-
-    def test_values_that_differ_by_rounding_tie(self) -> None:
         table = pd.DataFrame({"a": [0.1 + 0.2], "b": [0.3]}, index=["d"])
         assert list(average_ranks(table, larger_is_better=True).average) == [1.5, 1.5]
 
-    def test_incomplete_data_set_is_left_out_and_named(self) -> None:
-        ranks = average_ranks(with_gap(), larger_is_better=True)
+    def test_incomplete_data_set_is_left_out_and_named(self):
+        ranks = friedman_test(with_gap(), larger_is_better=True).ranks
         assert ranks.left_out == {"iris": ("C4.5+m",)}
         complete = average_ranks(DEMSAR.drop("iris"), larger_is_better=True)
         pd.testing.assert_frame_equal(ranks.ranks, complete.ranks)
 
-    def test_nothing_complete(self) -> None:
+    def test_nothing_complete(self):
         table = pd.DataFrame({"a": [np.nan], "b": [1.0]}, index=["d"])
         ranks = average_ranks(table, larger_is_better=True)
         assert list(ranks.average.index) == ["b"]
@@ -98,16 +102,9 @@ class TestAverageRanks:
         assert ranks.average.empty
         assert ranks.left_out == {"d": ("a",), "e": ("b",)}
 
-    def test_malformed_tables(self) -> None:
-        twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
-        with pytest.raises(ValueError, match=r"two columns named 'a'"):
-            average_ranks(twice, larger_is_better=True)
-        with pytest.raises(ValueError, match=r"no column"):
-            average_ranks(pd.DataFrame(index=["d"]), larger_is_better=True)
-
 
 class TestFriedman:
-    def test_published_statistics_without_the_correction_for_ties(self) -> None:
+    def test_published_statistics_without_the_correction_for_ties(self):
         # Demšar's formula 12 N / (k (k + 1)) (sum R_j^2 - k (k + 1)^2 / 4) has no correction for
         # ties; the corrected statistic is larger by a factor that the ties alone decide.
         test = friedman_test(DEMSAR, larger_is_better=True)
@@ -118,16 +115,13 @@ class TestFriedman:
         assert uncorrected == pytest.approx(9.28, abs=5e-3)
         assert (n - 1) * uncorrected / (n * (k - 1) - uncorrected) == pytest.approx(3.69, abs=5e-3)
 
-    def test_against_scipy(self) -> None:
+    def test_against_scipy_and_the_analysis_of_variance_of_the_ranks(self):
         test = friedman_test(DEMSAR, larger_is_better=True)
         expected = stats.friedmanchisquare(*DEMSAR.to_numpy().T)
         assert test.chi_square == pytest.approx(expected.statistic)
         assert test.chi_square_p_value == pytest.approx(expected.pvalue)
         assert test.significant
-
-    def test_iman_davenport_is_the_f_test_of_the_ranks(self) -> None:
-        # It is the two-way analysis of variance of the ranks, which is computed here directly.
-        test = friedman_test(DEMSAR, larger_is_better=True)
+        # Iman and Davenport's F is that of the two-way analysis of variance of the ranks.
         ranks = test.ranks.ranks.to_numpy()
         n, k = ranks.shape
         between = n * ((ranks.mean(axis=0) - ranks.mean()) ** 2).sum() / (k - 1)
@@ -137,7 +131,7 @@ class TestFriedman:
         assert test.f == pytest.approx(f)
         assert test.f_p_value == pytest.approx(stats.f.sf(f, k - 1, (n - 1) * (k - 1)))
 
-    def test_two_methods_or_one_data_set_are_not_tested(self) -> None:
+    def test_too_little_to_test(self):
         two = friedman_test(DEMSAR[METHODS[:2]], larger_is_better=True)
         assert "2 methods with values, expected at least 3" in two.note
         assert "Wilcoxon" in two.note
@@ -146,15 +140,14 @@ class TestFriedman:
         assert "not independent" in one.note
         assert isnan(one.f_p_value)
         assert not one.significant
-
-    def test_all_equal(self) -> None:
-        table = pd.DataFrame(0.5, index=["a", "b", "c"], columns=METHODS)
-        test = friedman_test(table, larger_is_better=True)
-        assert (test.chi_square, test.f_p_value) == (0.0, 1.0)
-        assert test.note == "all methods tie on every data set"
+        equal = friedman_test(DEMSAR * 0.0, larger_is_better=True)
+        assert (equal.chi_square, equal.f_p_value) == (0.0, 1.0)
+        assert equal.note == "all methods tie on every data set"
+        agree = pd.DataFrame([[1.0, 2.0, 3.0]] * 2, index=list("ab"), columns=list("xyz"))
+        assert not friedman_test(agree, larger_is_better=False).significant
 
     @pytest.mark.parametrize("order", [(1.0, 2.0, 3.0), (1.0, 2.0, 2.0)])
-    def test_same_order_everywhere(self, order: tuple[float, ...]) -> None:
+    def test_same_order_everywhere(self, order):
         table = pd.DataFrame([order] * 3, index=list("abc"), columns=list("xyz"))
         test = friedman_test(table, larger_is_better=False)
         assert test.chi_square == pytest.approx(6.0)
@@ -162,19 +155,6 @@ class TestFriedman:
         agree = [first == second == third for first, second, third in product(orders, repeat=3)]
         assert test.f_p_value == pytest.approx(np.mean(agree))
         assert "same order" in test.note
-
-    def test_two_data_sets_that_agree_prove_little(self) -> None:
-        table = pd.DataFrame([[1.0, 2.0, 3.0]] * 2, index=list("ab"), columns=list("xyz"))
-        assert not friedman_test(table, larger_is_better=False).significant
-
-    def test_missing_values_are_named(self) -> None:
-        test = friedman_test(with_gap(), larger_is_better=True)
-        assert test.ranks.left_out == {"iris": ("C4.5+m",)}
-
-    @pytest.mark.parametrize("alpha", [0.0, 1.0, float("nan")])
-    def test_alpha(self, alpha: float) -> None:
-        with pytest.raises(ValueError, match=r"alpha is .*expected a finite number above 0 and"):
-            friedman_test(DEMSAR, larger_is_better=True, alpha=alpha)
 
 
 class TestNemenyi:
@@ -186,7 +166,7 @@ class TestNemenyi:
             (0.10, [1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920]),
         ],
     )
-    def test_published_critical_values(self, alpha: float, published: list[float]) -> None:
+    def test_published_critical_values(self, alpha, published):
         random = np.random.default_rng(0)
         for k, value in enumerate(published, start=2):
             table = pd.DataFrame(random.random((5, k)))
@@ -194,24 +174,16 @@ class TestNemenyi:
             q = test.critical_difference / sqrt(k * (k + 1) / 30)
             assert q == pytest.approx(value, abs=1.1e-3)
 
-    def test_published_critical_difference(self) -> None:
-        assert nemenyi_test(DEMSAR, larger_is_better=True).critical_difference == pytest.approx(
-            1.25, abs=5e-3
-        )
-        assert nemenyi_test(
-            DEMSAR, larger_is_better=True, alpha=0.10
-        ).critical_difference == pytest.approx(1.12, abs=5e-3)
-
-    def test_p_values_agree_with_the_critical_difference(self) -> None:
-        for alpha in (0.05, 0.10):
+    def test_published_critical_difference_and_its_p_values(self):
+        for alpha, published in ((0.05, 1.25), (0.10, 1.12)):
             test = nemenyi_test(DEMSAR, larger_is_better=True, alpha=alpha)
+            assert test.critical_difference == pytest.approx(published, abs=5e-3)
             average = test.ranks.average
-            for first in METHODS:
-                for second in METHODS:
-                    apart = abs(average[first] - average[second]) > test.critical_difference
-                    assert (test.p_values.loc[first, second] < alpha) == apart
+            for first, second in product(METHODS, METHODS):
+                apart = abs(average[first] - average[second]) > test.critical_difference
+                assert (test.p_values.loc[first, second] < alpha) == apart
 
-    def test_degenerate_tables(self) -> None:
+    def test_degenerate_tables(self):
         one_method = nemenyi_test(DEMSAR[METHODS[:1]], larger_is_better=True)
         assert "1 method with values, expected at least 2" in one_method.note
         assert one_method.p_values.empty
@@ -222,7 +194,7 @@ class TestNemenyi:
 
 
 class TestWilcoxon:
-    def test_published_example(self) -> None:
+    def test_published_example(self):
         # Demšar, section 3.1.3: C4.5+m against C4.5, rank sums 93 and 12.
         tests = wilcoxon_tests(DEMSAR[METHODS[:2]], "C4.5+m", larger_is_better=True)
         row = tests.loc["C4.5"]
@@ -231,7 +203,7 @@ class TestWilcoxon:
         other = wilcoxon_tests(DEMSAR[METHODS[:2]], "C4.5", larger_is_better=True)
         assert other.loc["C4.5+m", "outcome"] == "loss"
 
-    def test_exact_p_value_by_enumeration(self) -> None:
+    def test_exact_p_value_by_enumeration(self):
         gains = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, -7.0])
         table = pd.DataFrame({"a": gains, "b": 0.0}, index=list("abcdefg"))
         row = wilcoxon_tests(table, "a", larger_is_better=True).loc["b"]
@@ -241,7 +213,7 @@ class TestWilcoxon:
         assert row["p_value"] == pytest.approx(2 * (sums <= 7).mean())
         assert row["outcome"] == "tie"
 
-    def test_degenerate_tables(self) -> None:
+    def test_degenerate_tables(self):
         equal = wilcoxon_tests(DEMSAR * 0.0 + 1.0, "C4.5", larger_is_better=True)
         assert set(equal["outcome"]) == {"tie"}
         assert set(equal["p_value"]) == {1.0}
@@ -250,12 +222,8 @@ class TestWilcoxon:
         few = wilcoxon_tests(DEMSAR.iloc[:4], "C4.5", larger_is_better=True)
         assert few["note"].str.contains("too few for p < 0.05").all()
 
-    def test_missing_values_are_named(self) -> None:
+    def test_missing_values_are_named(self):
         tests = wilcoxon_tests(with_gap(), "C4.5", larger_is_better=True)
         assert tests.loc["C4.5+m", "note"] == "without iris (no value of both)"
         assert tests.loc["C4.5+cf", "note"] == ""
         assert list(tests["n_data"]) == [13, 14, 14]
-
-    def test_unknown_reference(self) -> None:
-        with pytest.raises(ValueError, match=r"reference is 'C5'; expected one of 'C4.5'"):
-            wilcoxon_tests(DEMSAR, "C5", larger_is_better=True)
